@@ -3,12 +3,12 @@
 
 attacker.py KIND SOCKET UID COUNT
 
-oneway: COUNT connections, each with as many oneway calls as its socket takes, filled up again and
-again. silent: the same, and nothing is sent again. unread: COUNT connections with calls of long
-answers that it does not read. large: calls of 1 MiB, one after the other;
-COUNT is how many are timed first. monitors: COUNT monitors of an application that begins and ends
-tasks. typos: calls that name an application nearly as one of COUNT others with long ids is named.
-Prints one line of JSON when the attack goes on.
+oneway: COUNT connections, each with as many oneway calls as its socket accepts, refilled
+repeatedly. silent: the same, but filled only once. unread: COUNT connections with calls whose long
+answers the attacker does not read. large: calls of 1 MiB, one after another; the first COUNT calls
+are timed. monitors: COUNT monitors of an application that begins and ends tasks. typos: calls with
+an id that is similar to COUNT other long ids.
+Prints one line of JSON when the attack is in progress.
 """
 
 import json
@@ -27,7 +27,7 @@ def begun(**facts):
 
 
 def fill(connection, calls):
-    """Sends until the socket takes no more."""
+    """Sends until the socket accepts no more data."""
     try:
         while True:
             connection.send(calls)

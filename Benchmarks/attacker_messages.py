@@ -1,4 +1,4 @@
-"""What attacker and victim say to the daemon."""
+"""The messages of attacker and victim to the daemon."""
 
 import json
 import socket
@@ -19,7 +19,7 @@ def connect(path):
 
 
 def receive(connection):
-    """The next answer; what follows it is dropped."""
+    """Returns the next answer, and discards the data after it."""
     answer = b""
     while b"\0" not in answer:
         part = connection.recv(1 << 16)
@@ -30,7 +30,7 @@ def receive(connection):
 
 
 def register(path, application):
-    """Its event stream, and the callback that it has to acknowledge."""
+    """Registers, and returns the event stream and the callback to acknowledge."""
     events = connect(path)
     events.sendall(message(
         APPLICATION + "Register", {"application": application, "background": True}, more=True))
@@ -45,7 +45,7 @@ def register(path, application):
 
 
 def begin(connection, callback):
-    """Begins a task and acknowledges that it was launched; the seconds that it has left."""
+    """Begins a task, acknowledges the launch, and returns the remaining seconds."""
     connection.sendall(message(APPLICATION + "BeginBackgroundTask"))
     left = receive(connection)["parameters"]["backgroundTimeRemainingUSec"] / 1e6
     connection.sendall(message(APPLICATION + "Acknowledge", {"callback": callback}))

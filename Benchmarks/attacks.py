@@ -1,4 +1,4 @@
-"""What a user waits for the daemon while another attacks it, and from shortly after on."""
+"""How long one user waits for the daemon during and after the attack of another user."""
 
 import json
 import os
@@ -11,12 +11,12 @@ from harness import Failure
 
 DIRECTORY = os.path.dirname(os.path.abspath(__file__))
 ATTACKER, VICTIM = 65534, 65533
-# As systemd's unit has it.
+# The value in systemd's unit.
 NICE = -10
 LIMITS = 60
 LEAD_SECONDS = 1
 LIMIT_SECONDS = 5
-# The attack goes on for so long, and the victim waits for as long again.
+# The duration of the attack. The victim continues for the same time afterwards.
 ATTACK_SECONDS = 2.5
 SETTLE_SECONDS = 0.1
 SHRINK_SECONDS = 60
@@ -39,10 +39,10 @@ def now():
 
 
 def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=False):
-    """A Python program beside this one, on the CPUs that the daemon does not have."""
+    """Starts a Python program of this directory on the CPUs that the daemon does not use."""
     def prepare():
         os.sched_setaffinity(0, watching)
-        # What the clients wait for each other is not what is measured.
+        # The time that the clients wait for each other is not part of the measurement.
         if first:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
@@ -52,7 +52,7 @@ def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=Fa
 
 
 def attack(workshop, daemon, watching, kind, count):
-    """What the attacker tells, when the attack ended, and what the victim waited."""
+    """Returns the attacker's output, the end of the attack, and the waits of the victim."""
     victim = start(
         workshop, watching, "victim.py", daemon.socket, VICTIM, LIMITS, int(ATTACK_SECONDS * 2),
         first=True)
@@ -71,7 +71,7 @@ def attack(workshop, daemon, watching, kind, count):
 
 
 def worst(waits, what):
-    """p99 and the most, in ms."""
+    """Returns the p99 and the maximum, in ms."""
     times = sorted(wait["seconds"] * 1000 for wait in waits if wait["what"] == what)
     if not times:
         raise Failure(f"the victim had no {what}")
@@ -79,12 +79,12 @@ def worst(waits, what):
 
 
 def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
-    """Why it cannot be measured; or name -> "call", "connection" and "limit" -> the p99 and the
-    most in ms, "resident" -> kB before, at the attack's end and at last, and "told" by the
-    attacker."""
+    """Returns a reason if no measurement is possible. Otherwise, name -> "call", "connection" and
+    "limit" -> the p99 and the maximum in ms; "resident" -> kB before the attack, at its end and at
+    the end of the measurement; "told" -> the attacker's output."""
     if os.geteuid() != 0:
         return "only root is two users"
-    # The socket is below the workshop's directory.
+    # The other user must reach the socket below the workshop's directory.
     os.chmod(workshop.directory, 0o755)
     results = {}
     for name, (kind, count) in ATTACKS.items():

@@ -21,7 +21,7 @@ from harness import Failure, Workshop
 from table import Table
 
 IDLE_APPLICATIONS = 100
-# The targets; where they come from is in README.md.
+# The targets. README.md gives their sources.
 ECHO_ALONE_TARGET = 1.8
 ECHO_TURNS_TARGET = 2.2
 DBUS_TARGET = 0.5
@@ -33,7 +33,7 @@ WAKE_UPS_TARGET = 0
 SOCKET_WAKE_TARGET = 1.5
 FLOOD_TARGET = 2
 CHOICE_TARGET = 100
-# While another user attacks: ms.
+# Targets while another user attacks, in ms.
 ATTACKED_CALL_TARGET = 20
 ATTACKED_LIMIT_TARGET = 20
 ATTACKED_CONNECTION_TARGET = 50
@@ -45,7 +45,7 @@ OTHERS_LIMIT_TARGET = 20
 
 
 class Scale:
-    """How much is measured."""
+    """The extent of the measurement."""
 
     def __init__(self, quick):
         self.round_trips = (5, 2000) if quick else (15, 4000)
@@ -60,7 +60,7 @@ class Scale:
 
 
 def cpus():
-    """The CPU that all parties share, and those of who only watches."""
+    """The CPU that all measured processes share, and the CPUs of the observers."""
     available = os.sched_getaffinity(0)
     own = max(available)
     return own, (available - {own}) or {own}
@@ -117,13 +117,13 @@ def add_round_trips(table, results):
     own = times["daemon"][0]
     alone, echo_alone = results["round trip alone µs"]
     table.figure("p50 alone: taskschedd, echo", f"{alone:.1f}, {echo_alone:.1f} µs")
-    table.judged("p50 beside the echo, alone", alone / echo_alone, ECHO_ALONE_TARGET, " ×")
+    table.judged("p50 relative to the echo, alone", alone / echo_alone, ECHO_ALONE_TARGET, " ×")
     table.judged(
-        "p50 beside the echo, in turns", own / times["echo"][0], ECHO_TURNS_TARGET, " ×")
-    table.judged("p50 beside D-Bus", own / times["dbus"][0], DBUS_TARGET, " ×")
+        "p50 relative to the echo, in turns", own / times["echo"][0], ECHO_TURNS_TARGET, " ×")
+    table.judged("p50 relative to D-Bus", own / times["dbus"][0], DBUS_TARGET, " ×")
     without, journaled = results["round trip without, with journal µs"]
     table.figure("p50 without, with the journal", f"{without:.1f}, {journaled:.1f} µs")
-    table.judged("with beside without", journaled / without, JOURNAL_TARGET, " ×")
+    table.judged("with relative to without", journaled / without, JOURNAL_TARGET, " ×")
 
 
 def add_stop_times(table, results):
@@ -142,10 +142,10 @@ def add_stop_times(table, results):
 def add_socket_wakes(table, results):
     table.section("From a byte's departure to the application: p50, p99")
     times = results["socket wake µs"]
-    table.figure("runs, in epoll_wait", "{:.1f}, {:.1f} µs".format(*times["plain"]))
-    table.figure("suspended, woken for it", "{:.1f}, {:.1f} µs".format(*times["managed"]))
+    table.figure("running, in epoll_wait", "{:.1f}, {:.1f} µs".format(*times["plain"]))
+    table.figure("suspended, resumed by the byte", "{:.1f}, {:.1f} µs".format(*times["managed"]))
     table.judged(
-        "p50 beside the one that runs", (times["managed"][0] - times["plain"][0]) / 1000,
+        "p50 above the running process", (times["managed"][0] - times["plain"][0]) / 1000,
         SOCKET_WAKE_TARGET, " ms")
 
 
@@ -157,8 +157,8 @@ def add_floods(table, results):
     for name, (quiet, flooded, served) in floods.items():
         table.figure(name, "{:.1f}, {:.1f} µs".format(*flooded))
         table.figure("  quiet", "{:.1f}, {:.1f} µs".format(*quiet))
-        table.figure("  served of the flood", f"{served}")
-        table.judged("  p50 beside the quiet one", flooded[0] / quiet[0], FLOOD_TARGET, " ×")
+        table.figure("  calls of the flood served", f"{served}")
+        table.judged("  p50 relative to quiet", flooded[0] / quiet[0], FLOOD_TARGET, " ×")
 
 
 def add_attacks(table, results):
@@ -170,12 +170,13 @@ def add_attacks(table, results):
         table.judged(f"{name}: call", waits["call"][0], ATTACKED_CALL_TARGET, " ms")
         table.judged(
             "  new connection, most", waits["connection"][1], ATTACKED_CONNECTION_TARGET, " ms")
-        table.judged("  limit late, most", waits["limit"][1], ATTACKED_LIMIT_TARGET, " ms")
+        table.judged("  delay of the limit, most", waits["limit"][1], ATTACKED_LIMIT_TARGET, " ms")
         before, most, after = waits["resident"]
         table.figure("  resident before, at its end", f"{before}, {most} kB")
-        table.judged("  resident at last, beside before", after / before, SHRINK_TARGET, " ×")
+        table.judged("  resident after, relative to before", after / before, SHRINK_TARGET, " ×")
         if "milliseconds" in waits["told"]:
-            table.judged("  such a call", waits["told"]["milliseconds"], LONG_CALL_TARGET, " ms")
+            table.judged(
+                "  one such call", waits["told"]["milliseconds"], LONG_CALL_TARGET, " ms")
 
 
 def add_descriptors(table, results):
@@ -192,11 +193,11 @@ def add_examination(table, found, sockets, children):
         f"Another user, while {sockets} sockets in {children + 1} processes are examined")
     if isinstance(found, str):
         return table.missing("examination", found)
-    table.figure("calls, suspension of the examined", "{calls}, {suspension:.0f} ms".format(**found))
+    table.figure("calls, time to suspension", "{calls}, {suspension:.0f} ms".format(**found))
     table.judged("call p99", found["call p99"], OTHERS_CALL_TARGET, " ms")
     table.figure("call, most", f"{found['call most']:.1f} ms")
     table.judged("new connection, most", found["connection most"], OTHERS_CONNECTION_TARGET, " ms")
-    table.judged("limit, latest", found["limit most"], OTHERS_LIMIT_TARGET, " ms")
+    table.judged("delay of the limit, most", found["limit most"], OTHERS_LIMIT_TARGET, " ms")
 
 
 def add_crowd(table, results):
@@ -214,7 +215,7 @@ def add_crowd(table, results):
     for size in (small, large):
         table.figure(f"round trip p50 among {size}", f"{cost[size]:.1f} µs")
     table.judged(
-        f"among {large} beside among {small}", cost[large] / cost[small], FLAT_TARGET, " ×")
+        f"among {large} relative to among {small}", cost[large] / cost[small], FLAT_TARGET, " ×")
 
 
 def add_memory(table, results):
@@ -254,12 +255,12 @@ def parse():
 
 def main():
     arguments = parse()
-    # An end by signal cleans up as any other.
+    # A signal cleans up as any other end does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(1))
     own, watching = cpus()
     os.sched_setaffinity(0, {own})
-    # A program just built is written back first: else its pages would count as the daemon's.
+    # Write back programs that were just built. Otherwise their pages would count as the daemon's.
     os.sync()
 
     def progress(what):

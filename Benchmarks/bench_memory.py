@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures who ends an application for memory, beside earlyoom. See README.md beside this file;
+"""Compares how taskschedd and earlyoom end applications for memory. See README.md beside this file;
 `make bench-memory` runs it.
 
-All runs are in a small machine of their own, and so neither contender sees a process of this one.
+All runs are in a small machine, so that neither program sees a process of this machine.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from harness import Failure, median
 from small_machine import SmallMachine, is_virtualized, missing
 
 MACHINE = 768
-# If each instruction is a nanosecond, two CPUs would wait for each other without end.
+# If each instruction takes a nanosecond, two CPUs would wait for each other endlessly.
 CPUS = 2 if is_virtualized() else 1
 THRESHOLD_PERCENT = 10
 # Initial sizes in MiB.
@@ -28,7 +28,7 @@ SECONDS_MAX = 60
 
 
 def runs(machine, arguments):
-    """What the machine tells, run by run."""
+    """Returns the results that the machine prints, run by run."""
     process = machine.boot(is_virtualized())
     silence = None
     results = {"taskschedd": [], "earlyoom": []}
@@ -66,7 +66,7 @@ def summary(results):
         "range": (min(signals), max(signals)) if signals else None,
         "back": median(backs) if backs else None,
         "lowest": min(one["lowest"] for one in results),
-        # A process that the kernel kills is no choice of the daemon.
+        # A process that the kernel kills does not count as the daemon's choice.
         "right": sum(one["victim"] == "large" and one["signal"] is not None for one in results),
         "alive": sum(one["foreground"] for one in results), "runs": len(results)}
 
@@ -89,7 +89,7 @@ def show(results, release, grows):
     print("Targets")
     if own["signal"] is not None and other["signal"] is not None:
         ratio = own["signal"] / other["signal"]
-        verdict(f"to the signal, beside earlyoom: {ratio:.2f} × (below 1)", ratio < 1)
+        verdict(f"to the signal, relative to earlyoom: {ratio:.2f} × (below 1)", ratio < 1)
     for name, key in (("the right victim", "right"), ("a living screen", "alive")):
         verdict(f"{name}: {own[key]} of {own['runs']} (all)", own[key] == own["runs"])
 

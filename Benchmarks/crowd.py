@@ -1,4 +1,4 @@
-"""What registered applications cost: to take in, to keep, and to others."""
+"""The cost of registered applications: registration, memory, and the effect on others."""
 
 import subprocess
 import time
@@ -8,14 +8,14 @@ from harness import Failure, median, wait_until
 SIZES = (100, 1000, 5000)
 SMALL = 10
 END_SECONDS = 20
-# No limit of the policy is what is measured here.
+# No limit of the policy may affect the measurement.
 SETTINGS = (
     '[policy]\nCallbackTimeout = "1min"\nBackgroundTime = "1d"\nMaxConnectionsPerUser = 16384\n')
 
 
 class Herd:
-    """Applications of a daemon, each a process of its own that has one task and waits; those of an
-    idle one have none, and are suspended."""
+    """Applications of a daemon. Each is a process that has one task and waits. In an idle herd,
+    they have no task and are suspended."""
 
     def __init__(self, workshop, daemon, idle=False):
         self.size = 0
@@ -35,14 +35,14 @@ class Herd:
         return added / (int(answer[1]) / 1e9)
 
     def end(self):
-        """Lets it end its processes by itself, so that none is left for others to reap."""
+        """Lets the herd end its processes, so that no other process must reap them."""
         self.process.stdin.close()
         self.process.wait(END_SECONDS)
         self.workshop.end(self.process)
 
 
 def registrations(workshop, rounds, count):
-    """Registrations in a second at a daemon that knows no application yet: the median of rounds."""
+    """Returns the registrations per second at a new daemon: the median of the rounds."""
     rates = []
     for number in range(rounds):
         daemon = workshop.daemon(f"registrations-{number}", SETTINGS)
@@ -54,19 +54,20 @@ def registrations(workshop, rounds, count):
 
 
 def round_trip(workshop, daemon, calls):
-    """p50 in µs of one application among those that are there."""
+    """Returns the p50 in µs of one application among the existing ones."""
     lines = workshop.run([workshop.program("round-trip"), "1", str(calls), daemon.socket], 60)
     return int(lines[0][1]) / 1000
 
 
 def memory_and_cost(workshop, rounds, calls):
-    """(resident kB of a daemon without applications, at first and once it has had some,
-    number of applications -> the daemon's private kB, and the written ones of them,
-    number of applications -> p50 in µs): the daemons with few and with many take turns."""
-    # Alone at first: with a second daemon the programs' pages would no more be private.
+    """Returns (resident kB of a daemon without applications, at its start and after it has had
+    some; number of applications -> the daemon's private and dirty kB; number of applications -> p50
+    in µs). The daemons with few and with many applications are measured in turns."""
+    # Measured alone first: a second daemon would share the program's pages, so that they would not
+    # be private.
     large = workshop.daemon("large", SETTINGS)
     resident = [large.resident_memory()]
-    # What it runs for the first time is read in then, and is no application's.
+    # The first herd makes the daemon load code that no later application needs to load.
     first = Herd(workshop, large)
     first.grow(SMALL)
     first.end()
@@ -99,7 +100,7 @@ def wake_ups_within(daemon, seconds):
 
 
 def idle_wake_ups(workshop, applications, seconds):
-    """How often a daemon with suspended applications wakes up."""
+    """Returns how often a daemon with suspended applications wakes up."""
     daemon = workshop.daemon("idle", SETTINGS)
     herd = Herd(workshop, daemon, idle=True)
     herd.grow(applications)
@@ -109,7 +110,8 @@ def idle_wake_ups(workshop, applications, seconds):
         return states == ["suspended"] * applications
 
     wait_until(are_suspended, "the applications are suspended")
-    # What it does after the last change, a look at all of them among it, is not idleness.
+    # The daemon's work after the last change, including a scan of all applications, is not
+    # idleness.
     wait_until(lambda: wake_ups_within(daemon, 1) == 0, "a second without a wake-up", 30)
     count = wake_ups_within(daemon, seconds)
     herd.end()

@@ -1,7 +1,7 @@
-"""What other users notice while the daemon examines an application with millions of descriptors.
+"""The effect on other users while the daemon examines an application with many descriptors.
 
 One user's application opens sockets, forks children that inherit them, and is sent to the
-background again and again. Meanwhile another user calls, connects, and has applications whose
+background repeatedly. At the same time another user calls, connects, and has applications whose
 background time ends. See README.md beside this file.
 """
 
@@ -18,11 +18,11 @@ from harness import Failure, Workshop, wait_until
 
 ATTACKER = 65534
 VICTIM = 65533
-# As its unit has it.
+# The value in the daemon's unit.
 DAEMON_NICE = -10
 SOCKETS = 19_000
 CHILDREN = 120
-# The other load: not many descriptors, but many processes.
+# The other load has few descriptors, but many processes.
 FEWER_SOCKETS = 10_000
 MANY_CHILDREN = 1_000
 BACKGROUND_SECONDS = 4
@@ -90,7 +90,7 @@ def start_child(body):
 
 
 def attack(sockets, children):
-    """An application with that many sockets, in that many processes besides its own."""
+    """Starts an application with the given numbers of sockets and child processes."""
     def body(writing):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -112,7 +112,7 @@ def attack(sockets, children):
 
 
 def watch_calls(path, seconds):
-    """Another user's calls and connections: their times in s, as JSON on the pipe."""
+    """Writes the times of another user's calls and connections in s to the pipe, as JSON."""
     def body(writing):
         become(VICTIM)
         calls, connections = [], []
@@ -137,7 +137,7 @@ def watch_calls(path, seconds):
 
 
 def watch_limits(path):
-    """Another user's applications whose background time ends: how late each ends, in s."""
+    """Writes how late another user's applications end at their limit, in s."""
     def body(writing):
         become(VICTIM)
         own = Connection(path)
@@ -188,12 +188,12 @@ def p99(values):
 
 def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", settings="",
             seconds=BACKGROUND_SECONDS + 4, rounds=4):
-    """Why it cannot be measured; or a dictionary of figures in ms."""
+    """Returns a reason if no measurement is possible, otherwise a dictionary of figures in ms."""
     if os.geteuid() != 0:
         return "only root is two users"
     daemon = workshop.daemon(name, SETTINGS + settings)
     os.setpriority(os.PRIO_PROCESS, daemon.pid, DAEMON_NICE)
-    # The socket is below the workshop's directory.
+    # The other user must reach the socket below the workshop's directory.
     os.chmod(workshop.directory, 0o755)
     limits, limits_pipe = watch_limits(daemon.socket)
     os.read(limits_pipe, 1)

@@ -1,4 +1,4 @@
-"""The round trip of one user while another floods the daemon, beside the quiet one."""
+"""The round trip of one user while another floods the daemon, compared with a quiet daemon."""
 
 import os
 import subprocess
@@ -15,8 +15,8 @@ FLOODS = {
 
 
 def own_round_trip(workshop, daemon, calls, watching):
-    """(p50, p99) in µs of one client, which is run at once whenever it is ready: how the kernel
-    shares the CPU between the clients is not what is measured."""
+    """Returns (p50, p99) in µs of one client. The client runs as soon as it is ready, so that the
+    kernel's distribution of CPU time among clients does not affect the result."""
     def prepare():
         os.sched_setaffinity(0, watching)
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -38,7 +38,7 @@ def start_flood(workshop, daemon, kind, *numbers, watching):
 
 
 def served(process):
-    """How many calls or connections of a flood have been answered."""
+    """Returns how many calls or connections of a flood have been answered."""
     process.stdin.write(b"\n")
     process.stdin.flush()
     words = process.stdout.readline().split()
@@ -48,12 +48,13 @@ def served(process):
 
 
 def measure(workshop, rounds, calls, watching):
-    """Why it cannot be measured; or name -> (quiet, flooded, served), the first two (p50, p99) in
-    µs, quiet and flooded in turns, the last how much of the flood was served meanwhile."""
+    """Returns a reason if no measurement is possible. Otherwise, name -> (quiet, flooded, served):
+    the first two are (p50, p99) in µs, measured in turns; the last is the number of calls or
+    connections of the flood that were served."""
     if os.geteuid() != 0:
         return "only root is two users"
     daemon = workshop.daemon("flood")
-    # The socket is below the workshop's directory.
+    # The other user must reach the socket below the workshop's directory.
     os.chmod(workshop.directory, 0o755)
     results = {}
     for name, (kind, *numbers) in FLOODS.items():

@@ -1,8 +1,8 @@
-"""How late a foreground is that wakes each millisecond and works, beside busy background processes.
+"""How late a foreground process wakes each millisecond while background processes are busy.
 
-The same two programs are run in four ways, in turns: without the busy ones; with them as they are;
-with them at `nice`; and launched by taskschedd, the busy ones in the background. Each process leads
-a session of its own, as those that a desktop or systemd starts do.
+The same two programs run in four ways, in turns: without the busy processes; with them at normal
+priority; with them at `nice`; and launched by taskschedd, with the busy processes in the
+background. Each process leads a session, like a process that a desktop or systemd starts.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import harness
 BUSY = 8
 NICE = 15
 WAYS = ("alone", "neither", "nice", "taskschedd")
-# Of each millisecond, in µs: like a player of music, and like a game.
+# The work in each millisecond, in µs: like a music player, and like a game.
 WORKS = (50, 500)
 SETTINGS = """launch-mechanism = "child"
 [policy]

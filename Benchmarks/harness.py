@@ -34,11 +34,11 @@ BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC
 
 
 class Failure(Exception):
-    """A measurement that could not be made, in a sentence."""
+    """The reason why a measurement failed, as a sentence."""
 
 
 def wait_until(condition, what, seconds=START_SECONDS):
-    """Waits for what only a look can tell."""
+    """Waits until a condition holds, by polling it."""
     limit = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > limit:
@@ -51,17 +51,17 @@ def median(values):
 
 
 class Workshop:
-    """A directory for the benchmark, and the processes in it, which leaving it removes."""
+    """A directory for the benchmark, and its processes. Leaving the context removes both."""
 
     def __init__(self, binaries, daemon):
         self.binaries = binaries
         self.daemon_program = daemon
 
     def __enter__(self):
-        # What a process of ours leaves behind becomes our child, for us to end.
+        # Orphans of our processes become our children, so that we can end them.
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.directory = tempfile.mkdtemp(prefix="taskschedd-bench-")
-        # The runtime directory is in memory; /tmp may be on a disk.
+        # The runtime directory is in memory, whereas /tmp may be on a disk.
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.runtime = tempfile.mkdtemp(prefix="taskschedd-bench-", dir=memory)
         self.processes = []
@@ -91,7 +91,7 @@ class Workshop:
         return os.path.join(self.binaries, name)
 
     def start(self, arguments, group=None, prepare=None, **options):
-        """Starts a process that ends with us, in a session of its own; `prepare` runs in it."""
+        """Starts a process in a new session. It ends with this one. `prepare` runs in it."""
         parent = os.getpid()
 
         def set_up():
@@ -110,7 +110,7 @@ class Workshop:
         return process
 
     def end(self, process):
-        """Ends a process, by SIGTERM if it heeds that, and all of its process group."""
+        """Ends a process with SIGTERM, or SIGKILL if it ignores that, and its process group."""
         if process.poll() is None:
             process.terminate()
             try:
@@ -128,7 +128,7 @@ class Workshop:
         self.processes.remove(process)
 
     def make_group(self, name):
-        """A cgroup of the benchmark's own; None, with the reason, where there can be none."""
+        """Returns (new cgroup, None), or (None, reason) if it cannot be created."""
         parent, reason = own_group()
         if parent is None:
             return None, reason
@@ -142,7 +142,7 @@ class Workshop:
 
     def daemon(self, name, settings="", manifests=(), group=None, log_level="notice",
                journal=True):
-        """A daemon of its own that is ready, its log discarded."""
+        """Starts a daemon, and waits until it is ready. Its log is discarded."""
         socket_path = self.path(name + ".socket")
         configuration = self.write(
             name + ".toml", f'log-level = "{log_level}"\noperator-group = ""\n{settings}')
@@ -172,7 +172,7 @@ class Workshop:
         wait_until(is_served, f"connecting to {path}")
 
     def run(self, arguments, seconds, **options):
-        """Runs a measuring program to its end and returns its output, line by line in words."""
+        """Runs a measuring program to its end, and returns the words of each line of output."""
         process = self.start(arguments, stdout=subprocess.PIPE, text=True, **options)
         try:
             output, _ = process.communicate(timeout=seconds)
@@ -186,7 +186,7 @@ class Workshop:
 
 
 class Daemon:
-    """A daemon that runs."""
+    """A running daemon."""
 
     def __init__(self, process, socket_path):
         self.process = process
@@ -197,19 +197,19 @@ class Daemon:
         return self.process.pid
 
     def memory(self):
-        """Its private pages in kB, and those of them that it has written to."""
+        """Returns its private memory and the dirty part of it, in kB."""
         with open(f"/proc/{self.pid}/smaps_rollup", encoding="utf-8") as file:
             fields = dict(line.split(":", 1) for line in file if line.startswith("Private_"))
         clean, dirty = (int(fields[f"Private_{kind}"].split()[0]) for kind in ("Clean", "Dirty"))
         return clean + dirty, dirty
 
     def resident_memory(self):
-        """Its resident memory in kB: its own pages, and the mapped ones of programs and files."""
+        """Returns its resident memory in kB: private pages and mapped pages of files."""
         with open(f"/proc/{self.pid}/status", encoding="utf-8") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
 
     def wake_ups(self):
-        """How often all of its threads have been put on a CPU after a wait."""
+        """Returns how often its threads have been scheduled after a wait, in total."""
         count = 0
         for path in glob.glob(f"/proc/{self.pid}/task/*/status"):
             with open(path, encoding="utf-8") as file:
@@ -219,7 +219,7 @@ class Daemon:
         return count
 
     def call(self, method, parameters):
-        """One call of org.taskschedd.Control."""
+        """Makes one call of org.taskschedd.Control."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(START_SECONDS)
             connection.connect(self.socket)
@@ -238,14 +238,14 @@ class Daemon:
 
 
 def cgroup_mount():
-    """Where cgroup v2 is mounted; None where it is not."""
+    """Returns the mount point of cgroup v2, or None."""
     with open("/proc/self/mounts", encoding="utf-8") as file:
         mounts = [line.split() for line in file]
     return next((fields[1] for fields in mounts if fields[2] == "cgroup2"), None)
 
 
 def own_group():
-    """The directory of our cgroup (v2); None, with the reason, if it is not writable."""
+    """Returns (directory of our cgroup v2, None), or (None, reason) if it is not writable."""
     mount = cgroup_mount()
     if mount is None:
         return None, "no cgroup v2 hierarchy is mounted"
@@ -260,20 +260,20 @@ def own_group():
 
 
 def end_children():
-    """Kills and reaps every child there is, and those that become ours by it."""
+    """Kills and reaps every child, and the orphans that become our children."""
     while True:
         with open(f"/proc/self/task/{os.getpid()}/children", encoding="utf-8") as file:
             children = [int(pid) for pid in file.read().split()]
         if not children:
             return
         for pid in children:
-            # A child that we have not reaped keeps its pid.
+            # The pid of a child stays reserved until we reap the child.
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
 
 
 def remove_group(path):
-    """Kills what is left in a cgroup and removes it and those below."""
+    """Kills the processes of a cgroup, and removes it with its descendants."""
     try:
         with open(os.path.join(path, "cgroup.kill"), "w", encoding="utf-8") as file:
             file.write("1")

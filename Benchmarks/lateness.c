@@ -1,4 +1,4 @@
-// A foreground that is to wake each millisecond, and the busy work that it competes with.
+// A foreground process that wakes each millisecond, and busy processes that compete with it.
 //
 // usage: lateness spin               runs without end
 //        lateness periodic SECONDS FILE   writes the p50, p99 and maximum of its lateness in µs

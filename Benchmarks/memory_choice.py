@@ -1,4 +1,4 @@
-"""How long it takes to find out who would be ended for memory, among many applications."""
+"""How long the daemon takes to select one of many applications to end for memory."""
 
 import array
 import json
@@ -9,17 +9,17 @@ import time
 from harness import Failure, START_SECONDS, median, wait_until
 
 APPLICATIONS = 500
-# What each holds for itself, apart from what it shares with the others.
+# The private memory of each application, in addition to the memory that it shares with others.
 MEGABYTES = 4
 
 
 def member(number):
-    """A process that holds memory of its own, and waits."""
+    """Starts a process that holds private memory and waits."""
     pid = os.fork()
     if pid:
         return pid
     try:
-        # Each a little more than the one before, so that there is an order.
+        # Each application has a little more than the one before, so that their order is defined.
         held = bytearray(os.urandom(4096)) * (MEGABYTES * 256 + number)
         while held:
             time.sleep(3600)
@@ -46,8 +46,8 @@ def adopt(daemon, number, pid):
 
 
 def measure(workshop, rounds, count=APPLICATIONS):
-    """Median and most ms of rounds that each measure `count` suspended applications; and how many
-    of the sizes were estimates."""
+    """Returns the median and the maximum in ms of rounds that each measure `count` suspended
+    applications, and how many of the sizes were estimates."""
     daemon = workshop.daemon("memory", settings='[policy]\nLaunchTime = "10ms"\n')
     pids = [member(number) for number in range(count)]
     try:

@@ -1,6 +1,6 @@
 """The first process of the small machine (bench_memory.py): ends applications for memory.
 
-Tells each run as a line of JSON on the second serial line, and turns the machine off.
+Prints each run as a line of JSON on the second serial line, and turns the machine off.
 """
 
 import ctypes
@@ -20,9 +20,9 @@ RB_AUTOBOOT = 0x01234567
 MCL_CURRENT, MCL_FUTURE = 1, 2
 STEP, PAUSE = 1 * MIB, 0.004
 SECONDS_MAX = 30
-# The maximum time before it is clear that no program is going to act.
+# The growth after which no program is expected to act any longer.
 GROWTH_MAX = 4096 * MIB
-# With so little free, the kernel begins to give up what is in the page cache.
+# With so little free memory, the kernel begins to evict the page cache.
 FREE_MAX = 24 * MIB
 DIRECTORY = "/run/taskschedd"
 SETTINGS = """operator-group = ""
@@ -43,14 +43,15 @@ def write(path, text):
 
 
 class Program:
-    """A process that holds memory of its own; where `grows`, ever more of it once it is told to."""
+    """A process that holds private memory. With `grows`, the memory grows on request."""
 
     def __init__(self, size, grows=False):
         started, told = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                # The observer is never ended for memory; this one is like any.
+                # The observer is exempt from the OOM killer. This process must not inherit the
+                # exemption.
                 write("/proc/self/oom_score_adj", "0")
                 held = [b"\1" * STEP for _ in range(size // STEP)]
                 os.write(told, b"!")
@@ -78,7 +79,7 @@ class Program:
 
 
 class Memory:
-    """What /proc/meminfo tells, and when that was first below the threshold."""
+    """The available memory, and the time when it was first below the threshold."""
 
     def __init__(self, percent):
         self.file = os.open("/proc/meminfo", os.O_RDONLY)
@@ -102,7 +103,7 @@ class Memory:
             self.stalled_at = time.monotonic()
 
     def stalls(self):
-        """The total time for which a process has waited for memory, in µs, from the kernel."""
+        """Returns the total time for which processes have waited for memory, in µs."""
         return int(os.pread(self.pressure, 4096, 0).split(b"total=")[1].split(None, 1)[0])
 
     def close(self):
@@ -111,7 +112,7 @@ class Memory:
 
 
 class Contender:
-    """The program that acts under pressure, and its output with the time of each line."""
+    """The program that ends applications, and its output with the time of each line."""
 
     def __init__(self, who, parameters):
         self.who, self.said = who, []
@@ -128,7 +129,8 @@ class Contender:
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             text=True, bufsize=1)
-        # Both as a service is: not exempt from the kernel's choice by the observer's doing.
+        # Services are not exempt from the OOM killer. The program must not inherit the observer's
+        # exemption.
         write(f"/proc/{self.process.pid}/oom_score_adj", "0")
         self.listener = threading.Thread(target=self.listen, daemon=True)
         self.listener.start()
@@ -158,7 +160,7 @@ class Contender:
             return probe.connect_ex(DIRECTORY + "/socket") == 0
 
     def manage(self, programs):
-        """Has all in hand before anything grows."""
+        """Registers all applications before any of them grows."""
         if self.who == "earlyoom":
             return self.wait(lambda: any("mem total" in line for _, line in self.said))
         self.wait(self.serves)
@@ -191,7 +193,7 @@ class Contender:
 
 
 def fill_cache(disk):
-    """As machines are: all that is free is full of what can be had again."""
+    """Fills free memory with page cache, which the kernel can reclaim, as on a used machine."""
     memory = Memory(0)
     while memory.read(b"MemFree:") > FREE_MAX:
         if not disk.read(MIB):
@@ -214,10 +216,10 @@ def observe(memory, contender, programs, grower):
     return {
         "victim": victim, "lowest": memory.lowest // MIB, "total": memory.total // MIB,
         "foreground": programs["foreground"].is_alive,
-        # In as much as it says itself that it acted; else it was the kernel's killer.
+        # Counts only if the program reports that it acted. Otherwise the kernel's OOM killer acted.
         "signal": signalled and memory.threshold_at
         and (signalled - memory.threshold_at) * 1000,
-        # When there was anything for a trigger to tell.
+        # The time at which the kernel first had a stall to report.
         "stalled": memory.stalled_at and (memory.stalled_at - memory.threshold_at) * 1000,
         "back": back and signalled and (back - signalled) * 1000}
 

@@ -1,4 +1,4 @@
-"""The time of one BeginBackgroundTask, beside that of peers that do nothing else."""
+"""The time of one BeginBackgroundTask, compared with minimal peers."""
 
 import subprocess
 
@@ -9,7 +9,7 @@ REPLY = '{"parameters":{"task":1000}}'
 
 
 def start_peers(workshop):
-    """An echo server and a D-Bus service behind a bus of their own."""
+    """Starts an echo server, and a D-Bus service on a separate bus."""
     echo = workshop.path("echo.socket")
     process = workshop.start([workshop.program("echo-server"), echo, REPLY])
     workshop.wait_for_socket(process, echo)
@@ -27,7 +27,7 @@ def start_peers(workshop):
 
 
 def by_peer(lines):
-    """Medians over the rounds but the first, which warms up: peer -> (p50, p99) in µs."""
+    """Returns peer -> (p50, p99) in µs: medians of all rounds but the first, a warm-up."""
     rounds = {}
     for peer, middle, high in lines:
         rounds.setdefault(peer, []).append((int(middle) / 1000, int(high) / 1000))
@@ -38,7 +38,7 @@ def by_peer(lines):
 
 
 def measure(workshop, rounds, calls):
-    """peer -> (p50, p99) in µs, in rounds that take turns."""
+    """Returns peer -> (p50, p99) in µs. The peers are measured in turns."""
     daemon = workshop.daemon("round-trip")
     echo, bus = start_peers(workshop)
     lines = workshop.run(
@@ -49,7 +49,7 @@ def measure(workshop, rounds, calls):
 
 
 def measure_alone(workshop, rounds, calls):
-    """(daemon's p50, echo server's p50) in µs, each in runs in which no other peer is called."""
+    """Returns the p50 of the daemon and of the echo server in µs, each measured alone."""
     daemon = workshop.daemon("round-trip-alone")
     echo = workshop.path("echo-alone.socket")
     server = workshop.start([workshop.program("echo-server"), echo, REPLY])
@@ -67,7 +67,7 @@ def measure_alone(workshop, rounds, calls):
 
 
 def measure_journal(workshop, rounds, calls):
-    """(p50 without, p50 with) the journal in µs: two daemons, in rounds that take turns."""
+    """Returns (p50 without, p50 with) the journal in µs, of two daemons in turns."""
     daemons = [
         workshop.daemon("without-journal", journal=False), workshop.daemon("with-journal")]
     times = [[], []]
@@ -82,7 +82,7 @@ def measure_journal(workshop, rounds, calls):
 
 
 def measure_logging(workshop, rounds, calls):
-    """(p50, p99) in µs with every grant logged, to a file."""
+    """Returns (p50, p99) in µs if the daemon logs every grant to a file."""
     daemon = workshop.daemon("logging", log_level="info")
     lines = workshop.run(
         [workshop.program("round-trip"), str(rounds + 1), str(calls), daemon.socket],

@@ -1,6 +1,6 @@
-"""A small machine of our own: Debian's kernel in qemu, with all capabilities and no network.
+"""A small virtual machine: Debian's kernel in qemu, with all capabilities and no network.
 
-It needs neither root nor /dev/kvm, and installs no kernel: the packages are unpacked only.
+It needs neither root nor /dev/kvm, and installs no kernel: it only unpacks the packages.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ import subprocess
 
 from harness import PR_SET_PDEATHSIG, Failure
 
-# What brings the disk, in the order in which they are loaded.
+# The modules for the disk, in the order in which they are loaded.
 MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev",
            "virtio_pci", "virtio_blk"]
 PYTHON = "/usr/bin/python3"
@@ -36,7 +36,7 @@ exec busybox switch_root /machine {python} -I -S /bench/{script}
 
 
 def missing(unpacked):
-    """What is not there to have a small machine, in a sentence; None where all is."""
+    """Returns what is missing for a small machine, as a sentence, or None."""
     if platform.machine() != "x86_64":
         return "the small machine is of x86-64, as this one is not"
     programs = [name for name in (QEMU, "mkfs.ext4") if not program(name)]
@@ -53,14 +53,14 @@ def program(name):
 
 
 def is_virtualized():
-    """Whether KVM runs any kernel here. One without VMX and SVM (PVM) takes kernels made for it."""
+    """Whether KVM can run any kernel. KVM without VMX and SVM (PVM) needs special kernels."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
         flags = set(file.read().split())
     return bool(flags & {"vmx", "svm"}) and os.access("/dev/kvm", os.R_OK | os.W_OK)
 
 
 def archive(entries):
-    """A cpio archive ("newc") of (name, mode, content, device)."""
+    """Returns a cpio archive ("newc") of (name, mode, content, device)."""
     parts = []
     for number, (name, mode, content, device) in enumerate(
             [*entries, ("TRAILER!!!", 0, b"", (0, 0))], start=1):
@@ -89,10 +89,10 @@ class SmallMachine:
         return os.path.join(self.directory, name)
 
     def make(self, programs, script, parameters):
-        """`script` is the first process; `programs` (paths) are in /bench, by their names.
+        """Makes the files. `script` is the first process; `programs` are copied to /bench.
 
-        Not at their own paths: the machine's /tmp, /run, /proc, /sys and /dev are mounts, which
-        would hide a program of a clone that lies below one of them.
+        The programs are not at their own paths, because the machine's /tmp, /run, /proc, /sys and
+        /dev are mounts, which would hide a program of a clone that lies below one of them.
         """
         root = self.path("root")
         for name in ("proc", "sys", "dev", "run", "bench", "etc"):
@@ -116,7 +116,7 @@ class SmallMachine:
         subprocess.run(["cp", "-L", "--parents", *sorted(files), root], check=True)
         self.make_disk(root)
         self.make_start(os.path.basename(script))
-        # A disk of nothing, to fill the page cache from.
+        # An empty disk, which fills the page cache when it is read.
         with open(self.path("nothing"), "wb") as file:
             file.truncate(self.megabytes << 20)
 
@@ -145,12 +145,12 @@ class SmallMachine:
             file.write(archive(entries))
 
     def boot(self, is_fast):
-        """Starts it. What it tells comes line by line from the answer's output."""
+        """Starts the machine. The output of the returned process has its results, line by line."""
         drives = []
         for name, options in (("disk", "readonly=on"), ("nothing", "readonly=on")):
             drives += ["-drive", f"file={self.path(name)},format=raw,if=virtio,{options}"]
-        # Without KVM an instruction is a nanosecond, whatever else this machine does meanwhile;
-        # where nothing runs, and for disks, time is this machine's.
+        # Without KVM, an instruction takes a nanosecond of virtual time, whatever load this machine
+        # has. While the machine is idle, and for its disks, time is that of this machine.
         means = ["-enable-kvm", "-cpu", "host"] if is_fast else [
             "-accel", "tcg", "-icount", "shift=0,sleep=on"]
         return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""From a byte's departure to the application at the other end of the connection."""
+"""The time from sending a byte until the application at the other end receives it."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ APPLICATION = "org.example.socket-wake"
 
 
 def start_peer(workshop, samples, peer_cpus, *resting):
-    """The one that sends, on CPUs of its own, and the port at which it waits."""
+    """Starts the sender on separate CPUs. Returns it, and the port at which it listens."""
     peer = workshop.start(
         [workshop.program("socket-wake"), "peer", str(samples), *resting],
         stdout=subprocess.PIPE, text=True,
@@ -21,7 +21,7 @@ def start_peer(workshop, samples, peer_cpus, *resting):
 
 
 def times(workshop, peer):
-    """(p50, p99) in µs, once all samples are taken."""
+    """Waits for all samples. Returns (p50, p99) in µs."""
     words = peer.stdout.readline().split()
     workshop.end(peer)
     if len(words) != 2:
@@ -38,7 +38,7 @@ def once_plain(workshop, samples, peer_cpus):
 
 
 def once_managed(workshop, daemon, samples, peer_cpus):
-    # A byte is sent when the process stands still and the daemon has made sure of it.
+    # The peer sends a byte when the process is stopped and the daemon has verified the stop.
     peer, port = start_peer(workshop, samples, peer_cpus, "T", daemon.socket)
     application = workshop.start(
         [workshop.program("socket-wake"), "managed", port, daemon.socket, APPLICATION])
@@ -54,15 +54,16 @@ def once_managed(workshop, daemon, samples, peer_cpus):
 
 
 def measure(workshop, rounds, samples, peer_cpus):
-    """Medians of (p50, p99) in µs: of a running process in epoll_wait, the best possible, and
-    of a suspended application that is resumed for it."""
+    """Returns medians of (p50, p99) in µs: of a running process in epoll_wait, which is the lower
+    bound, and of a suspended application that the daemon resumes."""
     daemon = workshop.daemon(
         "socket-wake", settings='suspend-mechanism = "signal"\n',
         manifests=[(APPLICATION, 'background-modes = ["voip"]\n')])
     plain, managed = [], []
     for _ in range(rounds + 1):
         plain.append(once_plain(workshop, samples, peer_cpus))
-        # Each is suspended again, which takes a look at every process of the machine.
+        # Each sample suspends the application again, which needs a scan of all processes of the
+        # machine.
         managed.append(once_managed(workshop, daemon, samples // 5, peer_cpus))
     workshop.end(daemon.process)
     return {

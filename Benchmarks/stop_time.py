@@ -1,4 +1,4 @@
-"""How long an application runs on after nothing entitles it to: from the end of its last task."""
+"""How long an application continues to run after the end of its last task."""
 
 import os
 import subprocess
@@ -9,12 +9,12 @@ PROCESSES = (1, 10, 100)
 
 
 def once(workshop, daemon, count, mount, observer_cpus):
-    """(all stopped, reported) in µs, of a fresh application."""
+    """Returns (all stopped, reported) in µs, of a new application."""
     rendezvous = workshop.path(f"rendezvous-{count}")
     observer = workshop.start(
         [workshop.program("stop-time"), "observe", rendezvous, mount or ""],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    # Reading must not slow the processes.
+    # The reader must not slow the processes down.
     os.sched_setaffinity(observer.pid, observer_cpus)
     expect_ready(observer)
     observer.stdin.write(daemon.socket + "\n")
@@ -44,10 +44,10 @@ def manifest(workshop, count):
 
 
 def measure(workshop, mechanism, rounds, observer_cpus):
-    """Number of processes -> medians of (all stopped, reported) in µs, or why there are none."""
+    """Returns number of processes -> medians of (all stopped, reported) in µs, or a reason."""
     group = mount = None
     if mechanism == "freezer":
-        # Alone in its cgroup, the daemon launches each application into one of its own.
+        # A daemon that is alone in its cgroup launches each application into a separate cgroup.
         group, reason = workshop.make_group("daemon")
         if group is None:
             return reason

@@ -1,8 +1,8 @@
-"""What was measured, beside what is to be reached."""
+"""The table of measured figures and targets."""
 
 
 class Table:
-    """Figures in sections; those with a target say whether it is reached."""
+    """Figures in sections. A figure with a target states whether it reaches the target."""
 
     def __init__(self):
         self.rows = []
@@ -11,15 +11,15 @@ class Table:
         self.rows.append((title, None, "", ""))
 
     def figure(self, name, text):
-        """A figure without a target."""
+        """Adds a figure without a target."""
         self.rows.append((name, text, "", ""))
 
     def missing(self, name, reason):
-        """A figure that could not be measured here."""
+        """Adds a figure that could not be measured."""
         self.rows.append((name, "not measured", "", reason))
 
     def judged(self, name, value, target, unit):
-        """A figure that is to be `target` at most."""
+        """Adds a figure that must be at most `target`."""
         if value <= target:
             verdict = "reached"
         elif target == 0:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A user that others attack: what it waits for the daemon, as lines of JSON.
+"""The user of an attacked daemon. Prints its waits as lines of JSON.
 
 victim.py SOCKET UID LIMITS SECONDS
 
-First it starts LIMITS applications in the background, each with a task, and says "ready". Then,
-for SECONDS, it calls on one connection, connects anew for a call, and sees when each of its
-applications is killed at its limit. Each line has what was waited for, when (CLOCK_BOOTTIME), and the seconds.
+It starts LIMITS applications in the background, each with a task, and prints "ready". Then, for
+SECONDS, it calls on one connection, makes a new connection for another call, and measures when
+each application is killed at its limit. Each line has the kind of wait, its time (CLOCK_BOOTTIME)
+and its duration in seconds.
 """
 
 import json
@@ -26,7 +27,7 @@ def now():
 
 
 class Waits:
-    """What was waited for, by all threads."""
+    """The waits of all threads."""
 
     def __init__(self):
         self.lines = []
@@ -36,7 +37,7 @@ class Waits:
 
 
 def application(path, index):
-    """A child that registers; returns its pidfd and the instant at which it is to be killed."""
+    """Starts a child that registers. Returns its pidfd and the time of its limit."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -2,9 +2,10 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-// What must hold when the last kill is over.
+// The checks after the last kill.
 extension Campaign {
-  /// Every application runs when it is activated, ends its tasks, and the daemon knows it.
+  /// Checks that every application runs when activated, ends its tasks, and is in the state that
+  /// the daemon reports.
   func settle() throws {
     say("settling")
     let touched = try endOperating()
@@ -17,7 +18,7 @@ extension Campaign {
         _ = try Daemon.call(
           ControlInterface.Activate.self, .init(application: Settings.application(client.number)))
       } catch ControlInterface.Failure.invalidTransition {
-        // It is active.
+        // The application is already active.
       } catch let failure as ControlInterface.Failure {
         found("cannot be activated at the end: \(failure.name)", client.number)
       }
@@ -33,8 +34,8 @@ extension Campaign {
     try awaitBalance()
   }
 
-  /// What was begun and delivered has been ended and acknowledged, as the daemon sees it too. The
-  /// library pays what it owes within its pauses.
+  /// Waits until all tasks have ended and all callbacks are acknowledged, for the clients and for
+  /// the daemon. The client library sends its outstanding calls within its usual pauses.
   private func awaitBalance() throws {
     let end = BootClock.now() + 8_000_000_000
     while true {
@@ -55,7 +56,7 @@ extension Campaign {
     }
   }
 
-  /// A clean stop leaves nothing stopped.
+  /// Stops the daemon cleanly, and checks that no process stays stopped.
   func stop() throws {
     let processes = clients.filter { client in
       ledger.read(slot: client.number + 1).map { verifier.isAlive($0.pid) } ?? false
@@ -104,22 +105,22 @@ extension Campaign {
 
       \(clients.count) clients, the daemon killed \(kills) times, \(killsAtStart) of them \
       within 60 ms of its start
-        restart, from the last kill until a call is served: median \
+        restart time from the last kill until the daemon serves a call: median \
       \(milliseconds(part(50))), 95 % within \(milliseconds(part(95))), longest \
       \(milliseconds(sorted.last))
-        in between \(orderlyRestarts.count) times systemctl restart, from the daemon's end until a \
-      call is served: longest \(milliseconds(orderlyRestarts.max()))
-        connections closed: \(lost) (one for each kill may be)
-        of the processes that run now: \(sum(.begins)) tasks begun, \(sum(.ends)) seen to have \
-      ended, \(sum(.callbacks)) callbacks, \(sum(.acknowledgements)) acknowledged
-        in all: \(expirations) expirations, \(ends) ends of processes, \(tooSlow) of them \
-      killed while they were still ending their tasks
-        of the processors' time that was wanted, others took \(Int(stolenTime.share * 100)) %; \
-      \(excused) times something was late for it
+        \(orderlyRestarts.count) restarts by systemctl, from the daemon's end until it serves a \
+      call: longest \(milliseconds(orderlyRestarts.max()))
+        connections closed: \(lost) (at most one for each kill is permitted)
+        processes that run now: \(sum(.begins)) tasks begun, \(sum(.ends)) tasks ended, \
+      \(sum(.callbacks)) callbacks received, \(sum(.acknowledgements)) acknowledged
+        all processes: \(expirations) expirations, \(ends) ends, \(tooSlow) of them kills at the \
+      limit while the client was still ending its tasks
+        other guests of the hypervisor took \(Int(stolenTime.share * 100)) % of the CPU time that \
+      this machine needed; \(excused) late events are ignored for this reason
       """)
     if lost > kills { found("more connections were closed than there were kills", nil) }
     if findings.isEmpty {
-      say("  nothing lost, nothing early, nothing frozen")
+      say("  no findings: nothing was lost, early or left suspended")
     } else {
       say("\n\(findings.count) findings:\n\(findings.text)")
     }

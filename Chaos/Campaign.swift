@@ -2,13 +2,13 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// Clients, an operator, and the daemon that is killed again and again, inside a machine.
+/// Runs clients and an operator inside a machine, and repeatedly kills the daemon.
 final class Campaign {
   struct Options {
     var kills: Int
     var clients: Int
     var seed: UInt64
-    /// Whether the next version's daemon is put in the place of the first after half of the kills.
+    /// Whether to install the next version's daemon after half of the kills.
     var upgrades = false
   }
 
@@ -20,24 +20,25 @@ final class Campaign {
   private var chance: Chance
   private(set) var verifier: Verifier
   private var operating: Child?
-  /// Connections on which nothing is ever said: no kill may close one.
+  /// Connections on which no client sends anything. No kill may close one.
   private var idle: [RawConnection] = []
   private(set) var findings = Findings()
   private(set) var stolenTime = StolenTime()
-  /// What was late where others had taken the machine.
+  /// The number of late events that the stolen CPU time of the machine excuses.
   private(set) var excused = 0
   private var absences = Absences()
   private var eventsRead = 0
-  // What was counted.
+  // Counters for the summary.
   private(set) var kills = 0
   private(set) var killsAtStart = 0
   private(set) var restarts: [UInt64] = []
-  /// Those by `systemctl restart`, from the daemon's end until a call is served.
+  /// The durations of the restarts by `systemctl restart`, from the daemon's end until it serves a
+  /// call.
   private(set) var orderlyRestarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
-  /// Since the last look: each kill may close the one connection of which it cannot be known what
-  /// its client has heard, and a daemon that was killed while it recovered counts for itself.
+  /// The connections lost since the last check. Each kill may close the one connection whose client
+  /// may or may not have received an answer. A kill during recovery counts as a separate kill.
   private var lostSinceLook = 0
   private var killsAtLook = 0
   private(set) var expirations = 0
@@ -56,7 +57,7 @@ final class Campaign {
     verifier.tooSlow = { [unowned self] in tooSlow += 1 }
   }
 
-  /// - Returns: whether every promise was kept.
+  /// - Returns: whether all checks passed.
   func run() throws -> Bool {
     ledger.phase = .work
     say("starting \(options.clients) clients, seed \(options.seed)")
@@ -84,7 +85,8 @@ final class Campaign {
     return findings.isEmpty
   }
 
-  /// What is found without a kill is the campaign's own mistake, or another defect.
+  /// Checks before any kill. Findings here are errors of the campaign, or defects that have another
+  /// cause.
   private func lookWithoutKills() throws {
     for _ in 0..<30 {
       _ = poll(nil, 0, Int32(chance.below(300)))
@@ -96,7 +98,7 @@ final class Campaign {
     findings.add(text, client, at: time, afterKill: kills)
   }
 
-  /// What may also come of a machine that others have taken.
+  /// Reports a finding about time, unless stolen CPU time may be its cause.
   private func foundLate(_ text: String, _ client: Int?) {
     stolenTime.sample()
     if stolenTime.excuses(BootClock.now()) { excused += 1 } else { found(text, client) }
@@ -109,8 +111,8 @@ final class Campaign {
 
   // MARK: Clients
 
-  /// The number of clients that are started together: a client that does not get to run cannot
-  /// acknowledge its first callback in time.
+  /// The number of clients that start together. A client that gets no CPU time cannot acknowledge
+  /// its first callback in time.
   private static let startsAtOnce = 25
 
   private func startClients() throws {
@@ -121,8 +123,8 @@ final class Campaign {
     try waitUntilStarted()
   }
 
-  /// Waits until all started clients have got a callback. A client that has ended before is started
-  /// again, and its end is checked like any other.
+  /// Waits until all started clients have received a callback. Restarts a client that has ended,
+  /// and checks its end as any other.
   private func waitUntilStarted() throws {
     let end = BootClock.now() + 180_000_000_000
     var nextLook = BootClock.now() + 1_000_000_000
@@ -153,7 +155,7 @@ final class Campaign {
         _ = try Daemon.call(
           ControlInterface.Launch.self, .init(application: Settings.application(client.number)))
       } catch ControlInterface.Failure.alreadyRunning {
-        // The operator has launched it meanwhile.
+        // The operator has launched the application meanwhile.
       }
     } else {
       var request = SpawnRequest(
@@ -167,7 +169,7 @@ final class Campaign {
     }
   }
 
-  /// Sees who has ended, and starts them again once the daemon has said why.
+  /// Finds the clients that have ended, and restarts them once the daemon has reported the reason.
   private func tend(_ listed: [Int: ControlInterface.Application]) throws {
     for client in clients where client.startedAt > 0 {
       let hasEnded: Bool
@@ -186,7 +188,7 @@ final class Campaign {
       let isExplained = UInt64(client.lastEndUSec) * 1000 >= client.startedAt
       if !isExplained, now < endedAt + 2_000_000_000 { continue }
       if !isExplained {
-        found("a process has ended, and the daemon gives no reason", client.number)
+        found("a process has ended, and the daemon reports no reason", client.number)
       }
       if !client.kind.isLaunched { _ = try client.process?.wait() }
       try start(client)
@@ -196,11 +198,12 @@ final class Campaign {
   // MARK: Killing
 
   private func killOnce() {
-    // What all clients ask for is to be heard between two kills, or they measure the machine.
+    // Between two kills, the daemon must have time to read the calls of all clients. Otherwise the
+    // campaign would measure the speed of the machine.
     _ = poll(nil, 0, Int32(chance.below(60 * max(1, options.clients / 200))))
     let start = kill() ?? BootClock.now()
     var last = start
-    // Again, while it is being started, or recovers.
+    // Some kills hit the new daemon while it starts or recovers.
     while kills < options.kills, chance.percent(25), let again = killStarting() {
       last = again
       killsAtStart += 1
@@ -210,11 +213,12 @@ final class Campaign {
     restarts.append(served - last)
   }
 
-  /// Waits for the next process of the daemon, and kills it within its first moments.
+  /// Waits for the next process of the daemon, and kills it shortly after its start.
   private func killStarting() -> UInt64? {
     for _ in 0..<2000 {
       if Daemon.process(in: proc) != nil {
-        // To the microsecond: starting takes some tens of milliseconds in all.
+        // The delay is random to the microsecond, because a start takes only some tens of
+        // milliseconds.
         usleep(UInt32(chance.below(60_000)))
         return kill()
       }
@@ -223,7 +227,7 @@ final class Campaign {
     return nil
   }
 
-  /// Kills the daemon's process, where there is one; returns when.
+  /// Kills the daemon's process, if there is one. Returns the time of the kill.
   private func kill() -> UInt64? {
     guard let process = Daemon.process(in: proc) else { return nil }
     let now = BootClock.now()
@@ -233,19 +237,19 @@ final class Campaign {
     return now
   }
 
-  /// `systemctl restart`, at a random moment: the clients go on working meanwhile.
+  /// Runs `systemctl restart` at a random moment, while the clients continue to work.
   private func restart() throws {
     _ = poll(nil, 0, Int32(chance.below(60)))
     guard let daemon = Daemon.process(in: proc) else { return }
     let start = BootClock.now()
     let systemctl = try Daemon.systemctl("restart", "taskschedd.service")
     guard try daemon.waitForEnd(timeout: .seconds(30)) else {
-      return found("the daemon does not end for its restart", nil)
+      return found("the daemon does not exit for its restart", nil)
     }
     let end = BootClock.now()
     let served = Daemon.waitUntilServed()
     guard try systemctl.wait() == .ended(.exited(code: 0)) else {
-      return found("systemctl restart has failed", nil)
+      return found("systemctl restart failed", nil)
     }
     absences.add(from: start, until: served)
     orderlyRestarts.append(served - end)
@@ -267,7 +271,8 @@ final class Campaign {
     try operating?.goOn()
   }
 
-  /// - Parameter touched: what the operator, who stands still, has touched since the last look.
+  /// - Parameter touched: the clients that the operator has touched since the last check. The
+  ///   operator is paused.
   func look(touched: Set<Int>) throws {
     stolenTime.sample()
     readEvents()
@@ -276,13 +281,13 @@ final class Campaign {
     readEvents()
     checkIdle()
     if lostSinceLook > kills - killsAtLook {
-      found("\(lostSinceLook) connections were closed at \(kills - killsAtLook) kills", nil)
+      found("\(lostSinceLook) connections were closed by \(kills - killsAtLook) kills", nil)
     }
     lostSinceLook = 0
     killsAtLook = kills
   }
 
-  /// The operator rests; returns what was touched since the last look.
+  /// Pauses the operator. Returns the clients that it has touched.
   func endOperating() throws -> Set<Int> {
     defer { operating = nil }
     let touched = try operating?.pause() ?? []
@@ -325,13 +330,13 @@ final class Campaign {
     }
     lost += idle.count - open.count
     if open.count < idle.count {
-      found("connections were closed on which nothing was said: \(idle.count - open.count)", nil)
+      found("idle connections were closed: \(idle.count - open.count)", nil)
       idle = open + openIdle(idle.count - open.count)
     }
   }
 
-  /// Connections that the daemon has taken, and that are older than the 50 ms within which it need
-  /// not have saved them.
+  /// Opens connections, and returns when the daemon has accepted them and they are older than 50
+  /// ms. The daemon need not have saved younger ones.
   private func openIdle(_ count: Int) -> [RawConnection] {
     let connections = (0..<count).compactMap { _ in RawConnection() }
     _ = Daemon.waitUntilServed()
@@ -340,7 +345,7 @@ final class Campaign {
   }
 }
 
-/// What keeps a campaign from going on, in a sentence.
+/// The reason why a campaign cannot continue, as a sentence.
 struct Failure: Error, CustomStringConvertible {
   let sentence: String
   var description: String { sentence }

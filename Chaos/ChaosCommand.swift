@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import LinuxSystem
 
-/// Kills the daemon at random moments while real clients work, and tells what was lost.
+/// Kills the daemon at random moments while real clients work, and reports what the daemon lost.
 @main
 struct ChaosCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -52,13 +52,13 @@ struct RunCommand: ParsableCommand {
       kills: kills, clients: clients, seed: seed ?? BootClock.now() % 1_000_000,
       upgrades: previous != nil)
     do {
-      // Before all else: a wrong path is told at once.
+      // Opened first, so that a wrong path fails immediately.
       let file = try log.map { try LogFile(path: $0) }
       let site = try Site(
         clients: clients, forgets: forget, previous: previous,
         logLevel: file == nil ? "notice" : "info")
       let code = Result { try site.run(options) }
-      // Of a campaign that could not go on it is wanted most.
+      // The log is most useful after a campaign that could not continue.
       if let file { try site.writeLog(to: file) }
       throw ExitCode(try code.get())
     } catch let error as ExitCode {

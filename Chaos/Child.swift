@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// The operator's process, and how it is made to stand still.
+/// The operator's process, which the campaign can pause.
 final class Child {
   private let process: PIDFD
   private let input: FileDescriptor
@@ -24,7 +24,8 @@ final class Child {
     childsOutput.close()
   }
 
-  /// Waits until it has done what is under way; returns which clients it has touched.
+  /// Waits until the operation in progress is complete. Returns the clients that the operator has
+  /// touched.
   func pause() throws -> Set<Int> {
     try tell()
     isPaused = true

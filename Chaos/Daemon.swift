@@ -3,11 +3,11 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The daemon as the campaign meets it: a process to kill, and a socket that must answer.
+/// The daemon from the campaign's view: a process to kill, and a socket that must answer.
 struct Daemon {
   private static let group = ControlGroup(path: "/sys/fs/cgroup/system.slice/taskschedd.service")
 
-  /// Its process, whether it serves yet or not; nil while there is none.
+  /// Returns the daemon's process, whether it already serves or not; nil if there is none.
   static func process(in proc: ProcFS) -> PIDFD? {
     guard let text = Files.text(group.path + "/cgroup.procs") else { return nil }
     for line in text.split(separator: "\n") {
@@ -19,7 +19,7 @@ struct Daemon {
     return nil
   }
 
-  /// Puts the next version in its place.
+  /// Installs the next version.
   static func install() throws {
     guard rename(Settings.nextProgram, Settings.program) == 0 else {
       throw SystemError(call: "rename", errno: errno)
@@ -33,7 +33,7 @@ struct Daemon {
     return try HeldChild.spawn(request).releaseAndWaitForExec()
   }
 
-  /// Whether the daemon that runs is the program that is installed.
+  /// Whether the running daemon is the installed program.
   static func isInstalled(in proc: ProcFS) -> Bool {
     guard let process = process(in: proc) else { return false }
     var (running, installed) = (stat(), stat())
@@ -42,8 +42,8 @@ struct Daemon {
       && running.st_dev == installed.st_dev
   }
 
-  /// Waits until a call is served; returns when. It is made on a connection of its own, which
-  /// waits at the listening socket, so that the answer comes at the first moment that it can.
+  /// Waits until the daemon serves a call, and returns the time. The call uses a new connection,
+  /// which waits at the listening socket, so that the answer arrives as early as possible.
   static func waitUntilServed() -> UInt64 {
     while true {
       if let connection = RawConnection(), connection.send("org.varlink.service.GetInfo", [:]) {
@@ -59,7 +59,7 @@ struct Daemon {
     }
   }
 
-  /// One call of the control interface, tried until the daemon answers.
+  /// Makes a call of the control interface, and repeats it until the daemon answers.
   static func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) throws -> Method.Output {
@@ -79,7 +79,7 @@ struct Daemon {
 }
 
 enum Files {
-  /// The text of a small file; nil where it cannot be read.
+  /// Returns the text of a small file; nil if it cannot be read.
   static func text(_ path: String) -> String? {
     (try? FileDescriptor.open(reading: path).readToEnd()).map {
       String(decoding: $0, as: UTF8.self)

@@ -1,8 +1,8 @@
 import LinuxSystem
 
-/// What was found, and what was counted.
+/// The findings of a campaign, with their counts.
 struct Findings {
-  /// What broke, by the sentence without its numbers, in the order in which it was seen.
+  /// The findings, each without its numbers, in order of first occurrence.
   private var order: [String] = []
   private var counts: [String: Int] = [:]
   private var examples: [String: [String]] = [:]
@@ -11,7 +11,7 @@ struct Findings {
   var isEmpty: Bool { order.isEmpty }
   var count: Int { counts.values.reduce(0, +) }
 
-  /// - Parameter application: the application; nil for a finding of no application.
+  /// - Parameter application: the application; nil if the finding concerns none.
   mutating func add(_ text: String, _ application: Int?, at time: UInt64, afterKill kill: Int) {
     let kind = String(text.map { $0.isNumber ? "#" : $0 }).replacingRuns(of: "#")
     if counts[kind] == nil { order.append(kind) }
@@ -39,7 +39,7 @@ extension String {
   }
 }
 
-/// When there was no daemon.
+/// The intervals in which no daemon ran.
 struct Absences {
   struct Absence {
     var from: UInt64
@@ -47,13 +47,13 @@ struct Absences {
   }
 
   private(set) var all: [Absence] = []
-  /// How far the daemon's own idea of its absence may differ from ours: it was there last when it
-  /// last did something, and is back some time before it answers.
+  /// The largest difference between the daemon's own measure of its absence and the campaign's. The
+  /// daemon counts from its last activity until some time before it answers.
   private static let margin: UInt64 = 300_000_000
 
   mutating func add(from: UInt64, until: UInt64) { all.append(Absence(from: from, until: until)) }
 
-  /// How late something was that was due then, in as much as a daemon was there meanwhile.
+  /// Returns how late an event was, without the time in which no daemon ran.
   func lateness(of at: UInt64, due: UInt64) -> UInt64 {
     guard at > due else { return 0 }
     return all.reduce(at - due) { late, absence in
@@ -62,17 +62,19 @@ struct Absences {
     }
   }
 
-  /// When an expiration may have come at the latest that was due then: at once after the absence.
+  /// Returns the latest time at which an expiration may arrive: immediately after the absence that
+  /// contains its due time.
   func latestExpiration(due: UInt64) -> UInt64 {
     all.reduce(due) { due, absence in
       absence.from <= due && due <= absence.until ? absence.until : due
     }
   }
 
-  /// When a limit may have struck at the latest that was due then: where the daemon was away for
-  /// it, or for the warning before it, the application has its lead again, and so on from there.
+  /// Returns the latest time at which a limit may take effect. If the daemon was absent at the
+  /// limit or at its warning, the application gets the full lead again, and so on after each
+  /// absence.
   func latestLimit(due: UInt64) -> UInt64 {
-    // Near the edge of an absence it cannot be told: it may have been moved, or not.
+    // Near the edge of an absence, the daemon may or may not have moved the limit.
     var possible = [due]
     for absence in all {
       let (from, until) = (absence.from - Self.margin, absence.until + Self.margin)

@@ -1,24 +1,25 @@
 import Glibc
 import LinuxSystem
 
-/// What a client has been told and has done, in words that the verifier reads while it runs, stands
-/// still or has been killed.
+/// The events that a client has received and its actions, in words that the verifier can read while
+/// the client runs, is stopped or has been killed.
 struct Record {
   enum Field: Int {
-    /// Counts the writes; the last word repeats it, so that half a write is seen.
+    /// Counts the writes. The last word repeats the number, so that the reader detects an
+    /// incomplete write.
     case version
     case pid
-    /// How often its loop has turned: it must not, while it is suspended.
+    /// The number of turns of the client's loop. It must not change during a suspension.
     case ticks
     case connectionsLost
     case callbacks, acknowledgements
     case begins, ends, expirations
-    /// Nanoseconds since boot, of this stint in the background: the limit is not before, and, but
-    /// for the daemon's absence, not after. 0 where it is not known.
+    /// The earliest and latest time of the limit of this stint in the background, in nanoseconds
+    /// since boot. An absence of the daemon may postpone the limit. 0 if unknown.
     case limitNotBefore, limitNotAfter
-    /// Since when a call waits for its answer; 0 where none does.
+    /// The time since which a call waits for its answer; 0 if none waits.
     case callSince
-    /// 1 once it will not end its tasks: it is to be killed at the limit.
+    /// 1 if the client will not end its tasks, so that the daemon kills it at the limit.
     case isCareless
   }
 
@@ -36,9 +37,9 @@ struct Record {
 
   var pid: Int32 { Int32(truncatingIfNeeded: self[.pid]) }
 
-  /// Begun, with the answer, and neither ended nor about to be.
+  /// The tasks that the daemon has granted, and that the client has neither ended nor begun to end.
   var outstanding: [Int] { words[Self.tasks].filter { $0 > 0 }.map(Int.init) }
-  /// Those that were ended last, with the answer.
+  /// The tasks whose end the daemon has most recently acknowledged.
   var endedLast: [Int] { words[Self.endings].filter { $0 > 0 }.map(Int.init) }
 
   var hasRoom: Bool { words[Self.tasks].contains(0) }
@@ -49,12 +50,12 @@ struct Record {
     self[.begins] += 1
   }
 
-  /// Its end is about to be asked for: from now on it may be gone.
+  /// Records that the client is about to end the task. From now on the daemon may not list it.
   mutating func ending(_ task: Int) {
     for index in Self.tasks where words[index] == Int64(task) { words[index] = -Int64(task) }
   }
 
-  /// Whether the daemon still has it is not known.
+  /// Records that the daemon may or may not still list the task.
   mutating func released(_ task: Int) {
     for index in Self.tasks where abs(words[index]) == Int64(task) { words[index] = 0 }
   }
@@ -65,19 +66,21 @@ struct Record {
     self[.ends] += 1
   }
 
-  /// Those of which the daemon knows no longer.
+  /// Removes the tasks that the daemon no longer lists.
   mutating func forgetTasks() {
     for index in Self.tasks { words[index] = 0 }
     for index in Self.endings { words[index] = 0 }
   }
 }
 
-/// The file of all records, one page each; the first page is the campaign's, for all to read.
+/// The file of all records, one page each. The first page belongs to the campaign, and all clients
+/// read it.
 final class Ledger: Sendable {
   private let descriptor: FileDescriptor
   private static let page = 4096
 
-  /// - Parameter path: made where it does not exist, for every user to write.
+  /// - Parameter path: the path of the file. If it does not exist, it is created with write access
+  ///   for every user.
   init(path: String) {
     let number = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
     precondition(number >= 0, "open \(path): \(SystemError.describe(errno))")
@@ -85,10 +88,10 @@ final class Ledger: Sendable {
     fchmod(number, 0o666)
   }
 
-  /// What all clients are to do.
+  /// The phases of the campaign for all clients.
   enum Phase: Int64 {
     case work = 0
-    /// End all tasks, begin no more.
+    /// The clients end all tasks, and begin no new ones.
     case settle = 1
   }
 
@@ -110,10 +113,11 @@ final class Ledger: Sendable {
     }
   }
 
-  /// The record of a client; nil where there is none yet.
+  /// Returns the record of a client; nil if it has none yet.
   func read(slot: Int) -> Record? {
     var record = Record()
-    // A client that is stopped has finished its write: the kernel does not stop it within.
+    // A stopped client has completed its write, because the kernel does not stop it in the middle
+    // of one.
     for _ in 0..<1000 {
       let count = record.words.withUnsafeMutableBytes { bytes in
         pread(descriptor.rawValue, bytes.baseAddress, bytes.count, slot * Self.page)
@@ -128,26 +132,25 @@ final class Ledger: Sendable {
   }
 }
 
-/// Lines of all processes, each written whole: what was seen that must not be, and what the
-/// verifier judges.
+/// A file of lines from all processes, each written whole: violations, and events for the verifier.
 final class Events: Sendable {
-  /// A line: who wrote it, when, and what.
+  /// A line with its kind, its client, its time and its text.
   struct Line {
     enum Kind: String {
-      /// A promise was broken; the text says which.
+      /// A violated promise, which the text names.
       case violation
-      /// A connection was closed by the daemon. The text is "late" where the client may have been
-      /// suspended when it was, "young" where the daemon need not have saved it yet.
+      /// The daemon closed a connection. The text is "late" if the client may have been suspended
+      /// at that time, and "young" if the daemon need not have saved the connection yet.
       case lost
-      /// An expiration came. The text is when it was due, where that can be told.
+      /// An expiration arrived. The text is its due time, if known.
       case expired
-      /// An expiration came, and the client is about to end its tasks: "NOT-BEFORE NOT-AFTER" of
-      /// the limit until which it has time for that.
+      /// An expiration arrived, and the client is about to end its tasks. The text is "NOT-BEFORE
+      /// NOT-AFTER" of the limit by which it must do so.
       case warned
-      /// It has ended all its tasks.
+      /// The client has ended all its tasks.
       case relieved
-      /// The client will not end its tasks: "NOT-BEFORE NOT-AFTER" of the limit that kills it;
-      /// empty where there is none any more.
+      /// The client will not end its tasks. The text is "NOT-BEFORE NOT-AFTER" of the limit at
+      /// which the daemon kills it; empty if the limit no longer applies.
       case careless
       /// The operator is about to terminate the application.
       case terminate
@@ -174,7 +177,7 @@ final class Events: Sendable {
     }
   }
 
-  /// The lines that were written since `offset`, which is moved to their end.
+  /// Returns the lines written since `offset`, and moves `offset` to their end.
   func read(from offset: inout Int) -> [Line] {
     var text: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

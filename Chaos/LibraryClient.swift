@@ -3,9 +3,9 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerClient
 
-/// An application as its author would write it, with the client library.
+/// An application that uses the client library as its author would.
 ///
-/// All that it does and hears is on the library's serial queue, but for the waits in between.
+/// Everything except the waits in between happens on the library's serial queue.
 final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendable {
   private let work: Workload
   private var application: ScheduledApplication?
@@ -34,7 +34,7 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
           Settings.application(work.client), delegate: self, queue: queue,
           at: SocketPath(Settings.socket))
       } catch .disconnected {
-        // Once open, the library opens it anew by itself.
+        // The library reopens a closed connection itself.
         work.events.write(.lost, work.client, "young")
       } catch {
         work.violation("registration failed: \(error)")
@@ -58,7 +58,7 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
       return (task.rawValue, remaining.map { UInt64($0 / .nanoseconds(1)) })
     } catch {
       switch error {
-      // Asked for just before it was suspended or is to end.
+      // The client made the call just before it was suspended or terminated.
       case .refused(.invalidState), .refused(.terminating): break
       case .refused, .noDaemon, .notPermitted, .disconnected, .connectionFailed, .closed:
         work.violation("beginBackgroundTask failed: \(error)")
@@ -67,12 +67,13 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
     }
   }
 
-  /// Which task a handler is for, known once it has begun. Touched on the queue only.
+  /// The task of an expiration handler, known once the task has begun. Used on the queue only.
   private final class TaskBox: @unchecked Sendable {
     var task: Int?
   }
 
-  /// The library tells the daemon when it can; that it has done so, it does not tell us.
+  /// The library tells the daemon when it can. It does not report to the client when it has done
+  /// so.
   func end(_ task: Int) -> Workload.Ending {
     guard let application, let id = tasks.removeValue(forKey: task) else { return .unknown }
     do throws(ApplicationError) {

@@ -5,7 +5,7 @@ import LinuxSystem
 final class LogFile {
   private let file: UnsafeMutablePointer<FILE>
 
-  /// Whatever it held is gone.
+  /// Creates the file, or removes its previous contents.
   init(path: String) throws {
     guard let file = fopen(path, "we") else {
       throw Failure(sentence: "--log \(path): \(SystemError.describe(errno))")

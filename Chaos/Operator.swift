@@ -2,12 +2,12 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// A person at the switch, who is never content: activates, sends away, interrupts and, seldom,
-/// terminates applications, one after the other, in a process of its own.
+/// An operator in a separate process, which continuously activates, sends away, interrupts and
+/// sometimes terminates applications.
 ///
-/// For each line on its standard input it stops after the operation that is under way, and writes
-/// the numbers of the applications that it has touched since it went on; then it waits for another
-/// line before it goes on.
+/// For each line on its standard input, it completes the current operation, writes the numbers of
+/// the applications that it has touched since it last continued, and then waits for another line
+/// before it continues.
 struct Operator {
   private let clients: Int
   private var chance: Chance
@@ -36,7 +36,8 @@ struct Operator {
     }
   }
 
-  /// Waits for a line, which is empty. Read past it, and poll(2) would not see the next.
+  /// Waits for an empty line. Reads no further, because poll(2) would not report a line that is
+  /// already read.
   private func hasLine() -> Bool {
     var byte: UInt8 = 0
     return read(STDIN_FILENO, &byte, 1) == 1
@@ -57,13 +58,14 @@ struct Operator {
     guard let answer = call(method, Settings.application(client)) else { return }
     switch answer.errorName {
     case nil, "InvalidTransition"?, "Terminating"?, "NotLaunchable"?: break
-    // It has not registered yet, or not again.
+    // The application has not registered yet, or has not registered again.
     case "UnknownApplication"?: break
     case _?: events.write(.violation, client, "\(method) was answered by \(answer)")
     }
   }
 
-  /// Nil where the connection was lost; whether it was carried out is not known then.
+  /// Returns nil if the connection was lost. The daemon may or may not have carried out the call
+  /// then.
   private mutating func call(_ method: String, _ application: String) -> JSONValue? {
     guard let connection = connection ?? RawConnection() else { return nil }
     self.connection = connection

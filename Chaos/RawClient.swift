@@ -2,17 +2,17 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// An application on two raw connections, which sees what a library would mend: lost connections,
-/// callbacks that come twice, answers that do not come.
+/// An application on two raw connections. It detects what a library would hide: lost connections,
+/// duplicate callbacks, missing answers.
 final class RawClient: Workload.Port {
   private static let interface = "org.taskschedd.Application."
-  /// How long a call may wait for its answer while the client runs.
+  /// The maximum time that a running client waits for an answer.
   private static let answerTime: UInt64 = 10_000_000_000
 
   private struct Callback {
     enum Acknowledgement {
       case none
-      /// Sent; whether it was taken is not known.
+      /// The message was sent; the daemon may or may not have received it.
       case sent
       case answered
     }
@@ -26,7 +26,7 @@ final class RawClient: Workload.Port {
   private var calls: RawConnection?
   private var instance: Int?
   private var last: Callback?
-  /// When the last callback is to be acknowledged.
+  /// The time at which the client acknowledges the last callback.
   private var acknowledgeAt: UInt64?
   private var isDraining = false
 
@@ -83,7 +83,7 @@ final class RawClient: Workload.Port {
       case .closed: return lost(connection)
       case .message(let message):
         guard let registered = message["parameters"]?["registered"] else {
-          // What ends us may have been under way already.
+          // The termination of the client may already have begun.
           if message.errorName != "Terminating" {
             work.violation("Register was answered by \(message)")
           }
@@ -97,7 +97,7 @@ final class RawClient: Workload.Port {
     work.violation("Register was not answered")
   }
 
-  /// After a lost connection the daemon must still know what it has granted.
+  /// Checks that the daemon still lists everything that it has granted, after a lost connection.
   private func compare(_ registered: JSONValue) {
     let instance = registered["instance"]?.integer
     defer { self.instance = instance }
@@ -132,7 +132,7 @@ final class RawClient: Workload.Port {
       work.expired(
         expiration["task"]?.integer ?? 0, remaining: remaining.map { UInt64($0) * 1000 }, self)
     } else if message["parameters"]?["registered"] == nil,
-      // The machine that it runs on may be short of memory.
+      // The machine that runs the campaign may be short of memory.
       message["parameters"]?["memoryWarning"] == nil {
       work.violation("the event stream said \(message)")
       events = nil
@@ -163,7 +163,7 @@ final class RawClient: Workload.Port {
     let isRepeated = callback.acknowledgement != .none
     last?.acknowledgement = .sent
     guard let answer = call("Acknowledge", ["callback": .integer(Int64(callback.id))]) else {
-      // It is sent again when the daemon delivers the callback again.
+      // The client acknowledges when the daemon delivers the callback again.
       return
     }
     switch answer.errorName {
@@ -177,8 +177,8 @@ final class RawClient: Workload.Port {
     }
   }
 
-  /// Takes the events that are there. A callback that was delivered again while its acknowledgement
-  /// waited for a new daemon was sent before the answer, and so is there by now.
+  /// Reads the available events. If a callback was delivered again while its acknowledgement waited
+  /// for a new daemon, the daemon sent it before the answer, so it is available now.
   private func drain() {
     isDraining = true
     while case .message(let message)? = events?.receive(within: 0) { take(message) }
@@ -187,13 +187,13 @@ final class RawClient: Workload.Port {
 
   private func notRegistered() {
     work.violation("the daemon does not know us any more")
-    // Registering again tells whether it is so.
+    // A new registration shows whether this is so.
     events = nil
   }
 
   // MARK: Calls
 
-  /// Nil where the connection was lost.
+  /// Returns nil if the connection was lost.
   private func call(_ method: String, _ parameters: JSONValue) -> JSONValue? {
     guard let connection = calls ?? RawConnection() else {
       _ = poll(nil, 0, 20)
@@ -226,7 +226,7 @@ final class RawClient: Workload.Port {
       return (task, remaining.map { UInt64($0) * 1000 })
     }
     switch answer.errorName {
-    // Asked for just before it was suspended or is to end.
+    // The client made the call just before it was suspended or terminated.
     case "InvalidState"?, "Terminating"?: break
     case "NotRegistered"?: notRegistered()
     case _: work.violation("BeginBackgroundTask was answered by \(answer)")
@@ -234,7 +234,7 @@ final class RawClient: Workload.Port {
     return nil
   }
 
-  /// Whether a begin whose answer was lost was carried out.
+  /// Returns the task of a begin whose answer was lost, if the daemon carried the begin out.
   private func findTask(_ name: String) -> (task: Int, remaining: UInt64?)? {
     guard case .array(let tasks)? = call("GetStatus", [:])?["parameters"]?["tasks"] else {
       return nil
@@ -248,7 +248,7 @@ final class RawClient: Workload.Port {
       else { continue }
       switch answer.errorName {
       case nil: return .ended
-      // The first call was carried out, and its answer lost.
+      // The daemon carried out the first call, but its answer was lost.
       case "UnknownTask"? where attempt > 0: return .ended
       case "Terminating"?, "InvalidState"?: return .unknown
       case "NotRegistered"?:

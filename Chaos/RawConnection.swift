@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// A connection to the daemon that hides nothing: one message after the other, and its end.
+/// A connection to the daemon that reports each message and its end.
 final class RawConnection {
   enum Incoming {
     case message(JSONValue)
@@ -10,8 +10,8 @@ final class RawConnection {
     case closed
   }
 
-  /// For so long the daemon need not have saved a connection (50 ms), on a machine that has more to
-  /// do than CPUs.
+  /// The age below which the daemon need not have saved a connection: 50 ms, and more on an
+  /// overloaded machine.
   private static let youth: UInt64 = 200_000_000
 
   private let socket: FileDescriptor
@@ -20,13 +20,13 @@ final class RawConnection {
 
   var number: Int32 { socket.rawValue }
 
-  /// Nil where the daemon takes no connection now.
+  /// Returns nil if the daemon does not accept connections now.
   init?() {
     guard let socket = try? UnixSocket.connect(path: Settings.socket) else { return nil }
     self.socket = socket
   }
 
-  /// False where the daemon has closed it.
+  /// Sends a call. Returns false if the daemon has closed the connection.
   func send(_ method: String, _ parameters: JSONValue, more: Bool = false) -> Bool {
     var message: [UInt8] = []
     message.append(
@@ -43,10 +43,10 @@ final class RawConnection {
     return true
   }
 
-  /// Whether the daemon has taken it so lately that it may be lost with it.
+  /// Whether the connection is so young that a kill of the daemon may lose it.
   var isYoung: Bool { answeredAt.map { BootClock.now() < $0 + Self.youth } ?? true }
 
-  /// What comes within that time.
+  /// Returns the next message that arrives within the given time.
   func receive(within nanoseconds: UInt64) -> Incoming {
     let incoming = take(within: nanoseconds)
     if answeredAt == nil, case .message = incoming { answeredAt = BootClock.now() }
@@ -73,7 +73,7 @@ final class RawConnection {
 }
 
 extension JSONValue {
-  /// The last part of an error's name; nil where it is no error.
+  /// The last component of the error's name; nil if the answer is not an error.
   var errorName: String? {
     guard case .string(let name)? = self["error"] else { return nil }
     return name.split(separator: ".").last.map(String.init)

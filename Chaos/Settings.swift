@@ -1,24 +1,24 @@
 import LinuxSystem
 
-/// What all processes of a campaign agree on.
+/// The settings that all processes of a campaign share.
 enum Settings {
   static let socket = "/run/taskschedd/socket"
   static let program = "/usr/bin/taskschedd"
-  /// What an upgrade puts in its place.
+  /// The program that an upgrade installs.
   static let nextProgram = "/usr/bin/taskschedd.next"
   static let folder = "/run/chaos"
   static let ledger = folder + "/ledger"
   static let events = folder + "/events"
-  /// The users that the clients run as, each with a seat.
+  /// The users that run the clients, each with a seat.
   static let users: [UInt32] = Array(3100..<3108)
 
   static let backgroundTime: UInt64 = 4_000_000_000
   static let expirationLead: UInt64 = 1_000_000_000
   static let callbackTimeout: UInt64 = 2_000_000_000
-  /// How much later than its limit something may be on a machine that has more to do than CPUs.
+  /// The tolerance for late events on an overloaded machine.
   static let slack: UInt64 = 1_000_000_000
 
-  /// For /etc/taskschedd/taskschedd.toml.
+  /// Returns the contents of /etc/taskschedd/taskschedd.toml.
   static func text(logLevel: String) -> String {
     """
     log-level = "\(logLevel)"
@@ -32,8 +32,7 @@ enum Settings {
     """
   }
 
-  /// How long after a client's library has taken the end of its last task the daemon may not have
-  /// been told yet.
+  /// The longest time until the client library tells the daemon that the last task has ended.
   static let relief: UInt64 = 250_000_000
 
   static func application(_ client: Int) -> String { "org.chaos.client\(client)" }
@@ -42,11 +41,13 @@ enum Settings {
   }
   static func user(of client: Int) -> UInt32 { users[client % users.count] }
 
-  /// How a client comes to be, and how it speaks.
+  /// How a client starts and communicates.
   struct Kind {
-    /// By the daemon, from a manifest, in a cgroup of its own; else it registers by itself.
+    /// Whether the daemon launches it from a manifest, in a separate cgroup. Otherwise the client
+    /// registers itself.
     var isLaunched: Bool
-    /// Through the client library; else on raw connections, whose loss it sees.
+    /// Whether it uses the client library. Otherwise it uses raw connections, and detects their
+    /// loss.
     var usesLibrary: Bool
 
     init(_ client: Int) {
@@ -56,7 +57,7 @@ enum Settings {
   }
 }
 
-/// Chance that the seed decides (SplitMix64).
+/// Random decisions that the seed determines (SplitMix64).
 struct Chance {
   private var state: UInt64
 

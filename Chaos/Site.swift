@@ -2,14 +2,14 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// A machine with the project, the campaign's programs and its users installed.
+/// A machine with the project, the campaign's programs and its users.
 struct Site {
   private static let repository =
     "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
 
   let machine: Machine
 
-  /// Nothing comes to the next daemon from the last one: no event log, no descriptors.
+  /// Settings that pass neither the event log nor descriptors to the next daemon.
   private static let forgetting = """
     [Service]
     FileDescriptorStoreMax=0
@@ -18,8 +18,8 @@ struct Site {
     """
 
   /// - Parameters:
-  ///   - previous: the daemon's program to begin with; this version's lies beside it.
-  ///   - logLevel: of the daemon.
+  /// - previous: the program of the first daemon; this version's program is installed beside it.
+  /// - logLevel: the log level of the daemon.
   init(clients: Int, forgets: Bool, previous: String?, logLevel: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
     let tree = TemporaryDirectory(mode: 0o755)
@@ -53,7 +53,7 @@ struct Site {
     try machine.must("systemctl", "start", "taskschedd.service")
   }
 
-  /// `make install` of what was built beside this program, and this program.
+  /// Runs `make install` for the programs beside this one, and installs this program.
   private static func install(in tree: String, previous: String?) throws {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count - 1)
@@ -79,9 +79,9 @@ struct Site {
     guard try make.waitForExit() == .exited(code: 0) else { throw Failure(sentence: text) }
   }
 
-  /// Runs the campaign to its end, as a service of the machine; prints what it says.
+  /// Runs the campaign as a service of the machine, and prints its output.
   ///
-  /// - Returns: its exit code.
+  /// - Returns: the exit code of the campaign.
   func run(_ options: Campaign.Options) throws -> Int32 {
     let campaign = try machine.start(
       [
@@ -96,7 +96,7 @@ struct Site {
     return try campaign.waitForExit()?.shellCode ?? 1
   }
 
-  /// Writes what the machine has logged, with the time since boot.
+  /// Writes the log of the machine, with the time since boot.
   func writeLog(to file: LogFile) throws {
     let eventLog = try machine.start(["journalctl", "--no-pager", "-o", "short-monotonic"])
     while let line = try eventLog.readLine(within: .seconds(60)) { file.write(line) }

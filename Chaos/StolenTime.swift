@@ -1,17 +1,18 @@
 import LinuxSystem
 
-/// The CPU time that this machine wanted and others took: what a hypervisor gives to its other
-/// guests (`steal` in proc_stat(5)). Where it was much, what came late was not the daemon's doing,
-/// nor that of a client that did not get to end a task in time.
+/// The CPU time that the hypervisor gave to its other guests although this machine needed it
+/// (`steal` in proc_stat(5)). If the share is large, neither the daemon nor a client is responsible
+/// for a late event.
 struct StolenTime {
-  /// How far back a cause may lie of what is found: a limit, and a callback's time before it.
+  /// The maximum time between the cause of a finding and the finding: a limit, and the time of the
+  /// callback before it.
   private static let reach: UInt64 = 8_000_000_000
-  /// The share from which nothing can be said about time.
+  /// The share above which the campaign ignores late events.
   private static let shareMax = 0.1
 
   private struct Sample {
     var at: UInt64
-    /// Clock ticks of all CPUs.
+    /// Clock ticks, summed over all CPUs.
     var stolen: UInt64
     var used: UInt64
   }
@@ -28,10 +29,10 @@ struct StolenTime {
         used: ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]))
   }
 
-  /// The share of what was wanted that was taken, from the beginning on.
+  /// The stolen share of the needed CPU time since the start of the campaign.
   var share: Double { share(samples.startIndex) }
 
-  /// Whether so much was taken before a moment just past that what was late then proves nothing.
+  /// Whether the stolen share before a recent moment was so large that a late event proves nothing.
   func excuses(_ moment: UInt64) -> Bool {
     let first = samples.lastIndex { $0.at + Self.reach < moment } ?? samples.startIndex
     return share(first) > Self.shareMax

@@ -2,19 +2,19 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// One client as the campaign keeps it.
+/// The campaign's state of one client.
 final class Client {
   let number: Int
   let kind: Settings.Kind
-  /// Our child, where it registers by itself.
+  /// The child process, if the client registers itself.
   var process: PIDFD?
   var startedAt: UInt64 = 0
-  /// When it was first seen to have ended; nil while it runs.
+  /// When the campaign first found that the process had ended; nil while it runs.
   var endedAt: UInt64?
   var lastEndUSec = 0
-  /// The last time that the operator was about to terminate it.
+  /// The last time at which the operator was about to terminate the application.
   var terminateAt: UInt64 = 0
-  /// When its time in the background is over, as far as it can tell: nanoseconds since boot.
+  /// The end of the time in the background as the client knows it, in nanoseconds since boot.
   struct Limit {
     var notBefore: UInt64
     var notAfter: UInt64
@@ -26,12 +26,13 @@ final class Client {
     }
   }
 
-  /// What it said when it decided to be killed at the limit.
+  /// The limit that the client reported when it decided not to end its tasks.
   var careless: Limit?
-  /// What it said when its tasks expired, and when it had ended them all.
+  /// The limit that the client reported when its tasks expired, until it has ended them all.
   var warned: Limit?
   var relievedAt: UInt64?
-  /// Seen suspended at the last look, and not touched since: its ticks must not move.
+  /// The process and its ticks if it was suspended at the last check and not touched since. The
+  /// ticks must not change.
   var suspended: (pid: Int32, ticks: Int64)?
 
   init(_ number: Int) {
@@ -40,21 +41,21 @@ final class Client {
   }
 }
 
-/// Compares what the daemon says with what the clients know and what the kernel shows.
+/// Compares the daemon's answers with the records of the clients and with the kernel's state.
 struct Verifier {
   typealias Application = ControlInterface.Application
 
   let ledger: Ledger
   let proc: ProcFS
   let clients: [Client]
-  /// What must not be.
+  /// Reports a violation.
   var report: (_ text: String, _ client: Int?) -> Void
-  /// What must not be on a machine that is ours.
+  /// Reports a violation that stolen CPU time may excuse.
   var reportLate: (_ text: String, _ client: Int?) -> Void
-  /// The clients that were killed at their limit while they were still ending their tasks.
+  /// Counts a client that was killed at its limit while it was still ending its tasks.
   var tooSlow: () -> Void
 
-  /// One look, while the operator stands still.
+  /// Checks everything once, while the operator is paused.
   mutating func look(touched: Set<Int>, absences: Absences) throws {
     let before = clients.map { ledger.read(slot: $0.number + 1) }
     let listed = try list()
@@ -68,10 +69,10 @@ struct Verifier {
         client.suspended = nil
         continue
       }
-      // It has not been registered yet, or is being ended.
+      // The application has not been registered yet, or is being ended.
       if first[.callbacks] == 0 || application?.instance?.ending != nil { continue }
       guard let instance = application?.instance, instance.pid == Int(first.pid) else {
-        report("a process is not managed any more", client.number)
+        report("the daemon no longer manages a running process", client.number)
         client.suspended = nil
         continue
       }
@@ -95,7 +96,7 @@ struct Verifier {
 
   // MARK: Ends
 
-  /// Every end has a reason that the operator or the application has given cause for.
+  /// Checks that the operator or the application has given cause for the end.
   private func judge(_ end: ControlInterface.End, of client: Client, _ absences: Absences) {
     guard end.atUSec > client.lastEndUSec else { return }
     client.lastEndUSec = end.atUSec
@@ -104,7 +105,7 @@ struct Verifier {
     case .terminatedByOperator where client.terminateAt > 0: break
     case .backgroundTimeExpired:
       judgeExpiry(at: at, of: client, absences)
-    // A client that does not get to run cannot acknowledge.
+    // A client that gets no CPU time cannot acknowledge.
     case .callbackTimeout: reportLate("ended by callbackTimeout, without cause", client.number)
     case let reason: report("ended by \(reason.rawValue), without cause", client.number)
     }
@@ -113,7 +114,8 @@ struct Verifier {
   private func judgeExpiry(at: UInt64, of client: Client, _ absences: Absences) {
     let hadEnded = client.relievedAt.map { $0 + Settings.relief < at } ?? (client.warned == nil)
     guard let limit = client.careless ?? (hadEnded ? nil : client.warned) else {
-      // A library says so before the daemon has heard it; who speaks itself has its answer.
+      // A client of the library reports the end of its tasks before the daemon knows of it. A raw
+      // client reports it after the answer.
       let report = client.kind.usesLibrary ? reportLate : report
       return report(
         "ended by backgroundTimeExpired, though it had ended its tasks", client.number)
@@ -139,10 +141,10 @@ struct Verifier {
     let listed = Set(instance.tasks.map(\.id))
     for task in Set(first.outstanding).intersection(second.outstanding).sorted()
     where !listed.contains(task) {
-      report("task \(task) was acknowledged and is not listed", client.number)
+      report("task \(task) was granted, but the daemon does not list it", client.number)
     }
     for task in first.endedLast where listed.contains(task) {
-      report("task \(task) has ended and is listed", client.number)
+      report("task \(task) has ended, but the daemon lists it", client.number)
     }
   }
 
@@ -169,7 +171,8 @@ struct Verifier {
     }
   }
 
-  /// Whether it stays stopped for a second, without being said to be suspended.
+  /// Whether the process stays stopped for a second although the daemon does not report a
+  /// suspension.
   private func staysStopped(_ client: Client, _ pid: Int32) -> Bool {
     for _ in 0..<20 {
       guard isAlive(pid), isStopped(pid), let application = try? list()[client.number],
@@ -181,7 +184,7 @@ struct Verifier {
     return true
   }
 
-  /// Whether no thread can run: all stopped, or the cgroup frozen.
+  /// Whether no thread can run, because all are stopped or the cgroup is frozen.
   func isStopped(_ pid: Int32) -> Bool {
     if let group = (try? ControlGroup.of(pid, in: proc)) ?? nil,
       Files.text(group.path + "/cgroup.events")?.contains("frozen 1") == true

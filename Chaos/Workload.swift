@@ -1,20 +1,21 @@
 import Glibc
 import LinuxSystem
 
-/// What a client does, whichever way it speaks to the daemon, and what it must hear.
+/// The actions of a client and the events that it must receive, independent of how it communicates
+/// with the daemon.
 ///
-/// It begins and ends tasks, ends those that expire (or, seldom, does not, and is to be killed),
-/// and keeps its record true at every moment.
+/// The client begins and ends tasks. It ends expired tasks, or in rare cases leaves them to be
+/// killed at the limit. Its record is correct at every moment.
 final class Workload {
-  /// How the client speaks.
+  /// The client's means of communication.
   protocol Port: AnyObject {
-    /// - Returns: the id and what is left of the background time (nil: unlimited); nil where it was
-    ///   refused as it may be.
+    /// - Returns: the id, with the remaining background time (nil: unlimited); nil for a permitted
+    ///   refusal.
     func begin(_ name: String) -> (task: Int, remaining: UInt64?)?
     func end(_ task: Int) -> Ending
   }
 
-  /// What is known of a task whose end was asked for.
+  /// The state of a task after the request to end it.
   enum Ending {
     case ended
     case unknown
@@ -31,9 +32,9 @@ final class Workload {
   private var actionNext: UInt64 = 0
   private var namesLast = 0
   private var lastKind: String?
-  /// Whether its tasks have expired in this stint.
+  /// Whether the client's tasks have expired in this stint.
   private var isWarned = false
-  /// Tasks that expire at once: they were begun in the lead before the limit.
+  /// Tasks that expire immediately, because they were begun in the lead before the limit.
   private var begunInLead: Set<Int> = []
 
   init(client: Int, seed: UInt64) {
@@ -64,7 +65,7 @@ final class Workload {
     return next > now ? next - now : 0
   }
 
-  /// Counts the time; acts when it is time to.
+  /// Advances the time, and performs the next action when it is due.
   func turn(_ port: some Port) {
     let now = BootClock.now()
     if now >= tickLast + Self.tickTime {
@@ -77,7 +78,7 @@ final class Workload {
     }
   }
 
-  /// Whether it may have been suspended just now.
+  /// Whether the client may have been suspended just now.
   var hasPaused: Bool { BootClock.now() > tickLast + 6 * Self.tickTime }
 
   private func act(_ port: some Port) {
@@ -94,7 +95,8 @@ final class Workload {
 
   private func begin(_ port: some Port) {
     namesLast += 1
-    // Late in the background it may be begun and killed for it before we hear of either.
+    // Late in the background, the daemon may grant the task and kill the client for it before the
+    // client has read either message.
     let mayBeLate = isWarned || (record[.limitNotBefore] == 0 && !isInForeground)
     if mayBeLate { warn() }
     let sent = BootClock.now()
@@ -119,7 +121,7 @@ final class Workload {
     lastKind == "didBecomeActive" || lastKind == "willResignActive"
   }
 
-  /// From now on it may be killed at the limit, until it is relieved.
+  /// Records that the daemon may kill the client at the limit until it has ended its tasks.
   private func warn() {
     events.write(.warned, client, "\(record[.limitNotBefore]) \(record[.limitNotAfter])")
   }
@@ -137,7 +139,7 @@ final class Workload {
       case .unknown: record.released(task)
       }
     }
-    // One that was refused, for the end had begun, did not come in time.
+    // If the daemon refused because the termination had begun, the tasks did not end in time.
     if isWarned, case .ended = ending, record.outstanding.isEmpty {
       events.write(.relieved, client)
     }
@@ -145,7 +147,7 @@ final class Workload {
 
   // MARK: What it hears
 
-  /// A task expires. The limit is not to be near before its time.
+  /// Handles the expiration of a task, and checks that the limit is not early.
   func expired(_ task: Int, remaining: UInt64?, _ port: some Port) {
     let now = BootClock.now()
     let due = Int64(bitPattern: UInt64(record[.limitNotBefore])) - Int64(Settings.expirationLead)
@@ -156,8 +158,8 @@ final class Workload {
       violation("task \(task) expired with \(remaining / 1_000_000) ms left")
     }
     let latest = record[.limitNotAfter]
-    // Of one that has ended since, it may be read long after: when the client is resumed. Those
-    // that expire after the first are read when that has been ended.
+    // A resumed client may read the expiration of a task long after the task has ended. It reads
+    // the expirations after the first one when it has ended that task.
     let isFirst = !isWarned && !begunInLead.contains(task)
     let isJudged = isFirst && latest != 0 && record.outstanding.contains(task)
     events.write(.expired, client, isJudged ? "\(latest - Int64(Settings.expirationLead))" : "")
@@ -174,12 +176,13 @@ final class Workload {
       events.write(
         .careless, client, "\(record[.limitNotBefore]) \(record[.limitNotAfter])")
     }
-    // One that is ending already was sent before it expired.
+    // The end of a task that is already ending was sent before the expiration.
     if record[.isCareless] == 0, record.outstanding.contains(task) { end(task, port) }
   }
 
-  /// A careless client was activated before its limit: nothing kills it until it is in the
-  /// background again, where its tasks, which have expired, keep it for another limit.
+  /// Handles the activation of a careless client before its limit. No limit applies until the
+  /// client is in the background again, where its expired tasks entitle it to run until another
+  /// limit.
   private func moveLimit(isInBackground: Bool) {
     if isInBackground {
       events.write(.careless, client, "0 \(BootClock.now() + Settings.backgroundTime)")
@@ -189,7 +192,7 @@ final class Workload {
     }
   }
 
-  /// What may come before each callback, by the contract's table (§2).
+  /// The callbacks that may precede each callback, by the contract's table (§2).
   private static let before: [String: Set<String?>] = [
     "didFinishLaunching": [nil],
     "didBecomeActive": ["didFinishLaunching", "willResignActive", "willEnterForeground"],
@@ -202,7 +205,7 @@ final class Workload {
     ],
   ]
 
-  /// A callback came, which had not come before.
+  /// Handles a callback that has not been delivered before.
   func received(_ kind: String) {
     if Self.before[kind]?.contains(lastKind) != true {
       violation("callback \(kind) after \(lastKind ?? "none")")
@@ -211,9 +214,9 @@ final class Workload {
     let beginsStint = kind == "didEnterBackground" || kind == "willEnterForeground"
     change { record in
       record[.callbacks] += 1
-      // It runs, though it may be suspended again before its loop has turned.
+      // The client runs, although the daemon may suspend it again before its loop has turned.
       record[.ticks] += 1
-      // Another stint begins, or none.
+      // Another stint begins, or the stint ends.
       if beginsStint {
         isWarned = false
         begunInLead = []
@@ -226,7 +229,7 @@ final class Workload {
     }
   }
 
-  /// The daemon began anew with us, as if it had never known us.
+  /// Handles a daemon that does not know the client from before.
   func forgotten(_ text: String) {
     violation(text)
     lastKind = nil

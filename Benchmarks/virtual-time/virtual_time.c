@@ -16,7 +16,7 @@
 static bool is_virtual;
 static uint64_t now;
 static uint64_t interruption;
-// When each timer fires, in virtual time; 0 where it is not set.
+// The expiry of each timer in virtual time; 0 if the timer is not set.
 static uint64_t expiry[FDS_MAX];
 
 void virtual_time_begin(uint64_t nanoseconds) {
@@ -45,16 +45,16 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 int timerfd_settime(
     int fd, int flags, const struct itimerspec *new_time, struct itimerspec *old_time) {
   if (!is_virtual) return (int)syscall(SYS_timerfd_settime, fd, flags, new_time, old_time);
-  // sd-event sets one moment at a time and never asks for the last.
+  // sd-event sets one-shot timers, and never asks for the previous value.
   if (fd >= FDS_MAX || nanoseconds(&new_time->it_interval) != 0 || old_time != NULL) abort();
   uint64_t time = nanoseconds(&new_time->it_value);
   expiry[fd] = time == 0 || (flags & TFD_TIMER_ABSTIME) ? time : now + time;
-  // What has fired and was not read is over.
+  // Setting a timer discards an expiration that was not read.
   struct itimerspec none = {0};
   return (int)syscall(SYS_timerfd_settime, fd, 0, &none, NULL);
 }
 
-// The timer that is the next to fire; -1 where none is set.
+// Returns the timer that expires next; -1 if none is set.
 static int next_timer(void) {
   int next = -1;
   for (int fd = 0; fd < FDS_MAX; fd++) {
@@ -63,8 +63,8 @@ static int next_timer(void) {
   return next;
 }
 
-// Fires the next timer for real; one wait reports it. Where none has come yet, the clock jumps to
-// it, if the caller waits.
+// Makes the next timer expire in real time, so that one wait reports it. If it is not due yet and
+// the caller waits, the clock jumps to its time.
 static int wait_on(int fd, struct epoll_event *events, int events_max, bool waits) {
   int next = next_timer();
   if (waits && (next < 0 || expiry[next] > interruption)) {

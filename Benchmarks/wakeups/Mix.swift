@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the seed decides everything.
+/// SplitMix64 (Steele, Lea, Flood 2014). The seed determines all numbers.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }
@@ -18,14 +18,14 @@ struct SeededGenerator: RandomNumberGenerator {
 struct Client {
   let interval: Duration
   let arrival: Instant
-  /// `Instant.never` where it stays.
+  /// The time at which the client leaves; `Instant.never` if it stays.
   let departure: Instant
 }
 
 extension Instant {
   static let never = Instant(nanoseconds: .max)
 
-  /// Virtual time does not begin at 0: sd-event takes that for "no time".
+  /// The start of virtual time. It is not 0, because sd-event uses 0 for "no time".
   static let beginning = Instant(nanoseconds: 1_000_000_000_000)
 
   static func - (later: Instant, earlier: Instant) -> Duration { earlier.duration(to: later) }
@@ -40,9 +40,9 @@ extension Duration {
   }
 }
 
-/// Clients, and the time over which they are watched.
+/// A set of clients, and the period of the measurement.
 struct Mix {
-  /// Which clients there are.
+  /// The kinds of mixes.
   enum Kind: String, CaseIterable {
     case uniform = "10–60 min"
     case equal = "15 min"
@@ -52,7 +52,8 @@ struct Mix {
   }
 
   let clients: [Client]
-  /// The first two hours are left out: the clients come in the first of them.
+  /// The period of the measurement. It omits the first two hours, because the clients arrive during
+  /// the first.
   let window: Range<Instant>
 
   init(_ kind: Kind, count: Int, hours: Int, seed: UInt64) {
@@ -82,7 +83,7 @@ struct Mix {
       }
       return
     }
-    // Each place is taken by one client after the other, for up to four hours.
+    // Clients occupy each place one after another, for up to four hours each.
     var passing: [Client] = []
     for index in 0..<count {
       var arrival = Instant.beginning.advanced(by: between(0, 60))
@@ -96,7 +97,7 @@ struct Mix {
     clients = passing
   }
 
-  /// Arrivals and departures, in order.
+  /// Arrivals and departures, in order of time.
   var changes: [(at: Instant, client: Int, arrives: Bool)] {
     var changes: [(at: Instant, client: Int, arrives: Bool)] = []
     for (index, client) in clients.enumerated() {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The uniform mixes as a picture: wake-ups and handler runs by the number of clients. SVG that
-/// follows the reader's choice of light or dark.
+/// A chart of the uniform mixes: wake-ups and handler runs by number of clients. The SVG follows
+/// the reader's light or dark mode.
 struct Picture {
   private(set) var text: String
 
@@ -9,7 +9,7 @@ struct Picture {
   private struct Panel {
     let title: String
     let left: Double
-    /// Values at the bottom and at the top.
+    /// The values at the bottom and at the top.
     let range: ClosedRange<Double>
     let ticks: [(value: Double, label: String)]
     let isLogarithmic: Bool
@@ -96,7 +96,7 @@ struct Picture {
     name(labels, at: right + 8)
   }
 
-  /// Names at the ends of the lines, moved apart where they would meet.
+  /// Places names at the ends of the lines, and separates names that would overlap.
   private mutating func name(_ labels: [(y: Double, scheme: Scheme)], at x: Double) {
     var lowest = -Double.infinity
     for (y, scheme) in labels.sorted(by: { $0.y < $1.y }) {
@@ -109,7 +109,7 @@ struct Picture {
 }
 
 extension Scheme {
-  /// Seen on white as on black.
+  /// A color that is visible on white and on black.
   fileprivate var color: String {
     switch self {
     case .planner: "#2f81f7"

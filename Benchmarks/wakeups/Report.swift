@@ -1,4 +1,4 @@
-/// The tables for people.
+/// The tables in plain text.
 struct Report {
   private(set) var text = ""
 
@@ -47,7 +47,7 @@ struct Report {
     text += "\n\(title)\n"
   }
 
-  /// The first column reads from the left, the others from the right.
+  /// Adds a table. The first column is aligned left, the others right.
   private mutating func add(_ head: [String], _ rows: [[String]]) {
     let widths = head.indices.map { column in
       ([head] + rows).map { $0[column].count }.max() ?? 0
@@ -63,7 +63,7 @@ struct Report {
   }
 }
 
-/// With so many decimal places (one or more), rounded.
+/// Formats a value, rounded to the given number of decimal places (at least one).
 func decimal(_ value: Double, places: Int = 1) -> String {
   var scale = 1.0
   for _ in 0..<places { scale *= 10 }

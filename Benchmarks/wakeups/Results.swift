@@ -12,11 +12,11 @@ struct Row {
     Row(kind: .fewShort, count: 200), Row(kind: .passing, count: 200),
   ]
 
-  /// What one scheme makes of the mix, per hour.
+  /// The results of one scheme for the mix, per hour.
   struct Figures: Encodable {
     let wakeUps: Double
     let runs: Double
-    /// Deadlines missed in all.
+    /// The number of missed deadlines over the whole time.
     let missed: Int
 
     init(_ tallies: [Tally], hours: Int) {
@@ -27,15 +27,16 @@ struct Row {
     }
   }
 
-  /// What all schemes make of it, beside the lower bounds.
+  /// The results of all schemes, and the lower bounds.
   struct Result: Encodable {
     let mix: String
     let clients: Int
-    /// What no schedule can do with less, per hour.
+    /// The lower bound of wake-ups per hour for any schedule.
     let leastWakeUps: Double
     let leastRuns: Double
     let schemes: [String: Figures]
-    /// In the worst group of clients, the planner's calls as a multiple of the lower bound.
+    /// The planner's calls as a multiple of the lower bound, for the group of clients with the
+    /// highest multiple.
     let worstRuns: Double
 
     init(_ row: Row, hours: Int, seeds: [UInt64]) {
@@ -66,8 +67,9 @@ struct Row {
 }
 
 extension Mix {
-  /// What calls at the deadlines alone come to: the window by the interval, for each client that
-  /// stays; of one that leaves, its deadlines there.
+  /// The number of calls if each client is called exactly at its deadlines: the window divided by
+  /// the interval for each client that stays, and the deadlines in the window for each client that
+  /// leaves.
   var leastRuns: Double {
     clients.reduce(0) { sum, client in
       guard client.departure != .never else {
@@ -82,11 +84,12 @@ extension Mix {
   }
 }
 
-/// The planner on a device that also wakes for other things.
+/// The planner on a device that also wakes for other reasons.
 struct FreeWakeUps: Encodable {
-  /// How often it does, per hour.
+  /// The number of other wake-ups per hour.
   let perHour: Int
-  /// Wake-ups for keep-alive per hour, where the others are not used and where they are.
+  /// The wake-ups for keep-alive per hour, if the planner ignores the other wake-ups and if it uses
+  /// them.
   let unused: Row.Figures
   let used: Row.Figures
 
@@ -114,7 +117,7 @@ struct FreeWakeUps: Encodable {
   }
 }
 
-/// A target, and whether it is reached.
+/// A target, and whether the planner reaches it.
 struct Verdict: Encodable {
   let name: String
   let value: Double
@@ -132,9 +135,9 @@ struct Verdict: Encodable {
   static func all(_ rows: [Row.Result], _ free: [FreeWakeUps], hours: Int) -> [Verdict] {
     var verdicts: [Verdict] = []
     for row in rows {
-      // Calls come 100 ms before their deadlines: of ten minutes a six-thousandth. So the burst
-      // that would come right after the end of the window may fall into it. A client that leaves
-      // may end the reason for which others waited.
+      // Calls precede their deadlines by 100 ms, a six-thousandth of ten minutes. The burst after
+      // the end of the window may therefore fall into it. The departure of a client may end the
+      // reason for which other calls were delayed.
       let edge = 1 / (row.leastWakeUps * Double(hours))
       let limit = row.mix == Mix.Kind.passing.rawValue ? 1.02 : 1.0004 + edge
       verdicts.append(
@@ -161,7 +164,7 @@ struct Verdict: Encodable {
     verdicts.append(Verdict("deadlines missed", Double(missed), atMost: 0))
     return verdicts
   }
-  /// Whether the peer is measured rightly: with an accuracy of 1 µs, sd-event must wake as often as
+  /// Checks the measurement of systemd: with an accuracy of 1 µs, sd-event must wake as often as
   /// timers that are set to the deadlines.
   private static func exactSystemd() -> Double {
     let mix = Mix(.passing, count: 50, hours: 48, seed: 1)

@@ -1,7 +1,7 @@
 import HeapModule
 import TaskSchedulerCore
 
-/// A way to decide when the device wakes and who is called then.
+/// A rule that decides when the device wakes, and which clients it then calls.
 enum Scheme: String, CaseIterable {
   case planner = "taskschedd"
   case everybody = "everybody each time"
@@ -21,7 +21,7 @@ enum Scheme: String, CaseIterable {
     }
   }
 
-  /// Lives through the mix in virtual time.
+  /// Runs the mix in virtual time.
   static func run(_ mix: Mix, with device: some Device, freeWakeUps: [Instant] = []) -> Tally {
     var device = device
     var tally = Tally(mix)
@@ -54,14 +54,14 @@ enum Scheme: String, CaseIterable {
   }
 }
 
-/// What wakes, and calls clients when it does. They are named by their index in the mix.
+/// A device that wakes and calls clients. Their ids are indices into the mix.
 protocol Device {
   var nextWakeUp: Instant? { get }
   mutating func add(_ client: Int, interval: Duration, at now: Instant)
   mutating func remove(_ client: Int)
-  /// Returns who is called.
+  /// Handles a wake-up of the scheme. Returns the called clients.
   mutating func wake(at now: Instant) -> [Int]
-  /// The same where the device is awake for another reason.
+  /// Handles a wake-up that has another reason. Returns the called clients.
   mutating func isAwakeAnyway(at now: Instant) -> [Int]
 }
 
@@ -76,7 +76,7 @@ extension InstanceID {
 
 /// The planner of taskschedd.
 struct PlannerDevice: Device {
-  /// Whether wake-ups are used that happen anyway.
+  /// Whether the planner uses other wake-ups.
   var usesWakeUps = true
   private(set) var planner = KeepAlivePlanner()
 
@@ -99,8 +99,8 @@ struct PlannerDevice: Device {
   }
 }
 
-/// Calls every client at every wake-up, as late as possible. A client that is called now can wait
-/// longer for the next call, so no scheme wakes less often.
+/// Calls every client at every wake-up, as late as possible. A call restarts the client's interval,
+/// so no scheme wakes less often.
 struct EverybodyDevice: Device {
   private var intervals: [Int: Duration] = [:]
   private var deadlines: [Int: Instant] = [:]
@@ -169,7 +169,7 @@ struct SlotDevice: Device {
   private static let slot: UInt64 = 600_000_000_000
 
   private var intervals: [Int: Duration] = [:]
-  /// The slot in which each is called.
+  /// The slot in which each client is called.
   private var slots: [Int: UInt64] = [:]
   private var bySlot: [UInt64: Set<Int>] = [:]
 

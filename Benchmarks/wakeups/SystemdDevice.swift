@@ -3,13 +3,14 @@ import CVirtualTime
 import Glibc
 import TaskSchedulerCore
 
-/// systemd's own coalescing: one sd-event loop with a timer for each client, as its timer units
-/// are, with an accuracy like their `AccuracySec=`. It is libsystemd itself, in virtual time.
+/// The coalescing of systemd: one sd-event loop with a timer for each client, like systemd's timer
+/// units, with an accuracy like their `AccuracySec=`. The code is libsystemd itself, in virtual
+/// time.
 ///
-/// A timer may fire up to its accuracy after its time, so that it is set so much before the
-/// deadline.
+/// A timer may expire later than its time by up to its accuracy. It is therefore set earlier than
+/// the deadline by that amount.
 final class SystemdDevice {
-  /// What a timer's callback is handed.
+  /// The argument of a timer's callback.
   private final class Timer {
     unowned let device: SystemdDevice
     let client: Int
@@ -42,7 +43,7 @@ final class SystemdDevice {
     SystemdDevice.check(sd_event_new(&event))
     guard let event else { preconditionFailure("sd_event_new gives no loop") }
     self.event = event
-    // With clocks of the machine it would wait for days.
+    // With the machine's clocks, the loop would wait for days.
     var now: UInt64 = 0
     SystemdDevice.check(sd_event_now(event, CLOCK_BOOTTIME, &now))
     precondition(now == virtual_time_now() / 1000, "libsystemd does not ask us for the time")
@@ -101,7 +102,7 @@ final class SystemdDevice {
     SystemdDevice.check(sd_event_source_set_enabled(timer.source, Int32(SD_EVENT_ONESHOT)))
   }
 
-  /// From when on the client may be called next.
+  /// Returns the earliest time of the client's next call.
   private func microseconds(_ client: Int) -> UInt64 {
     now.advanced(by: mix.clients[client].interval).nanoseconds / 1000 - spread(client)
   }

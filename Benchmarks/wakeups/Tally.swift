@@ -1,14 +1,14 @@
 import TaskSchedulerCore
 
-/// Counts wake-ups and calls, and holds each call to its deadline. It knows the clients and nothing
-/// of who wakes them.
+/// Counts wake-ups and calls, and checks each call against its deadline. It does not depend on the
+/// scheme.
 struct Tally {
   private let mix: Mix
-  /// By client; nil where there is none.
+  /// The deadline of each client; nil if it has none.
   private var deadlines: [Instant?]
   private(set) var wakeUps = 0
   private(set) var runs = 0
-  /// Deadlines that passed without a call, over the whole time.
+  /// The number of deadlines without a call, over the whole time.
   private(set) var missed = 0
 
   init(_ mix: Mix) {
@@ -36,7 +36,7 @@ struct Tally {
     deadlines[client] = now.advanced(by: mix.clients[client].interval)
   }
 
-  /// Checks that no client is waiting past its deadline at the end.
+  /// Checks that no client is past its deadline at the end.
   func ended() -> Tally {
     var tally = self
     for client in mix.clients.indices { tally.left(client, at: mix.window.upperBound) }

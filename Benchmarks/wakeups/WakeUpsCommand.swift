@@ -3,8 +3,8 @@ import FoundationEssentials
 import Glibc
 import TaskSchedulerCore
 
-/// Counts the wake-ups and calls that keep-alive handlers cost, by taskschedd's planner and by
-/// others, over days of virtual time.
+/// Counts the wake-ups and calls of keep-alive handlers over days of virtual time, for taskschedd's
+/// planner and for other schemes.
 @main
 struct WakeUpsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -62,7 +62,7 @@ struct WakeUpsCommand: ParsableCommand {
   }
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 private struct Document: Encodable {
   let hours: Int
   let samples: Int

@@ -27,7 +27,7 @@ struct AdoptionTests {
   @Test("§15: A program cannot adopt its own parent or another ancestor")
   func ancestor() throws {
     let daemon = try DaemonFixture()
-    // A grandchild asks for its parent, and then for its grandparent.
+    // A grandchild tries to adopt its parent, and then its grandparent.
     let program = try daemon.python(
       """
       import json, os, socket
@@ -75,8 +75,8 @@ struct AdoptionTests {
         "/usr/bin/prlimit", ["prlimit", "--pid=\(daemon.process.pid)", "--nofile=\(soft):"])
       #expect(try program.waitForExit() == .exited(code: 0))
     }
-    // Room for the descriptor that comes, and for none that the daemon opens. Two of the entries
-    // that are counted are the directory and its parent.
+    // The limit leaves room for the descriptor that the client sends, and for none that the daemon
+    // opens. descriptorCount() counts `.` and `..` of the directory, too.
     try limit(try daemon.descriptorCount() - 2 + 1)
     let answer = try client.call(Self.adopt, descriptors: [program.pidfd.rawValue])
     try limit(4096)

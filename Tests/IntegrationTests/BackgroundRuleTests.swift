@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// That a use of the GPU kills is shown with simulated counters by `UseMeterTests` and the core's
-/// tests: test machines have no GPU.
+/// Test machines have no GPU. `UseMeterTests` and the tests of the core therefore use simulated
+/// counters to test that GPU use in the background kills.
 @Suite("§12: Off limits in the background")
 struct BackgroundRuleTests {
   private let id = "org.test.uses"
@@ -53,7 +53,7 @@ struct BackgroundRuleTests {
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)
     try daemon.activate(id)
-    // In the foreground it may.
+    // An application may hold the lock in the foreground.
     _ = try program.ask("lock flock \(shared.file("contacts.db"))")
     #expect(try daemon.application(id).state == .active)
   }
@@ -96,7 +96,7 @@ struct BackgroundRuleTests {
   func excessive(mechanism: String) throws {
     let daemon = try DaemonFixture(
       .init(
-        // At low priority, a busy machine would leave it too little.
+        // At low priority, the program would get too little CPU time on a busy machine.
         options: [
           ("suspend-mechanism", "\"\(mechanism)\""), ("background-priority", "false"),
         ],
@@ -105,7 +105,7 @@ struct BackgroundRuleTests {
           ("ThrottledProcessorShare", "9"),
         ]))
     let monitor = try Monitor(daemon)
-    // Its work is done by short-lived children.
+    // Short-lived children do the program's work.
     let program = try daemon.shell(
       "while :; do sh -c 'i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done'; done")
     try daemon.adopt(id, program, background: true, task: "work")
@@ -118,16 +118,16 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).lastEnd?.reason == .excessiveUse)
   }
 
-  /// A throttle lasts for one window: this one is long enough to see it on a busy machine, and for
-  /// taskctl to be started. At low priority, such a machine would leave a program too little.
+  /// A throttle lasts for one window. This window is long enough to observe the throttle with
+  /// taskctl on a busy machine. At low priority, a program would get too little CPU time there.
   private func throttlingDaemon(options: [(String, String)] = []) throws -> DaemonFixture {
     try daemon(
       options: options + [("background-priority", "false")], ("BackgroundUseWindow", "4s"),
       ("BackgroundProcessorShare", "10"), ("ThrottledProcessorShare", "9"))
   }
 
-  /// A program that uses CPU time until it is throttled, in small bits: what it uses after that
-  /// must not kill it.
+  /// Returns a program that uses CPU time in short bursts until the daemon throttles it. The time
+  /// that it uses after that must not kill it.
   private func throttled(_ daemon: DaemonFixture) throws -> UsingProgram {
     let program = try UsingProgram(daemon)
     try daemon.adopt(id, program.process, background: true, task: "work")
@@ -155,7 +155,7 @@ struct BackgroundRuleTests {
   func throttledOn() throws {
     var daemon = try throttlingDaemon(options: [("suspend-mechanism", "\"signal\"")])
     let program = try throttled(daemon)
-    // As it is for nine tenths of the time.
+    // A throttled application is stopped for nine tenths of the time.
     try waitUntil("it stands still") { try daemon.state(of: program.process.pid) == .stopped }
     daemon = try daemon.killed()
     #expect(try program.ask("score 1") == "done")
@@ -173,7 +173,7 @@ struct BackgroundRuleTests {
     let program = try UsingProgram(daemon)
     try daemon.adopt(id, program.process)
     try program.ask("burn 0.6")
-    // Answered when it has used it up.
+    // The program answers when it has used up the CPU time.
     #expect(try program.ask("score 1") == "done")
     #expect(try daemon.application(id).state == .active)
   }
@@ -196,7 +196,7 @@ struct BackgroundRuleTests {
     let status = try daemon.taskctl("status", id).text
     #expect(status.contains("Listens on: \(path), \(address); close listening"), "\(status)")
     #expect(status.contains("Lowered: "), "\(status)")
-    // Said once, as long as it stays so.
+    // The daemon logs the sentence only once while the condition lasts.
     try daemon.activate(id)
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)

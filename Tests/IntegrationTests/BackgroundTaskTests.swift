@@ -11,7 +11,7 @@ struct BackgroundTaskTests {
   private static let short = DaemonFixture.Settings(
     policy: [("BackgroundTime", "600ms"), ("ExpirationLead", "300ms")])
 
-  /// An application in the foreground, whose first two callbacks have been taken.
+  /// Returns an application in the foreground that has received its first two callbacks.
   private func active(_ daemon: DaemonFixture) throws -> TestApplication {
     let application = try TestApplication(daemon, id)
     try application.registered()
@@ -99,7 +99,7 @@ struct BackgroundTaskTests {
 
   @Test("An application that ends its task after the warning is suspended, and lives")
   func warned() throws {
-    // It has 1.5 s to acknowledge that it was sent away, and then 4.5 s to end its task.
+    // The application has 1.5 s to acknowledge didEnterBackground, and then 4.5 s to end its task.
     let daemon = try DaemonFixture(
       .init(policy: [("BackgroundTime", "6s"), ("ExpirationLead", "4500ms")]))
     let monitor = try Monitor(daemon)
@@ -131,7 +131,7 @@ struct BackgroundTaskTests {
     try daemon.sendToBackground(id)
     for _ in tasks { while try application.nextEvent()["parameters"]?["expiration"] == nil {} }
     _ = try daemon.process.send(signal: SIGSTOP)
-    // Each on a connection of its own.
+    // Each call uses its own connection.
     for task in tasks {
       try application.writeFromChild("EndBackgroundTask", ["task": .integer(Int64(task))])
     }

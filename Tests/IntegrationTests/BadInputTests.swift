@@ -13,8 +13,8 @@ import Testing
 struct BadInputTests {
   private static let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
 
-  /// Runs the body beside an application, and sees that the daemon answers afterwards and that
-  /// nothing has changed.
+  /// Runs the body while an application runs, and checks that the daemon still answers afterwards
+  /// and that its state has not changed.
   private func unchanged(
     _ settings: DaemonFixture.Settings = .init(), _ body: (DaemonFixture) throws -> Void
   ) throws {
@@ -50,7 +50,8 @@ struct BadInputTests {
     try unchanged { daemon in
       let client = try RawClient(daemon)
       let answer = try client.call(text)
-      // Closed, or answered by an error: never by a reply.
+      // The daemon closes the connection or replies with an error. It never sends a successful
+      // reply.
       #expect(answer == nil || answer?.errorName != nil, "\(String(describing: answer))")
     }
   }
@@ -203,7 +204,8 @@ struct BadInputTests {
   func descriptors() throws {
     try unchanged { daemon in
       let client = try RawClient(daemon)
-      // Once it has answered, the connection is one of the daemon's descriptors.
+      // The reply shows that the daemon has accepted the connection and counts it among its
+      // descriptors.
       _ = try client.call(Self.list)
       let before = try daemon.descriptorCount()
       let adopt = #"""

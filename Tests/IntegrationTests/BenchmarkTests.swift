@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The benchmarks find what they measure")
 struct BenchmarkTests {
-  /// Makes the small machine's files without its kernel and disk, and prints where a program is and
-  /// which of the mounted directories there have entries.
+  /// Prepares the files of the small machine without its kernel and disk. Prints the path of a
+  /// program, and which of the mounted directories contain entries.
   private static let program = """
     import os, sys
     sys.path.insert(0, sys.argv[1])
@@ -48,14 +48,14 @@ struct BenchmarkTests {
   func sameFlags() throws {
     let lines = try Programs.text(of: "Makefile").split(separator: "\n")
       .filter { !$0.drop { $0 == "\t" }.hasPrefix("#") }
-    // An earlier commit is built in a directory of its own.
+    // The Makefile builds an earlier commit in a separate directory.
     let builds = lines.filter {
       $0.contains("-c release") && !$0.contains("--show-bin-path")
         && !$0.contains("--package-path $(PREVIOUS)")
     }
     let flags = "--static-swift-stdlib $(SMALL) $(UNCHECKED)"
     #expect(builds == ["RELEASE := $(BUILD) -c release \(flags)"])
-    // A plugin of a package builds with flags of its own, and so in a directory of its own.
+    // A package plugin builds with different flags, and therefore needs a separate build directory.
     #expect(lines.allSatisfy { !$0.contains("$(SWIFT) package") || $0.contains("--scratch-path") })
   }
 }

@@ -40,7 +40,8 @@ struct CallbackTests {
       let callback = try application.nextCallback()
       #expect(callback.kind == kind)
       if kind == "didBecomeActive" { try daemon.sendToBackground(id) }
-      // It answers this first: whatever was said before would stand before the answer.
+      // The daemon answers this call first. Earlier messages on the stream would arrive before the
+      // answer.
       #expect(try application.acknowledge(callback.id + 1).errorName == "UnknownCallback")
       #expect(try daemon.application(id).instance?.callbacksPending ?? 0 >= 1)
       #expect(try application.acknowledge(callback.id).errorName == nil)
@@ -89,16 +90,16 @@ struct CallbackTests {
     let daemon = try DaemonFixture(
       .init(policy: [("CallbackTimeout", "200ms"), ("TracerCheckInterval", "10ms")]))
     let monitor = try Monitor(daemon)
-    // Taken over as an unaware program, so that nothing is to be acknowledged before it is traced.
+    // Adopted as an unaware program: no callback awaits an acknowledgement when the trace begins.
     let application = try TestApplication(daemon, id, "silent", "manual")
     try daemon.adopt(id, application.process)
     #expect(try application.callFromChild("GetStatus").errorName == nil)
     let child = try application.nextChild()
-    // A descendant, not the leader: any process of the instance.
+    // The tracer attaches to a descendant, not to the leader: any process of the instance counts.
     let tracer = try TestProcess.python(Programs.resource("tracer.py"), ["\(child)"])
     let answer = try tracer.nextLine()
     guard answer == "traces" else {
-      // The machine keeps debuggers out: that is its own affair, and said aloud.
+      // Some machines forbid debuggers. The test then reports a known issue.
       return withKnownIssue("this machine lets no debugger in") { Issue.record("\(answer)") }
     }
     try application.process.writeLine("stream \(id)")
@@ -116,8 +117,8 @@ struct CallbackTests {
     #expect(BootClock.now() - left >= 200_000_000, "the limit runs from its start")
   }
 
-  /// A program that traces its own child, under management; nil where the machine lets no debugger
-  /// in.
+  /// Starts a managed program that traces its own child. Returns nil if the machine forbids
+  /// debuggers.
   private func selfTracer(_ daemon: DaemonFixture, task: String? = nil) throws -> TestProcess? {
     let program = try daemon.python(Programs.resource("self_tracer.py"))
     let answer = try program.nextLine()
@@ -186,7 +187,8 @@ struct CallbackTests {
     let started = BootClock.now()
     #expect(try daemon.terminate(id).reason == .terminatedByOperator)
     #expect(BootClock.now() - started >= 150_000_000)
-    // The kernel tells a parent of the end of a traced child when the tracer has heard of it.
+    // The kernel reports the end of a traced child to its parent only after the tracer has waited
+    // for it.
     try tracer?.writeLine("leave")
     #expect(try program.waitForExit() == .signaled(signal: SIGKILL))
   }

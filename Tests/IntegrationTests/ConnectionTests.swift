@@ -86,13 +86,13 @@ struct ConnectionTests {
     let application = try TestApplication(daemon, "org.test.busy")
     try application.registered()
     let name = TestApplication.fullName("EndBackgroundTask")
-    // Each refused end is a change that monitors are told of.
+    // Each refused end of a task is a change that the daemon sends to monitors.
     var isCutOff = false
     for round in 0..<3000 where !isCutOff {
       try application.process.writeLine(
         "pipeline" + String(repeating: " \(name) {\"task\":9}", count: 8))
       for _ in 0..<8 { #expect(try application.nextAnswer().errorName == "UnknownTask") }
-      // The log grows: it is not read each time.
+      // The log grows, so the test does not read it in every round.
       if round % 50 == 0 { isCutOff = daemon.logged.contains("does not read") }
     }
     #expect(isCutOff)

@@ -10,7 +10,7 @@ import Testing
 struct DamagedEventLogTests {
   private let ids = (0..<3).map { "org.test.r\($0)" }
 
-  /// Applications that registered by themselves, suspended: nothing in their environment tells.
+  /// Returns suspended applications that registered themselves. Their environment has no marker.
   private func suspended(_ daemon: DaemonFixture) throws -> [TestProcess] {
     let monitor = try Monitor(daemon)
     return try ids.map { id in

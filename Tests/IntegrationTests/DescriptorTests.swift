@@ -10,7 +10,8 @@ import Testing
 struct DescriptorTests {
   private let attack = "org.test.attack"
   private let attacker: UInt32 = 65534
-  /// Sockets in a process and the children that inherit them, then listening sockets on request.
+  /// Opens sockets in a process and in the children that inherit them, and then listening sockets
+  /// on request.
   private static let program = """
     import os, resource, signal, socket, sys
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -47,8 +48,8 @@ struct DescriptorTests {
       ).application.state
     }
     try daemon.sendToBackground(attack)
-    // Calls one after the other: each is answered before the next is sent. Where the look held the
-    // loop, none would be answered between the stop and the suspension.
+    // The client sends each call after the previous reply. If the descriptor scan blocked the event
+    // loop, the daemon would answer no call between the stop and the suspension.
     var calls = 0
     while try state() != .suspended { calls += 1 }
     #expect(calls > 20, "calls answered during the look: \(calls)")

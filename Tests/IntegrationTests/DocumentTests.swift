@@ -34,7 +34,7 @@ struct DocumentTests {
       .map { String($0.prefix { $0 != "\"" }) }
   }
 
-  /// The targets of Markdown's links.
+  /// The targets of the links in a Markdown document.
   private func links(in text: String) -> [String] {
     var isCode = false
     return text.split(separator: "\n").flatMap { line -> [String] in
@@ -62,7 +62,7 @@ struct DocumentTests {
     }
   }
 
-  /// A path from the documents' directory.
+  /// Resolves a path relative to the directory of the documents.
   private func resolved(_ path: String, in folder: String) -> String {
     var parts = folder.split(separator: "/").map(String.init)
     for part in path.split(separator: "/").map(String.init) {

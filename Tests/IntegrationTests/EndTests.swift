@@ -21,7 +21,7 @@ struct EndTests {
       }
     }
 
-    /// What the log says of it.
+    /// The sentence that the log has for this end.
     var sentence: String {
       switch self {
       case .code(let code): "exited with code \(code)"
@@ -55,7 +55,7 @@ struct EndTests {
     let end = try daemon.application(id).lastEnd
     #expect(end?.code == ending.exitCode)
     #expect(end?.signal == ending.signalNumber)
-    // The next line would be of a second end.
+    // A second end would be logged before the adoption of the next application.
     try daemon.adopt("org.test.next", daemon.shell("read line"))
     try monitor.transition("org.test.next", to: .active)
     #expect(monitor.seen.count { $0.kind == .ended && $0.application == id } == 1)
@@ -182,7 +182,7 @@ struct EndTests {
     let daemon = try DaemonFixture(.init(options: [("log-level", "\"info\"")]))
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program, task: "a\u{202e}\u{200b}\u{e0041}b")
-    // The caller is answered before the log is written.
+    // The daemon answers the caller before it writes the log.
     try waitUntil("the log tells it with escapes") {
       daemon.logged.contains(#"began background task 1 'a\u202e\u200b\U000e0041b'"#)
     }
@@ -192,7 +192,7 @@ struct EndTests {
   func leftovers() throws {
     let folder = TemporaryDirectory()
     mkfifo(folder.file("fifo"), 0o600)
-    // Its children hold the fifo open: it ends when they have.
+    // The children hold the FIFO open. It reports its end when they have ended.
     let manifest = """
       command = ["/bin/sh", "-c", \
       "exec > \(folder.file("fifo")); sleep 1000 & setsid sleep 1000 & echo started; exit 0"]
@@ -217,7 +217,7 @@ struct EndTests {
 
   @Test(
     """
-    A process never stays suspended when no daemon manages it any more: SIGTERM to the daemon \
+    A process never stays suspended when no daemon manages it: SIGTERM to the daemon \
     resumes all, says schedulerStopped and removes its socket
     """,
     arguments: [SIGTERM, SIGINT])

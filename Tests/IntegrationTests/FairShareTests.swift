@@ -4,15 +4,15 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.6, counted in the order in which the daemon carries calls out, as it tells its
-/// monitors: no clock and no load of the machine has a part in it.
+/// Contract §15.6. The tests count calls in the order in which the daemon reports them to its
+/// monitors. The result therefore depends neither on a clock nor on the load of the machine.
 @Suite(
   "§15.6: A flood is limited to its fair share",
   .enabled(if: geteuid() == 0, "only root starts other users' programs"))
 struct FairShareTests {
   private let flooder = 65534
-  /// An application that keeps 50 calls unanswered on each of 50 connections. Each is refused,
-  /// which is a change that monitors are told of.
+  /// Keeps 50 unanswered calls on each of 50 connections. The daemon refuses each call, and reports
+  /// the refusal to its monitors as a change.
   private static let flood = """
     import os, select, socket
     def connect():
@@ -31,18 +31,18 @@ struct FairShareTests {
 
   @Test("Between two calls of another user, a flooding user's connections are served at most once")
   func share() throws {
-    // The monitor is not to be cut off while it waits for its turn to read.
+    // The limit keeps the daemon from disconnecting the monitor while the monitor waits to read.
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
     let quiet = try TestApplication(daemon, "org.test.quiet")
     try quiet.registered()
     let monitor = try Monitor(daemon)
     let flooding = try daemon.python(Self.flood, uid: UInt32(flooder))
     #expect(try flooding.nextLine() == "floods")
-    // The credit that it began with has been spent by then.
+    // By then the user has spent the credit that it began with.
     for _ in 0..<3000 {
       try monitor.next("the flood") { $0.kind == .refused && $0.owner == flooder }
     }
-    // All there at once, so that only the daemon decides when each is served.
+    // All calls are pending at once, so that only the daemon decides when it serves each of them.
     let calls = 300
     let name = TestApplication.fullName("EndBackgroundTask")
     try quiet.process.writeLine(
@@ -86,7 +86,7 @@ struct FairShareTests {
     #expect(floodersCalls < connections, "a call of each would have come first")
   }
 
-  /// An application that sends 40 oneway calls on each of so many connections.
+  /// Sends 40 oneway calls on each of the given number of connections.
   private static let oneway = """
     import os, socket, sys, time
     def connect():

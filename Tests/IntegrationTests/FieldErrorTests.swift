@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.7, for each field of each method of both interfaces. The fields are those of the
-/// interfaces' descriptions, so that they include new ones.
+/// Contract §15.7, for each field of each method of both interfaces. The tests read the fields from
+/// the interface descriptions, and therefore include new fields.
 @Suite("§15.7: Invalid input in each field of each method gets an error that names the field")
 struct FieldErrorTests {
   private typealias FieldType = InterfaceDescription.FieldType
@@ -14,7 +14,7 @@ struct FieldErrorTests {
 
   // MARK: Types
 
-  /// A value of a type, of no meaning.
+  /// Returns an arbitrary value of a type.
   private func sample(_ type: FieldType, _ interface: InterfaceDescription) -> JSONValue {
     switch type {
     case .bool: true
@@ -35,7 +35,7 @@ struct FieldErrorTests {
     interface.types.first { $0.name == name }?.type ?? .any
   }
 
-  /// Values that are none of a type, each with the path of what is wrong within it.
+  /// Returns values that do not have the given type, each with the path of the invalid part.
   private func mistakes(
     _ type: FieldType, _ interface: InterfaceDescription
   ) -> [(path: String, value: JSONValue)] {
@@ -109,7 +109,7 @@ struct FieldErrorTests {
 
   // MARK: Values
 
-  /// Values of a field that are of its type and of no use, and the error that each is answered.
+  /// Invalid values of the correct type, and the error that the daemon returns for each.
   private struct Useless {
     let field: String
     let values: [JSONValue]
@@ -122,7 +122,7 @@ struct FieldErrorTests {
     Useless(field: field, values: values, error: error)
   }
 
-  /// By field, for each that is neither a bool nor of an enumeration.
+  /// The invalid values of each field that is neither a bool nor an enumeration.
   private static let useless: [Useless] =
     [
       one("application", ["", "no", ".", "a..b", control, long, "a.b\n"], "InvalidApplicationID"),
@@ -156,7 +156,8 @@ struct FieldErrorTests {
       ("schedule.timeZone", ["", "Europe/Berln", control, long]),
     ].map { one($0, $1, "InvalidNotification") }
 
-  /// The fields of a method that mean something else than those of their names elsewhere.
+  /// The invalid values of fields whose meaning in this method differs from that of the same name
+  /// elsewhere.
   private static let uselessOfMethod: [String: [Useless]] = [
     "Control.PostSystemChange": [
       one("name", ["", control, long, "a b"], "InvalidSystemChange"),
@@ -164,13 +165,13 @@ struct FieldErrorTests {
     ]
   ]
 
-  /// Nil where the tables lack the field.
+  /// Returns nil if the tables lack the field.
   private static func useless(_ field: String, of method: String) -> Useless? {
     (uselessOfMethod[method] ?? []).first { $0.field == field }
       ?? useless.first { $0.field == field }
   }
 
-  /// Parameters in which nothing is wrong.
+  /// Returns valid parameters of a method.
   private func right(_ method: String) -> JSONValue {
     switch method {
     case "Application.ScheduleNotification": ["content": ["title": "a"]]
@@ -183,7 +184,7 @@ struct FieldErrorTests {
     }
   }
 
-  /// With a field at a dotted path set, and what is around it.
+  /// Returns the parameters with the field at a dotted path set, and creates the objects around it.
   private func setting(_ path: Substring, to value: JSONValue, in whole: JSONValue) -> JSONValue {
     if path.hasSuffix("[0]") { return setting(path.dropLast(3), to: [value], in: whole) }
     guard case .object(var members) = whole else { return whole }
@@ -235,7 +236,7 @@ struct FieldErrorTests {
     #expect(try application.notifications().isEmpty)
   }
 
-  /// The paths of all fields that are neither a bool nor of an enumeration.
+  /// Returns the paths of all fields that are neither a bool nor an enumeration.
   private func paths(
     _ fields: [InterfaceDescription.Field], _ interface: InterfaceDescription
   ) -> [String] {
@@ -253,7 +254,7 @@ struct FieldErrorTests {
     }
   }
 
-  /// Each method, as `Control.Launch`, with each of its paths.
+  /// Each method, such as `Control.Launch`, with each path of its fields.
   private var allPaths: [(method: String, path: String)] {
     Self.interfaces.flatMap { interface in
       let part = interface.name.split(separator: ".").last ?? ""

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §2 and §15.3: what is in the foreground runs, whatever it and others do.
+/// Contract §2 and §15.3: a foreground application runs, whatever it and other applications do.
 @Suite("§15: The foreground application is never suspended")
 struct ForegroundTests {
   private let id = "org.test.mail"
@@ -34,7 +34,7 @@ struct ForegroundTests {
       let interrupted = monitor.seen.contains { $0.application == id && $0.cause == "interruption" }
       return interrupted && monitor.seen.contains { $0.to == .suspended }
     }
-    // The kernel tells a parent of each stop: the last one stays there to be asked for.
+    // The kernel reports each stop to the parent, and keeps the last report until the parent waits.
     #expect(try other.pidfd.wait([.nonblocking, .stopped]) == .stopped(signal: SIGSTOP))
     #expect(try application.process.pidfd.wait([.nonblocking, .stopped, .continued]) == nil)
     #expect(try daemon.application(id).state == .inactive)

@@ -4,16 +4,17 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1: nothing is left frozen, held or growing behind those who went without a word.
-@Suite("§15: A process never stays suspended when no daemon manages it any more")
+/// Contract §15.1: clients and processes that end without notice leave nothing suspended, held or
+/// growing.
+@Suite("§15: A process never stays suspended when no daemon manages it")
 struct ForgottenTests {
   private let id = "org.test.program"
 
   @Test("A suspended leader is killed from outside, and its other processes run again")
   func leaderKilled() throws {
     let daemon = try DaemonFixture()
-    // In sessions of their own: else the kernel itself sends SIGHUP and SIGCONT to the stopped
-    // members of a process group whose last tie to its session has ended.
+    // The processes are in separate sessions. Otherwise the kernel itself would send SIGHUP and
+    // SIGCONT to the stopped members of an orphaned process group.
     let program = try daemon.shell(
       """
       setsid sh -c 'echo $$; exec sleep 1000' &
@@ -44,7 +45,7 @@ struct ForgottenTests {
     try daemon.adopt(id, program)
     _ = try connection.call(
       ControlInterface.GetApplication.self, .init(application: id), timeout: deadline)
-    // Its numbers are handed out from the lowest: with this limit none is left.
+    // The kernel assigns descriptors from the lowest number, so this limit leaves none free.
     let limit = try daemon.openFiles(limit: 3)
     let end = try connection.call(
       ControlInterface.Terminate.self, .init(application: id), timeout: deadline
@@ -85,7 +86,7 @@ struct ForgottenTests {
       the daemon no memory
       """)
   func suspendedStream() throws {
-    // The busy one acknowledges nothing.
+    // The busy application acknowledges no callback.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))
     let monitor = try Monitor(daemon)
     let suspended = try TestApplication(daemon, "org.test.still", "background")
@@ -98,7 +99,7 @@ struct ForgottenTests {
       #expect(try busy.nextLine() == "done")
       return try daemon.anonymousKiB()
     }
-    // What is kept for good is there after the first.
+    // The first round allocates everything that the daemon keeps permanently.
     let before = try churn(1000)
     let after = try churn(5000)
     #expect(after - before < 512, "\(before) KiB, then \(after) KiB")
@@ -107,7 +108,7 @@ struct ForgottenTests {
     _ = try suspended.callbackKinds(3)
   }
 
-  /// Registers; for each line, begins and ends that many tasks: two changes each.
+  /// Registers. For each input line, begins and ends that many tasks; each task is two changes.
   private static let churner = """
     import json, os, socket, sys
     def connect():
@@ -132,7 +133,7 @@ struct ForgottenTests {
 }
 
 extension DaemonFixture {
-  /// Sets the daemon's soft limit on open files; returns the one before.
+  /// Sets the daemon's soft limit on open files, and returns the previous limit.
   fileprivate func openFiles(limit: Int) throws -> Int {
     let program = """
       import resource, sys
@@ -145,7 +146,7 @@ extension DaemonFixture {
     return try unwrap(Int(try setter.nextLine()))
   }
 
-  /// The daemon's memory that is no file's.
+  /// Returns the anonymous memory of the daemon in KiB.
   fileprivate func anonymousKiB() throws -> Int {
     let file = try FileDescriptor.open(reading: "/proc/\(process.pid)/status")
     let lines = String(decoding: try file.readToEnd(), as: UTF8.self).split(separator: "\n")

@@ -30,7 +30,7 @@ struct IndependentClientTests {
     #expect(try daemon.application(id).instance?.tasks.isEmpty == true)
   }
 
-  // A Python finds its packages by the path that it was called by.
+  // A Python interpreter finds its packages by the path of its executable.
   private static let hasVarlink =
     (try? TestProcess(Programs.python, [Programs.python, "-c", "import varlink"]).waitForExit())
     == .exited(code: 0)

@@ -4,15 +4,15 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §6 with real processes. What is a matter of time alone (which bursts are the fewest, a
-/// machine that sleeps) is shown of the core, in virtual time.
+/// Contract §6 with real processes. The tests of the core cover in virtual time what depends on
+/// time alone: the smallest number of bursts, and a machine that sleeps.
 @Suite("§6: Keep-alive")
 struct KeepAliveTests {
   private let id = "org.test.voip"
   /// The interval of most handlers here, in seconds and microseconds.
   private static let interval = 1.5
   private static let intervalUSec = 1_500_000
-  /// A twentieth of the interval: so long before its deadline a call is due.
+  /// A twentieth of the interval: the lead by which a call is due before its deadline.
   private static let leadUSec = 75_000
   private static let handlerTimeUSec = 1_400_000
   private static let policy = [
@@ -52,10 +52,10 @@ struct KeepAliveTests {
       #expect(after.deadlineUSec <= ran + Self.intervalUSec)
       isInTime.append(ran <= before.deadlineUSec)
     }
-    // A machine that is busy with other things may be late, and is not each time.
+    // A busy machine may delay some of the calls, but not all of them.
     #expect(isInTime.contains(true))
     #expect(monitor.count(.keepAliveCalled, of: id) == 5)
-    // It was woken for nothing else.
+    // Nothing else resumed the application.
     #expect(monitor.count(.transition, of: id) == 12)
   }
 
@@ -117,13 +117,13 @@ struct KeepAliveTests {
     try monitor.next("the third's") {
       $0.kind == .keepAliveCalled && $0.application == "org.test.third"
     }
-    // Those of one burst have one instant.
+    // All calls of one burst have the same timestamp.
     let called = monitor.seen.filter { $0.kind == .keepAliveCalled }
     let bursts = Dictionary(grouping: called, by: \.atUSec).sorted { $0.key < $1.key }
       .map { Set($0.value.map(\.application)) }
     #expect(bursts.count == 2)
     #expect(bursts.first == Set(ids.prefix(2)))
-    // The monitor may not have told yet of all of the second.
+    // The monitor may not have received the complete second burst yet.
     #expect(bursts.last?.contains("org.test.third") == true)
     for application in applications { try application.callback("keepAlive") }
     #expect(Set(try ids.map { try daemon.keepAlive($0)?.lastRunUSec }).count == 1)
@@ -141,7 +141,7 @@ struct KeepAliveTests {
     try caller.setKeepAlive(4)
     try daemon.suspend("org.test.second", monitor)
     let deadline = try #require(try daemon.keepAlive("org.test.second")).deadlineUSec
-    // In the last quarter of the interval a wake-up saves one.
+    // In the last quarter of the interval, running the handler at a wake-up saves a later one.
     let moment = UInt64(deadline - 1_000_000) * 1000
     let wait = Duration.nanoseconds(Int64(moment) - Int64(BootClock.now()))
     _ = try Readiness.wait(for: 0, on: peer.number, timeout: max(.zero, wait))
@@ -218,7 +218,7 @@ struct KeepAliveTests {
       let answer = try application.setKeepAlive(700)
       #expect(answer.errorName == "ModeNotDeclared")
       #expect(answer["parameters"]?["mode"] == "voip")
-      // To clear what there is not needs nothing.
+      // An application without the mode may clear a handler that it does not have.
       #expect(try application.setKeepAlive(nil).errorName == nil)
     }
   }
@@ -293,7 +293,7 @@ struct KeepAliveTests {
     monitor = try Monitor(daemon)
     let call = try monitor.next(.keepAliveCalled, of: id)
     #expect(before.plannedUSec <= call.atUSec)
-    // Without a service manager, its connections have ended with the daemon.
+    // Without a service manager, the connections ended with the daemon.
     try application.streamEnd()
     try application.reconnect()
     try application.callback("keepAlive")

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §8 and §15.4: the daemon dies in the midst of launches. One of the programs kills its
-/// parent as soon as it runs: while that starts the next, or hears of those that it has started.
+/// Contract §8 and §15.4: the daemon dies during launches. One of the launched programs kills its
+/// parent as soon as it runs, while the daemon starts or registers other programs.
 @Suite("§8: Launches while the daemon dies")
 struct LaunchSurvivalTests {
   private static let ids = (0..<8).map { "org.test.voip\($0)" }
@@ -13,8 +13,8 @@ struct LaunchSurvivalTests {
     ("LaunchTime", "100ms"), ("TerminateTimeout", "100ms"), ("RelaunchDelay", "100ms"),
   ]
 
-  /// All are launched at the start. Each writes that it runs; one of them then kills the daemon,
-  /// once.
+  /// The daemon launches all programs at its start. Each writes a line when it runs. One of them
+  /// then kills the daemon, once.
   private func settings(_ folder: TemporaryDirectory, killer: Int) -> DaemonFixture.Settings {
     .init(
       policy: Self.policy,
@@ -32,7 +32,7 @@ struct LaunchSurvivalTests {
       })
   }
 
-  /// Every program of an application that any daemon started.
+  /// Returns every process of an application that any daemon started.
   private func started(_ id: String, in folder: TemporaryDirectory) throws -> [Int] {
     let file = try FileDescriptor.open(reading: folder.file(id))
     return String(decoding: try file.readToEnd(), as: UTF8.self).split(separator: "\n")

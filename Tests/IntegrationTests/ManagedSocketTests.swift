@@ -10,7 +10,7 @@ struct ManagedSocketTests {
   private static let id = "org.test.voip"
   private let id = Self.id
 
-  /// An application of mode voip with connections to a server of the test.
+  /// An application of mode voip with connections to a server that the test runs.
   private struct Scene {
     let daemon: DaemonFixture
     let application: TestApplication
@@ -32,7 +32,8 @@ struct ManagedSocketTests {
 
     func suspend() throws { try daemon.suspend(ManagedSocketTests.id, monitor) }
 
-    /// Acknowledges, and waits until it is suspended again, maybe before it sees the answer.
+    /// Acknowledges the event, and waits until the application is suspended again. The suspension
+    /// may precede the answer.
     func acknowledge(_ event: TestApplication.SocketEvent) throws {
       try application.send("Acknowledge", ["callback": .integer(Int64(event.id))])
       try monitor.transition(ManagedSocketTests.id, to: .suspended)
@@ -58,7 +59,7 @@ struct ManagedSocketTests {
     let sentAt = Int(BootClock.now() / 1000)
     try peer.send("hello")
     let arrival = try it.monitor.next(.socketsReady, of: id)
-    // Some tenths of a millisecond, where the machine is not loaded.
+    // The delay is some tenths of a millisecond on an idle machine.
     #expect((sentAt...sentAt + 500_000).contains(arrival.atUSec))
     let event = try it.application.nextSocketEvent()
     #expect(event.sockets == [socket: ["data"]])
@@ -110,7 +111,7 @@ struct ManagedSocketTests {
     try it.suspend()
     try peer.send("x")
     let event = try it.application.nextSocketEvent()
-    // So that it runs on.
+    // The task keeps the application running.
     try it.application.begin()
     #expect(try it.application.acknowledge(event.id + 1).errorName == "UnknownCallback")
     #expect(try it.application.acknowledge(event.id).errorName == nil)
@@ -139,7 +140,7 @@ struct ManagedSocketTests {
     #expect(try it.application.read(1) == .init(text: "last", isAtEnd: true))
   }
 
-  @Test("When an error (a reset) arrives, the application is resumed and told")
+  @Test("A reset resumes the application, which receives a socket event")
   func reset() throws {
     let it = try Scene(.tcp)
     let (peer, socket) = try it.application.connect(to: it.server)
@@ -152,7 +153,7 @@ struct ManagedSocketTests {
     try it.acknowledge(event)
   }
 
-  @Test("When urgent data arrives, the application is resumed and told")
+  @Test("Urgent data resumes the application, which receives a socket event")
   func urgent() throws {
     let it = try Scene(.tcp)
     let (peer, socket) = try it.application.connect(to: it.server)
@@ -184,10 +185,10 @@ struct ManagedSocketTests {
       let text = String(UnicodeScalar(UInt8(97 + round % 26)))
       sent += text
       try control.send(sendAway)
-      // From before its callbacks to after its suspension.
+      // The sending times range from before the callbacks to after the suspension.
       try peer.send(text, at: BootClock.now() + UInt64(round * 7919 % 12_000) * 1000)
       #expect(try control.receive()?.errorName == nil)
-      // It reads only when it is told to.
+      // The application reads only on request.
       while received.utf8.count < sent.utf8.count {
         received += try it.application.nextReading().text
       }
@@ -211,7 +212,7 @@ struct ManagedSocketTests {
     for round in 0..<300 {
       let text = String(UnicodeScalar(UInt8(97 + round % 26)))
       sent += text
-      // It has read and sent a byte; next it acknowledges.
+      // The application has read and sent a byte. Its acknowledgement follows.
       try peer.answer(text, after: .microseconds(round * 7919 % 4000))
       received += try it.application.nextReading().text
     }
@@ -230,7 +231,7 @@ struct ManagedSocketTests {
     var event = try it.application.nextSocketEvent()
     #expect(event.sockets == [first: ["data"]])
     try it.acknowledge(event)
-    // Had the first waken it again, this would come later.
+    // If the old data had resumed the application again, this event would arrive later.
     try other.send("x")
     event = try it.application.nextSocketEvent()
     #expect(event.sockets == [second: ["data"]])
@@ -285,7 +286,7 @@ struct ManagedSocketTests {
     let event = try it.application.nextSocketEvent()
     #expect(event.sockets == [second: ["data"]])
     #expect(try it.application.read(0) == .init(text: "unheard", isAtEnd: false))
-    // It may be handed over again, and has the same number.
+    // The application may pass the socket again, and receives the same id.
     #expect(try it.application.handOver("0")["parameters"]?["socket"] == .integer(Int64(first)))
     #expect(try it.application.handOver("0")["parameters"]?["socket"] == .integer(Int64(first)))
     #expect(try it.daemon.application(id).instance?.managedSockets == 2)
@@ -310,7 +311,7 @@ struct ManagedSocketTests {
     arguments: StreamKind.allCases, ["exits", "is terminated", "is terminated while suspended"])
   func ended(_ kind: StreamKind, _ way: String) throws {
     let it = try Scene(kind)
-    // A connection of the test's own to the daemon is open before and after.
+    // The test keeps its own connection to the daemon open before and after.
     let before = try it.daemon.descriptorCount()
     let (peer, _) = try it.application.connect(to: it.server)
     if way == "is terminated while suspended" { try it.suspend() }
@@ -370,7 +371,7 @@ struct ManagedSocketTests {
     let answer = try it.application.handOver(what)
     #expect(answer.errorName == "InvalidParameter", "\(answer)")
     #expect(answer["parameters"]?["parameter"] == "socketFileDescriptor")
-    // A descriptor that no field names is closed with its message.
+    // The daemon closes a descriptor that no field of its message names.
     #expect(try it.application.begin() > 0)
     try waitUntil("the daemon holds no more") { try it.daemon.descriptorCount() <= before }
   }

@@ -6,7 +6,7 @@ import Testing
 
 private let userNobody: User? = (try? Users.user(named: "nobody")) ?? nil
 
-/// What manifests say of users, seats and multitasking, with the programs that they name.
+/// The effect of a manifest's user, seat and multitasking keys, with real programs.
 @Suite("Manifests: user, working-directory, environment, multitasking, seat")
 struct ManifestTests {
   private static let report = """

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("The installed manual pages")
 struct ManualPageTests {
-  /// Commands for the development of the scheduler: their help is all that there is.
+  /// Commands for the development of the scheduler. Their help is their only documentation.
   private static let withoutPage: Set<String> = ["simulate", "help"]
 
   private let documents: InstalledDocuments
 
   init() throws { documents = try InstalledDocuments.shared.get() }
 
-  /// The options that a page describes: each in a line `.It Fl`.
+  /// Returns the options that a page describes, each in a line `.It Fl`.
   private func described(in page: InstalledDocuments.Page) -> Set<String> {
     Set(
       page.arguments(of: ".It").filter { $0.first == "Fl" }.flatMap { words in
@@ -70,7 +70,7 @@ struct ManualPageTests {
       #expect(item?.contains("\nDefault: \(value)") == true, "\(name)")
     }
     #expect(Set(items.map { String($0.prefix { $0 != "\n" }) }) == names)
-    // What the shipped file says of bounds is compared with the program elsewhere.
+    // Another test compares the bounds in the shipped file with the program.
     let shipped = try Programs.text(of: "systemd/taskschedd.toml").split { " \n#".contains($0) }
       .joined(separator: " ")
     for item in items {

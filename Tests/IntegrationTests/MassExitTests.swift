@@ -7,9 +7,9 @@ import Testing
 /// Contract §15.6, with many applications that end at the same moment.
 @Suite("§15: 2,000 applications that end at once do not slow another one")
 struct MassExitTests {
-  /// Adopts children of its own, kills them all at once, and counts the ends while another
-  /// connection asks for something else on and on; says how long the longest answer took and how
-  /// long all, in milliseconds.
+  /// Adopts children and kills them all at once. Counts the ends while another connection sends
+  /// calls continuously. Prints in milliseconds how long the slowest answer took, and how long all
+  /// ends took.
   private static let program = """
     import json, os, select, signal, socket, sys, time
     def connect():
@@ -58,7 +58,7 @@ struct MassExitTests {
     let times = try herd.nextLine().split(separator: " ").compactMap { Int($0) }
     let longest = try #require(times.first)
     let all = try #require(times.last)
-    // On a machine so slow that all of it takes seconds, still only a small part of that.
+    // On a slow machine, where all ends take seconds, an answer may take a small part of that time.
     #expect(longest < max(200, all / 4), "\(longest) ms of \(all) ms in all")
     #expect(try daemon.applications().allSatisfy { $0.lastEnd?.reason == .crashed })
   }

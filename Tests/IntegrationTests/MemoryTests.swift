@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §11 with the real daemon and real processes. Pressure is real, and of a control group
-/// of its own; how much the machine has is a file of the test's.
+/// Contract §11 with the real daemon and real processes. The pressure is real, within a cgroup of
+/// its own. The memory size of the machine comes from a file of the test.
 @Suite("§11: Memory", .serialized)
 struct MemoryTests {
   private let mail = "org.test.mail"
@@ -13,8 +13,8 @@ struct MemoryTests {
   private let news = "org.test.news"
   private let folder = TemporaryDirectory(mode: 0o755)
 
-  /// A machine of 1000 MiB that has so many left, and a daemon that hears of this pressure; else of
-  /// none, for that of other tests is the machine's, too.
+  /// Returns a simulated machine of 1000 MiB with the given free memory, and its daemon. The daemon
+  /// reads only the given pressure, because pressure of other tests would affect the whole machine.
   private func fixture(
     available: Int, _ pressure: RealPressure? = nil, policy: [(String, String)] = []
   ) throws -> DaemonFixture {
@@ -22,7 +22,7 @@ struct MemoryTests {
     var settings = DaemonFixture.Settings()
     settings.arguments = ["--mem-info", folder.file("meminfo")]
     if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
-    // Who makes pressure may stall a little also before.
+    // The process that creates pressure may already stall a little earlier.
     let limits = [
       ("MemoryPressureStall", pressure == nil ? "10s" : "100ms"),
       ("MemoryPressureWindow", pressure == nil ? "10s" : "500ms"),
@@ -33,12 +33,12 @@ struct MemoryTests {
   }
 
   private func setAvailable(_ mebibytes: Int) {
-    // One write for all: the daemon may read it at any time.
+    // One write sets all values, because the daemon may read the file at any time.
     folder.write(
       "meminfo", "MemTotal: \(1000 << 10) kB\nMemAvailable: \(mebibytes << 10) kB\n")
   }
 
-  /// A program that has made so many MiB dirty, suspended.
+  /// Returns a suspended program that has the given MiB of dirty memory.
   private func suspended(
     _ daemon: DaemonFixture, _ monitor: Monitor, _ id: String, mebibytes: Int
   ) throws -> TestProcess {
@@ -130,7 +130,8 @@ struct MemoryTests {
     let monitor = try Monitor(daemon)
     let held = try suspended(daemon, monitor, mail, mebibytes: 8)
     let application = try active(daemon, news)
-    // Pressure that goes on is one stretch; where the machine stalls, a new one may begin.
+    // Continuing pressure counts as one stretch. Where the machine itself stalls, a new stretch may
+    // begin.
     try pressure.press {
       let event = try application.nextEvent()
       #expect(isWarning(event))
@@ -167,7 +168,7 @@ struct MemoryTests {
     #expect(try application.process.pidfd.hasEnded() == false)
   }
 
-  @Test("taskctl warn-memory simulates a warning, and names applications that cannot be told")
+  @Test("taskctl warn-memory simulates a warning, and names applications that cannot receive it")
   func simulated() throws {
     let daemon = try fixture(available: 500)
     let monitor = try Monitor(daemon)

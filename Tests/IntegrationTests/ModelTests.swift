@@ -3,11 +3,11 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 import Testing
 
-/// What people and programs do is drawn from a seed, as in the simulation; the daemon and the
-/// processes are real, and time is.
+/// A seed draws the actions of users and programs, as in the simulation. The daemon, the processes
+/// and the time are real.
 @Suite("The real daemon behaves as the core")
 struct ModelTests {
-  /// Some that are always the same, and one of this run, which a failure names.
+  /// Three fixed seeds, and one random seed of this run, which a failure names.
   private static let seeds: [UInt64] = [1, 2, 3, .random(in: 4...999_999)]
 
   @Test(
@@ -38,7 +38,7 @@ struct ModelTests {
     let application = try TestApplication(daemon, id)
     try application.registered()
     _ = try application.callbackKinds(2)
-    // What it has acknowledged last is on its way still.
+    // The last acknowledgement of the application may still be on its way.
     try waitUntil("all is acknowledged") {
       try daemon.application(id).instance?.callbacksPending == 0
     }

@@ -22,7 +22,7 @@ struct NotificationDesktopTests {
         arguments: ["--desktop-bus", address]))
   }
 
-  /// Waits until an application's notifications are all as that.
+  /// Waits until all notifications of an application satisfy a condition.
   private func wait(
     _ daemon: DaemonFixture, for state: ApplicationInterface.NotificationState
   ) throws {
@@ -51,12 +51,12 @@ struct NotificationDesktopTests {
     }
     #expect(try desktop.counts() == .init(displayed: 1))
     var said: [String] = []
-    // Its last argument: for how long it is shown.
+    // The last argument is the duration for which the notification is shown.
     while said.last?.hasPrefix("   int32 ") != true { said.append(try listener.nextLine()) }
     let words = said.joined(separator: "\n")
     #expect(words.contains("\"New mail\""), "\(words)")
     #expect(words.contains("\"from &lt;Ann&gt;\""), "\(words)")
-    // dunst plays no sounds, and says so: then it is asked for none.
+    // dunst does not list sound among its capabilities, so the daemon requests none.
     #expect(!words.contains("\"bell\""), "\(words)")
   }
 
@@ -71,7 +71,7 @@ struct NotificationDesktopTests {
     #expect(try daemon.state(of: application.pid) == .stopped)
     try desktop.control("action", "0")
     try monitor.transition(id, to: .active)
-    // With its callbacks, each of which waits for an acknowledgement.
+    // The callbacks arrive with it. Each waits for its acknowledgement.
     var kinds: [String] = []
     var chosen: [Int] = []
     while kinds.count + chosen.count < 3 {
@@ -164,7 +164,8 @@ struct NotificationDesktopTests {
     }
   }
 
-  /// Waits until a daemon has had a notification shown so often, those before it included.
+  /// Waits until daemons have shown a notification the given number of times, including previous
+  /// daemons.
   private func waitUntilShown(_ daemon: DaemonFixture, _ number: Int, times: Int) throws {
     try waitUntil("notification \(number) is shown for the \(times). time") {
       daemon.logged.ranges(of: "notification \(number) is shown\n").count == times
@@ -198,7 +199,7 @@ struct NotificationDesktopTests {
     for title in ["One", "Other"] { try daemon.post(id, title) }
     try wait(daemon, for: .presented)
     daemon = try how == "killed" ? daemon.killed() : daemon.restarted()
-    // At once, and when it has been taken up.
+    // The application cancels one immediately, and another after the desktop has appeared.
     try daemon.call(ControlInterface.CancelNotifications.self, .init(notification: 1))
     try waitUntil("the first is closed") { try desktop.counts() == .init(displayed: 1) }
     try waitUntilShown(daemon, 2, times: 2)
@@ -214,7 +215,7 @@ struct NotificationDesktopTests {
     try daemon.post(id, "Dismissed")
     try wait(daemon, for: .presented)
     try desktop.control("close")
-    // What the service says of it comes before its next answer.
+    // The service's signal precedes its next reply.
     try daemon.post(id, "Kept")
     try wait(daemon, for: .presented)
     daemon = try daemon.restarted()

@@ -4,15 +4,15 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.6 and §16: what one user may have kept by ids that are free.
+/// Contract §15.6 and §16: how many notifications one user can store under unused application ids.
 @Suite(
   "§15.6: A user who schedules notifications for many free ids slows and starves no other user",
   .enabled(if: geteuid() == 0, "only root starts other users' programs"))
 struct NotificationFloodTests {
   private let nobody: UInt32 = 65534
 
-  /// Registers 200 ids and schedules as many notifications for each as it may, with the longest
-  /// texts; says how many it has, and which quotas it was refused for.
+  /// Registers 200 ids and schedules the maximum number of notifications with the longest texts for
+  /// each. Prints the number of stored notifications and the exceeded quotas.
   private static let flood = """
     import json, os, socket, sys
     def encoded(method, parameters, **flags):
@@ -72,7 +72,7 @@ struct NotificationFloodTests {
     let said = try JSONParser.parse(
       Array(try unwrap(try flooding.readLine(within: .seconds(120))).utf8))
     #expect(said == ["kept": 1024, "quotas": ["MaxNotificationsPerUser"]])
-    // An operator's list, by pages that fit everywhere.
+    // The operator's list comes in pages, each of which fits into a reply.
     var count = 0
     var input = ControlInterface.ListNotifications.Input()
     repeat {
@@ -82,7 +82,7 @@ struct NotificationFloodTests {
       input.after = page.next
     } while input.after != nil
     #expect(count == 1024)
-    // The user's own, and that of another user.
+    // The user's own list, and that of another user.
     let user = try OtherUser(daemon, uid: nobody)
     let first = try user.call(user.open(), "org.taskschedd.Control.ListNotifications")
     #expect(first["parameters"]?["next"] == 31)
@@ -99,7 +99,7 @@ struct NotificationFloodTests {
     #expect(after - before < 24 << 20)
     #expect(eventLog < 4 << 20)
     #expect(store < 16 << 20)
-    // What is kept can be cancelled by its id alone.
+    // A stored notification can be cancelled by its id alone.
     let cancel: JSONValue = ["notification": 7]
     let cancelled = try user.call(
       user.open(), "org.taskschedd.Control.CancelNotifications", cancel)

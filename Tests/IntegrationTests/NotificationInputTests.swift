@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.6 and §15.7 for what is said about notifications.
+/// Contract §15.6 and §15.7 for the parameters of notifications.
 @Suite("§15.7: Invalid input about notifications gets an error that names the field")
 struct NotificationInputTests {
   private let id = "org.test.clock"
@@ -108,7 +108,7 @@ struct NotificationInputTests {
         ], "schedule.repeats"
       ),
       ("CancelNotifications", ["notification": "all"], "notification"),
-      // No text holds a NUL.
+      // A text must not contain a NUL.
       ("ScheduleNotification", ["content": ["title": "a\u{0}b"]], "content.title"),
       ("ScheduleNotification", ["content": ["title": "a", "body": "\u{0}"]], "content.body"),
       ("SetBadge", [:], "badge"),
@@ -181,7 +181,7 @@ struct NotificationInputTests {
     #expect(try application.notifications().map(\.id) == [number])
   }
 
-  /// Schedules and cancels, 5000 times each, but for a few that it keeps; says which.
+  /// Schedules and cancels 5000 notifications, and keeps a few of them. Prints the kept ones.
   private static let flood = """
     import json, os, socket
     def connect():
@@ -213,7 +213,7 @@ struct NotificationInputTests {
 
   @Test("§15.6: 10,000 notifications are scheduled and cancelled while other users are served")
   func flood() throws {
-    // The flooder hears of nothing but its answers.
+    // The flooding client receives only its answers.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))
     let application = try registered(daemon)
     let flooding = try daemon.python(Self.flood, uid: geteuid() == 0 ? nobody : nil)

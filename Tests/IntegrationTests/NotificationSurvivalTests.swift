@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9 and §15.4: what was acknowledged is there after kill -9, and after a reboot. That
-/// the disk has it is shown by `NotificationStoreTests`; systemd's restarts, and a full disk, by
-/// `SystemdTests`.
+/// Contract §9 and §15.4: acknowledged notifications survive kill -9 and a reboot.
+/// `NotificationStoreTests` tests that they are on the disk. `SystemdTests` tests restarts by
+/// systemd and a full disk.
 @Suite("§9: Notifications survive the daemon's restart, the application's end and a reboot")
 struct NotificationSurvivalTests {
   private let id = "org.test.clock"
@@ -148,14 +148,14 @@ struct NotificationSurvivalTests {
     }
     let monitor = try Monitor(daemon)
     try monitor.next("the first") { $0.kind == .notificationFired }
-    // Each daemon takes up what the one before was about to do.
+    // Each daemon continues what the previous one had begun.
     let kills = 8
     for _ in 0..<kills { daemon = try daemon.killed() }
     try waitUntil("all have fired") {
       try daemon.notifications(of: id).allSatisfy { $0.state == .fired }
     }
     let firings = numbers.map { daemon.fired($0) }
-    // Of one that was being logged when the daemon died, the next may log it again.
+    // If the daemon died while it logged a firing, the next daemon may log that firing again.
     #expect(firings.allSatisfy { $0 >= 1 } && firings.reduce(0, +) <= numbers.count + kills)
     for listed in try daemon.notifications(of: id) {
       #expect(
@@ -171,7 +171,7 @@ struct NotificationSurvivalTests {
 }
 
 extension DaemonFixture {
-  /// How often one has fired, by the log of all daemons.
+  /// Returns how often a notification has fired according to the logs of all daemons.
   fileprivate func fired(_ number: Int) -> Int {
     logged.split(separator: "\n").count { $0.hasSuffix("notification \(number) fires") }
   }

@@ -4,12 +4,12 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9 with the real daemon and no desktop. What the calendar makes of a schedule is shown
-/// by `NotificationCalendarTests`, and what the store keeps by `NotificationStoreTests`.
+/// Contract §9 with the real daemon and no desktop. `NotificationCalendarTests` tests when
+/// schedules fire, and `NotificationStoreTests` tests the store.
 @Suite("§9: Local notifications")
 struct NotificationTests {
   private let id = "org.test.clock"
-  /// Another user, who is no operator.
+  /// Another user, who is not an operator.
   private let nobody: UInt32 = 65534
 
   private func active(_ daemon: DaemonFixture) throws -> TestApplication {
@@ -198,7 +198,7 @@ struct NotificationTests {
     #expect(try application.notifications().count == 128)
     #expect(try application.cancel(5) == [5])
     #expect(try application.notify("One", at: time) == 129)
-    // Each application has its own.
+    // Each application has a separate limit.
     let other = try TestApplication(daemon, "org.test.other")
     try other.registered()
     try other.notify("One", at: time)
@@ -217,7 +217,7 @@ struct NotificationTests {
     let numbers = try (1...4).map { try application.notify("\($0)", at: time) }
     daemon = try daemon.killed(rebooting: true)
     #expect(throws: ControlInterface.Failure.self) { try daemon.application(id) }
-    // An operator, by the application's id and by the notification's.
+    // An operator may cancel by application and by notification id.
     #expect(try daemon.notifications(of: id).map(\.id) == numbers)
     let first = try daemon.call(
       ControlInterface.CancelNotifications.self,
@@ -226,7 +226,7 @@ struct NotificationTests {
     let second = try daemon.call(
       ControlInterface.CancelNotifications.self, .init(notification: numbers[1]))
     #expect(second.cancelled == [numbers[1]])
-    // Its owner, and no other user.
+    // The owner may cancel, and no other user.
     let control = "org.taskschedd.Control."
     let cancel: JSONValue = ["notification": .integer(Int64(numbers[2]))]
     let stranger = try OtherUser(daemon, uid: nobody - 1)
@@ -289,7 +289,7 @@ struct NotificationTests {
 }
 
 extension DaemonFixture {
-  /// An operator presents one now; returns its id.
+  /// Presents a notification as an operator, and returns its id.
   @discardableResult
   func post(
     _ application: String, _ title: String, body: String? = nil, sound: String? = nil,

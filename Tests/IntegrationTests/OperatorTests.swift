@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// A group of every Debian.
+/// A group that exists on every Debian system.
 private let operatorGroup: UInt32? = (try? Users.group(named: "users")) ?? nil
 
 /// Contract §16, the operators' group.
@@ -15,7 +15,7 @@ struct OperatorTests {
   private let nobody: UInt32 = 65534
   private let id = "org.test.roots"
 
-  /// Calls each method that its input names, for one application, and says how it was answered.
+  /// Calls each method that its input names for one application, and prints the outcome.
   private static let caller = """
     import json, os, socket, sys
     s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])

@@ -185,12 +185,12 @@ struct OtherUserTests {
 }
 
 extension ControlInterface.Application {
-  /// Without what changes with the time alone.
+  /// The text without values that change with time.
   fileprivate var comparable: String { "\(application) \(owner) \(state)" }
 }
 
 extension JSONValue {
-  /// Members that are null say what those do that are missing.
+  /// The value without members that are null: a missing member means the same.
   var withoutNulls: JSONValue {
     guard case .object(let members) = self else { return self }
     return .object(members.filter { $0.value != .null })

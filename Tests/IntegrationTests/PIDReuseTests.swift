@@ -6,8 +6,8 @@ import Testing
 
 /// A process that gets the pid of one that has ended.
 private enum RebornProcess {
-  /// Makes a process with the pid of its argument, which says `born`, stops itself, and says
-  /// `continued` when it goes on.
+  /// Starts a process with the pid in its argument. The process prints `born`, stops itself, and
+  /// prints `continued` when it is resumed.
   static let program = """
     import ctypes, os, signal, sys
     libc, tid = ctypes.CDLL(None, use_errno=True), ctypes.c_int(int(sys.argv[1]))
@@ -36,14 +36,16 @@ private enum RebornProcess {
   }()
 }
 
-/// Contract §15.2, with a pid that is really given to another process (clone3 with set_tid).
+/// Contract §15.2, with a pid that the kernel really assigns to another process (clone3 with
+/// set_tid).
 @Suite(
   "§15: A signal reaches only processes of its application (pid reuse included)",
   .enabled(if: RebornProcess.isPossible, "this machine does not let us choose a pid (clone3)"))
 struct PIDReuseTests {
   private let id = "org.test.mail"
 
-  /// The process with that pid stands where it stopped itself, was sent nothing, and goes on.
+  /// Checks that the process with that pid is still stopped where it stopped itself, received no
+  /// signal, and continues on request.
   private func checkUntouched(_ pid: Int32, _ other: TestProcess, _ daemon: DaemonFixture) throws {
     #expect(try daemon.state(of: pid) == .stopped)
     #expect(kill(pid, SIGCONT) == 0)
@@ -62,7 +64,7 @@ struct PIDReuseTests {
     "A reused leader pid: a blocked daemon learns of the new process only by a request",
     arguments: ["Activate", "Terminate", "SendToBackground"])
   func leader(_ method: String) throws {
-    // SIGTERM and SIGKILL would come soon.
+    // The daemon would send SIGTERM and SIGKILL soon.
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "50ms")]))
     let program = try daemon.shell("read line")
     let monitor = try Monitor(daemon)
@@ -73,7 +75,7 @@ struct PIDReuseTests {
     }
     let client = try RawClient(daemon)
     _ = try client.call(#"{"method":"org.varlink.service.GetInfo"}"#)
-    // From here until it goes on, the daemon knows nothing of what happens.
+    // The daemon is stopped, and therefore observes nothing until it continues.
     _ = try daemon.process.send(signal: SIGSTOP)
     try waitUntil("the daemon stands") { try daemon.state(of: daemon.process.pid) == .stopped }
     let parameters = "{\"application\":\"\(id)\"}"

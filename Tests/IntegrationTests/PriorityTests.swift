@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Whether the tests may set any priority; in a container they often may not.
+/// Whether the tests may set any priority. Containers often forbid it.
 private let mayRaise = (try? ProcFS())?.mayRaisePriorities == true
 
 private let mayRaiseLimits = (try? ProcFS())?.mayExceedLimits == true
@@ -13,7 +13,8 @@ private let mayRaiseLimits = (try? ProcFS())?.mayExceedLimits == true
 struct PriorityTests {
   private let id = "org.test.uses"
 
-  /// A program with two threads of its own priorities, one of them of real time, and a child.
+  /// Starts a program with a child and two threads that have different priorities, one of them
+  /// real-time.
   private func program(_ daemon: DaemonFixture) throws -> UsingProgram {
     let program = try UsingProgram(daemon)
     let thread = try program.ask("thread")
@@ -50,7 +51,7 @@ struct PriorityTests {
     "An application loses real-time scheduling in the background and gets it back in front",
     arguments: [true, false])
   func realTime(isOn: Bool) throws {
-    // Also where nothing else is lowered: it is one of the model's own rules.
+    // The model applies this rule even if the daemon lowers no other priorities.
     let daemon = try DaemonFixture(.init(options: [("background-priority", "\(isOn)")]))
     let program = try program(daemon)
     let before = try program.priorities()
@@ -124,7 +125,7 @@ struct PriorityTests {
     func nice(_ leader: Int32) throws -> Int? {
       try daemon.proc.value(of: .autogroup, thread: leader, process: leader, group: nil)
     }
-    // Not the application's alone: others of its terminal are there, too.
+    // The shared process group of the terminal: other processes are in it, too.
     let shared = try nice(program.process.pid)
     try daemon.adopt(id, program.process, background: true, task: "work")
     let words = try daemon.application(id).instance?.resources?.lowered.joined(separator: "\n")
@@ -136,7 +137,7 @@ struct PriorityTests {
     #expect(try [nice(own), nice(other)] == [0, -4])
   }
 
-  /// A user's daemon and program, with a thread of real time.
+  /// Starts a user's daemon and a program with a real-time thread.
   ///
   /// - Parameter limits: options of prlimit(1) for the program.
   private func lowerByUsers(
@@ -199,7 +200,7 @@ struct PriorityTests {
     _ = try daemon.application(id)
     let leader = program.process.pid
     for nice in [-20, 0, 5] {
-      // An answer of the daemon's may lie between; then it is lowered already.
+      // If the daemon has acted between the two readings, it has already lowered the priority.
       _ = try program.ask("nice \(leader) \(nice)")
       try waitUntil("it is lowered again") { try ThreadPriority(of: leader)?.nice == 15 }
     }
@@ -256,7 +257,7 @@ struct PriorityTests {
     try daemon.adopt("org.test.other", second.process, background: true, task: "work")
     _ = try daemon.applications()
     #expect(try daemon.score(second.process.pid) == 500)
-    // A clean end lets go of everything.
+    // A clean stop restores all priorities.
     _ = try daemon.process.send(signal: SIGTERM)
     _ = try daemon.process.wait()
     #expect(try scores() == before)
@@ -305,7 +306,7 @@ struct PriorityTests {
 }
 
 extension DaemonFixture {
-  /// Its oom_score_adj.
+  /// Returns the oom_score_adj of a process.
   fileprivate func score(_ pid: Int32) throws -> Int? {
     try proc.value(of: .outOfMemoryScore, thread: pid, process: pid, group: nil)
   }
@@ -322,22 +323,22 @@ final class UsingProgram {
     #expect(try process.nextPID() == process.pid)
   }
 
-  /// Another one.
+  /// Starts a second program of the same kind.
   func copy() throws -> UsingProgram { try UsingProgram(daemon) }
 
-  /// Tells it to do something; returns its answer.
+  /// Sends a command to the program, and returns its answer.
   @discardableResult
   func ask(_ line: String) throws -> String {
     try process.writeLine(line)
     return try process.nextLine()
   }
 
-  /// Itself and its children.
+  /// Returns the program and its children.
   func processes() throws -> [Int32] {
     try [process.pid] + (daemon.proc.children(process.pid) ?? []).sorted()
   }
 
-  /// Of each thread of each process.
+  /// Returns the priorities of each thread of each process.
   func priorities() throws -> [Int32: ThreadPriority] {
     var found: [Int32: ThreadPriority] = [:]
     for process in try processes() {

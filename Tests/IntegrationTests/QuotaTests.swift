@@ -28,7 +28,7 @@ struct QuotaTests {
     for other in others {
       #expect(try other.call(#"{"method":"\#(Self.list)"}"#)?["parameters"] != nil)
     }
-    #expect(try isServed(user, 0), "those there are go on")
+    #expect(try isServed(user, 0), "existing connections continue to work")
     try user.close(1)
     try waitUntil("its share is given back") { try isServed(user, user.open()) }
   }
@@ -42,7 +42,8 @@ struct QuotaTests {
     for client in within {
       try client.setSendBuffer(40_000)
       #expect(try client.send(part))
-      // The part fills more than a quarter of that until it is taken.
+      // The part of a message occupies more than a quarter of the buffer until the daemon has read
+      // it.
       try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)
@@ -66,7 +67,8 @@ struct QuotaTests {
     for client in within {
       try client.setSendBuffer(40_000)
       #expect(try client.send(part, descriptors: eight))
-      // The part fills more than a quarter of that until it is taken.
+      // The part of a message occupies more than a quarter of the buffer until the daemon has read
+      // it.
       try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)
@@ -150,7 +152,8 @@ struct QuotaTests {
     try first.registered()
     let task = try first.begin()
     try first.begin()
-    // It sends the first to the background, where that one's tasks keep it from being suspended.
+    // The activation sends the first application to the background, where its tasks keep it from
+    // being suspended.
     let second = try TestApplication(daemon, "org.test.second", uid: nobody)
     try second.registered()
     try second.begin()

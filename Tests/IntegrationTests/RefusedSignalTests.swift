@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1 where the kernel refuses the signal: a process has become another user's since it
-/// was stopped. It cannot by itself; so a debugger holds one that is sent SIGSTOP, for as long as
-/// the daemon looks whether it stands still, and lets it run then.
+/// Contract §15.1 where the kernel refuses the signal because the user of a process has changed
+/// since it was stopped. A stopped process cannot change its user. A debugger therefore delays the
+/// SIGSTOP until the daemon has checked the stop, and then resumes the process.
 @Suite(
   "§15: A process never stays suspended when the kernel refuses SIGCONT",
   .enabled(if: geteuid() == 0, "only root makes a process another user's"))
@@ -14,7 +14,8 @@ struct RefusedSignalTests {
   private let id = "org.test.changing"
   private static let nobody: UInt32 = 65534
 
-  /// Becomes a leader that runs as the user nobody. Its child runs as nobody or root on request.
+  /// Becomes the leader of an instance that runs as the user nobody. Its child runs as nobody or
+  /// root, as requested.
   private static let program = """
     import os, signal, sys
     uid = int(sys.argv[1])

@@ -8,15 +8,15 @@ import Testing
 @Suite("§8: Launch and relaunch")
 struct RelaunchTests {
   private let id = "org.test.voip"
-  /// The delays of the contract, 1 s doubling to 5 min and 10 min of running, four times as fast
-  /// and cut at 1 s.
+  /// The delays of the contract (1 s, doubling to 5 min; reset after 10 min of running), four times
+  /// as fast and at most 1 s.
   private static let policy = [
     ("RelaunchDelay", "250ms"), ("RelaunchDelayMax", "1s"), ("RelaunchResetTime", "1h"),
   ]
 
-  /// A manifest of mode voip.
+  /// Returns a manifest of mode voip.
   ///
-  /// - Parameter script: for sh.
+  /// - Parameter script: the script that sh runs.
   private func manifest(_ script: String, modes: String = "\"voip\"") -> String {
     """
     command = ["/bin/sh", "-c", '''
@@ -31,7 +31,7 @@ struct RelaunchTests {
     .init(policy: policy, manifests: [(id, manifest(script))])
   }
 
-  /// Waits until it is known to be running, and returns what is shown of it then.
+  /// Waits until the daemon shows the application as running, and returns its status.
   private func running(
     _ daemon: DaemonFixture, _ monitor: Monitor
   ) throws -> ControlInterface.Instance {
@@ -41,13 +41,13 @@ struct RelaunchTests {
     }
   }
 
-  /// Waits until it has been started again.
+  /// Waits until the daemon has started the application again.
   @discardableResult
   private func start(_ monitor: Monitor) throws -> ControlInterface.Change {
     try monitor.next("the relaunch") { $0.kind == .transition && $0.from == .notRunning }
   }
 
-  /// A daemon whose application has failed, and will be relaunched in an hour.
+  /// Returns a daemon with an application that has failed and will be relaunched in an hour.
   private func waitingForRelaunch(
     _ script: String, _ gate: TemporaryDirectory
   ) throws -> DaemonFixture {
@@ -60,14 +60,14 @@ struct RelaunchTests {
     return daemon
   }
 
-  /// A fifo in that directory that makes a program continue.
+  /// Creates a FIFO in the directory. Opening it makes a program continue.
   private func gate(_ folder: TemporaryDirectory) -> String {
     let path = folder.file("gate")
     mkfifo(path, 0o600)
     return path
   }
 
-  /// Lets the program that waits at the gate go on.
+  /// Lets the program that waits at the FIFO continue.
   private func open(_ gate: String) throws {
     let program = try TestProcess.shell("echo go > \(gate)")
     _ = try program.waitForExit()
@@ -100,7 +100,8 @@ struct RelaunchTests {
     #expect([.background, .suspended].contains(it.state))
     #expect(it.instance?.launchReason == .boot)
     #expect(it.nextLaunch == nil)
-    // Nothing else was: without the mode, without multitasking, without a program.
+    // The daemon launched no application without the mode, without multitasking or without a
+    // program.
     #expect(shown.filter { $0.instance != nil }.map(\.application) == [id])
     #expect(shown.count == 5)
   }
@@ -111,7 +112,7 @@ struct RelaunchTests {
     let folder = TemporaryDirectory()
     folder.write("application.py", try Programs.resource("application.py"))
     for name in ["said", "asked"] { mkfifo(folder.file(name), 0o600) }
-    // It crashes unless it was launched for that reason.
+    // The program crashes unless this launch has the expected reason.
     let script = """
       [ "$TASKSCHEDD_LAUNCH_REASON" = \(reason) ] || exit 1
       exec python3 -I -u \(folder.file("application.py")) "$TASKSCHEDD_SOCKET" \(id) \
@@ -152,7 +153,7 @@ struct RelaunchTests {
       #expect(ended.reason == reason)
       let plan = try monitor.next(.relaunchPlanned, of: id)
       #expect(plan.atUSec == ended.atUSec)
-      // The program may be there again by now.
+      // The program may already run again.
       if let next = try daemon.application(id).nextLaunch {
         #expect(next.delayUSec == delay)
         #expect(next.atUSec == ended.atUSec + delay)
@@ -186,7 +187,7 @@ struct RelaunchTests {
       let ended = try monitor.next(.ended, of: id)
       let plan = try monitor.next(.relaunchPlanned, of: id)
       delays.append(try Self.delay(plan))
-      // A slow machine makes it run for longer.
+      // On a slow machine, the program runs for longer.
       let ran = ended.atUSec - instance.startedAtUSec
       let isLong = ran >= 300_000
       let before = delays.dropLast().last
@@ -196,7 +197,7 @@ struct RelaunchTests {
     #expect(delays[2] == 250)
   }
 
-  /// In milliseconds, from what is said of it.
+  /// Returns the delay in milliseconds that a change reports.
   private static func delay(_ change: ControlInterface.Change) throws -> Int {
     let words = change.message.split { $0 == " " || $0 == "," }.map(String.init)
     for word in words {
@@ -262,7 +263,7 @@ struct RelaunchTests {
     _ = try running(daemon, monitor)
     #expect(try daemon.terminate(id).reason == .terminatedByOperator)
     #expect(try daemon.application(id).nextLaunch == nil)
-    // Nor after the settings and manifests have been read again.
+    // Nor does a reload of settings and manifests relaunch it.
     try daemon.call(ControlInterface.Reload.self, .init())
     #expect(try daemon.application(id).state == .notRunning)
     try daemon.launch(id, background: true)
@@ -282,7 +283,7 @@ struct RelaunchTests {
     #expect(end.reason == .exited && end.code == 1)
     #expect(try daemon.application(id).nextLaunch == nil)
     #expect(try daemon.terminate(id) == end, "it neither runs nor waits")
-    // Not even by a new daemon.
+    // Not even a restarted daemon relaunches it.
     try daemon.call(ControlInterface.Reload.self, .init())
     #expect(try daemon.application(id).state == .notRunning)
     try daemon.launch(id)
@@ -366,7 +367,7 @@ struct RelaunchTests {
     #expect(instance.pid == before)
     #expect(try daemon.programs() == [Int32(before)])
     #expect(try daemon.application(id).lastEnd?.reason == .schedulerStopped)
-    // It is managed as any other.
+    // The daemon manages the application as any other.
     #expect(try daemon.terminate(id).reason == .terminatedByOperator)
     #expect(try daemon.programs() == [])
   }
@@ -383,7 +384,7 @@ struct RelaunchTests {
     let second = try DaemonFixture(settings, after: first)
     let pid = Int32(try running(second, Monitor(second)).pid)
     #expect(pid != before)
-    // Stopped twice, with another beside it.
+    // The daemon stops twice, the second time with another application running.
     try second.stop()
     let third = try DaemonFixture(settings, after: second)
     #expect(Int32(try running(third, Monitor(third)).pid) == pid)

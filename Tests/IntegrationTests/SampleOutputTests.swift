@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// What a document shows of a command: lines of its output. `...` stands for any other lines.
+/// A command and its output in a document. `...` stands for any other lines.
 private struct Sample {
   let document: String
   let command: String
@@ -49,7 +49,7 @@ private struct Sample {
     try Programs.text(of: document).split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  /// Whether an output is what the sample shows. A line of a manual may be broken anywhere.
+  /// Whether an output matches the sample. Lines of a manual may break anywhere.
   func matches(_ output: String) -> Bool {
     let skeleton = Self.skeleton(output)
     let shown = lines.map { Self.skeleton(String($0)) }
@@ -64,7 +64,8 @@ private struct Sample {
     return true
   }
 
-  /// The text without what differs from run to run: times, sizes, process ids and alignment.
+  /// Returns the text without the parts that differ between runs: times, sizes, process ids and
+  /// alignment.
   static func skeleton(_ text: String) -> String {
     var text = text
     text.replace(#/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+/#, with: "DATE")
@@ -90,9 +91,9 @@ struct SampleOutputTests {
     "taskctl run --id org.example.render render film.blend   # suspended in the background",
     "taskctl task --name backup rsync -a ~/ backup:home/     "
       + "# one background task, killed at its limit",
-    // The machine of the tests is not short of memory, and has no such GPU.
+    // The test machine is not short of memory, and has no such GPU.
     "taskctl why org.example.maps", "taskctl status org.example.sync",
-    // What the example of a manifest launches is not installed.
+    // The program of the example manifest is not installed.
     "taskctl launch org.example.mail",
   ]
 
@@ -126,7 +127,7 @@ struct SampleOutputTests {
     try run("taskctl launch \(minimal)")
     try run("taskctl terminate \(minimal)")
     try run("taskctl config --changed")
-    // The settings of the tests, and the machine's missing group, are left out.
+    // Leaves out the settings of the tests, and the group that this machine lacks.
     outputs["taskctl config --changed"] = outputs["taskctl config --changed"]?
       .split(separator: "\n")
       .filter { !$0.contains(#/^policy.(Memory|Expiration)|operator-group/#) }
@@ -165,7 +166,7 @@ struct SampleOutputTests {
     #expect(shown.subtracting(outputs.keys).isEmpty && shown.count > 10)
   }
 
-  /// The phone of the example, suspended, and after its process was killed.
+  /// The outputs for the example phone, first suspended, and then after its process was killed.
   private static func phoneOutputs() throws -> [String: String] {
     let id = "org.example.voip"
     let path = Programs.path(of: "voip-example")

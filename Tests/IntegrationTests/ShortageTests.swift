@@ -5,13 +5,13 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15 where the system has nothing left for the daemon: what is asked for is refused with
-/// the reason or done later, and nothing of it stays behind.
+/// Contract §15 where the daemon has no system resources left. It refuses a request with the reason
+/// or carries it out later, and leaves nothing behind.
 @Suite("§15: Without file descriptors the daemon keeps serving, and keeps its promises later")
 struct ShortageTests {
   private let id = "org.test.program"
 
-  /// So many more than it has now may the daemon open, until the body has ended.
+  /// Lets the daemon open the given number of additional descriptors until the body returns.
   private func allowing(
     _ more: Int, _ daemon: DaemonFixture, _ body: () throws -> Void
   ) throws {
@@ -64,7 +64,7 @@ struct ShortageTests {
     #expect(try early.call(list)?.errorName == nil)
     var late: RawClient?
     try allowing(0, daemon) {
-      // The kernel makes the connection; the daemon cannot take it.
+      // The kernel completes the connection, but the daemon cannot accept it.
       late = try RawClient(daemon)
       #expect(try late?.send(list) == true)
       #expect(try early.call(list)?.errorName == nil, "an earlier connection is served")

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9 and §15.4 with a store that is slow or fails: triggers in its file make a change
-/// take as long as the test wants, or refuse it.
+/// Contract §9 and §15.4 with a store that is slow or fails. Triggers in its database make a change
+/// take as long as the test requires, or fail.
 @Suite("§9 and §15.4: a notification call is answered when it is stored, on a slow disk, too")
 struct SlowStoreTests {
   /// A call that changes the store.
@@ -13,7 +13,7 @@ struct SlowStoreTests {
     case schedule, cancel, badge
     var testDescription: String { rawValue }
 
-    /// The statement of the store that it comes to.
+    /// The SQL statement that this change executes.
     var statement: String {
       switch self {
       case .schedule: "BEFORE INSERT ON notification"
@@ -42,7 +42,7 @@ struct SlowStoreTests {
       }
     }
 
-    /// The titles and the badge before it and after it.
+    /// The titles and the badge before the change and after it.
     static let before = Contents(titles: ["Old"], badge: 3)
     var after: Contents {
       switch self {
@@ -58,7 +58,7 @@ struct SlowStoreTests {
     var badge: Int?
   }
 
-  /// How long the trigger counts: 1 is about a second, and 3 outlasts every test.
+  /// How long the trigger runs: 1 is about a second, and 3 outlasts every test.
   private enum Slowness: Int { case second = 2, endless = 3 }
 
   private let id = "org.test.slow"
@@ -88,7 +88,8 @@ struct SlowStoreTests {
       """
   }
 
-  /// A daemon whose store has one notification and a badge, and an obstacle.
+  /// Returns a daemon whose store has one notification, a badge and a trigger that obstructs
+  /// changes.
   private func daemon(_ sql: String) throws -> DaemonFixture {
     let first = try DaemonFixture(.init(manifests: [(id, "command = [\"/bin/sleep\", \"1000\"]")]))
     let application = try TestApplication(first, id)
@@ -104,7 +105,7 @@ struct SlowStoreTests {
       badge: try daemon.application(id).badge)
   }
 
-  /// Whether the store's thread is there, besides the loop.
+  /// Whether the store's thread exists in addition to the thread of the event loop.
   private func isWriting(_ daemon: DaemonFixture) throws -> Bool {
     try Folder.names(path: "/proc/\(daemon.process.pid)/task").count > 1
   }

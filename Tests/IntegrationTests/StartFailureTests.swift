@@ -7,7 +7,7 @@ import Testing
 struct StartFailureTests {
   private let folder = TemporaryDirectory()
 
-  /// Its exit code, and what it says.
+  /// Starts the daemon, and returns its exit code and its output.
   private func start(
     socket: String, eventLog: [String] = ["--no-event-log"]
   ) throws -> (exit: ProcessExit?, text: String) {

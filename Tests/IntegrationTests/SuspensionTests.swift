@@ -12,7 +12,7 @@ struct SuspensionTests {
     "leader", "child", "grandchild", "orphan-group", "orphan-session", "orphan-marked",
   ]
 
-  /// The members that Resources/process_tree.py has told of, by what they are.
+  /// Returns the members that Resources/process_tree.py has printed, by kind.
   private func members(_ tree: TestProcess, _ kinds: Set<String>) throws -> [String: Int32] {
     var found: [String: Int32] = [:]
     while found.count < kinds.count {
@@ -27,7 +27,7 @@ struct SuspensionTests {
     try pids.map { try unwrap(try daemon.proc.stat($0)).cpuTicks }
   }
 
-  /// No CPU time while suspended, and again some afterwards.
+  /// Checks that the processes use no CPU time while suspended, and some after they are resumed.
   private func checkStandstill(
     _ daemon: DaemonFixture, _ id: String, _ pids: [Int32], _ monitor: Monitor
   ) throws {
@@ -124,7 +124,7 @@ struct SuspensionTests {
   @Test("A program that forks without end is stopped completely")
   func forkStorm() throws {
     let daemon = try DaemonFixture()
-    // Each generation lives for a moment and is an orphan at once; four of them run at any time.
+    // Each generation lives briefly and is orphaned at once. Four processes run at any time.
     let storm = try daemon.python(
       """
       import os, time
@@ -157,7 +157,7 @@ struct SuspensionTests {
     try waitUntil("none is left") { try storming(daemon).isEmpty }
   }
 
-  /// The processes of the storm, by the environment that they have inherited.
+  /// Returns the processes of the fork storm, which have inherited its environment.
   private func storming(_ daemon: DaemonFixture) throws -> Set<Int32> {
     var found: Set<Int32> = []
     for pid in try daemon.proc.pids() {
@@ -194,7 +194,8 @@ struct SuspensionTests {
     try monitor.transition(id, to: .suspended)
     #expect(try daemon.state(of: child) == .stopped)
     #expect(try daemon.application(id).problem == nil)
-    // After the second time it is a problem, and the application runs until the next attempt.
+    // After a second failure, the daemon reports a problem, and the application runs until the next
+    // attempt.
     try other.send(signal: SIGCONT)
     try waitUntil("the child runs") { try daemon.state(of: child) != .stopped }
     let status = try daemon.application(id)
@@ -217,7 +218,7 @@ struct SuspensionTests {
     try monitor.transition(id, to: .suspended)
     #expect(try group.isFrozen())
     try group.thaw()
-    // The daemon is told: it need not be asked.
+    // The monitor reports the change without a request.
     #expect(try monitor.transition(id, to: .background).cause == "suspensionLost")
     try monitor.transition(id, to: .suspended)
     #expect(try group.isFrozen())
@@ -248,7 +249,7 @@ struct SuspensionTests {
 
   @Test("A suspension that cannot complete is undone completely and reported")
   func undone() throws {
-    // By the freezer, where it has no cgroup of its own.
+    // The daemon uses the freezer, because the application has no cgroup of its own.
     let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"freezer\"")]))
     let program = try daemon.shell("sleep 1000 & echo $!; wait")
     let child = try program.nextPID()

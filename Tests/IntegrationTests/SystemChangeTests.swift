@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §10 with changes that operators post. That changes of the machine are seen is shown by
-/// the tests of the providers (`SystemChangeProvidersTests` and others), and how they come through
-/// an installed daemon by `SystemdTests`.
+/// Contract §10 with changes that operators post. The tests of the providers
+/// (`SystemChangeProvidersTests` and others) cover changes of the machine, and `SystemdTests` their
+/// way through an installed daemon.
 @Suite("§10: System changes")
 struct SystemChangeTests {
   private let id = "org.test.changes"
@@ -33,7 +33,7 @@ struct SystemChangeTests {
     #expect(try application.nextSystemChanges() == ["dock=in"])
     #expect(try application.nextSystemChanges() == ["dock=out"])
     #expect(try application.nextSystemChanges() == ["lid"])
-    // In the background too, as long as it runs.
+    // The application also receives them in the background while it runs.
     try application.begin()
     try daemon.sendToBackground(id)
     #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])
@@ -157,7 +157,8 @@ struct SystemChangeTests {
     #expect(try held(daemon, "org.test.suspended") == 0)
     try daemon.post(change: "dock", "all")
     #expect(try own.nextSystemChanges() == ["dock=all"])
-    // Sent away by the other's launch: it runs on where it was told of that.
+    // The launch of the other application sent it to the background. It runs there after that
+    // callback.
     #expect(try roots.nextSystemChanges() == ["dock=all"])
     let count = try daemon.keepsStill(suspended) { try held(daemon, "org.test.suspended") }
     #expect(count == 1)
@@ -274,7 +275,7 @@ struct SystemChangeTests {
       #expect(try held(daemon) == 3)
     }
     try daemon.activate(id)
-    // Its stream has ended with the daemon that had it.
+    // The stream ended with the previous daemon.
     try application.streamEnd()
     try application.reconnect()
     #expect(try application.nextSystemChanges() == ["lid=1", "dock=2", "mode=night"])
@@ -283,7 +284,7 @@ struct SystemChangeTests {
 }
 
 extension DaemonFixture {
-  /// An operator posts a change.
+  /// Posts a change as an operator.
   fileprivate func post(change name: String, _ value: String?) throws {
     try call(ControlInterface.PostSystemChange.self, .init(name: name, value: value))
   }

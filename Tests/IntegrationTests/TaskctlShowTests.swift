@@ -121,10 +121,10 @@ struct TaskctlShowTests {
     try daemon.sendToBackground(id)
     #expect(try daemon.taskctl("why", id).text.contains("background task \(task) 'render'"))
     #expect(try daemon.taskctlJSON("why", id)["explanation"]?["cause"] == "sendAway")
-    // Nothing but the task is to entitle it when that ends.
+    // Only the task must entitle the application to run, so that the end of the task suspends it.
     #expect(try application.callbackKinds(2).last == "didEnterBackground")
     _ = try application.call("GetStatus")
-    // Its answer would be waited for in vain: it is suspended at once.
+    // The test does not wait for the answer: the daemon suspends the application immediately.
     try application.send("EndBackgroundTask", ["task": .integer(Int64(task))])
     #expect(try daemon.taskctl("monitor", id, "--until", "suspended").exit == .exited(code: 0))
     let told = try daemon.taskctl("why", id).text
@@ -175,7 +175,7 @@ struct TaskctlShowTests {
 
   @Test("3,000 applications: list and monitor print a reply of more than 1 MiB completely")
   func many() throws {
-    // A long name for people makes the answer long.
+    // A long display name makes the answer long.
     let name = String(repeating: "long ", count: 50)
     let manifests = (0..<3000).map { number in
       ("org.test.n\(number)", "name = \"\(name)\"\ncommand = [\"/bin/true\"]")
@@ -205,14 +205,15 @@ struct TaskctlShowTests {
 
   @Test("A change directly after a long snapshot does not disconnect the monitor")
   func longSnapshot() throws {
-    // Far more than a socket holds.
+    // The snapshot is much larger than a socket buffer.
     let name = String(repeating: "long ", count: 50)
     let manifests = (0..<2000).map { ("org.test.n\($0)", "name = \"\(name)\"") }
     let daemon = try DaemonFixture(
       .init(policy: [("MaxQueuedBytesPerConnection", "4096")], manifests: manifests))
     let client = try RawClient(daemon)
     try client.send(#"{"method":"org.taskschedd.Control.Monitor","more":true}"#)
-    // Of calls on two connections, which are ready at once, either may come first.
+    // The calls arrive on two connections that are ready at once. The daemon may handle either
+    // first.
     #expect(try client.receive()?["parameters"]?["application"] != nil)
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program)

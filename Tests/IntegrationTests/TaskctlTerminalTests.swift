@@ -5,14 +5,14 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §1: a terminal is a seat, and what is suspended there leaves it usable.
+/// Contract §1: a terminal is a seat, and a suspended application leaves its terminal usable.
 @Suite("taskctl run at a terminal with a suspended program")
 struct TaskctlTerminalTests {
   private let id = "org.test.typed"
 
   /// Types the command and waits until the program has begun.
   private func run(_ script: String, at terminal: TestTerminal, more: String = "") throws {
-    // The quotes keep what is typed apart from what the program writes.
+    // The quotes in the command distinguish the echo of the typed line from the program's output.
     let program = "sh -c 'echo st\"\"arted; \(script)'"
     try terminal.type("\(Programs.path(of: "taskctl")) run --id \(id) \(program)\(more)\n")
     try terminal.wait(for: "started")
@@ -77,7 +77,7 @@ struct TaskctlTerminalTests {
     try terminal.wait(for: "is suspended")
     try daemon.activate(id)
     try terminal.wait(for: "is resumed")
-    // In the program's mode a key needs no end of line.
+    // In the terminal mode of the program, a key needs no end of line.
     try terminal.type("k")
     try terminal.wait(for: "-isig")
     try daemon.sendToBackground(id)
@@ -113,7 +113,7 @@ struct TaskctlTerminalTests {
     let connection = try daemon.connect()
     let replies = try connection.callMore(
       ControlInterface.Monitor.self, .init(application: "org.test.other"))
-    // It need not be known yet.
+    // The application may not be known yet.
     #expect(try replies.next(timeout: deadline)?.ready == true)
     try daemon.adopt("org.test.other", other)
     try daemon.activate(id)

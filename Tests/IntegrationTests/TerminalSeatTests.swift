@@ -59,7 +59,7 @@ struct TerminalSeatTests {
     mkfifo(fifo, 0o600)
     let terminals = try terminals(daemon, "\(run(first)) & read go < \(fifo); \(run(second))")
     try monitor.transition(first, to: .active)
-    // The shell opens it for reading, and goes on when it is closed.
+    // The shell opens the FIFO for reading, and continues when the writer closes it.
     _ = FileDescriptor(taking: open(fifo, O_WRONLY | O_CLOEXEC))
     let away = try monitor.transition(first, to: .background)
     #expect(away.cause == "otherActivated")

@@ -9,7 +9,7 @@ import Testing
 struct VoipExampleTests {
   private let id = "org.example.voip"
 
-  /// A signalling server on a port of its own.
+  /// A signalling server on a separate port.
   private struct Server {
     let process: TestProcess
     let port: String
@@ -20,12 +20,12 @@ struct VoipExampleTests {
       port = String(try process.nextLine().split(separator: " ").last!)
     }
 
-    /// Waits until it has said so.
+    /// Waits until the server has printed the words.
     func wait(for words: String) throws {
       while try !process.nextLine().hasSuffix(words) {}
     }
 
-    /// Calls the phone, which answers.
+    /// Calls the phone, and waits for its answer.
     func call(from caller: String) throws {
       let path = Programs.path(of: "voip-example")
       let call = try TestProcess(path, ["voip-example", "call", port, "ada", caller])

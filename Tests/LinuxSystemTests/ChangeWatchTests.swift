@@ -50,7 +50,7 @@ struct ClockSetWatchTests {
 struct FolderWatchTests {
   private let folder = TemporaryDirectory()
 
-  /// The names of what has happened, waiting for the first of it.
+  /// Waits for the first event, and returns the names of all events.
   private func names(_ watch: borrowing FolderWatch) throws -> [String] {
     try waitFor(POLLIN, on: watch.descriptor.rawValue)
     return try watch.takeChanges().map(\.name)

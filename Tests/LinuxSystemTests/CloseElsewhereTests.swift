@@ -28,7 +28,8 @@ struct CloseElsewhereTests {
           sender.rawValue, UnsafeRawBufferPointer(rebasing: bytes[..<1]), descriptors: $0)
       }
     }
-    // While it is under way, the sender's is not the last, and is closed at once.
+    // While the thread closes its descriptor, the sender's is not the last one and closes
+    // immediately.
     application.close()
     let start = BootClock.now()
     var bag = DescriptorBag(messageMax: way == .tooMany ? 0 : 8, closesElsewhere: true)
@@ -48,7 +49,7 @@ struct CloseElsewhereTests {
     UnixSocket.abandon(receiver.rawValue)
     receiver.close()
     #expect(BootClock.now() - start < 60_000_000_000)
-    // Where it had to wait, it ends now.
+    // If the close was waiting, it now completes.
     peer.close()
   }
 }

@@ -3,11 +3,11 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// Contract §7: the application hands over a connected stream socket.
+/// Contract §7: the application passes a connected stream socket to the daemon.
 @Suite("§7: A descriptor that an application passes as a connection")
 final class ConnectedSocketTests {
   private let directory = TemporaryDirectory()
-  /// Stands for the daemon's.
+  /// Represents the daemon's listening socket.
   private let listener: FileDescriptor
   private var path: String { directory.file("socket") }
 
@@ -131,7 +131,7 @@ final class ConnectedSocketTests {
     if nonblocking { try application.duplicate().setNonblocking(true) }
     let flags = fcntl(application.number, F_GETFL)
     try peer.send("text")
-    // What is closed with something unread fails for its peer.
+    // A socket that is closed with unread data reports an error to its peer.
     try application.send("unread")
     peer.close()
     #expect(refusal(application.number) == nil)
@@ -226,7 +226,7 @@ struct OwnConnectionTests {
   }
 }
 
-/// The number, unless it tells of a failure.
+/// Returns the result of a system call, or throws if it is a failure.
 private func succeeded(_ number: Int32) throws(SystemError) -> Int32 {
   if number < 0 { throw SystemError(call: "a call of the test", errno: errno) }
   return number

@@ -13,7 +13,7 @@ struct ControlGroupTests {
 
   init() throws { test = try TestControlGroup() }
 
-  /// Waits until cgroup.events says so.
+  /// Waits until cgroup.events has the given content.
   private func wait(
     _ watch: borrowing FileDescriptor, until reached: (ControlGroup.Events) -> Bool
   ) throws {
@@ -62,12 +62,12 @@ struct ControlGroupTests {
     try spend(microseconds: 20_000)
     #expect(try group.isToBeFrozen() == false)
     try group.freeze()
-    // Asked at once, be it that its processes run still.
+    // Read immediately, even if the group's processes still run.
     #expect(try group.isToBeFrozen() == true)
     try wait(watch) { $0.isFrozen }
     #expect(try group.isFrozen())
     let frozen = try group.cpuMicroseconds()
-    // Another process is busy for as long as it takes to use 50 ms of CPU.
+    // Waits until another process has used 50 ms of CPU time.
     let other = try TestProcess.python("import time\nwhile time.process_time() < 0.05: pass")
     #expect(try other.waitForExit() == .exited(code: 0))
     #expect(try group.cpuMicroseconds() == frozen)
@@ -80,7 +80,7 @@ struct ControlGroupTests {
     _ = try pidfd.wait()
   }
 
-  /// Waits until the group has used that much more CPU time.
+  /// Waits until the group has used the given additional CPU time.
   private func spend(microseconds: UInt64) throws {
     let start = try group.cpuMicroseconds()
     let end = BootClock.now() + 20_000_000_000

@@ -65,7 +65,7 @@ struct DescriptorScanTests {
     open(3, "socket:[7]")
     open(4, "socket:[8]")
     let others = (1...1000).map { line($0, "0100007F:0051", "01", 1000 + $0) }.joined()
-    // The kernel writes none here: that it is not found shows that it is not reached.
+    // The kernel would not write a line here. The scan must not reach it.
     let last = line(1001, "0100007F:0052", "0A", 8)
     root.write("42/net/tcp", header + line(0, "0100007F:0050", "0A", 7) + others + last)
     #expect(try listening() == ["127.0.0.1:80"])
@@ -196,7 +196,7 @@ struct OwnDescriptorScanTests {
   func internet() throws {
     for (family, text) in [(AF_INET, "0.0.0.0:"), (AF_INET6, "[::]:")] {
       let socket = FileDescriptor(taking: Glibc.socket(family, Int32(SOCK_STREAM.rawValue), 0))
-      // Without an address, listen(2) chooses a port.
+      // If the socket has no address, listen(2) chooses a port.
       try #require(listen(socket.rawValue, 1) == 0)
       #expect(try listening().contains { $0.hasPrefix(text) })
     }

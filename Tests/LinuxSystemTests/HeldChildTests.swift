@@ -79,7 +79,8 @@ final class HeldChildTests {
     #expect(access(path, F_OK) != 0)
   }
 
-  /// Other tests run beside this one on other threads; of theirs here, none is added meanwhile.
+  /// Returns the children of this thread. Other tests run on other threads, and add no children
+  /// here.
   private func childrenOfThread() throws -> Set<Substring> {
     let bytes = try FileDescriptor.open(reading: "/proc/thread-self/children").readToEnd()
     return Set(String(decoding: bytes, as: UTF8.self).split(separator: " "))
@@ -132,7 +133,7 @@ final class HeldChildTests {
       $0.newSession = true
       $0.openFilesSoft = 123
     }
-    // env shows A and PATH, and PWD, which the shell adds.
+    // env prints A and PATH, and PWD, which the shell adds.
     #expect(try process.readLine() == "b c|3|\(directory.path)|123")
     let stat = try #require(try proc.stat(process.pid))
     #expect(stat.session == process.pid)
@@ -141,7 +142,7 @@ final class HeldChildTests {
 
   @Test("A child has no descriptors but 0, 1 and 2, and the default signal actions")
   func clean() throws {
-    // One that is not CLOEXEC, as a careless library would leave.
+    // A descriptor without CLOEXEC, which a careless library might leave open.
     let leaked = try FileDescriptor.event()
     _ = fcntl(leaked.rawValue, F_SETFD, 0)
     signal(SIGUSR2, SIG_IGN)
@@ -151,7 +152,7 @@ final class HeldChildTests {
     sigemptyset(&blocked)
     sigaddset(&blocked, SIGUSR1)
     pthread_sigmask(SIG_BLOCK, &blocked, &before)
-    // ls also has the directory open that it lists.
+    // ls also opens the directory that it lists.
     let script = "ls -m /proc/self/fd; exec grep -E '^Sig(Blk|Ign)' /proc/self/status"
     let process = try TestProcess.shell(script)
     pthread_sigmask(SIG_SETMASK, &before, nil)
@@ -165,7 +166,7 @@ final class HeldChildTests {
   @Test("A held child can be killed by a signal")
   func killed() throws {
     let child = try HeldChild.spawn(request("exit 0"))
-    // Once it waits, its signals are at their defaults and unblocked.
+    // Once the child waits, its signals have default actions and are unblocked.
     #expect(try child.pidfd.send(signal: SIGTERM) == .delivered)
     try waitFor(POLLIN, on: child.pidfd.rawValue)
     let pidfd = try child.releaseAndWaitForExec()

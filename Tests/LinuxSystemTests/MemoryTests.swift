@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The memory of the machine and of processes")
 struct MemoryTests {
-  /// Reads until the end.
+  /// Returns all readings until the end of the scan.
   private func readAll(_ scan: borrowing MemoryScan) throws -> [MemoryScan.Reading] {
     var readings: [MemoryScan.Reading] = []
     while true {
@@ -16,7 +16,8 @@ struct MemoryTests {
     }
   }
 
-  /// A process that has made so many MiB dirty, of its own and of what it shares with a child.
+  /// Starts a process with the given amount of dirty memory in MiB: private, and shared with a
+  /// child if it forks.
   private func holder(mebibytes: Int, forks: Bool = false) throws -> TestProcess {
     let script = """
       import os, sys

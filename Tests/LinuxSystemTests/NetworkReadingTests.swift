@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Routes and addresses from the kernel")
 struct NetworkReadingTests {
-  /// The bytes of integers as this machine writes them.
+  /// Returns the bytes of integers in this machine's byte order.
   private static func bytes(_ values: any FixedWidthInteger...) -> [UInt8] {
     values.flatMap { value in withUnsafeBytes(of: value) { Array($0) } }
   }
@@ -16,7 +16,7 @@ struct NetworkReadingTests {
     return bytes(UInt16(4 + value.count), type) + value + padding
   }
 
-  /// A message of RTM_NEWROUTE: a default route over interface 7, unless said otherwise.
+  /// Returns a message RTM_NEWROUTE, by default for a default route over interface 7.
   private static func route(
     prefix: UInt8 = 0, type: UInt8 = 1, flags: UInt32 = 0,
     attributes: [UInt8] = attribute(4, bytes(UInt32(7)))

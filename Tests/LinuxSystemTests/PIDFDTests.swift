@@ -19,7 +19,7 @@ struct PIDFDTests {
     try process.writeLine("")
     #expect(try process.readLine() == "got")
     #expect(try other.waitForEnd(timeout: deadline))
-    // A zombie is still there.
+    // A zombie still exists.
     #expect(try other.send(signal: 0) == .delivered)
     #expect(try process.waitForExit() == .exited(code: 5))
     #expect(try other.send(signal: 0) == .gone)
@@ -57,7 +57,7 @@ struct PIDFDTests {
     #expect(throws: SystemError(call: "waitid", errno: ECHILD)) { _ = try process.pidfd.wait() }
   }
 
-  /// Starts a child that ends as told, tells its pid, and reaps it when told.
+  /// Starts a child that ends on request, prints its pid, and reaps it on request.
   private static let parent = """
     import os, signal, sys
     pid = os.fork()

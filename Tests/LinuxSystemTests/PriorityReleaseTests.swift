@@ -28,7 +28,7 @@ struct PriorityReleaseTests {
     var items: [LoweredPriority] = []
     let levers = [(PriorityLever.nice, 15), (.ioPriority, last), (.outOfMemoryScore, 500)]
     for (lever, after) in levers { items.append(try lowered(stats[0], lever, 0, after)) }
-    // Of the child one was written down; the others it was born with.
+    // The record names one lowered priority of the child. The child inherited the others.
     items.append(try lowered(stats[1], .nice, 0, 15))
     _ = try lowered(stats[1], .ioPriority, 0, last)
     _ = try lowered(stats[1], .outOfMemoryScore, 0, 500)

@@ -9,7 +9,7 @@ struct ProcFSTests {
 
   init() throws { proc = try ProcFS() }
 
-  /// prctl(PR_SET_NAME), then waits.
+  /// Sets the name with prctl(PR_SET_NAME), and then waits.
   private static let renamed = """
     import ctypes, sys
     ctypes.CDLL(None).prctl(15, bytes.fromhex(sys.argv[1]), 0, 0, 0)
@@ -88,13 +88,13 @@ struct ProcFSTests {
     let stopped = try #require(try proc.stat(process.pid))
     #expect(stopped.state == .stopped)
     #expect(stopped.state.isStandingStill)
-    // Another one is busy meanwhile: time passes, and none of it is this one's.
+    // Another process uses the CPU, so that time passes that is not this process's CPU time.
     let other = try TestProcess.shell("while :; do :; done")
     try spend(ticks: 5, other.pid)
     #expect(try proc.stat(process.pid)?.cpuTicks == stopped.cpuTicks)
   }
 
-  /// Waits until a process has used CPU time, by the end of a timer rather than by a guess.
+  /// Waits until a process has used CPU time. A timer determines the end, not an estimate.
   private func spend(ticks: UInt64, _ pid: Int32) throws {
     let start = try #require(try proc.stat(pid)).cpuTicks
     let end = BootClock.now() + 20_000_000_000

@@ -7,7 +7,8 @@ import Testing
 struct SignalQueueTests {
   @Test("A queued signal does not interrupt calls, and is read with its number and sender")
   func taken() throws {
-    // Blocked in this thread alone, and sent to it alone: other tests' threads are not concerned.
+    // The signal is blocked in this thread only and sent to this thread only, so it does not affect
+    // other tests.
     let signals = try SignalQueue([SIGUSR2])
     #expect(try signals.next() == nil)
     #expect(pthread_kill(pthread_self(), SIGUSR2) == 0)

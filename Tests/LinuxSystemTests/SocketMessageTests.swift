@@ -82,7 +82,7 @@ final class SocketMessageTests {
     var bag = DescriptorBag()
     #expect(try receive(seen, &bag) == text)
     #expect(bag.count == 1)
-    // The mark moved back with what was taken: the next message is peeked from its start.
+    // The peek offset moved back by the received bytes: the next message is peeked from its start.
     try send("next")
     #expect(try peek(64) == .bytes(4))
   }
@@ -153,7 +153,7 @@ final class SocketMessageTests {
     let (reading, writing) = passed.ends()
     FileDescriptor(taking: writing).close()
     bag.removeAll()
-    // No writer is left anywhere, or this would wait for ever.
+    // If a writer were left anywhere, this read would block forever.
     let reader = FileDescriptor(taking: reading)
     #expect(try waitForHangUp(reader.rawValue))
     let none = Array(repeating: Int32(0), count: 254)

@@ -62,7 +62,8 @@ struct SocketWatchTests {
     arguments: StreamKind.allCases)
   func closed(_ kind: StreamKind) throws {
     let (application, peer) = try pair(kind)
-    // As one that arrived by SCM_RIGHTS, and is closed once it is watched.
+    // The duplicate represents a descriptor that arrived by SCM_RIGHTS and is closed once it is
+    // watched.
     let arrived = try application.duplicate()
     let watch = try SocketWatch(of: arrived.rawValue)
     arrived.close()
@@ -115,14 +116,14 @@ struct EpollTests {
     #expect(epoll.collect(countMax: 3) == [])
     for pair in pairs { try pair.peer.send("a") }
     #expect(try waitFor(POLLIN, on: epoll.rawValue) != 0)
-    // What is beyond the room there is waits on.
+    // Events that do not fit stay pending.
     #expect(epoll.collect(countMax: 2).count == 2)
     #expect(epoll.collect(countMax: 2).count == 1)
     #expect(epoll.collect(countMax: 3) == [])
     try pairs[1].peer.send("b")
     #expect(epoll.collect(countMax: 3) == [1])
     #expect(epoll.collect(countMax: 3) == [])
-    // Read before it was collected.
+    // The data is read before the event is collected.
     try pairs[2].peer.send("b")
     #expect(try pairs[2].application.receive(2) == "ab")
     #expect(epoll.collect(countMax: 3) == [])

@@ -26,7 +26,8 @@ struct UnixSocketTests {
 
   @Test("A socket file without a listening process is replaced")
   func stale() throws {
-    // In another process: a child forked here meanwhile would hold our listener for a moment.
+    // The listener is in another process. A child that another test forks here would hold a copy of
+    // it for a moment.
     let listening = """
       import socket, sys
       s = socket.socket(socket.AF_UNIX)
@@ -46,9 +47,9 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  /// Runs a program that listens at the path and ends; its child has a copy of the socket.
+  /// Runs a program that listens at the path and exits. Its child has a copy of the socket.
   ///
-  /// - Parameter child: What the child does with the socket `s` before it ends, in Python.
+  /// - Parameter child: Python code that the child runs with the socket `s` before it exits.
   private func leaveListeningChild(_ child: String) throws {
     let listening = """
       import os, select, signal, socket, sys
@@ -72,7 +73,7 @@ struct UnixSocketTests {
 
   @Test("A socket file of a dead listener is replaced when its last child has closed the copy")
   func leftBehind() throws {
-    // The child ends when it sees a connection.
+    // The child exits when a client connects.
     try leaveListeningChild("select.select([s], [], [])")
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     let client = try UnixSocket.connect(path: path)
@@ -82,7 +83,7 @@ struct UnixSocketTests {
 
   @Test("A socket is refused if a child of a dead listener answers")
   func inherited() throws {
-    // The child accepts, and ends when who has connected leaves.
+    // The child accepts a connection, and exits when the client disconnects.
     try leaveListeningChild("s.accept()[0].recv(1)")
     #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
       _ = try UnixSocket.listen(path: path, mode: 0o600)
@@ -157,7 +158,7 @@ struct SocketPeerTests {
     #expect(try UnixSocket.peerGroups(socket.rawValue) == [7, 8])
 
     guard let received = try UnixSocket.peerPIDFD(socket.rawValue) else {
-      // Before Linux 6.5: absent, and said so by nil.
+      // Before Linux 6.5 the option is missing, and the function returns nil.
       print("skipped: this kernel has no SO_PEERPIDFD")
       return
     }
@@ -170,7 +171,8 @@ struct SocketPeerTests {
     #expect(try peer.send(signal: SIGKILL) == .gone)
     #expect(try peer.identity(in: ProcFS()) == nil)
 
-    // Asked for again, now that it is gone: nil, or a pidfd that adopting refuses as gone.
+    // A second request after the process has ended returns nil, or a pidfd that Adopt refuses
+    // because the process has ended.
     if let late = try UnixSocket.peerPIDFD(socket.rawValue) {
       do {
         _ = try PIDFD(adopting: late)

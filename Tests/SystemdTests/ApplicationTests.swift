@@ -58,7 +58,7 @@ extension SystemdTests {
       try expectStandingStill(group)
       let watch = try group.watchEvents()
       try machine.must("taskctl", "foreground", InstalledMachine.frozen)
-      // The kernel tells of the thaw when the first process runs.
+      // The kernel reports the thaw when the first process runs.
       while try ControlGroup.events(of: watch.rawValue)?.isFrozen == true {
         try waitFor(POLLPRI, on: watch.rawValue)
       }
@@ -78,7 +78,8 @@ extension SystemdTests {
       for pid in processes { #expect(try proc.stat(pid)?.state != .stopped) }
     }
 
-    /// The CPU time of all its processes, read before and after a whole start of another program.
+    /// Checks the CPU time of all processes of the group before and after a complete start of
+    /// another program.
     private func expectStandingStill(_ group: ControlGroup) throws {
       let before = try group.cpuMicroseconds()
       try machine.must("taskctl", "status", "--json")
@@ -108,7 +109,7 @@ extension SystemdTests {
       try installed.wait(for: "org.example.run", toBe: "active")
       try machine.must("taskctl", "background", "org.example.run")
       try installed.wait(for: "org.example.run", toBe: "suspended")
-      // Another user neither sees nor operates it.
+      // Another user can neither list nor operate the application.
       let seen = try machine.must("taskctl", "list", as: InstalledMachine.tester)
       #expect(!seen.text.contains("org.example.run"))
       let refused = try machine.run(

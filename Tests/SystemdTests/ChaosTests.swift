@@ -6,7 +6,7 @@ extension SystemdTests {
   /// The program of `Chaos/`, which boots a machine of its own. `make chaos` runs it for longer.
   @Suite("kill -9 while 200 clients work")
   struct Chaos {
-    /// - Returns: its exit code and all that it said.
+    /// - Returns: the exit code and the complete output.
     private func run(_ arguments: String...) throws -> (code: Int32?, text: String) {
       let chaos = try TestProcess(
         "\(InstalledMachine.built)/chaos", ["chaos", "run"] + arguments)
@@ -15,11 +15,11 @@ extension SystemdTests {
       return (try chaos.waitForExit()?.shellCode, text)
     }
 
-    @Test("§15: 100 kills lose nothing acknowledged, run nothing early and leave nothing frozen")
+    @Test("§15: After 100 kills nothing acknowledged is lost, early or left suspended")
     func kills() throws {
       let (code, text) = try run("--kills", "100", "--clients", "200")
       #expect(code == 0, "\(text)")
-      // The time of the longest restart, for the reader of CI's log.
+      // Prints the longest restart time into the log of CI.
       print(text)
     }
 
@@ -30,7 +30,7 @@ extension SystemdTests {
       #expect(text.contains("is forgotten"), "\(text)")
     }
 
-    @Test("Without a kill, the clients find nothing")
+    @Test("Without a kill, the campaign has no findings")
     func control() throws {
       let (code, text) = try run("--kills", "0", "--clients", "24")
       #expect(code == 0, "\(text)")

@@ -29,7 +29,7 @@ extension SystemdTests {
       for unit in ["taskschedd.service", "taskschedd.socket", "taskschedd-release.service"] {
         let users = try machine.must(
           "systemd-analyze", "--user", "verify", "/usr/lib/systemd/user/\(unit)", as: user)
-        // What other packages' units are like is theirs.
+        // Problems of other packages' units do not matter here.
         #expect(users.lines.filter { $0.contains("taskschedd") } == [])
       }
       try machine.must("systemctl", "stop", "user@\(user).service")
@@ -89,7 +89,7 @@ extension SystemdTests {
 
     @Test("The programs need no full Foundation, and a program over its maximum size is refused")
     func programs() throws {
-      // Built for debugging, they are larger than those that are installed.
+      // Debug builds are larger than the installed programs.
       let built = try check(InstalledMachine.built, "taskschedd=200", "taskctl=200")
       #expect(built.text == "")
       #expect(built.end == .exited(code: 0))

@@ -4,16 +4,16 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// What is shown here is shown by the installed files under a real systemd. One machine is booted
-/// for all tests, which run one after the other.
+/// These tests check the installed files under a real systemd. All tests share one machine, and run
+/// one at a time.
 @Suite(
   "Under a real systemd", .serialized,
   .enabled(if: Machine.missing == nil, Comment(rawValue: Machine.missing ?? "possible")))
 struct SystemdTests {}
 
-/// A machine with the project installed, its daemon not started.
+/// A machine with the installed project, whose daemon is not running.
 struct InstalledMachine {
-  /// Users of the machine, who have homes and their own applications.
+  /// Users of the machine with home directories and their own applications.
   static let tester: UInt32 = 3001
   static let other: UInt32 = 3002
 
@@ -25,14 +25,15 @@ struct InstalledMachine {
   private static let booted = Result { try boot() }
 
   let machine: Machine
-  /// What the journal holds from here on is this test's.
+  /// The journal's entries after this cursor belong to this test.
   let cursor: String
 
-  /// The machine in its first state: no daemon, nothing left of one, no settings, the socket there.
+  /// Resets the machine to its first state: the socket listens, no daemon runs, and no settings or
+  /// leftovers exist.
   init() throws {
     machine = try Self.booted.get()
     _ = try machine.run("systemctl", "stop", "taskschedd.service", "taskschedd.socket")
-    // What runs on unmanaged.
+    // Applications that still run without a daemon.
     let slice = machine.group.child("taskschedd.slice")
     if slice.exists {
       let watch = try slice.watchEvents()
@@ -48,17 +49,17 @@ struct InstalledMachine {
       "/run/taskschedd/event-log")
     try machine.must("systemctl", "daemon-reload")
     try machine.must("systemctl", "reset-failed")
-    // The newest entry is the manager's, about none of its units. Of `--after-cursor`, systemd 252
-    // skips one entry too many where that entry does not match.
+    // The newest entry is one of the manager that concerns none of its units. With
+    // `--after-cursor`, systemd 252 skips one entry too many if that entry does not match.
     try machine.must("journalctl", "--sync")
     let shown = try machine.must("journalctl", "--quiet", "-n", "0", "--show-cursor").text
     cursor = String(shown.split(separator: "-- cursor: ").last?.dropLast() ?? "")
     try machine.must("systemctl", "start", "taskschedd.socket")
   }
 
-  /// Starts an application with one background task, which never connects twice.
+  /// Starts an application with one background task, which never reconnects.
   func startClient(_ id: String) throws -> TestProcess {
-    // As text: the machine has a /tmp of its own, where a clone may be.
+    // Passed as text, because the machine has a separate /tmp, and the clone may be below /tmp.
     let path = Self.repository + "/Tests/SystemdTests/Resources/client.py"
     let script = String(
       decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
@@ -77,15 +78,15 @@ struct InstalledMachine {
   /// The cgroup of the system's unit.
   var unit: ControlGroup { machine.group.child("system.slice").child("taskschedd.service") }
 
-  /// The cgroup below which the units of applications are.
+  /// The cgroup of the applications' units.
   var slice: ControlGroup { machine.group.child("taskschedd.slice") }
 
-  /// The units' cgroups of an application's instances, also of earlier daemons.
+  /// Returns the unit cgroups of an application's instances, including those of earlier daemons.
   func groups(of application: String) throws -> [ControlGroup] {
     try slice.children().filter { $0.name.hasPrefix("app-taskschedd-\(application)@") }
   }
 
-  /// Waits until systemd has removed a unit's group.
+  /// Waits until systemd has removed the cgroup of a unit.
   func waitForRemoval(of group: ControlGroup) throws {
     let watch = FileDescriptor(taking: inotify_init1(Int32(IN_CLOEXEC)))
     guard inotify_add_watch(watch.rawValue, slice.path, UInt32(IN_DELETE)) >= 0 else {
@@ -98,7 +99,7 @@ struct InstalledMachine {
     }
   }
 
-  /// Changes the service by a drop-in file of its unit.
+  /// Changes the service with a drop-in file of its unit.
   func change(_ settings: String) throws {
     try write("/run/systemd/system/taskschedd.service.d/test.conf", "[Service]\n\(settings)")
     try machine.must("systemctl", "daemon-reload")
@@ -113,7 +114,7 @@ struct InstalledMachine {
     try machine.must("sh", "-c", "mkdir -p \"${1%/*}\" && echo \"$2\" > \"$1\"", "sh", path, text)
   }
 
-  /// Waits until an application is in a state, by the daemon's own monitor.
+  /// Waits until the daemon's monitor reports that an application is in a state.
   func wait(
     for application: String, toBe state: String, options: [String] = [], as user: UInt32? = nil
   ) throws {
@@ -147,7 +148,7 @@ struct InstalledMachine {
     }
   }
 
-  /// What an application writes to the journal.
+  /// Returns the lines that an application writes to the journal.
   func output(of application: String) throws -> TestProcess {
     try machine.start([
       "journalctl", "-q", "-f", "-n", "all", "-o", "cat", "--cursor=\(cursor)", "-t", application,
@@ -161,7 +162,7 @@ struct InstalledMachine {
     try wait(for: application, toBe: "suspended")
   }
 
-  /// The daemon's records in the journal since the machine was taken, by their fields.
+  /// Returns the daemon's journal records since the start of the test, by field.
   func journal(_ matches: String...) throws -> [[String: String]] {
     try machine.must("journalctl", "--sync")
     let fields = [
@@ -179,10 +180,12 @@ struct InstalledMachine {
     return records
   }
 
-  /// Reads what the daemon says and what systemd says of its unit, until a line holds each text.
+  /// Reads the daemon's messages and systemd's messages about its unit, until a line contains each
+  /// text.
   ///
-  /// Not by `-u`: of a process that ends at once, journald may not learn the unit any more. The
-  /// deadline is for all: of a unit that is restarted again and again, there is always a next line.
+  /// Does not use `-u`, because journald may not learn the unit of a process that ends immediately.
+  /// The deadline covers all lines, because a unit that restarts repeatedly always writes another
+  /// line.
   func waitForJournal(_ texts: String...) throws {
     let end = ContinuousClock.now + deadline
     let journal = try machine.start([
@@ -210,7 +213,7 @@ extension InstalledMachine {
   static let repository =
     "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
-  /// Where the tests' own binaries lie, and beside them the programs'.
+  /// The directory of the test binaries and of the programs.
   static let built: String = {
     var path = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &path, path.count - 1)
@@ -272,7 +275,7 @@ extension InstalledMachine {
 
       """)
     let machine = try Machine(tree: tree.path)
-    // What a package does when it is installed.
+    // The actions of a package at its installation.
     try machine.must("systemd-sysusers")
     try machine.must("systemd-tmpfiles", "--create", "taskschedd.conf", "tests.conf")
     try machine.must("journalctl", "--update-catalog")

@@ -11,7 +11,8 @@ extension SystemdTests {
 
     init() throws { installed = try InstalledMachine() }
 
-    /// Launches by a manifest of the test's own. What taskctl says, and the unit's groups.
+    /// Launches an application with the test's manifest. Returns the output of taskctl, and the
+    /// unit's cgroups.
     private func launch(_ manifest: String) throws -> Machine.Output {
       let path = "/etc/taskschedd/applications/org.example.own-one.toml"
       try installed.write(path, "id = \"org.example.own-one\"\nuser = \"tester\"\n\(manifest)")
@@ -108,8 +109,8 @@ extension SystemdTests {
         ("exit 3", "exited with code 3"), ("kill -USR1 $$", "was terminated by SIGUSR1"),
       ])
     func endsToldBySystemd(way: String, end: String) throws {
-      // The daemon finds out with a child whether there is a record; here it can make none, only
-      // threads (clone3), which a library has.
+      // The daemon forks to check whether a record exists. Here it cannot fork, but its libraries
+      // can still create threads (clone3).
       try installed.change("SystemCallFilter=~fork vfork clone")
       let output = try launch("command = [\"sh\", \"-c\", \"\(way)\"]")
       #expect(output.code == 0, "\(output.text)")
@@ -156,7 +157,7 @@ extension SystemdTests {
       while let line = try daemon.readLine(), !line.contains("ready at") {}
       let unit = machine.group.child("system.slice").child("byhand.scope")
       let pid = try machine.must("pgrep", "-f", "taskschedd --socket /run/byhand").lines[0]
-      // One of that name is left over.
+      // A cgroup with the same name is left over.
       let taken = unit.child("\(InstalledMachine.frozen).\(pid)-1")
       try taken.create()
       try machine.must(

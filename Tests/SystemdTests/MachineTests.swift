@@ -14,7 +14,8 @@ extension SystemdTests {
       #expect(try machine.must("cat", "/proc/1/cgroup").lines.last == "0::/init.scope")
       let pids = try machine.must("ps", "-eo", "pid=").lines
       #expect(pids.count < 20)
-      // Nor does this machine's systemd, where it has one, see anything of that one.
+      // The systemd of this machine, if there is one, does not list the other machine's units
+      // either.
       #expect(try machine.must("hostname").text == "machine\n")
     }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// §9 and §10 through the installed daemon. The machine has no desktop.
+  /// §9 and §10 with the installed daemon. The machine has no desktop.
   @Suite("Local notifications and system changes")
   struct Notifications {
     let installed: InstalledMachine
@@ -16,7 +16,7 @@ extension SystemdTests {
       try machine.must("sh", "-c", "rm -rf /var/lib/taskschedd/*")
     }
 
-    /// An active application that never connects twice.
+    /// Returns an active application that never reconnects.
     private func client() throws -> Client {
       let client = try Client(machine)
       for number in 1...2 {
@@ -26,20 +26,21 @@ extension SystemdTests {
       return client
     }
 
-    /// kill -9, and waits until another serves.
+    /// Kills the daemon with SIGKILL, and waits until another serves.
     private func kill() throws {
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try machine.must("taskctl", "list")
     }
 
-    /// The directories after a reboot: no runtime directory, and the state directory.
+    /// Changes the directories as a reboot does: removes the runtime directory, and keeps the state
+    /// directory.
     private func reboot() throws {
       try machine.must("systemctl", "stop", "taskschedd.service", "taskschedd.slice")
       try machine.must("rm", "-rf", "/run/taskschedd/event-log")
       try machine.must("systemctl", "start", "taskschedd.service")
     }
 
-    /// An operator's call; its answer as text.
+    /// Makes an operator's call, and returns its answer as text.
     private func call(_ method: String, _ parameters: String) throws -> String {
       try machine.must(
         "python3", "-I", "-c", Self.caller, "org.taskschedd.Control." + method, parameters
@@ -74,10 +75,10 @@ extension SystemdTests {
       try call("ListNotifications", "{\"application\":\"\(InstalledMachine.frozen)\"}")
     }
 
-    /// YYYY-MM-DDTHH:MM:SS
+    /// Formats a time as YYYY-MM-DDTHH:MM:SS.
     private func text(_ time: Date) -> String { String(time.ISO8601Format().prefix(19)) }
 
-    /// How often notifications have fired, by the daemon's log.
+    /// Returns how often a notification has fired according to the daemon's log.
     private func firings(of id: Int) throws -> Int {
       try installed.journal("SYSLOG_IDENTIFIER=taskschedd").count {
         $0["MESSAGE"]?.hasSuffix("notification \(id) fires") == true
@@ -107,7 +108,7 @@ extension SystemdTests {
       while heard.count < expected.count { try hear() }
       #expect(heard.sorted() == expected)
       try kill()
-      // The next event is another: none came twice.
+      // The next event is another one, so none arrived twice.
       try machine.must("taskctl", "background", Client.id)
       #expect(try client.ask("event").contains("willResignActive"))
       let listed = try client.ask("call Application.ListNotifications {}")
@@ -139,7 +140,7 @@ extension SystemdTests {
       #expect(try post("Later", at: time + 1000) == "{\"parameters\":{\"notification\":2}}\n")
       try machine.must("systemctl", "stop", "taskschedd.service")
       #expect(try firings(of: 1) == 0)
-      // Off until its time is over.
+      // Represents a machine that is off until the notification's time has passed.
       let off = try machine.start(["sleep", "4"])
       _ = try off.waitForExit()
       try reboot()
@@ -173,7 +174,7 @@ extension SystemdTests {
       ] as [() throws -> Void] {
         _ = try post()
         try restarts()
-        // The next daemon has it shown in its own place.
+        // The next daemon shows the notification again in its place.
         try desktop.waitForNotify()
         #expect(try desktop.displayedCount() == 1)
         try desktop.control("action", "0")
@@ -205,7 +206,7 @@ extension SystemdTests {
       #expect(try post("First", at: time, repeats: "hour").contains("\"notification\":1"))
       #expect(try post("Second", at: time + 1000).contains("\"notification\":2"))
       _ = try machine.run("dd", "if=/dev/zero", "of=\(folder)/fill", "bs=4k")
-      // Until the log of the database cannot grow.
+      // Schedules notifications until the database's log cannot grow.
       let large = String(repeating: "x", count: 4000)
       var storedCount = 0
       var answer = ""
@@ -251,7 +252,7 @@ extension SystemdTests {
       #expect(changed.contains("\"kind\":\"timeZone\"") && changed.contains("\"Asia/Tokyo\""))
       try machine.must("sh", "-c", "echo LANG=de_DE.UTF-8 > /etc/locale.conf")
       var locale = try client.ask("event")
-      // The day there may be another.
+      // A change of the day may precede it.
       if locale.contains("\"kind\":\"day\"") { locale = try client.ask("event") }
       #expect(locale.contains("\"kind\":\"locale\"") && locale.contains("\"de_DE.UTF-8\""))
       try machine.must("taskctl", "background", Client.id)
@@ -260,7 +261,7 @@ extension SystemdTests {
         #expect(try client.ask("acknowledge \(number)") == "{\"parameters\":{}}")
       }
       #expect(try client.ask("half") == "half")
-      // It is stopped before it can print the answer, or after.
+      // The client may be stopped before it can print the answer, or after.
       try client.process.writeLine("rest")
       try installed.wait(for: Client.id, toBe: "suspended")
       try setZone("America/Lima")
@@ -284,7 +285,7 @@ extension SystemdTests {
 /// Resources/client.py in the machine.
 private final class Client {
   static let id = "org.example.client"
-  /// What it has said.
+  /// The lines that the client has printed.
   private var said: [String] = []
   let process: TestProcess
 
@@ -300,7 +301,7 @@ private final class Client {
   }
 
   init(_ machine: Machine) throws {
-    // As text: the machine has a /tmp of its own, where a clone may lie.
+    // Passed as text, because the machine has a separate /tmp, and the clone may be below /tmp.
     let path = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
     let script = String(
       decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
@@ -320,7 +321,7 @@ private final class Client {
   }
 }
 
-/// A bus of root's in the machine, a screen, and dunst on it.
+/// A bus of root in the machine, a screen, and dunst.
 private final class MachineDesktop {
   private let machine: Machine
   private let environment: [String]
@@ -362,7 +363,7 @@ private final class MachineDesktop {
     while try unwrap(try monitor.readLine()).contains("NameLost") == false {}
   }
 
-  /// Waits until the service is asked to show one more.
+  /// Waits until the service receives another request to show a notification.
   func waitForNotify() throws {
     while try unwrap(try monitor.readLine()).contains("member=Notify") == false {}
   }
@@ -380,6 +381,6 @@ private final class MachineDesktop {
 }
 
 extension String {
-  /// How often a text is in it.
+  /// Returns how often a text occurs.
   fileprivate func components(_ text: String) -> Int { ranges(of: text).count }
 }

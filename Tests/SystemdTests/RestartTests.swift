@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// §15.4: an acknowledged begin, keep-alive, notification or registration is never forgotten: by
-  /// a crash of the daemon, an upgrade or kill -9.
+  /// §15.4: the daemon never forgets an acknowledged begin, keep-alive, notification or
+  /// registration, even after a crash, an upgrade or kill -9.
   @Suite("Death and restart of the daemon")
   struct Restarts {
     private static let id = "org.example.client"
@@ -14,7 +14,7 @@ extension SystemdTests {
 
     init() throws { installed = try InstalledMachine() }
 
-    /// An application that never connects twice, with one background task.
+    /// Returns an application with one background task, which never reconnects.
     private func client() throws -> TestProcess {
       let client = try installed.startClient(Self.id)
       return client
@@ -24,7 +24,7 @@ extension SystemdTests {
       try installed.ask(client, line)
     }
 
-    /// kill -9, and waits until another serves.
+    /// Kills the daemon with SIGKILL, and waits until another serves.
     private func kill() throws {
       let before = try installed.property("MainPID")
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
@@ -54,8 +54,8 @@ extension SystemdTests {
       #expect(try ask(client, "status").contains("\"state\":\"inactive\""))
     }
 
-    /// Kills a daemon that has just taken a message off a client's socket. It calls recv(2) for
-    /// nothing else.
+    /// Kills a daemon that has just received a message from a client's socket. The daemon calls
+    /// recv(2) for no other purpose.
     private static let killer = """
       import ctypes, os, signal, struct, sys
       libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])
@@ -118,7 +118,7 @@ extension SystemdTests {
       let client = try client()
       let monitor = try machine.start(["taskctl", "monitor", "--json"])
       while try monitor.readLine()?.contains("\"ready\"") != true {}
-      // It is told first, and given the time to obey.
+      // The application first receives the callback, and has time to react.
       let terminate = try machine.start(["taskctl", "terminate", Self.id])
       while try ask(client, "event").contains("didFinishLaunching") != true {}
       while try machine.must("taskctl", "status", Self.id).text.contains("(terminating)") != true {}
@@ -130,7 +130,7 @@ extension SystemdTests {
       #expect(try terminate.waitForExit()?.shellCode == 0)
     }
 
-    @Test("A suspended application runs no instruction meanwhile, and its end has its reason")
+    @Test("A suspended application runs no instruction in a restart, and its end has its reason")
     func suspended() throws {
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)
@@ -196,7 +196,7 @@ extension SystemdTests {
     func cancelledRestart() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
-      // Its stop lasts until this is told of the file, and until then the restart may be replaced.
+      // The stop lasts until the file exists. Until then, systemd may replace the restart.
       try installed.change(
         "ExecStopPost=/bin/sh -c 'until [ -e /run/go ]; do sleep 0.05; done'")
       defer { _ = try? machine.run("rm", "-f", "/run/go") }
@@ -219,7 +219,7 @@ extension SystemdTests {
       #expect(status.contains("schedulerStopped"))
     }
 
-    /// Mounts a file system of its own for the event log; the daemon is started later.
+    /// Mounts a separate file system for the event log. The daemon starts later.
     private func mount(size: String) throws {
       try machine.must("systemctl", "stop", "taskschedd.service")
       try machine.must("mkdir", "-p", Self.folder)
@@ -231,7 +231,8 @@ extension SystemdTests {
 
     private func unmount() { _ = try? machine.run("umount", "-l", Self.folder) }
 
-    /// Else its time to answer them would be over, on a slow machine.
+    /// Acknowledges the callbacks of the start. On a slow machine, their time would otherwise
+    /// expire.
     private func acknowledgeStart(_ client: TestProcess) throws {
       for callback in 1...2 {
         #expect(try ask(client, "event").contains("\"callback\""))
@@ -260,7 +261,7 @@ extension SystemdTests {
       try acknowledgeStart(client)
       let rest = "\(Self.folder)/rest"
       #expect(try machine.run("dd", "if=/dev/zero", "of=\(rest)", "bs=4k").code != 0)
-      // Several event logs' worth: each is written into the room of the one before the last.
+      // The records fill several event logs. Each log reuses the space of the one before the last.
       #expect(try ask(client, "begin 20000").contains("\"task\""))
       let name = try machine.must("sh", "-c", "ls \(Self.folder)").text
       #expect(!name.contains("event-log.1\n"), "\(name)")
@@ -288,7 +289,8 @@ extension SystemdTests {
       try installed.change("Restart=no")
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try installed.waitForJournal("Failed with result 'signal'")
-      // systemd has seen to it that it runs; a daemon that died at once would have left it so.
+      // systemd has resumed the process after the daemon's death. SIGSTOP restores the state in
+      // which the dead daemon left it.
       try machine.must("kill", "-STOP", pid)
       try machine.must("python3", "-c", Self.tear, "\(bytes)")
       try machine.must("systemctl", "start", "taskschedd.service")
@@ -324,7 +326,7 @@ extension SystemdTests {
       let background = try machine.start(["taskctl", "background", Self.id])
       try obey("willResignActive", 3)
       #expect(try ask(client, "event").contains("didEnterBackground"))
-      // It may stand still before it has heard the answer.
+      // The client may be stopped before it has read the answer.
       try client.writeLine("acknowledge 4")
       #expect(try background.waitForExit()?.shellCode == 0)
       try installed.wait(for: Self.id, toBe: "suspended")
@@ -343,7 +345,7 @@ extension SystemdTests {
       try installed.change("Restart=no")
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try installed.waitForJournal("Failed with result 'signal'")
-      // The form's version: this daemon's is of the future.
+      // Writes a future version of the format.
       try machine.must(
         "sh", "-c", "printf '\\377' | dd of=$(ls /run/taskschedd/event-log/event-log.*) bs=1 "
           + "seek=8 conv=notrunc status=none")

@@ -11,7 +11,7 @@ extension SystemdTests {
 
     init() throws { installed = try InstalledMachine() }
 
-    /// The fields of a process's status in /proc.
+    /// Returns the fields of /proc/PID/status.
     private func status(of pid: Int32) throws -> [String: String] {
       let text = String(
         decoding: try FileDescriptor.open(reading: "/proc/\(pid)/status").readToEnd(),
@@ -22,8 +22,8 @@ extension SystemdTests {
       }
     }
 
-    /// A program of another user, run from its terminal; one of its descendants has left the tree
-    /// and the session. Their pids in the machine.
+    /// Starts a program of another user from its terminal. One descendant has left the process tree
+    /// and the session. Returns their pids in the machine.
     private func adopt() throws -> (program: TestProcess, child: String, orphan: String) {
       let program = try machine.start(
         [
@@ -50,7 +50,7 @@ extension SystemdTests {
       let daemon = try #require(try installed.unit.processes().first)
       let status = try status(of: daemon)
       // CAP_DAC_OVERRIDE (1), CAP_KILL (5), CAP_SYS_PTRACE (19), CAP_SYS_NICE (23),
-      // CAP_SYS_RESOURCE (24), CAP_WAKE_ALARM (35); the machine's own manager may lack one of them.
+      // CAP_SYS_RESOURCE (24), CAP_WAKE_ALARM (35). The machine's own manager may lack one of them.
       let named: UInt64 = 1 << 1 | 1 << 5 | 1 << 19 | 1 << 23 | 1 << 24 | 1 << 35
       let had = try #require(
         try self.status(of: machine.pid)["CapBnd"].flatMap { UInt64($0, radix: 16) })
@@ -108,7 +108,7 @@ extension SystemdTests {
       try installed.change("CapabilityBoundingSet=~\(capability)\nProtectProc=default")
       try machine.must("systemctl", "start", "taskschedd.service")
       if capability == "CAP_KILL" {
-        // It could neither stop nor end another user's program: it takes none.
+        // The daemon could neither stop nor end another user's program, so it refuses to adopt one.
         let refused = try machine.run(
           "taskctl", "run", "--id", "org.example.run", "--", "sleep", "1000",
           as: InstalledMachine.other)
@@ -128,7 +128,8 @@ extension SystemdTests {
         let status = try machine.must("taskctl", "status", "org.example.run").text
         #expect(status.contains("not the nice value: it could not be given back"), "\(status)")
       } else {
-        // Whose parents have ended is known by its environment, which its user alone may read.
+        // The environment identifies the process whose parents have ended. Only its user may read
+        // the environment.
         try installed.wait(for: "org.example.run", toBe: "suspended")
         #expect(try state(of: child) == "T")
         #expect(try state(of: orphan) != "T")
@@ -237,7 +238,7 @@ extension SystemdTests {
     func writing() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try installed.property("MainPID")
-      // Another program in the daemon's view of the files, with all rights.
+      // Another program with all capabilities, in the daemon's mount namespace.
       func write(_ path: String) throws -> Bool {
         try machine.run("nsenter", "-t", daemon, "-m", "sh", "-c", ": > \"$1\"", "sh", path).code
           == 0
@@ -256,7 +257,7 @@ extension SystemdTests {
   }
 }
 
-/// Where a symbolic link leads.
+/// The target of a symbolic link.
 private enum SymbolicLink {
   static func target(of path: String) -> String? {
     var bytes = [CChar](repeating: 0, count: 4096)

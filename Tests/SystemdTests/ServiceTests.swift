@@ -167,7 +167,7 @@ extension SystemdTests {
       #expect(!(try machine.must("taskctl", "config").text.contains(warning)))
     }
 
-    @Test("A daemon that finds that it cannot serve leaves nothing suspended")
+    @Test("A daemon that cannot serve leaves nothing suspended")
     func cannotServe() throws {
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)

@@ -111,7 +111,7 @@ extension SystemdTests {
       }
     }
 
-    /// Takes one connection, sends what it is told to, and tells of its end.
+    /// Accepts one connection, sends data on request, and prints when the connection ends.
     private static let server = """
       import os, select, socket
       listener = socket.socket(socket.AF_UNIX)

@@ -2,10 +2,10 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// Python's zoneinfo reads the same tz database with rules of its own. What it has no word for,
-/// the end of a gap, is sought by halves in its offsets.
+/// Computes times with Python's zoneinfo, which reads the same tz database independently. zoneinfo
+/// cannot report the end of a gap, so the program finds it by bisection of the offsets.
 enum Oracle {
-  /// What a program writes, line by line.
+  /// Returns the output of a program as lines.
   static func lines(_ program: String, _ arguments: [String]) throws -> [String] {
     let folder = TemporaryDirectory()
     let output = folder.file("output")
@@ -40,7 +40,7 @@ enum Oracle {
 
     """
 
-  /// ZONE INTERVAL LAST-YEAR START…: a line for each start with all of its times.
+  /// Arguments: ZONE INTERVAL LAST-YEAR START…. Prints a line with all times for each start.
   static let program = moment + """
     import calendar
     name, interval, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -69,7 +69,7 @@ enum Oracle {
       print(" ".join(map(str, times)))
     """
 
-  /// YEAR: a line for each zone and for some times of that year.
+  /// Argument: YEAR. Prints a line for each zone and for some times of that year.
   static let allZones = moment + """
     import zoneinfo
     year = int(sys.argv[1])
@@ -82,7 +82,7 @@ enum Oracle {
     """
 }
 
-/// A file of a zone with nothing on record but its rule.
+/// A time zone file that contains only a rule and no transitions.
 enum ZoneFile {
   static func bytes(footer: String) -> [UInt8] {
     let header: [UInt8] = Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15)

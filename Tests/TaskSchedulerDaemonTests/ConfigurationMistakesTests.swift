@@ -4,7 +4,7 @@ import TaskSchedulerCore
 import TaskSchedulerDaemon
 import Testing
 
-/// One mistake: a file's text, and the problem as a person reads it, after the file's path.
+/// One mistake: a file's text, and the problem that the daemon prints after the file's path.
 struct Mistake: Sendable, CustomTestStringConvertible {
   var text: String
   var expected: [String]
@@ -136,7 +136,8 @@ struct ConfigurationMistakesTests {
     fixture.write(path, mistake.text)
     let (configuration, problems) = Configuration.load(from: fixture.system)
     #expect(problems.map(\.description) == mistake.expected.map { fixture.root + path + $0 })
-    // What was refused has changed nothing; only relations are judged on values that are in force.
+    // A refused setting changes nothing. Only relations between settings are checked with the
+    // values in force.
     if !mistake.text.contains("BackgroundTime = \"3s\"") {
       #expect(configuration.options == DaemonOptions())
       #expect(configuration.policy == Policy())
@@ -309,7 +310,7 @@ struct ConfigurationMistakesTests {
     #expect(problems.first?.line == (pattern.hasPrefix("log") ? 2 : 1))
     let rest = count - 100 - (pattern.hasPrefix("log") ? 1 : 0)
     #expect(problems.last?.description == "f: and \(rest) more problems")
-    // Each was compared with every setting: 25 s.
+    // Comparing each key with every setting took 25 s.
     #expect(time < .seconds(5))
   }
 

@@ -9,7 +9,7 @@ struct DefaultSeatsTests {
   private let system = DefaultSeats(isUserDaemon: false)
   private let own = DefaultSeats(isUserDaemon: true)
 
-  /// A process of session 4711 at a terminal, or at none.
+  /// Returns a process of session 4711 with or without a terminal.
   private func process(session: Int = 4711, terminal: Int) throws -> ProcessStat {
     let line = "99 (sh) S 1 99 \(session) \(terminal) 99 0 0 0 0 0 1 1 0 0 20 0 1 0 500 0 0\n"
     return try #require(Array(line.utf8).withUnsafeBytes { ProcessStat(parsing: $0) })

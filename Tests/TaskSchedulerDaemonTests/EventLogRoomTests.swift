@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.4: Nothing acknowledged is forgotten, however much room the event log has")
+@Suite("§15.4: The daemon forgets nothing acknowledged, however small the event log's disk is")
 struct EventLogRoomTests {
   private let temporary = TemporaryDirectory()
   private let folder: EventLogDirectory
@@ -45,7 +45,7 @@ struct EventLogRoomTests {
 
   @Test("A daemon that takes over a nearly full event log begins no other before it serves")
   func takingOver() throws {
-    // How many events there is room for.
+    // The number of events that fit.
     var count = 0
     var last = try eventLog()
     let first = folder.numbers
@@ -68,7 +68,7 @@ struct EventLogRoomTests {
     #expect(try replay().eventCount == UInt64(count + 1))
   }
 
-  /// While the body runs, no file with such a name can be created in the directory.
+  /// While the body runs, no file with this name can be created in the directory.
   private func full(_ name: String = "unfinished", _ body: () throws -> Void) rethrows {
     try SyscallFaults.$errnoFor.withValue(
       { $0.hasPrefix("open ") && $0.contains("/\(name)") ? ENOSPC : nil }, operation: body)

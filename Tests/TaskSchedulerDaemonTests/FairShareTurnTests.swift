@@ -21,7 +21,7 @@ struct FairShareTurnTests {
     let loop = try EventLoop()
     let share = try FairShare(loop: loop)
     share.userCount = 2
-    // There is always a client with something to read.
+    // The descriptor is always readable.
     let (reading, writing) = try UnixSocket.pair().ends()
     let others = FileDescriptor(taking: reading)
     let far = FileDescriptor(taking: writing)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Test machines have no GPU: the process and its descriptors are simulated. The directory of the
-/// devices is real, so that the kernel tells of files that are opened in it.
+/// Test machines have no GPU, so the process and its descriptors are simulated. The directory of
+/// the devices is real, so that the kernel reports files that are opened in it.
 @Suite("§12: Using the GPU in the background is found within 2 s of the first use")
 struct GPULooksTests {
   private let root = TemporaryDirectory()
@@ -46,7 +46,7 @@ struct GPULooksTests {
       instances: { [instance] in [instance] }, found: { found($0.meter.gpu) })
   }
 
-  /// The simulated process opens the device, or uses it further.
+  /// Simulates GPU use: the process opens the device, or continues to use it.
   private func use(_ milliseconds: Int) {
     symlink("/dev/dri/renderD128", root.file("42/fd/3"))
     root.write(
@@ -99,7 +99,7 @@ struct GPULooksTests {
     var isAnswered = false
     looks.look(instance, members: try members()) { isAnswered = true }
     while !isAnswered { try loop.turn(within: deadline) }
-    // With a timer set or a scan under way, the loop would have something to do.
+    // If a timer were set or a scan in progress, the loop would have work.
     #expect(try Readiness.wait(for: Int16(POLLIN), on: loop.descriptor, timeout: .zero) == 0)
     let without = try GPULooks(
       folders: ["/nowhere"], scans: scans, membership: membership, loop: loop,

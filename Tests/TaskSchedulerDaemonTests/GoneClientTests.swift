@@ -38,7 +38,7 @@ struct GoneClientTests {
   }
 }
 
-/// Serves one connection, whose calls it notes and answers.
+/// Serves one connection, and records and answers its calls.
 private final class GoneClientsDaemon: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
@@ -69,7 +69,8 @@ private final class GoneClientsDaemon: ConnectionOwner {
       owner: self, loop: loop, held: nil)
   }
 
-  /// Which of these oneway calls are carried out that a client sends before it leaves, or stays.
+  /// Returns the oneway calls that the daemon carries out for a client that sends them and then
+  /// leaves or stays.
   func carriedOut(_ methods: [String], isGone: Bool = true) throws -> [String] {
     for method in methods {
       let message = Array(#"{"method":"\#(method)","oneway":true}"#.utf8) + [0]

@@ -8,8 +8,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Few test machines have the controllers `cpu` and `io`; so the files of the group are made up,
-/// and its one process is real.
+/// Few test machines have the controllers `cpu` and `io`. The files of the group are therefore
+/// simulated; its one process is real.
 @Suite("§12: The weights of a simulated control group")
 struct GroupPriorityTests {
   private let folder = TemporaryDirectory()
@@ -26,7 +26,8 @@ struct GroupPriorityTests {
     let log = Log(target: .stderr, level: .error)
     let eventLog = EventLog(
       nil, boot: BootID(""), scheduler: Scheduler(), at: Instant(nanoseconds: 0), log: log)
-    // Files are not cut off as the kernel's are: so no number is shorter than the one before.
+    // Unlike the kernel's files, these are not truncated by a write, so each number must have at
+    // least as many digits as the previous one.
     folder.write("cgroup.procs", "\(program.pid)\n")
     folder.write("cpu.weight", "200\n")
     folder.write("io.weight", "default 500\n8:0 300\n")
@@ -56,7 +57,7 @@ struct GroupPriorityTests {
     let before = try ThreadPriority(of: program.pid)
     for _ in 0..<2 {
       priorities.prioritize(instance, .background)
-      // Four fifths: a step of nice.
+      // Four fifths of the weight correspond to one step of nice.
       #expect(try text("cpu.weight") == "160\n")
       #expect(try text("io.weight") == "default 400\n8:0 300\n")
       #expect(try ThreadPriority(of: program.pid) == before)
@@ -71,7 +72,7 @@ struct GroupPriorityTests {
     }
   }
 
-  @Test("A weight that another program set meanwhile stays")
+  @Test("A weight that another program has set is not changed back")
   func changed() throws {
     priorities.prioritize(instance, .background)
     folder.write("cpu.weight", "170\n")

@@ -32,12 +32,12 @@ struct InterruptedCallTests {
   func nextMessage() throws {
     try client.call {
       eventLog.record(client.event, at: now)
-      // Dead, with the message in the socket.
+      // The daemon dies while the message is in the socket.
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
       #expect(!isUnknown)
       #expect(client.unreadCount == 0, "it is not handled twice")
-      // The second has answered, and is dead before it has heard the next.
+      // The second daemon has answered, and dies before it has read the next call.
       try client.sendNext()
       let isUnknownNow = try leavesUnknown(takeOver())
       #expect(!isUnknownNow)
@@ -50,7 +50,7 @@ struct InterruptedCallTests {
   func unwritten() throws {
     try client.call {
       eventLog.record(client.event, at: now)
-      // Dead in the middle of that.
+      // The daemon dies while it writes that event.
       try cutLastEvent()
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
@@ -71,10 +71,10 @@ struct InterruptedCallTests {
     try client.call {
       eventLog.record(client.event, at: now)
       #expect(folder.numbers != old)
-      // What the new one begins with: the call's event comes after it.
+      // The new log does not begin with a waiting call: the call's event follows its beginning.
       let waitsBefore = try waits()
       #expect(!waitsBefore)
-      // From here on it does.
+      // From here on, the log begins with the call.
       eventLog.condense(at: now)
       let waitsAfter = try waits()
       #expect(waitsAfter)
@@ -84,7 +84,7 @@ struct InterruptedCallTests {
   @Test("The next daemon knows an interrupted call as it was made, not only its event")
   func asMade() throws {
     let name = try #require(ApplicationID("org.example.a"))
-    // An application makes this call by another method, with the same event.
+    // An application makes this call with another method, which results in the same event.
     let event = Event.notification(
       .cancel(client.request, ApplicationKey(name, owner: UserID(0)), NotificationID(7), stored: [])
     )
@@ -110,19 +110,19 @@ struct InterruptedCallTests {
       #expect(hasAnswer(refused), "there is no such application")
       eventLog.willCarryOut(refused)
       eventLog.willSend(toConnection: client.connection.cookie)
-      // Dead in the middle of that.
+      // The daemon dies while it writes that event.
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
       #expect(isUnknown)
       #expect(!hasAnswer(second.call.effectsLeft(second.eventLog)))
-      // Dead before it answers what it has heard.
+      // The daemon dies before it answers the call that it has read.
       second.eventLog.record(client.event, at: now)
       let third = try takeOver()
       #expect(hasAnswer(third.call.effectsLeft(third.eventLog)))
     }
   }
 
-  /// How far the taking of a part has come when the daemon dies.
+  /// How much of a partial message the daemon has saved when it dies.
   enum PartMoment: CaseIterable {
     case marked, noted, halfTaken, taken, unmarked
   }
@@ -137,7 +137,7 @@ struct InterruptedCallTests {
     #expect(try input(takeOver()) == Array(message[..<20]))
     try client.send(message[20..<40])
     try die(at: moment, taking: message[20..<40])
-    // The next one dies as well, before it serves.
+    // The next daemon also dies before it serves.
     for _ in 1...2 {
       let next = try takeOver()
       let isUnknown = try leavesUnknown(next)
@@ -184,7 +184,7 @@ struct InterruptedCallTests {
       #expect(!isUnknownNow)
       #expect(client.unreadCount == 0, "it is not handled twice")
       third.eventLog.endCall()
-      #expect(try input(takeOver()) == [], "also when nothing tells of the call any more")
+      #expect(try input(takeOver()) == [], "also when no record describes the call")
     }
   }
 
@@ -220,7 +220,7 @@ struct InterruptedCallTests {
 
   private func replay() throws -> Replay { try find().replay }
 
-  /// What the next daemon finds.
+  /// Returns the state that the next daemon recovers.
   private func takeOver() throws -> Next {
     let found = try find()
     let replay = found.replay
@@ -239,14 +239,14 @@ struct InterruptedCallTests {
     try next.call.leavesUnknown(client.cookie, client.far, next.eventLog)
   }
 
-  /// Whether the newest event log begins with the call as one that waits for its answer.
+  /// Whether the newest event log begins with the call as one that awaits its answer.
   private func waits() throws -> Bool {
     let mapping = try FileMapping.open(path: folder.path(of: #require(folder.numbers.first)))
     let reader = try EventLogReader(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
     return reader.holdings.connections[client.cookie]?.waiting != nil
   }
 
-  /// Records until one more would begin a new event log.
+  /// Records events until one more would begin a new event log.
   private func fill() throws {
     let path = temporary.file("measured")
     let other = try EventLogDirectory(path: path, proc: proc)
@@ -260,7 +260,7 @@ struct InterruptedCallTests {
     }
   }
 
-  /// As a kill in the middle of writing it leaves it.
+  /// Truncates the last event, as a kill during its write does.
   private func cutLastEvent() throws {
     let end = try replay().end
     let mapping = try FileMapping.open(path: folder.path(of: #require(folder.numbers.first)))
@@ -269,7 +269,7 @@ struct InterruptedCallTests {
   }
 }
 
-/// A client of one connection, whose calls a test carries out.
+/// A client of one connection, whose calls the test carries out.
 private final class Client: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
@@ -305,14 +305,14 @@ private final class Client: ConnectionOwner {
     connection.waiting = waiting
   }
 
-  /// As `Requests` opens it.
+  /// The waiting call as `Requests` describes it.
   var waiting: Holdings.Waiting {
     Holdings.Waiting(
       request: request, method: Requests.Method.activate.rawValue, application: "org.example.a",
       takesMore: false, isOneway: false)
   }
 
-  /// As `Requests` tells of it, as long as it has not been answered.
+  /// The holdings as `Requests` reports them until the call is answered.
   var holdings: Holdings {
     var holdings = Holdings()
     holdings.connections[cookie] = Holdings.Connection(waiting: waiting)
@@ -331,7 +331,7 @@ private final class Client: ConnectionOwner {
     }
   }
 
-  /// Takes so many bytes off the daemon's socket.
+  /// Reads the given number of bytes from the daemon's socket.
   func take(_ count: Int) throws {
     var descriptors = DescriptorBag()
     var bytes = [UInt8](repeating: 0, count: count)
@@ -340,10 +340,10 @@ private final class Client: ConnectionOwner {
     }
   }
 
-  /// Bytes that wait for the daemon.
+  /// The number of bytes that the daemon has not read.
   var unreadCount: Int? { try? UnixSocket.readableCount(far) }
 
-  /// Sends a call, or what is left of it, that `body` carries out.
+  /// Sends a call, or the rest of it, which `body` carries out.
   func call(
     with rest: ArraySlice<UInt8> = message[...], _ body: @escaping () throws -> Void
   ) throws {
@@ -353,7 +353,7 @@ private final class Client: ConnectionOwner {
       isCalled = true
       try body()
     }
-    // Otherwise the suite and its directory would never end.
+    // Breaks the reference cycle, so that the suite is deallocated and its directory removed.
     defer { self.body = {} }
     while !isCalled { try loop.turn(within: deadline) }
     if let problem { throw problem }

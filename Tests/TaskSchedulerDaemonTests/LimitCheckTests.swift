@@ -8,7 +8,7 @@ import Testing
 
 @Suite("§15.6: The daemon reads what an application sent before its limit")
 struct LimitCheckTests {
-  /// Hears two users: of one application there is always more to hear.
+  /// Serves two users. One application always has more data to read.
   private final class Scene {
     let loop: EventLoop
     private(set) var reported: [InstanceID] = []
@@ -62,7 +62,7 @@ struct LimitCheckTests {
     #expect(scene.steps.count > 1)
   }
 
-  @Test("For an instance that has ended, nothing is read")
+  @Test("The daemon reads nothing about an instance that has ended")
   func ended() throws {
     let scene = try Scene()
     scene.ask(Scene.ended)

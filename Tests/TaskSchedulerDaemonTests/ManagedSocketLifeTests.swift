@@ -125,7 +125,8 @@ struct ManagedSocketLifeTests {
   func tooMany() throws {
     let (application, peer) = try scene.pair(.unix)
     let top = try Epoll()
-    // path_limits of fs/eventpoll.c: 100 paths of three steps, of which ours is one.
+    // path_limits of fs/eventpoll.c allows 100 paths of three steps. The daemon's epoll descriptor
+    // is one of the steps.
     let middle = try Epoll()
     try top.add(middle.rawValue, data: 0)
     let low = try (0..<100).map { _ in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Contract §7, against the real kernel: what is reported of managed sockets, and when.
+/// Contract §7 with the real kernel: the reports about managed sockets, and their time.
 @Suite("§7: The daemon monitors a socket while the application is suspended")
 struct ManagedSocketTests {
   private let scene: SocketScene
@@ -146,7 +146,7 @@ struct ManagedSocketTests {
   }
 }
 
-@Suite("§7: Data, an error or a hang-up resumes the application, which is told the socket")
+@Suite("§7: Data, an error or a hang-up resumes the application, which receives the socket's id")
 struct ManagedSocketConditionTests {
   private let scene: SocketScene
 
@@ -207,7 +207,7 @@ struct ManagedSocketConditionTests {
     arguments: StreamKind.allCases)
   func reset(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
-    // A Unix stream is reset by closing what is unread.
+    // Closing a Unix stream with unread data resets it.
     try it.application.send("unread")
     try waitFor(POLLIN, on: it.peer.number)
     scene.sockets.watch(it.id)

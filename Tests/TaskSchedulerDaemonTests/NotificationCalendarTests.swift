@@ -12,8 +12,8 @@ struct NotificationCalendarTests {
   private static let zones = [
     "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",
   ]
-  /// Ordinary times, ends of months, leap days, and times that the zones' clocks leave out or show
-  /// twice: 02:30 in Berlin and New York (01:30 twice there), 02:15 and 01:45 on Lord Howe.
+  /// Ordinary times, ends of months, leap days, and times that a zone's clock skips or shows twice:
+  /// 02:30 in Berlin and New York (01:30 twice there), 02:15 and 01:45 on Lord Howe.
   private static let starts = [
     "2026-01-01T00:00:00", "2026-01-31T09:00:00", "2026-03-29T02:30:00", "2026-10-25T02:30:00",
     "2026-03-08T02:30:00", "2026-11-01T01:30:00", "2026-10-04T02:15:00", "2026-04-05T01:45:00",
@@ -60,7 +60,7 @@ struct NotificationCalendarTests {
       let schedule = NotificationSchedule(date: start, timeZone: zone, repeats: interval)
       let all = try NotificationCalendar.Times(schedule, TimeZoneFolder())
       #expect(milliseconds(all.first) == line)
-      // Up to the end of 2046, and by steps that meet all hours of the day.
+      // The times reach to the end of 2046, in steps that cover all hours of the day.
       var count: Int64 = 0
       while first + count * period < 2_429_913_600 {
         let before = WallTime(nanoseconds: (first + count * period) * 1_000_000_000)
@@ -125,7 +125,7 @@ struct NotificationCalendarTests {
       ("2026-10-25T02:30:00", "Europe/Berlin", "2026-10-25T00:30:00"),
       ("2026-11-01T01:30:00", "America/New_York", "2026-11-01T05:30:00"),
       ("2026-04-05T01:45:00", "Australia/Lord_Howe", "2026-04-04T14:45:00"),
-      // Shown for the first time only after the clock was put back.
+      // The time first occurs only after the clock was put back.
       ("2026-10-25T03:00:00", "Europe/Berlin", "2026-10-25T02:00:00"),
     ])
   func overlap(local: String, zone: String, expected: String) throws {
@@ -171,7 +171,8 @@ struct NotificationCalendarTests {
     for interval in RepeatInterval.allCases {
       let schedule = NotificationSchedule(
         date: "1970-01-01T00:00:00", timeZone: "Europe/Berlin", repeats: interval)
-      // Side by side and a hundred times each, so that both are held up alike.
+      // Both are measured alternately a hundred times, so that the load of the machine affects both
+      // alike.
       var soon: [Duration] = []
       var late: [Duration] = []
       for _ in 0..<100 {

@@ -62,7 +62,7 @@ struct NotificationStoreFaultTests {
       #expect(there.allSatisfy { $0.application == mail && $0.id.number <= 200 })
       #expect(try store.idLast().number > 1_700_000_000_000)
     }
-    // A leaf holds a dozen of them.
+    // A leaf page contains a dozen notifications.
     var damaged = whole
     for index in 12 * 4096..<13 * 4096 { damaged[index] = 0xff }
     write(damaged)
@@ -80,7 +80,7 @@ struct NotificationStoreFaultTests {
       write(Array(whole[..<count]))
       _ = try NotificationStore(path: path).list()
     }
-    // All of the header, and some of the rest.
+    // All bytes of the header, and some of the others.
     for index in Array(0..<100) + stride(from: 104, to: 4096, by: 13) {
       var changed = whole
       changed[index] ^= 0xff
@@ -153,7 +153,7 @@ struct NotificationStoreFaultTests {
       var failure: StoreError?
       let body = String(repeating: "x", count: 2_000)
       for id in 1...1_000 as ClosedRange<UInt64> where failure == nil {
-        // Two at a time, so that half of it might fit.
+        // Two notifications at a time, so that half of a transaction might fit.
         let ids = [2 * id - 1, 2 * id]
         do throws(StoreError) {
           try store.apply(ids.map { StoreFixture.schedule($0, StoreFixture.mail, body: body) })
@@ -184,7 +184,7 @@ struct NotificationStoreFaultTests {
       let body = String(repeating: "x", count: 4_000)
       try store.apply((1...20).map { StoreFixture.schedule($0, mail, body: body) })
       try store.apply([.badge(mail, 5)])
-      // Most of the log is not in the database.
+      // Most of the database's log is not in the database yet.
       SmallDisk.fill(path + "/ballast", leaving: 40 << 10, in: path)
       var failure: StoreError?
       var last: UInt64 = 20
@@ -200,7 +200,7 @@ struct NotificationStoreFaultTests {
       SmallDisk.fill(path + "/rest", leaving: 0, in: path)
       for id in 1...last {
         try store.apply([.removed(NotificationID(id))])
-        // Another program takes what space becomes free.
+        // Another program uses the space that becomes free.
         unlink(path + "/rest")
         SmallDisk.fill(path + "/rest", leaving: 0, in: path)
       }

@@ -190,7 +190,7 @@ struct NotificationStoreTests {
     let kept = try store.list(of: mail).map(\.id.number)
     #expect(kept.first == 1, "what waits for its time is not counted")
     #expect(kept.filter { $0 % 2 == 0 } == Array(stride(from: 348, through: 602, by: 2)))
-    #expect(forgotten == Array(stride(from: 4, to: 348, by: 2)), "each is told")
+    #expect(forgotten == Array(stride(from: 4, to: 348, by: 2)), "each loss is reported")
     #expect(kept.count { $0 % 2 == 1 } == 301)
     #expect(try store.contents().unshownCount(of: mail.owner) == 300)
     #expect(try store.contents().unshownCount(of: UserID(1)) == 0)
@@ -208,7 +208,7 @@ struct NotificationStoreTests {
     #expect(first.notifications.map(\.id.number) == Array(1...256))
     #expect(first.next == NotificationID(256))
     let second = list.page(of: .all, after: first.next)
-    // 44 short ones, and as many long ones of 4099 bytes as fit.
+    // 44 short notifications, and as many long ones of 4099 bytes as fit.
     #expect(second.notifications.map(\.id.number) == Array(257...363))
     let ofGame = list.page(of: .application(game))
     #expect(ofGame.notifications.map(\.id.number) == Array(stride(from: 1, to: 300, by: 2)))
@@ -259,7 +259,7 @@ struct NotificationStoreTests {
     let database = store.database
     #expect(try database.text("PRAGMA journal_mode") == "wal")
     #expect(try database.text("PRAGMA locking_mode") == "exclusive")
-    // 2 is FULL.
+    // The value 2 means FULL.
     #expect(try database.integer("PRAGMA synchronous") == 2)
   }
 
@@ -296,11 +296,11 @@ struct NotificationStoreTests {
       #expect(store.setAside == nil)
       let last = StoreFixture.count(in: acknowledged)
       let there = try store.list().map(\.id.number)
-      // Three at a time: all of a transaction or none.
+      // Each transaction stores three notifications: all of them or none.
       #expect(there.count % 3 == 0)
       #expect(there == there.indices.map { UInt64($0) + 1 })
       #expect(last <= there.count && there.count <= last + 3, "\(last), \(there.count)")
-      // One that was written and not answered for is as good as one that was.
+      // A notification that was stored but not acknowledged counts as stored.
       StoreFixture.setCount(there.count, in: acknowledged)
     }
     #expect(StoreFixture.count(in: acknowledged) > 30)
@@ -349,7 +349,7 @@ struct NotificationStoreTests {
 
   // MARK: Versions
 
-  @Test("A newer daemon's file is refused and left as it is, and the error names the way out")
+  @Test("A newer daemon's file is refused and not changed, and the error names the remedy")
   func newer() throws {
     do {
       let store = try store()

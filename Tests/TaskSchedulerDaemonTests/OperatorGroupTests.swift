@@ -7,11 +7,11 @@ import Testing
 @Suite("§16 The operators' group is the present one, not that of the daemon's start")
 struct OperatorGroupTests {
   private let folder = TemporaryDirectory()
-  /// A name that no machine has.
+  /// A group name that no machine has.
   private let name = "taskschedd-test-group"
 
   private func write(_ lines: String...) {
-    // As groupadd does it: another file in its place.
+    // Replaces the file, as groupadd does.
     folder.write("new", lines.joined(separator: "\n") + "\n")
     rename(folder.file("new"), folder.file("group"))
   }

@@ -79,7 +79,7 @@ struct ProcessStepsTests {
   }
 }
 
-/// One real application of more processes than one turn resumes.
+/// A real application with more processes than the daemon resumes in one turn of its loop.
 @Suite("§15.6: No turn of the loop handles all processes of an application")
 struct ManyProcessesTests {
   private static let count = 5 * ProcessSteps.stepsMax
@@ -137,7 +137,7 @@ struct ManyProcessesTests {
       try pids.count { try (ThreadPriority(of: $0)?.nice ?? 0) > 0 }
     }
 
-    /// Turns the loop; returns the most by which `count` has changed in one turn.
+    /// Runs the loop. Returns the largest change of `count` in one turn.
     func turn(_ count: () throws -> Int, until isReached: () throws -> Bool) throws -> Int {
       let end = ContinuousClock.now + deadline
       var most = 0
@@ -240,7 +240,7 @@ struct ManyProcessesTests {
     #expect(most <= ProcessSteps.stepsMax)
     priorities.prioritize(instance, .foreground)
     _ = try scene.turn(scene.lowered) { try scene.lowered() < Self.count + 1 }
-    // Who is lowered again has been restored in part, and has been lowered before.
+    // The restore of the priorities is incomplete when the instance is lowered again.
     priorities.prioritize(instance, .background)
     _ = try scene.turn(scene.lowered) { try scene.lowered() == Self.count + 1 }
     priorities.prioritize(instance, .foreground)

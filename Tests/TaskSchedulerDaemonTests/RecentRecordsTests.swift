@@ -47,7 +47,7 @@ struct RecentRecordsTests {
     #expect(messages(recent.newest(9, before: nil, of: UserID(1), nil)) == ["once"])
   }
 
-  @Test("Long messages are cut, and all of a user's have so many bytes at most")
+  @Test("Long messages are truncated, and the messages of one user have a total size limit")
   func bytes() throws {
     var recent = RecentRecords()
     let loud = try record("a.loud", uid: 2)
@@ -61,7 +61,7 @@ struct RecentRecordsTests {
     #expect(kept.count >= RecentRecords.bytesMax / RecentRecords.messageBytesMax)
   }
 
-  @Test("With more users than are kept, the one whose newest record is the oldest gives way")
+  @Test("When there are too many users, the user whose newest record is the oldest is removed")
   func users() throws {
     var recent = RecentRecords()
     for uid in 0..<UInt32(RecentRecords.usersMax) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("What operators, monitors and the journal are told")
+@Suite("The records for operators, monitors and the journal")
 struct RecordLogTests {
   @Test("The kinds of changes are those of org.taskschedd.Control")
   func kinds() {
@@ -57,7 +57,7 @@ struct RecordLogTests {
     #expect(change(.suspensionFailed(reason: "it waits")).reason == "it waits")
   }
 
-  @Test("A reason from outside is escaped in what an operator and an application are told")
+  @Test("A reason from outside is escaped for operators and applications")
   func errorTexts() {
     let refusal = Refusal.notStored(reason: "no room\n\u{1b}[2J\u{e0041}")
     let shown = #"no room\n\x1b[2J\U000e0041"#

@@ -3,7 +3,7 @@ import TaskSchedulerCore
 import TaskSchedulerDaemon
 import Testing
 
-/// The files below `systemd/` that are installed, held to what the daemon reads and writes.
+/// Compares the installed files below `systemd/` with the behaviour of the daemon.
 @Suite("Configuration files that are installed")
 struct ShippedConfigurationTests {
   /// The package's directory, from the path of this file.
@@ -65,7 +65,7 @@ struct ShippedConfigurationTests {
     let fixture = ConfigurationFixture()
     let names = try Folder.names(path: "\(Self.package)/systemd/examples")
     for name in names {
-      // `mail` is a user of Debian; a machine without it has root.
+      // `mail` is a user of Debian. On a machine without this user, the test uses root.
       let hasMail = try Users.user(named: "mail") != nil
       let text = try Self.text("examples/\(name)")
         .split(separator: "\n", omittingEmptySubsequences: false)
@@ -113,7 +113,7 @@ struct ShippedConfigurationTests {
       #expect(lines.contains("Defined-By: taskschedd"))
       let blank = try #require(lines.firstIndex(of: ""))
       #expect(lines[(blank + 1)...].contains { !$0.isEmpty })
-      // Every other piece between at signs is a field's name.
+      // Every second part between at signs is the name of a field.
       let pieces = entry.split(separator: "@", omittingEmptySubsequences: false)
       for index in stride(from: 1, to: pieces.count, by: 2) {
         #expect(fields.contains(String(pieces[index])))

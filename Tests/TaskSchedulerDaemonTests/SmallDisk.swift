@@ -1,13 +1,13 @@
 import Glibc
 import LinuxSystem
 
-/// Glibc's module leaves it out.
+/// Swift's Glibc module does not declare unshare(2).
 @_silgen_name("unshare")
 private func unshare(_ flags: Int32) -> Int32
 
 /// A small disk, and one that is full.
 enum SmallDisk {
-  /// A tmpfs of its own that only this process sees; for a process of a test's own.
+  /// Mounts a tmpfs that only this process sees. For exit tests, which run in a separate process.
   static func mount(_ path: String, bytes: Int) {
     let newMounts: Int32 = 0x0002_0000  // CLONE_NEWNS
     precondition(unshare(newMounts) == 0, "unshare: \(SystemError.describe(errno))")
@@ -15,7 +15,7 @@ enum SmallDisk {
     precondition(Glibc.mount("tmpfs", path, "tmpfs", 0, "size=\(bytes)") == 0, "mount tmpfs")
   }
 
-  /// Takes up the room of a disk but for some bytes.
+  /// Fills a disk except for the given number of bytes.
   static func fill(_ ballast: String, leaving bytes: Int, in path: String) {
     var facts = statvfs()
     precondition(statvfs(path, &facts) == 0, "statvfs")

@@ -14,16 +14,16 @@ struct Report: Hashable {
   var conditions: SocketPollEvents
 }
 
-/// Managed sockets on a real loop, and applications' connections to manage.
+/// Managed sockets on a real event loop, and connections of applications.
 final class SocketScene {
-  /// A connection of which one end is managed.
+  /// A connection with one managed end.
   struct Managed {
     let id: InstanceID
     let socket: UInt64
     let application: StreamEnd
     let peer: StreamEnd
 
-    /// Returns when it has arrived.
+    /// Sends a text, and returns when it has arrived.
     func send(_ text: String) throws {
       let before = try UnixSocket.readableCount(application.number)
       try peer.send(text)
@@ -34,7 +34,7 @@ final class SocketScene {
   let loop: EventLoop
   let directory = TemporaryDirectory()
   private(set) var sockets: ManagedSockets!
-  /// Each report since it was last asked for.
+  /// The reports since the last call of `reports()`.
   private(set) var inOrder: [[Report]] = []
   var onReport: (SocketScene) -> Void = { _ in }
   private var servers: [StreamKind: StreamServer] = [:]
@@ -70,7 +70,7 @@ final class SocketScene {
     return Managed(id: id, socket: socket, application: application, peer: peer)
   }
 
-  /// What was reported since this was last asked.
+  /// Returns the reports since the last call.
   func reports() -> [[UInt64: SocketPollEvents]] {
     defer { inOrder = [] }
     return inOrder.map { report in
@@ -78,12 +78,13 @@ final class SocketScene {
     }
   }
 
-  /// Whether the loop, if it waited now, would be woken.
+  /// Whether the loop would wake immediately if it waited now.
   func loopHasWork() throws -> Bool {
     try Readiness.wait(for: Int16(POLLIN), on: loop.descriptor, timeout: .zero) != 0
   }
 
-  /// Runs the loop; each step is taken when it has handled all that was ready. Once in a scene.
+  /// Runs the loop, and takes each step after the loop has handled everything that was ready. May
+  /// be called once in a scene.
   func run(
     _ first: @escaping () throws -> Void,
     then second: @escaping () throws -> Void = {}, then third: @escaping () throws -> Void = {},

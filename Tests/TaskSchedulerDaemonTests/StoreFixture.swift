@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import TaskSchedulerDaemon
 
-/// What the tests of the store write.
+/// The notifications that the store's tests write.
 enum StoreFixture {
   static let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
   static let game = ApplicationKey(ApplicationID("org.example.game")!, owner: UserID(1000))
@@ -26,7 +26,7 @@ enum StoreFixture {
     .schedule(NotificationID(id), key, draft(firesAt: Int64(id), body: body))
   }
 
-  /// SplitMix64: the same numbers in each run.
+  /// SplitMix64: returns the same numbers in each run.
   struct Generator: RandomNumberGenerator {
     private var state: UInt64 = 7
 
@@ -41,8 +41,8 @@ enum StoreFixture {
 
   // MARK: Being killed
 
-  /// Writes three at a time, and how many there are into a file after each, until a timer kills
-  /// this process, which begins when that was done three times.
+  /// Writes three notifications at a time, and after each transaction their number into a file,
+  /// until a timer kills this process. The timer starts after three transactions.
   static func writeUntilKilled(
     _ path: String, _ acknowledged: String, microseconds: Int32
   ) throws {
@@ -50,7 +50,8 @@ enum StoreFixture {
     var last = try store.idLast().number
     let body = String(repeating: "x", count: 500)
     signal(SIGALRM) { _ in kill(getpid(), SIGKILL) }
-    // Whole seconds and the rest apart; up to a second the rest is all.
+    // itimerval separates whole seconds from microseconds. Below one second, the microseconds are
+    // the whole value.
     var timer = itimerval(
       it_interval: timeval(), it_value: timeval(tv_sec: 0, tv_usec: Int(microseconds)))
     for round in 1... {
@@ -61,7 +62,8 @@ enum StoreFixture {
     }
   }
 
-  /// One write of as many bytes: it is there or it is not.
+  /// Replaces the number with one write of constant length, so that a reader finds the old or the
+  /// new number.
   static func setCount(_ count: Int, in path: String) {
     let number = open(path, O_WRONLY | O_CREAT, 0o600)
     var count = count
@@ -80,7 +82,7 @@ enum StoreFixture {
 }
 
 extension NotificationStore {
-  /// All of an application, or of all, by id.
+  /// Returns all notifications of one application, or of all applications, by id.
   func list(
     of key: ApplicationKey? = nil
   ) throws(StoreError) -> [StoredNotification] {
@@ -91,13 +93,13 @@ extension NotificationStore {
     try contents()[id]
   }
 
-  /// What waits for its time.
+  /// Returns the notifications that have not fired yet.
   func scheduled() throws(StoreError) -> [StoredNotification] {
     try contents().rows { $0.firesAt != nil }
   }
 }
 
-/// The bytes of a file of the machine.
+/// Returns the bytes of a file of the machine.
 enum BoundedFileBytes {
   static func of(_ path: String) throws -> [UInt8] {
     try BoundedFile(path: path, bytesMax: 16 << 20).bytes

@@ -11,14 +11,14 @@ struct StoreWriterTests {
   private let folder = TemporaryDirectory()
   private let mail = StoreFixture.mail
 
-  /// A writer, its store, and all answers that it has given.
+  /// A writer, its store, and all its answers so far.
   private final class Fixture {
     let loop: EventLoop
     private let store: NotificationStore
     private var writer: StoreWriter?
     private(set) var answers: [StoreWriter.Answer] = []
 
-    /// - Parameter sql: changes the database before the writer gets it.
+    /// - Parameter sql: statements that change the database before the writer opens it.
     init(_ path: String, _ sql: String) throws {
       loop = try EventLoop()
       store = try NotificationStore(path: path)
@@ -30,14 +30,14 @@ struct StoreWriterTests {
 
     func add(_ changes: [NotificationChange]) -> UInt64 { writer?.add(changes) ?? 0 }
 
-    /// The numbers of the jobs that were answered, as they were written.
+    /// The numbers of the answered jobs, grouped as the writer stored them.
     var groups: [[UInt64]] { answers.map(\.numbers) }
 
     func waitForAnswers(to count: Int) throws {
       while groups.joined().count < count { try loop.turn(within: .seconds(60)) }
     }
 
-    /// What the file has when everything was written.
+    /// Returns the contents of the file after all jobs are written.
     func stored() throws -> StoredNotifications {
       writer?.waitUntilIdle()
       take()
@@ -45,7 +45,7 @@ struct StoreWriterTests {
     }
   }
 
-  /// Makes the insertion of notification 1 take the product of its rows.
+  /// A trigger that makes the insertion of notification 1 slow: it counts a large product of rows.
   private static let slow = """
     CREATE TEMP TABLE number AS
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
@@ -68,7 +68,7 @@ struct StoreWriterTests {
     #expect(stored.ids.count == 9 && stored.badges == [mail: 9])
   }
 
-  @Test("The loop serves others while the disk is slow")
+  @Test("The event loop serves other clients while the disk is slow")
   func loopServes() throws {
     let fixture = try Fixture(folder.file("db"), Self.slow)
     var served = 0

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§12: Descriptors are examined on threads, before the scheduler is told of the suspension")
+@Suite("§12: Threads examine descriptors before the scheduler receives the suspension")
 struct SuspensionScansTests {
   private let root = TemporaryDirectory()
   private let loop: EventLoop
@@ -26,11 +26,12 @@ struct SuspensionScansTests {
     DescriptorScan(of: [ProcessIdentity(pid: pid, startTime: 7)])
   }
 
-  /// Makes a process's stat a pipe: a scan of it stands still until the pipe is written to.
+  /// Replaces a process's stat by a FIFO. A scan of the process blocks until the test writes to the
+  /// FIFO.
   private func blockProcess(_ pid: Int) -> FileDescriptor {
     unlink(root.file("\(pid)/stat"))
     mkfifo(root.file("\(pid)/stat"), 0o600)
-    // For reading, too, so that neither end waits for the other to open it.
+    // Opened for reading as well, so that neither end waits for the other to open it.
     return FileDescriptor(taking: open(root.file("\(pid)/stat"), O_RDWR | O_CLOEXEC))
   }
 

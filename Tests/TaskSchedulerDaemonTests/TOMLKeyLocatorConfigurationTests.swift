@@ -132,7 +132,7 @@ struct TOMLKeyLocatorConfigurationTests {
     }
   }
 
-  @Test("With any bytes, a file is refused, or each key has its line")
+  @Test("A file of arbitrary bytes is refused, or each of its keys has a line")
   func mutated() {
     let original = Array(Self.document.utf8)
     let marks = Array("\"'[]{}#=.,\\\n\r \0\u{7F}u0\u{FEFF}".utf8)
@@ -163,7 +163,7 @@ struct TOMLKeyLocatorConfigurationTests {
         #expect(locator.lines[path] != nil, "\(path.keyText) of \(text)")
       }
     }
-    // Else the walk has shown nothing.
+    // With fewer accepted inputs, the random walk would prove nothing.
     #expect(acceptedCount > 100)
   }
 

@@ -6,7 +6,7 @@ import Testing
 struct TimeCreditTests {
   private let start: UInt64 = 1_000_000_000
 
-  /// Whether there is any left at each of the instants, asked in this order.
+  /// Returns whether credit is left at each of the instants, in this order.
   private func answers(_ credit: inout TimeCredit, at instants: [UInt64]) -> [Bool] {
     instants.map { credit.isLeft(at: $0) }
   }

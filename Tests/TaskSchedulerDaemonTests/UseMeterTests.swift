@@ -46,7 +46,7 @@ struct UseMeterTests {
     return meter.use(isTraced: false).gpu
   }
 
-  /// A client whose driver counts cycles.
+  /// Simulates a client whose driver counts cycles.
   private func cycles(_ id: Int, _ lines: String) {
     unlink(root.file("42/fd/3"))
     symlink("/dev/dri/renderD128", root.file("42/fd/3"))
@@ -58,7 +58,7 @@ struct UseMeterTests {
     var meter = UseMeter()
     cycles(7, "drm-cycles-rcs:\t1000\ndrm-total-cycles-rcs:\t50000\n")
     #expect(try read(&meter, at: 0) == .zero, "what was used before the first look does not count")
-    // 100 ms are 10,000 cycles; it used 6,000.
+    // 100 ms are 10,000 cycles; the client used 6,000.
     cycles(7, "drm-cycles-rcs:\t7000\ndrm-total-cycles-rcs:\t60000\n")
     #expect(try read(&meter, at: 100) == .milliseconds(60))
     cycles(7, "drm-cycles-rcs:\t7000\ndrm-total-cycles-rcs:\t70000\n")
@@ -82,7 +82,7 @@ struct UseMeterTests {
     _ = try read(&meter, at: 0)
     cycles(7, "drm-cycles-gpu:\t80000000\ndrm-maxfreq-gpu:\t800 MHz\n")
     #expect(try read(&meter, at: 100) == .milliseconds(100))
-    // Where the driver counts time, too, that is what counts.
+    // If the driver also counts time, the meter uses the time.
     cycles(9, "drm-engine-gpu:\t5000000 ns\ndrm-cycles-gpu:\t80000000\n")
     #expect(try read(&meter, at: 200) == .milliseconds(105))
   }
@@ -133,7 +133,7 @@ struct UseMeterTests {
     _ = try read(&meter)
     client(4, 7, render: 1003)
     #expect(try read(&meter) == .nanoseconds(3))
-    // What it uses between two stints in the background does not count.
+    // Use between two stints in the background does not count.
     meter.end()
     client(4, 7, render: 5000)
     meter.begin()

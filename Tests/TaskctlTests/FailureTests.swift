@@ -128,7 +128,7 @@ struct FailureTests {
     #expect(
       sentence(.user, nil, nearest: "org.example.b")
         == "\(start)\(own); did you mean 'org.example.b'?")
-    // A socket of one's own has no other.
+    // If the user named a socket, there is no other daemon to try.
     let named = UnknownApplication.sentence("x.y", nearest: "x.z", asked: SocketPath("/s")) { _ in
       Issue.record("nothing else is asked")
       return nil

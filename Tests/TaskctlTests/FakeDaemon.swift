@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// The daemon's end of taskctl's socket, played by the test itself step by step.
+/// The daemon's end of taskctl's socket, which the test operates step by step.
 final class FakeDaemon: Sendable {
   let socket: String
   private let directory: TemporaryDirectory
@@ -20,10 +20,10 @@ final class FakeDaemon: Sendable {
     listener = try UnixSocket.listen(path: socket, mode: 0o600)
   }
 
-  /// A path in the directory of this test.
+  /// Returns a path in the directory of this test.
   func file(_ name: String) -> String { directory.file(name) }
 
-  /// The connection that taskctl opens next.
+  /// Accepts the next connection of taskctl.
   func accept() throws -> FakeConnection {
     while true {
       try waitFor(POLLIN, on: listener.rawValue)
@@ -33,7 +33,8 @@ final class FakeDaemon: Sendable {
     }
   }
 
-  /// The connection that taskctl opens next, with its first call, which must be of that method.
+  /// Accepts the next connection of taskctl and reads its first call, which must be of the given
+  /// method.
   func accept<Method: InterfaceMethod>(
     _ method: Method.Type
   ) throws -> (connection: FakeConnection, input: Method.Input) {
@@ -49,7 +50,7 @@ final class FakeConnection {
   private let socket: FileDescriptor
   private var peer: ServerConnection
   private var buffer = MessageBuffer()
-  /// What came with the messages.
+  /// The descriptors that arrived with the messages.
   private var descriptors = DescriptorBag()
 
   init(taking socket: consuming FileDescriptor, service: Service) {
@@ -57,7 +58,7 @@ final class FakeConnection {
     peer = ServerConnection(service: service)
   }
 
-  /// The next call.
+  /// Reads the next call.
   func receive() throws -> ReceivedCall {
     while true {
       if let message = try buffer.next() {
@@ -91,12 +92,12 @@ final class FakeConnection {
     return true
   }
 
-  /// The process that came with the last call.
+  /// Takes the pidfd that arrived with the last call.
   func takeProcess(_ index: FileDescriptorIndex) throws -> PIDFD {
     guard let descriptor = descriptors.take(index.rawValue) else {
       throw SystemError(call: "no file descriptor came", errno: EBADMSG)
     }
-    // The next call brings its own.
+    // The next call has its own descriptors.
     descriptors = DescriptorBag()
     return try PIDFD(adopting: descriptor)
   }
@@ -113,7 +114,7 @@ final class FakeConnection {
     try send(bytes)
   }
 
-  /// Sends bytes as they are.
+  /// Sends bytes unchanged.
   func send(_ bytes: [UInt8]) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -125,6 +126,6 @@ final class FakeConnection {
     }
   }
 
-  /// Half of the protocol's end: taskctl sees the connection closed.
+  /// Shuts the connection down, so that taskctl reads the end of the stream.
   func close() throws { try UnixSocket.shutdown(socket.rawValue, Int(SHUT_RDWR)) }
 }

@@ -6,14 +6,14 @@ import Testing
 
 @testable import taskctl
 
-/// A `taskctl run` or `task` whose program has been taken over.
+/// A `taskctl run` or `task` whose program the daemon has adopted.
 struct ManagedRun: ~Copyable {
   let daemon: FakeDaemon
   let taskctl: TaskctlProcess
   let input: ControlInterface.Adopt.Input
-  /// What came with the call: names the program for good.
+  /// The pidfd that arrived with the call. It identifies the program even after its end.
   let program: PIDFD
-  /// The connection of the call, on which taskctl then watches the application.
+  /// The connection of the call, on which taskctl then monitors the application.
   let stream: FakeConnection
 
   init(_ arguments: [String], withoutTerminal: Bool = false) throws {
@@ -34,7 +34,7 @@ struct ManagedRun: ~Copyable {
     stream = connection
   }
 
-  /// Tells taskctl of a transition.
+  /// Sends taskctl a transition.
   borrowing func tell(_ state: ControlInterface.State, cause: String? = nil) throws {
     try stream.reply(
       ControlInterface.Monitor.Output(
@@ -44,14 +44,14 @@ struct ManagedRun: ~Copyable {
       continues: true)
   }
 
-  /// Suspends the program, and tells taskctl.
+  /// Suspends the program, and sends taskctl the transition.
   borrowing func suspend() throws {
     try program.send(signal: SIGSTOP)
     try tell(.background, cause: "sendAway")
     try tell(.suspended, cause: "noEntitlement")
   }
 
-  /// Plays the daemon that has seen the end.
+  /// Answers as a daemon that has observed the end.
   borrowing func answer(_ end: ControlInterface.End) throws {
     try waitFor(POLLIN, on: program.rawValue)
     try stream.reply(
@@ -62,7 +62,7 @@ struct ManagedRun: ~Copyable {
           message: "")),
       continues: true)
     let (connection, _) = try daemon.accept(ControlInterface.GetApplication.self)
-    // The daemon can read the status only as long as taskctl has not reaped the program.
+    // The daemon can read the exit status only until taskctl reaps the program.
     let state = try ProcFS().stat(program.pid)?.state
     #expect(state == .zombie)
     var application = endedSample(input.application, owner: Int(Users.effectiveUID))

@@ -109,7 +109,7 @@ struct ReleaseTests {
   }
 }
 
-/// A program that a daemon seems to have stopped.
+/// A stopped program with the environment of a managed application.
 private struct StoppedProgram {
   private let process: TestProcess
   var pid: Int32 { process.pid }

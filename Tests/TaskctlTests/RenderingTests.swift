@@ -124,7 +124,7 @@ struct RenderingTests {
 
 @Suite("Status in words")
 struct StatusTextTests {
-  /// What the C library makes of the same moment.
+  /// Returns the C library's text for the same moment.
   private func expected(_ wallSeconds: Int, _ format: String) -> String {
     var seconds = time_t(wallSeconds)
     var fields = tm()

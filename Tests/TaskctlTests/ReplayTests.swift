@@ -8,7 +8,7 @@ import Testing
 private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 private let instance = InstanceID(1)
 
-/// An event log as a daemon writes it, in memory; saved where a test wants it.
+/// An event log as a daemon writes it, in memory. A test can save it to a file.
 private final class RecordedDaemon {
   private let memory: UnsafeMutableRawBufferPointer
   private var writer: EventLogWriter
@@ -39,7 +39,8 @@ private final class RecordedDaemon {
     return scheduler.handle(event, at: now)
   }
 
-  /// Is registered, begins a task, is sent away, ends the task, is suspended.
+  /// Records an application that registers, begins a task, is sent away, ends the task and is
+  /// suspended.
   func upload() {
     let leader = Leader(pid: 4711, startTime: 1)
     let effects = handle(
@@ -86,7 +87,7 @@ private func replay(_ arguments: [String], socket: String? = nil) throws -> Task
   try TaskctlProcess(["simulate", "--replay"] + arguments, socket: socket).outcome()
 }
 
-/// What `RecordedDaemon.upload` comes to.
+/// The timeline of `RecordedDaemon.upload`.
 private let uploadTimeline = """
      1s  > register org.example.mail
          org.example.mail  notRunning -> inactive (register)

@@ -65,7 +65,7 @@ struct RunTests {
             reason: "exited", message: "")),
         continues: true)
     }
-    // Others' ends of the same moment are not taken for it.
+    // taskctl must ignore the simultaneous end of another user's or another process's application.
     try end(owner: uid + 1, pid: Int(managed.program.pid))
     try end(owner: uid, pid: 1)
     try managed.stream.reply(Control.Monitor.Output(ready: true), continues: true)
@@ -118,10 +118,10 @@ struct RunTests {
     let taskctl = try TaskctlProcess(["run", "--", "true"], socket: daemon.socket)
     let (connection, input) = try daemon.accept(Control.Adopt.self)
     let program = try connection.takeProcess(input.processFileDescriptor)
-    // It has taskctl's name still, for it has executed nothing.
+    // The process still has taskctl's name, because it has not called exec.
     let name = try FileDescriptor.open(reading: "/proc/\(program.pid)/comm").readToEnd()
     #expect(String(decoding: name, as: UTF8.self) == "taskctl\n")
-    // Killing taskctl ends what it held.
+    // Killing taskctl ends the process that it held.
     try taskctl.process.pidfd.send(signal: SIGKILL)
     try waitFor(POLLIN, on: program.rawValue)
   }

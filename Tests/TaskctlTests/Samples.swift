@@ -8,7 +8,7 @@ let clock = ClockReading(bootUSec: 1_000_000_000, wallUSec: 1_700_000_000_000_00
 let context = RenderingContext(
   clock: clock, painter: .plain, userName: { $0 == 1000 ? "ada" : "\($0)" })
 
-/// An application that runs in the background with a task.
+/// Returns an application that runs in the background with a task.
 func sample(
   _ id: String = "org.example.mail", owner: Int = 1000,
   state: ControlInterface.State = .background, remainingUSec: Int? = 594_000_000,
@@ -29,7 +29,7 @@ func sample(
     scheduledNotifications: 0)
 }
 
-/// One that has ended.
+/// Returns an application that has ended.
 func endedSample(
   _ id: String = "org.example.news", owner: Int = 1000, reason: ControlInterface.EndKind = .exited,
   code: Int? = 3
@@ -40,7 +40,7 @@ func endedSample(
     lastEnd: .init(reason: reason, code: code, atUSec: 940_000_000), scheduledNotifications: 0)
 }
 
-/// One that is suspended, with everything that can wake it and be held for it.
+/// Returns a suspended application with every kind of wake-up and of held event.
 func reachableSample(
   _ id: String = "org.example.phone", owner: Int = 1000
 ) -> ControlInterface.Application {
@@ -55,7 +55,7 @@ func reachableSample(
   return application
 }
 
-/// One that fires every day and is to do so in 50 s.
+/// A notification that fires every day, next in 50 s.
 let notificationSample = ControlInterface.ApplicationNotification(
   application: "org.example.tea", owner: 1000,
   notification: .init(

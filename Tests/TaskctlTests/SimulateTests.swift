@@ -123,7 +123,7 @@ struct SimulateSeedsTests {
     try TaskctlProcess(["simulate", "--actions", "300"] + arguments, socket: nil).outcome()
   }
 
-  /// What stands behind `trace hash`.
+  /// Returns the text after `trace hash`.
   private func hash(_ outcome: TaskctlProcess.Outcome) throws -> Substring {
     let words = outcome.output.split { $0 == " " || $0 == "\n" }
     let index = try #require(words.firstIndex(of: "hash"))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Signals, stops and job control of run")
 struct SupervisionTests {
-  /// A `taskctl run` of a shell script that has printed "ready".
+  /// Starts `taskctl run` with a shell script, and waits until the script has printed "ready".
   private func start(_ script: String, withoutTerminal: Bool = false) throws -> ManagedRun {
     let managed = try ManagedRun(
       ["run", "--", "sh", "-c", script], withoutTerminal: withoutTerminal)
@@ -17,7 +17,7 @@ struct SupervisionTests {
     return managed
   }
 
-  /// Waits until a process is stopped. No file descriptor tells that, so it is looked for.
+  /// Waits until a process is stopped. No descriptor reports a stop, so this polls the state.
   private func waitUntilStopped(_ pid: Int32) throws {
     let end = BootClock.now() + UInt64(deadline.components.seconds) * 1_000_000_000
     while try ProcFS().stat(pid)?.state != .stopped {
@@ -26,7 +26,7 @@ struct SupervisionTests {
     }
   }
 
-  /// Waits for a signal for ever. Its helper holds none of the test's pipes.
+  /// Waits for a signal indefinitely. The helper process does not hold the test's pipes.
   private static let waiting = "echo ready; sleep 1000 >/dev/null 2>&1 & wait"
 
   @Test("SIGTERM and SIGHUP are forwarded to the program", arguments: [SIGTERM, SIGHUP])
@@ -41,7 +41,7 @@ struct SupervisionTests {
   @Test("Ctrl-C is left to the program, whose exit code taskctl returns")
   func interrupted() throws {
     let managed = try start("trap 'exit 6' INT; \(Self.waiting)")
-    // As the terminal does: to the whole group.
+    // Sends the signal to the whole group, as the terminal does.
     #expect(kill(-managed.taskctl.process.pid, SIGINT) == 0)
     try managed.answer(.init(reason: .exited, code: 6, atUSec: 1))
     let outcome = try managed.taskctl.outcome()
@@ -64,7 +64,7 @@ struct SupervisionTests {
     let managed = try start("echo ready; kill -STOP $$; exit 7")
     try waitUntilStopped(managed.program.pid)
     try managed.program.send(signal: SIGCONT)
-    // Had taskctl stopped, it would not ask for the end.
+    // If taskctl were stopped, it would not request the end.
     try managed.answer(.init(reason: .exited, code: 7, atUSec: 1))
     let outcome = try managed.taskctl.outcome()
     #expect(outcome.code == 7)

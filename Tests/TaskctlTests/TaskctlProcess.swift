@@ -5,7 +5,7 @@ import Testing
 
 /// The real taskctl as a child of the test.
 final class TaskctlProcess {
-  /// What it left.
+  /// The output and the exit of taskctl.
   struct Outcome {
     var code: Int32
     var output: String
@@ -16,7 +16,7 @@ final class TaskctlProcess {
   private let errorsPath: String
   private let directory: TemporaryDirectory
 
-  /// Built beside the test's own executable.
+  /// Returns the path of taskctl, which the build places beside the test's own executable.
   static func path() throws -> String {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -27,9 +27,10 @@ final class TaskctlProcess {
   }
 
   /// - Parameters:
-  ///   - path: PATH.
-  ///   - uid: run by that user; nil: by ours.
-  ///   - withoutTerminal: also where the tests run in one; SIGTSTP does not stop programs then.
+  /// - path: the value of PATH.
+  /// - uid: the user that runs taskctl; nil for the user of the tests.
+  /// - withoutTerminal: whether to run it without a controlling terminal even if the tests have
+  ///   one. SIGTSTP then does not stop programs.
   init(
     _ arguments: [String], socket: String?, path: String = "/usr/bin:/bin", uid: UInt32? = nil,
     withoutTerminal: Bool = false
@@ -49,19 +50,19 @@ final class TaskctlProcess {
     }
   }
 
-  /// The rest of its output, once it has ended.
+  /// Returns the rest of its output after its end.
   func outcome() throws -> Outcome {
     var output = ""
     while let line = try process.readLine() { output += line + "\n" }
     try waitFor(POLLIN, on: process.pidfd.rawValue)
-    // Left to be reaped by the end of `process`.
+    // `process` reaps it later.
     guard case .ended(let status) = try process.pidfd.wait(.leave) else {
       throw SystemError(call: "waitid", errno: ECHILD)
     }
     return Outcome(code: status.shellCode, output: output, errors: try errors())
   }
 
-  /// What it has complained of so far.
+  /// Returns the text on its standard error so far.
   func errors() throws -> String {
     let file = try FileDescriptor.open(reading: errorsPath)
     return String(decoding: try file.readToEnd(), as: UTF8.self)

@@ -305,7 +305,7 @@ struct WhyTests {
 }
 
 extension ControlInterface.Resources {
-  /// What was found of an application of which little was.
+  /// Returns the findings about an application, most of which are empty.
   fileprivate static func found(
     throttledPercent: Int? = nil, listening: [String] = [], listeningCount: Int? = nil,
     descriptorsExamined: Bool = true

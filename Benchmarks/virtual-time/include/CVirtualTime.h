@@ -1,20 +1,20 @@
-// A time of its own for the libraries of this process, so that the real sd-event can live through
-// days in milliseconds: the clock jumps to whatever is waited for.
+// Virtual time for the libraries of this process, so that the real sd-event can run through days in
+// milliseconds: the clock jumps to the next time that the program waits for.
 //
-// The functions of libc that sd-event uses for time are defined here over again, and the linker
-// prefers the program's. Timers and epoll stay the kernel's own.
+// This library redefines the libc functions that sd-event uses for time, and the linker prefers
+// these definitions. Timers and epoll are the kernel's own.
 #pragma once
 
 #include <stdint.h>
 
-// Clocks stand at `nanoseconds` from now on, and advance only when the program waits.
+// Sets the clocks to `nanoseconds`. From now on they advance only while the program waits.
 void virtual_time_begin(uint64_t nanoseconds);
 
-// A wait does not go on past this time: it is interrupted then, as by a signal.
+// Interrupts a wait at this time, as a signal would.
 void virtual_time_interrupt_at(uint64_t nanoseconds);
 
-// Clocks are the machine's again.
+// Returns to the machine's clocks.
 void virtual_time_end(void);
 
-// What the clocks show.
+// Returns the current virtual time.
 uint64_t virtual_time_now(void);

@@ -1,9 +1,9 @@
 import TaskSchedulerWire
 
-/// The calling end of a connection, and what it makes of any stream of answers.
+/// The client's end of a connection, which reads an arbitrary stream of answers.
 ///
-/// The input starts with the calls that were made, a letter each (`c`, `m` with more, `o` oneway),
-/// then come messages, each ended by a NUL. Every answer is decoded as that of every method.
+/// The input starts with the calls, one letter each (`c`, `m` with more, `o` oneway). Then follow
+/// messages, each terminated by a NUL. The target decodes each answer as an answer of every method.
 enum ClientTarget {
   private enum Kind: UInt8 {
     case plain = 0x63
@@ -29,7 +29,7 @@ enum ClientTarget {
     }
   }
 
-  /// Makes the calls that the input names, and returns how many of them take an answer.
+  /// Makes the calls that the input names. Returns how many of them expect an answer.
   private static func call(_ client: inout ClientConnection, _ steering: inout Steering) -> Int {
     var expected = 0
     var output: [UInt8] = []
@@ -71,7 +71,7 @@ enum ClientTarget {
   }
 }
 
-/// An error that was read says the same when it is written and read again.
+/// Checks that a decoded error is unchanged after encoding and decoding it again.
 enum FailureCheck {
   static func run<Failure: InterfaceFailure>(
     _ type: Failure.Type, _ name: String, _ parameters: JSONValue

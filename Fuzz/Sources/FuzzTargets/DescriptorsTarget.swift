@@ -2,16 +2,19 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerDaemon
 
-/// Messages with file descriptors on a real socket, as the daemon's `MessageInput` takes them.
+/// Messages with file descriptors on a real socket, as the daemon's `MessageInput` receives them.
 ///
-/// The input is a list of steps: `s` sends (then a byte with the number of descriptors, one with
-/// the length, and the bytes), `n` takes a message, `t` takes one and claims its first descriptor,
-/// `l` looks at one and dies before it takes it, `r` dies; who comes after goes on with what was
-/// collected. At the end the stream ends and all that is there is taken. Seen to hold: every
-/// message comes whole and in order, as soon as it is there, with the descriptors that rode on its
-/// bytes; unclaimed descriptors are closed; a message with too many ends the connection.
+/// The input is a list of steps. `s` sends bytes; the next byte is the number of descriptors, the
+/// one after it the length, and then follow the bytes. `n` takes a message. `t` takes a message and
+/// claims its first descriptor. `l` looks at a message and dies before it takes it. `r` dies. After
+/// a death, a successor continues with the collected data. At the end, the target ends the stream
+/// and takes everything that is left.
+///
+/// The target checks that every message arrives whole, in order and as soon as it is complete, with
+/// the descriptors that were sent with its bytes; that unclaimed descriptors are closed; and that a
+/// message with too many descriptors ends the connection.
 enum DescriptorsTarget {
-  /// Each step costs some system calls.
+  /// The maximum number of steps, each of which needs some system calls.
   private static let stepsMax = 256
 
   static func run(_ input: UnsafeRawBufferPointer) throws {
@@ -38,12 +41,13 @@ enum DescriptorsTarget {
   }
 }
 
-/// Both ends of a socket, and what is to come out of it.
+/// Both ends of a socket, and the messages that must arrive.
 private struct DescriptorStream: ~Copyable {
-  /// As `MessageInput` has it.
+  /// The limit of `MessageInput`.
   private static let descriptorsMax = 8
 
-  /// The reading end of a pipe whose writing ends were sent: they are closed when it hangs up.
+  /// The reading end of a pipe whose writing ends were sent. It hangs up when all writing ends are
+  /// closed.
   private final class Sent {
     let reading: FileDescriptor
 
@@ -52,7 +56,7 @@ private struct DescriptorStream: ~Copyable {
     }
 
     func areClosed() throws -> Bool {
-      // A process that another thread is starting may hold a copy until its exec.
+      // A process that another thread is starting may hold a copy until it calls exec.
       let events = try Readiness.wait(for: 0, on: reading.rawValue, timeout: .seconds(5))
       return events & Int16(POLLHUP) != 0
     }
@@ -68,14 +72,14 @@ private struct DescriptorStream: ~Copyable {
   private let far: FileDescriptor
   private let buffer = ReadBuffer()
   private var input = MessageInput()
-  /// Those that were sent to their end and have not come out.
+  /// Messages that were sent completely and have not arrived yet.
   private var whole: [Message] = []
   private var unfinished = Message()
   private var sentCount = 0
-  /// What came with the message that came out last.
+  /// The descriptors that arrived with the last message.
   private var last: [Sent] = []
   private(set) var isOver = false
-  /// Whether nothing more can come.
+  /// Whether no more messages can arrive.
   private var isAtEnd = false
 
   init() throws {
@@ -109,7 +113,7 @@ private struct DescriptorStream: ~Copyable {
     }
   }
 
-  /// What becomes of a message.
+  /// The reader's action on a message.
   enum Fate {
     case look, take, claim
   }
@@ -120,7 +124,7 @@ private struct DescriptorStream: ~Copyable {
     }
   }
 
-  /// Returns true at the stream's end.
+  /// Takes one step. Returns true at the end of the stream.
   private mutating func step(_ fate: Fate) throws -> Bool {
     let previous = last
     last = []
@@ -135,7 +139,7 @@ private struct DescriptorStream: ~Copyable {
     case .incomplete:
       try require(whole.isEmpty, "a whole message was there and did not come")
       try areClosed(previous)
-      // A part that stays where it is stays one: the connection is closed over it.
+      // An incomplete message stays incomplete, and the connection is closed because of it.
       return isAtEnd
     case .closed:
       try require(whole.isEmpty, "the stream ended before its last message")
@@ -195,7 +199,7 @@ private struct DescriptorStream: ~Copyable {
     for sent in sent { try require(sent.areClosed(), "an unclaimed descriptor stayed open") }
   }
 
-  /// As after the daemon's death: what it had collected is known, the descriptors are not.
+  /// Simulates the daemon's death: the collected bytes survive, but not the descriptors.
   mutating func restart() {
     if input.isCollecting {
       let lost = input.descriptors.count
@@ -208,11 +212,11 @@ private struct DescriptorStream: ~Copyable {
     input = MessageInput(collected: Array(input.taken))
   }
 
-  /// Ends the stream and takes what is left.
+  /// Ends the stream, and takes everything that is left.
   consuming func finish() throws {
     try UnixSocket.shutdown(near.rawValue, Int(SHUT_WR))
     isAtEnd = true
-    // What is collected comes in parts, one for each that was sent with descriptors.
+    // The collected bytes arrive in parts, one for each send that had descriptors.
     var stepsLeft = sentCount + 3
     while !isOver {
       try require(stepsLeft > 0, "the stream's end is not seen")

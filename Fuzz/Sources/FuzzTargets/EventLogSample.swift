@@ -1,15 +1,15 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// An event log as a daemon writes it, with records of nearly every kind. It is made anew rather
-/// than kept, so that it is always of the present form.
+/// An event log as a daemon writes it, with records of nearly every kind. It is generated rather
+/// than stored, so that it always has the current format.
 struct EventLogSample: Sendable {
   static let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
   static let shared = EventLogSample()
 
-  /// Up to the last record, and the four zeros that end it.
+  /// The bytes up to the last record, and the four zeros after it.
   let bytes: [UInt8]
-  /// The policy's state after so many events, as bytes.
+  /// The state of the scheduler after each number of events, as bytes.
   let states: Set<[UInt8]>
 
   private init() {
@@ -65,7 +65,7 @@ struct EventLogSample: Sendable {
 
   private static func leader(_ pid: Int32) -> Leader { Leader(pid: pid, startTime: 12345) }
 
-  /// What the event log's state already knows.
+  /// The events that the initial state of the log already includes.
   private static let beginnings: [Event] = [
     .scheduler(
       .manifestsChanged([
@@ -107,7 +107,7 @@ struct EventLogSample: Sendable {
     return holdings
   }()
 
-  /// What stands in it as records.
+  /// The events that the log contains as records.
   private static let steps: [Step] = [
     .note(.arrival(arrival(12))),
     .event(.process(.spawned(second, leader(12)))),

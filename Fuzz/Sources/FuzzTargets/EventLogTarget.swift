@@ -3,12 +3,13 @@ import TaskSchedulerEventLog
 
 /// A damaged event log, read and replayed as after the daemon's death.
 ///
-/// The input is a list of edits of a good event log, five bytes each: what is done (set, exchange
-/// bits, add, copy eight bytes from another place, cut off), the place (two bytes) and an operand
-/// (two bytes). The first byte's lowest bit says whether every record is given its right checksum
-/// again, the next one whether an event log of any boot is read. Without right checksums nothing is
-/// known afterwards that was not written. In any case nothing traps, and the policy's state does
-/// not contradict itself.
+/// The first byte of the input is a set of flags: bit 0 corrects the checksum of every record after
+/// the edits, bit 1 accepts an event log of any boot. Then follow edits of an intact event log of
+/// five bytes each: the operation (set, exchange bits, add, copy eight bytes from another position,
+/// truncate), the position (two bytes) and an operand (two bytes).
+///
+/// If the checksums are not corrected, the result must not contain anything that was not recorded.
+/// In any case, no code may trap, and the state of the scheduler must satisfy its invariants.
 enum EventLogTarget {
   private static let header = EventLogLayout.headerBytes
 
@@ -30,7 +31,7 @@ enum EventLogTarget {
     do throws(EventLogRefusal) {
       replay = try Replay(bytes, boot: boot, now: Instant(nanoseconds: .max))
     } catch {
-      // The processes that it names are searched for anyway.
+      // The daemon searches for the processes that the log names in any case.
       _ = try? LeftBehind(bytes, boot: boot)
       return try require(!error.description.isEmpty, "a refusal without a reason")
     }
@@ -47,7 +48,7 @@ enum EventLogTarget {
     try require(EventLogSample.state(again) == state, "the state was read back as another")
   }
 
-  /// A reader of stopped processes finds every process that the daemon held.
+  /// Checks that a reader of stopped processes finds every process that the daemon held.
   private static func checkLeftBehind(_ left: LeftBehind, as holdings: Holdings) throws {
     for instance in holdings.instances.values {
       if let group = instance.arrival.group {
@@ -79,13 +80,13 @@ enum EventLogTarget {
     }
   }
 
-  /// Most of the header holds nothing: places count without that.
+  /// Skips most of the header when counting positions, because most of it is empty.
   private static func squeeze(_ place: Int) -> Int {
     let used = 128
     return place < used ? place : place - used + header
   }
 
-  /// Gives each record its checksum, as far as their lengths lead.
+  /// Corrects the checksum of each record, as far as the lengths of the records are intact.
   private static func repair(_ bytes: inout [UInt8]) {
     var place = header
     while place + 8 < bytes.count {

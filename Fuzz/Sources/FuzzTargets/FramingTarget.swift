@@ -1,9 +1,9 @@
 import TaskSchedulerWire
 
-/// Where messages end in a stream: the same whether it comes at once or in pieces, by
-/// `MessageBuffer` and by `MessageScanner`, and as a plain search for NULs has it.
+/// The ends of messages in a stream. `MessageBuffer` and `MessageScanner` must find the same ends
+/// as a plain search for NULs, whether the stream arrives at once or in pieces.
 ///
-/// The first byte selects the longest message, the second the lengths of the pieces.
+/// The first byte selects the maximum message length, the second the lengths of the pieces.
 enum FramingTarget {
   private static let longest = [4, 16, 256, MessageScanner.messageBytesMaxDefault]
 
@@ -25,7 +25,7 @@ enum FramingTarget {
     try require(buffered == expected, "the buffer has \(buffered), a search \(expected)")
   }
 
-  /// Pieces of 1 to 32 bytes, or all at once where the seed is 0.
+  /// Splits a stream into pieces of 1 to 32 bytes. For seed 0, the stream stays in one piece.
   private static func split(_ stream: [UInt8], _ seed: UInt8) -> [[UInt8]] {
     if seed == 0 { return [stream] }
     var state = UInt32(seed)

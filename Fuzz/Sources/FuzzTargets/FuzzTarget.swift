@@ -1,14 +1,14 @@
-/// An input format from outside: a name, which its directories in `Corpus` and `Findings` bear, and
-/// what is done with one input.
+/// A fuzz target for one input format: its name, which is also the name of its directories in
+/// `Corpus` and `Findings`, and the code that runs one input.
 ///
-/// An input may be refused in any way that its format's documentation allows. What may not happen
-/// is a trap, a sanitizer's report, or a `Finding`: a promise that the target saw broken.
+/// The code may refuse an input in any way that the documentation of the format allows. It must not
+/// trap, cause a report of a sanitizer, or throw a `Finding`, which reports a violated invariant.
 public struct FuzzTarget: Sendable, CustomStringConvertible {
-  /// One input's bytes, which the target may not keep.
+  /// Runs one input. The target must not keep its bytes.
   public typealias Run = @Sendable (UnsafeRawBufferPointer) throws -> Void
 
   public let name: String
-  /// Throws a `Finding`.
+  /// The code that runs one input. Throws a `Finding`.
   public let run: Run
 
   init(_ name: String, _ run: @escaping Run) {
@@ -34,23 +34,23 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     FuzzTarget("scenario", ScenarioTarget.run),
   ]
 
-  /// Breaks a promise on purpose, so that a run which does not report it is seen to be worthless.
+  /// Fails on purpose: a fuzzing run that does not report this target proves nothing.
   public static let canary = FuzzTarget("canary", CanaryTarget.run)
 
-  /// Makes what all inputs share.
+  /// Creates the data that all inputs share.
   public static func prepare() {
     _ = InterfaceMethods.service
     _ = InterfaceMethods.byName
     _ = EventLogSample.shared
   }
 
-  /// The target of that name.
+  /// Returns the target with the given name.
   public static func named(_ name: String) -> FuzzTarget? {
     (all + [canary]).first { $0.name == name }
   }
 }
 
-/// A broken promise, in one sentence.
+/// A violated invariant, in one sentence.
 public struct Finding: Error, CustomStringConvertible {
   public let description: String
 
@@ -59,14 +59,14 @@ public struct Finding: Error, CustomStringConvertible {
   }
 }
 
-/// Throws the sentence as a finding unless the condition holds.
+/// Throws the sentence as a finding if the condition is false.
 func require(
   _ condition: @autoclosure () throws -> Bool, _ sentence: @autoclosure () -> String
 ) throws {
   if try !condition() { throw Finding(description: sentence()) }
 }
 
-/// The bytes that stand before the text of an input and steer the target.
+/// The bytes at the start of an input, which control the target.
 struct Steering {
   private(set) var rest: UnsafeRawBufferPointer
 
@@ -74,14 +74,14 @@ struct Steering {
     rest = input
   }
 
-  /// The next byte; nil at the end.
+  /// Returns the next byte; nil at the end.
   mutating func byte() -> UInt8? {
     guard let first = rest.first else { return nil }
     rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
     return first
   }
 
-  /// So many bytes, or those that are left.
+  /// Returns the given number of bytes, or all that are left.
   mutating func bytes(_ count: Int) -> [UInt8] {
     let taken = Array(rest.prefix(count))
     rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
@@ -89,7 +89,7 @@ struct Steering {
   }
 }
 
-/// Three letters in a row, each of which coverage leads to.
+/// Fails on three consecutive letters, each of which increases the coverage.
 enum CanaryTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let word = Array("dig".utf8)

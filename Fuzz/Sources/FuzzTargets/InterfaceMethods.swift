@@ -2,7 +2,7 @@ import TaskSchedulerWire
 
 /// The methods of both interfaces, and the service that offers them.
 enum InterfaceMethods {
-  /// All methods' types.
+  /// The types of all methods.
   static let all = ApplicationInterface.methods + ControlInterface.methods
 
   static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -13,7 +13,7 @@ enum InterfaceMethods {
 }
 
 extension ReceivedCall {
-  /// Decodes the parameters as those that the method takes.
+  /// Decodes parameters as the method's input.
   func decodeInput<Method: InterfaceMethod>(of method: Method.Type) throws(ParameterError) {
     _ = try decode(Method.Input.self)
   }

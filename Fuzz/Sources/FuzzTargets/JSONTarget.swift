@@ -1,7 +1,7 @@
 import TaskSchedulerWire
 
-/// The JSON parser: a text is refused with a place inside it, or read; what is read is written so
-/// that it reads as the same.
+/// The JSON parser. It refuses a text with a position inside the text, or reads a value that is
+/// unchanged after writing and reading it again.
 enum JSONTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let value: JSONValue

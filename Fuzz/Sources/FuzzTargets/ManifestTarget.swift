@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerDaemon
 
-/// A file as a manifest, of the system's daemon and of a user's. Its id is taken for the file's
-/// name where it can be one.
+/// A file as a manifest of the system's daemon and of a user's daemon. If the manifest's id is
+/// valid, it is also used as the name of the file.
 enum ManifestTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)
@@ -25,7 +25,7 @@ enum ManifestTarget {
     }
   }
 
-  /// What goes to execve(2) must be no shorter there than here.
+  /// Checks that strings for execve(2) contain no NUL, which would truncate them.
   private static func check(_ manifest: ApplicationManifest) throws {
     let folder = manifest.workingDirectory.map { [$0] } ?? []
     for text in manifest.command + folder + manifest.environment.flatMap({ [$0.key, $0.value] }) {

@@ -1,10 +1,10 @@
 import TaskSchedulerWire
 
-/// The parameters of every method: decoded as what it takes and as what it answers. What is read
-/// says the same when it is written and read again, by the other end too.
+/// The parameters of every method, decoded as its input and as its output. Decoded parameters must
+/// be unchanged after encoding and decoding them again, also at the other end.
 ///
-/// The input is one JSON object; a byte from 1 to 8 before it is the number of descriptors that
-/// come with it.
+/// The input is one JSON object. A byte from 1 to 8 before it is the number of descriptors that
+/// arrive with it.
 enum ParametersTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     var steering = Steering(input)
@@ -42,7 +42,7 @@ enum ParametersTarget {
     try require(again == output, "\(output) was read back as \(again)")
   }
 
-  /// The call's parameters as its method takes them; nil where they are refused.
+  /// Returns the call's parameters as the method receives them; nil if they are refused.
   private static func decode<Method: InterfaceMethod>(
     _ method: Method.Type, _ message: [UInt8], _ descriptorCount: Int
   ) throws -> Method.Input? {
@@ -61,7 +61,7 @@ enum ParametersTarget {
     }
   }
 
-  /// The parameters of a reply, as they come to the caller.
+  /// Returns the parameters of a reply as the caller receives them.
   private static func answer<Method: InterfaceMethod>(
     with output: Method.Output, to method: Method.Type
   ) throws -> JSONValue {

@@ -1,10 +1,10 @@
 import TaskSchedulerWire
 
-/// The serving end of a connection, with a client at the other end that takes what it answers.
+/// The server's end of a connection, with a client that reads the answers.
 ///
-/// The input is a stream of messages, each ended by a NUL. A byte from 1 to 8 before a message is
-/// the number of descriptors that come with it. Calls that the service hands out are decoded as
-/// the daemon does, and answered.
+/// The input is a stream of messages, each terminated by a NUL. A byte from 1 to 8 before a message
+/// is the number of descriptors that arrive with it. The target decodes the service's calls as the
+/// daemon does, and answers them.
 enum ServerTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     var server = ServerConnection(service: InterfaceMethods.service)

@@ -1,7 +1,7 @@
 import TaskSchedulerDaemon
 
-/// A file as `taskschedd.toml`: refused with problems that fit a line of the log, or read; what is
-/// read can be written so that it reads as the same.
+/// A file as `taskschedd.toml`. It is refused with problems that fit into a log line, or its
+/// settings are unchanged after writing and reading them again.
 enum SettingsTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)
@@ -22,7 +22,7 @@ enum SettingsTarget {
   }
 }
 
-/// Problems tell of the file as it is, and are safe to print.
+/// Checks that problems describe the actual file, and are safe to print.
 enum ProblemCheck {
   static func run(_ problems: [ConfigurationProblem], of bytes: [UInt8]) throws {
     let lineCount = 1 + bytes.count { $0 == 0x0A }
@@ -37,7 +37,8 @@ enum ProblemCheck {
     }
   }
 
-  /// Whether nothing in it breaks a line, steers a terminal or turns the direction of writing.
+  /// Whether a text contains no character that breaks a line, controls a terminal or changes the
+  /// writing direction.
   static func isPrintable(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy {
       switch $0.properties.generalCategory {

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerDaemon
 
-/// Time spans and numbers of bytes: what is read is written so that it reads as the same.
+/// Time spans and byte counts, which are unchanged after writing and reading them again.
 enum SpansTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let text = String(decoding: input, as: UTF8.self)

@@ -13,18 +13,18 @@ private let target: FuzzTarget = {
     let names = FuzzTarget.all.map(\.name).joined(separator: ", ")
     print("FUZZ_TARGET is '\(name)'; it must be one of \(names)")
     fflush(nil)
-    // Not exit(), which libFuzzer takes for a finding.
+    // libFuzzer reports exit() as a finding.
     _exit(2)
   }
-  // The sanitizer does not see through the bits that Swift keeps in pointers: what lives as long as
-  // the program would be taken for leaked.
+  // Swift stores bits in pointers, which hide them from the leak sanitizer. It would report objects
+  // that live as long as the program.
   leaksDisable()
   FuzzTarget.prepare()
   leaksEnable()
   return target
 }()
 
-/// What libFuzzer calls with each input.
+/// libFuzzer calls this function with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do {

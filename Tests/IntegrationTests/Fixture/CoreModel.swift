@@ -4,18 +4,18 @@ import TaskSchedulerEventLog
 import TaskSchedulerSimulation
 import TestSupport
 
-/// The core, fed with the events that the real daemon wrote into its event log: what must be seen
-/// of the daemon, and of the processes.
+/// A scheduler that replays the events of the real daemon's event log. It predicts the state that
+/// the daemon and the processes must show.
 final class CoreModel {
   private let folder: String
   private var checker: TraceChecker?
   private(set) var scheduler = Scheduler()
   private(set) var eventCount = 0
   private var recordCount = 0
-  /// Every answer so far, with the event that asked, in the order in which they were given.
+  /// All answers so far, each with the event that requested it, in order.
   private(set) var answers: [Answer] = []
   private var asked: [RequestID: Event] = [:]
-  /// What each instance was told, in order.
+  /// The stream events that each instance received, in order.
   private(set) var told: [InstanceID: [Told]] = [:]
   private var instances: [Leader: InstanceID] = [:]
 
@@ -35,9 +35,9 @@ final class CoreModel {
     try refresh()
   }
 
-  /// Takes what the daemon has written since.
+  /// Replays the events that the daemon has logged since the last call.
   ///
-  /// - Returns: the state after each event, the state before them first.
+  /// - Returns: the state before the first of these events, then the state after each.
   @discardableResult
   func refresh() throws -> [(Scheduler, Instant)] {
     var states = [(scheduler, now)]
@@ -70,7 +70,7 @@ final class CoreModel {
     now = at
     eventCount += 1
     let effects = scheduler.handle(event, at: at)
-    // Its checkers hold the real daemon's run against the contract's promises.
+    // The checkers test the real daemon's run against the contract's invariants.
     try checker?.check(event, effects, scheduler, at: at)
     if let request = event.request { asked[request] = event }
     for effect in effects {
@@ -91,10 +91,10 @@ final class CoreModel {
     }
   }
 
-  /// The instance that a process leads, or has led.
+  /// Returns the instance that a process leads or has led.
   func instance(of leader: Leader) -> InstanceID? { instances[leader] }
 
-  /// What is known of it while it runs.
+  /// Returns the state and the status of the instance that a process leads, while it runs.
   func status(_ leader: Leader) -> (state: ApplicationState, status: InstanceStatus)? {
     guard let id = instances[leader], let status = scheduler.instanceStatus(id, at: now) else {
       return nil
@@ -103,14 +103,14 @@ final class CoreModel {
   }
 }
 
-/// The real thing is not as the core says.
+/// The observed behaviour differs from the core's prediction.
 struct Unlike: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
 extension CoreModel {
-  /// What the core would answer now.
+  /// Returns the reply that the core would give to an event now.
   func answer(to event: Event) -> Reply? {
     var scheduler = scheduler
     let number = RequestID(.max)
@@ -122,7 +122,7 @@ extension CoreModel {
 }
 
 extension Event {
-  /// What an operator asks for, as this request.
+  /// Returns the same operator's request with another request id.
   fileprivate func asked(as request: RequestID) -> Event {
     switch self {
     case .operation(.activate(_, let key)): .operation(.activate(request, key))
@@ -139,7 +139,8 @@ extension Event {
     }
   }
 
-  /// The same but for the request; of an adoption, the same process.
+  /// Whether two events are equal apart from the request id. Two adoptions are equal if they name
+  /// the same process.
   func isLike(_ other: Event) -> Bool {
     let request = RequestID(0)
     if case .operation(.adopt(_, let one)) = self, case .operation(.adopt(_, let other)) = other {
@@ -149,7 +150,7 @@ extension Event {
     return asked(as: request) == other.asked(as: request)
   }
 
-  /// Whether an instance asks for or ends a task by it.
+  /// Whether the instance begins or ends a task with this event.
   func isTaskCall(of instance: InstanceID) -> Bool {
     switch self {
     case .application(.beginBackgroundTask(_, instance, _)),
@@ -161,17 +162,18 @@ extension Event {
 }
 
 extension Reply {
-  /// A refusal's name; "done" for all others.
+  /// The name of a refusal, or "done" for every other reply.
   var word: String { if case .refused(let refusal) = self { refusal.name } else { "done" } }
 
-  /// With the task that was begun.
+  /// Like `word`, with the id of the task that was begun.
   var text: String {
     if case .began(let task, _) = self { "task \(task.number)" } else { word }
   }
 }
 
 extension TestApplication {
-  /// What it has written until its end: of its event stream, and of answers to calls.
+  /// Returns everything that the application has printed until its end: stream events, and answers
+  /// to calls.
   func rest() throws -> (events: [CoreModel.Told], answers: [String]) {
     var told: [CoreModel.Told] = []
     while let event = try nextEventOrEnd() {

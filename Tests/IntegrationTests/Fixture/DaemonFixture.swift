@@ -7,26 +7,26 @@ import Testing
 
 /// The real daemon in a directory of its own, with short limits from a configuration file.
 ///
-/// Whatever was started with its socket in the environment (`TASKSCHEDD_SOCKET`) is killed when the
-/// value ends, also after a failure.
+/// When the value is destroyed, it kills every process with the daemon's socket in its environment
+/// (`TASKSCHEDD_SOCKET`), also after a failed test.
 final class DaemonFixture: Sendable {
-  /// What the configuration files say.
+  /// The contents of the configuration files.
   struct Settings {
-    /// Keys at the top of the file, with their values as TOML has them.
+    /// Keys at the top of the file, with their values in TOML syntax.
     var options: [(String, String)] = []
-    /// Limits of the policy by name: time spans and numbers.
+    /// Limits of the policy by name: durations and numbers.
     var policy: [(String, String)] = []
-    /// Manifests by id: what each says besides its id.
+    /// Manifests by id: the contents of each without its id.
     var manifests: [(String, String)] = []
     /// `SharedResources`.
     var resources: [String] = []
-    /// More of the command line.
+    /// Additional arguments of the command line.
     var arguments: [String] = []
-    /// Whether the test hears what the daemon tells its service manager; it must read it all.
+    /// Whether the test receives the daemon's sd_notify messages. If so, it must read all of them.
     var hearsNotifications = false
 
-    /// The machine's own memory may be short while the tests run: where a test does not say that
-    /// it is about that, no daemon hears of it.
+    /// The machine's own memory may run short during the tests. Unless a test is about memory, its
+    /// daemon therefore ignores the machine's memory pressure.
     private static let unheard = [
       ("MemoryPressureStall", "10s"), ("MemoryPressureWindow", "10s"), ("MemoryQuietTime", "11s"),
     ]
@@ -48,23 +48,24 @@ final class DaemonFixture: Sendable {
   let socketPath: String
   private let group: TestControlGroup?
   private let settings: Settings
-  /// Where the daemon tells its service manager how it is; kept where the test wants to hear.
+  /// The socket of the daemon's sd_notify messages, if the test receives them.
   let notifications: NotifySocket?
-  /// The one before, whose end would kill what runs here.
+  /// The previous fixture. Its destruction would kill the processes that still run.
   private let earlier: DaemonFixture?
 
-  /// Starts it and waits until it says READY=1.
+  /// Starts the daemon and waits for READY=1.
   ///
   /// - Parameters:
-  ///   - ownGroup: alone in a cgroup of its own, as a service manager would.
-  ///   - uid: run by that user; nil: by ours.
-  ///   - earlier: a daemon that has ended. This one uses its directory.
-  ///   - dies: at its start, by the hand of a program that it launches; that is waited for instead.
+  /// - ownGroup: whether the daemon gets its own cgroup, as under a service manager.
+  /// - uid: the user that runs the daemon; nil for the user of the tests.
+  /// - earlier: a daemon that has ended. The new daemon uses its directory.
+  /// - dies: whether a program that the daemon launches kills the daemon at its start. The
+  ///   initializer then waits for that end instead.
   init(
     _ settings: Settings = Settings(), ownGroup: Bool = false, uid: UInt32? = nil,
     after earlier: DaemonFixture? = nil, dies: Bool = false
   ) throws {
-    // Other users' programs must reach the socket.
+    // Programs of other users must be able to reach the socket.
     folder = earlier?.folder ?? TemporaryDirectory(mode: 0o755)
     self.earlier = earlier
     self.settings = settings
@@ -122,23 +123,24 @@ final class DaemonFixture: Sendable {
 
   deinit { end() }
 
-  /// kill -9. Where it was started by hand, all its connections end with it.
+  /// Kills the daemon with SIGKILL. All its connections end if no service manager started it.
   func die() throws {
     _ = try process.send(signal: SIGKILL)
     _ = try process.wait()
   }
 
-  /// Stops it in good order: what it holds runs on.
+  /// Stops the daemon cleanly. The applications continue to run.
   func stop() throws {
     _ = try process.send(signal: SIGTERM)
     _ = try process.wait()
   }
 
-  /// kill -9, and another in its place with the same settings.
+  /// Kills the daemon with SIGKILL, and starts another with the same settings.
   ///
   /// - Parameters:
-  ///   - rebooting: as after a reboot: no program runs on, and the runtime directory is empty.
-  ///   - body: done while there is none.
+  /// - rebooting: whether to simulate a reboot: all programs end, and the runtime directory becomes
+  ///   empty.
+  /// - body: runs while there is no daemon.
   func killed(rebooting: Bool = false, _ body: () throws -> Void = {}) throws -> DaemonFixture {
     try die()
     if rebooting {
@@ -152,16 +154,16 @@ final class DaemonFixture: Sendable {
     return try DaemonFixture(settings, after: self)
   }
 
-  /// Stops it in good order, and starts another in its place with the same settings.
+  /// Stops the daemon cleanly, and starts another with the same settings.
   ///
-  /// - Parameter body: done while there is none.
+  /// - Parameter body: runs while there is no daemon.
   func restarted(_ body: () throws -> Void = {}) throws -> DaemonFixture {
     try stop()
     try body()
     return try DaemonFixture(settings, after: self)
   }
 
-  /// The daemon's process, and then whatever was started for this test.
+  /// Ends the daemon's process, and then every process that was started for this test.
   private func end() {
     _ = try? process.send(signal: SIGTERM)
     if (try? process.waitForEnd(timeout: .seconds(5))) != true {
@@ -171,7 +173,7 @@ final class DaemonFixture: Sendable {
     endPrograms()
   }
 
-  /// Whatever was started with its socket in the environment.
+  /// Kills every process with the daemon's socket in its environment.
   private func endPrograms() {
     for pid in (try? proc.pids()) ?? [] where pid != getpid() {
       guard (try? proc.environmentValue(pid, of: "TASKSCHEDD_SOCKET")) == socketPath,
@@ -182,7 +184,7 @@ final class DaemonFixture: Sendable {
     }
   }
 
-  /// What the daemon has logged so far, and what programs have written that it launched.
+  /// The log of the daemon so far, with the output of the programs that it launched.
   var logged: String {
     (try? FileDescriptor.open(reading: folder.file("log")).readToEnd())
       .map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -192,7 +194,7 @@ final class DaemonFixture: Sendable {
 
   func connect() throws -> Connection { try Connection.connect(to: SocketPath(socketPath)) }
 
-  /// One call of the control interface, on a connection of its own.
+  /// Calls a method of the control interface on a new connection.
   @discardableResult
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
@@ -229,7 +231,7 @@ final class DaemonFixture: Sendable {
       ).pid)
   }
 
-  /// Hands a process over, as `taskctl run` does.
+  /// Adopts a process, as `taskctl run` does.
   @discardableResult
   func adopt(
     _ id: String, _ process: TestProcess, background: Bool? = nil, task: String? = nil,
@@ -246,7 +248,7 @@ final class DaemonFixture: Sendable {
 
   // MARK: Programs
 
-  /// The environment by which a program finds the daemon, and by which we find the program.
+  /// The environment in which a program finds the daemon, and by which the test finds the program.
   func environment(marker: String? = nil) -> [String] {
     ["PATH=/usr/bin:/bin", "TASKSCHEDD_SOCKET=\(socketPath)"]
       + (marker.map { ["TASKSCHEDD_INSTANCE=\($0)"] } ?? [])
@@ -257,8 +259,8 @@ final class DaemonFixture: Sendable {
   }
 
   /// - Parameters:
-  ///   - gid: the primary group, where it runs as `uid`; nil: of the same number.
-  ///   - groups: supplementary groups, where it runs as `uid`.
+  /// - gid: the primary group if the program runs as `uid`; nil for the group with the same number.
+  /// - groups: supplementary groups if the program runs as `uid`.
   func python(
     _ program: String, _ arguments: [String] = [], uid: UInt32? = nil, gid: UInt32? = nil,
     groups: [UInt32] = [], marker: String? = nil
@@ -278,8 +280,8 @@ final class DaemonFixture: Sendable {
 
   // MARK: Processes
 
-  /// The leaders of the programs that a daemon of this directory has launched: those whose parent
-  /// is no program of its own.
+  /// Returns the leaders of the programs that a daemon of this directory has launched: the
+  /// processes whose parent is not such a program itself.
   func programs() throws -> [Int32] {
     let all = try proc.pids().filter { pid in
       guard pid != getpid(), pid != process.pid,
@@ -293,7 +295,7 @@ final class DaemonFixture: Sendable {
 
   func state(of pid: Int32) throws -> ProcessState? { try proc.stat(pid)?.state }
 
-  /// How many file descriptors the daemon has open.
+  /// Returns the number of the daemon's open file descriptors.
   func descriptorCount() throws -> Int {
     guard let folder = opendir("/proc/\(process.pid)/fd") else {
       throw SystemError(call: "opendir", errno: errno)

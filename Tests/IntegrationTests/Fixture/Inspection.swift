@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Holds what the daemon shows, and what /proc shows of the processes, against the core.
+/// Compares the daemon's answers, and the processes in /proc, with the core.
 final class Inspection {
   private let daemon: DaemonFixture
   private let model: CoreModel
@@ -29,14 +29,15 @@ final class Inspection {
     let begin = Instant(nanoseconds: BootClock.now())
     let shown = try daemon.applications()
     let end = Instant(nanoseconds: BootClock.now())
-    // While it answered, things may have gone on: it answered at one of these.
+    // Events may have occurred while the daemon answered. Its answer must match one of these
+    // states.
     let states = try model.refresh().map(\.0)
     guard states.contains(where: { isLike($0, shown, from: begin, to: end) }) else {
       let core = states.map { "\(Self.text($0.statuses(at: end)))" }.joined(separator: "\n or ")
       throw Unlike("the daemon shows\n    \(Self.text(shown))\nthe core\n    \(core)")
     }
     facts.compared += 1
-    // All effects so far were carried out before it answered.
+    // The state did not change, so the daemon carried out all effects before it answered.
     if states.count == 1 { try look(at: leaders) }
   }
 
@@ -96,7 +97,7 @@ final class Inspection {
 
   private static func microseconds(_ instant: Instant) -> Int { Int(instant.nanoseconds / 1000) }
 
-  /// One line for each application, of all that does not depend on the present instant.
+  /// Returns one line for each application, without the values that depend on the current time.
   private static func text(_ applications: [ControlInterface.Application]) -> String {
     applications.map { application in
       let instance = application.instance.map { instance in

@@ -21,7 +21,7 @@ struct InstalledDocuments {
     }
   }
 
-  /// One installation serves all tests: nothing changes it.
+  /// All tests share one installation, because no test changes it.
   static let shared = Result { try InstalledDocuments() }
 
   private let tree = TemporaryDirectory()
@@ -63,7 +63,7 @@ struct InstalledDocuments {
     return page
   }
 
-  /// The paths of all documents that are installed, from their directory.
+  /// Returns the paths of all installed documents, relative to their directory.
   func documents(in folder: String = "") throws -> [String] {
     try Folder.names(path: papers + "/" + folder).sorted().flatMap { name in
       let path = folder.isEmpty ? name : "\(folder)/\(name)"
@@ -76,14 +76,14 @@ struct InstalledDocuments {
     try String(contentsOfFile: papers + "/" + document, encoding: .utf8)
   }
 
-  /// Runs a program to its end; both its outputs are returned.
+  /// Runs a program to its end, and returns its standard output and standard error.
   static func run(_ program: String, _ arguments: [String]) throws -> String {
     try TestProcess("/bin/sh", ["sh", "-c", "exec \"$0\" \"$@\" 2>&1", program] + arguments)
       .remainingText()
   }
 }
 
-/// Why the documents are not there.
+/// Why the documents could not be installed.
 struct InstallationFailure: Error, CustomStringConvertible {
   let text: String
   var description: String { text }
@@ -112,14 +112,14 @@ struct CommandDescription: Decodable {
   var subcommands: [CommandDescription]?
   var arguments: [Argument]?
 
-  /// What a program says of itself.
+  /// Returns the description that a program prints of itself.
   static func of(_ program: String) throws -> CommandDescription {
     let text = try InstalledDocuments.run(
       Programs.path(of: program), ["--experimental-dump-help"])
     return try JSONDecoder().decode(Whole.self, from: Data(text.utf8)).command
   }
 
-  /// The options that a user may see, as they are typed, those of subcommands among them.
+  /// All visible options, as a user types them, including the options of subcommands.
   var options: Set<String> {
     let own = (arguments ?? []).filter { $0.kind != "positional" && $0.shouldDisplay }
       .flatMap { $0.names ?? [] }

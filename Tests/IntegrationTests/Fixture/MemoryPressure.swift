@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// Real pressure on memory, within a limit of its own: a process that reads here and there in a
-/// file which is larger than the memory it may have. The rest of the machine is left in peace.
+/// Real memory pressure within a cgroup of its own: a process reads at random positions in a file
+/// that is larger than its memory limit. The rest of the machine is not affected.
 final class RealPressure: Sendable {
   private static let limit = 32 << 20
   private static let program = """
@@ -26,19 +26,19 @@ final class RealPressure: Sendable {
     """
 
   private let group = try? TestControlGroup()
-  /// Of the older hierarchy, where the memory controller is there.
+  /// The cgroup in the version 1 hierarchy, if the memory controller is there.
   private let older: ControlGroup?
   private let folder = TemporaryDirectory()
   private let process: TestProcess
 
   private static let olderMount = "/sys/fs/cgroup/memory"
 
-  /// Why this machine cannot have it; nil where it can.
+  /// Why this machine cannot create the pressure; nil if it can.
   static let missing: String? = {
     if geteuid() != 0 { return "only root sets limits of memory" }
     if let missing = TestControlGroup.missing { return missing }
     guard let group = try? TestControlGroup() else { return "no control group can be made" }
-    // It is removed with the last use of the value.
+    // The group is removed after the last use of the value.
     return withExtendedLifetime(group) {
       if access("\(group.group.path)/memory.pressure", W_OK) != 0 {
         return "the kernel tells no pressure (PSI)"
@@ -76,10 +76,10 @@ final class RealPressure: Sendable {
     try? older?.remove()
   }
 
-  /// Where the kernel tells of it.
+  /// The file in which the kernel reports the pressure.
   var path: String { "\(group?.group.path ?? "")/memory.pressure" }
 
-  /// There is pressure while `body` runs.
+  /// Creates pressure while `body` runs.
   func press(_ body: () throws -> Void) throws {
     try process.writeLine("begin")
     try withExtendedLifetime(self, body)

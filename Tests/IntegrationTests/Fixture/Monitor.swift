@@ -3,13 +3,13 @@ import TaskSchedulerClient
 import TaskSchedulerWire
 import TestSupport
 
-/// `Control.Monitor`: what happens in the daemon, to wait for.
+/// A `Control.Monitor` stream, with which tests wait for changes.
 final class Monitor {
   typealias Change = ControlInterface.Change
 
-  /// What there was when it was opened.
+  /// The applications that existed when the stream was opened.
   private(set) var snapshot: [ControlInterface.Application] = []
-  /// All changes that were taken so far.
+  /// All changes received so far.
   private(set) var seen: [Change] = []
   private let connection: Connection
   private let replies: Connection.Replies<ControlInterface.Monitor>
@@ -24,7 +24,7 @@ final class Monitor {
 
   deinit { connection.close() }
 
-  /// Waits for the next change that is wanted; those before it are passed over.
+  /// Waits for the next matching change, and skips those before it.
   @discardableResult
   func next(_ what: String, _ isWanted: (Change) -> Bool) throws -> Change {
     do {
@@ -40,7 +40,7 @@ final class Monitor {
     throw WaitFailure(what: what, reason: "the monitor ended", seen: "")
   }
 
-  /// Waits until the application has gone to that state.
+  /// Waits until the application has entered the given state.
   @discardableResult
   func transition(_ application: String, to state: ControlInterface.State) throws -> Change {
     try next("\(application) to \(state.rawValue)") {
@@ -48,7 +48,7 @@ final class Monitor {
     }
   }
 
-  /// Waits until the instance has ended; returns why.
+  /// Waits until the instance has ended, and returns the reason.
   @discardableResult
   func end(_ application: String) throws -> String? {
     try next("the end of \(application)") {

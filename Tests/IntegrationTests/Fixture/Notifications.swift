@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension TestApplication {
-  /// Asks for a notification; returns the answer.
+  /// Schedules or presents a notification, and returns the answer.
   func ask(
     _ content: JSONValue, at time: WallClockTime? = nil, repeats: String? = nil
   ) throws -> JSONValue {
@@ -19,7 +19,7 @@ extension TestApplication {
     return try call("ScheduleNotification", .object(parameters))
   }
 
-  /// Schedules one, or presents it now; returns its id.
+  /// Schedules a notification, or presents it now. Returns its id.
   @discardableResult
   func notify(
     _ title: String, at time: WallClockTime? = nil, repeats: String? = nil
@@ -31,7 +31,7 @@ extension TestApplication {
     return Int(id)
   }
 
-  /// Its notifications.
+  /// Returns the application's notifications.
   func notifications() throws -> [ListedNotification] {
     let answer = try call("ListNotifications")
     guard case .array(let list)? = answer["parameters"]?["notifications"] else {
@@ -40,7 +40,7 @@ extension TestApplication {
     return try list.map { try ListedNotification($0) }
   }
 
-  /// Cancels one or (nil) all; returns the ids.
+  /// Cancels one notification, or all if the id is nil. Returns the cancelled ids.
   func cancel(_ id: Int? = nil) throws -> [Int] {
     let answer = try call(
       "CancelNotifications", ["notification": id.map { .integer(Int64($0)) } ?? nil])
@@ -50,7 +50,7 @@ extension TestApplication {
     return ids.compactMap { if case .integer(let id) = $0 { Int(id) } else { nil } }
   }
 
-  /// Waits for the next event, which tells of a notification.
+  /// Waits for the next event, which must report a notification.
   func nextNotification() throws -> (notification: ListedNotification, isChosen: Bool) {
     let event = try nextEvent()
     guard let told = event["parameters"]?["notification"],
@@ -59,7 +59,8 @@ extension TestApplication {
     return (try ListedNotification(notification), isChosen)
   }
 
-  /// Waits for the next event, which tells of system changes: each as `kind`, or `name=value`.
+  /// Waits for the next event, which must report system changes. Returns each as `kind` or
+  /// `name=value`.
   func nextSystemChanges() throws -> [String] {
     let event = try nextEvent()
     guard case .array(let changes)? = event["parameters"]?["systemChanges"] else {
@@ -76,7 +77,7 @@ extension TestApplication {
   }
 }
 
-/// What a list, or an event, says of a notification.
+/// A notification as a list or an event reports it.
 struct ListedNotification {
   let json: JSONValue
   let id: Int
@@ -96,7 +97,7 @@ struct ListedNotification {
 }
 
 extension DaemonFixture {
-  /// A program that is suspended in the background: an application that has registered.
+  /// Returns a registered application that is suspended in the background.
   func suspended(
     _ id: String, _ monitor: Monitor, uid: UInt32? = nil
   ) throws -> TestApplication {
@@ -108,7 +109,7 @@ extension DaemonFixture {
     return application
   }
 
-  /// Carries something out, which lets a suspended program run not one instruction.
+  /// Runs the body, and checks that the suspended program executes no instruction meanwhile.
   func keepsStill<Value>(_ program: TestApplication, _ body: () throws -> Value) throws -> Value {
     let before = try unwrap(try proc.stat(program.pid)).cpuTicks
     let value = try body()
@@ -119,7 +120,7 @@ extension DaemonFixture {
     return value
   }
 
-  /// All notifications of an application, as an operator sees them.
+  /// Returns all notifications of an application, as an operator sees them.
   func notifications(of application: String) throws -> [ApplicationInterface.Notification] {
     try call(ControlInterface.ListNotifications.self, .init(application: application))
       .notifications.map(\.notification)

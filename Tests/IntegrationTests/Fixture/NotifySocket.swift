@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// The socket at which a service says how it is (sd_notify(3)).
+/// The socket to which a service reports its state (sd_notify(3)).
 final class NotifySocket: Sendable {
   private let socket: FileDescriptor
 
@@ -22,7 +22,7 @@ final class NotifySocket: Sendable {
     guard bound == 0 else { throw SystemError(call: "bind \(path)", errno: errno) }
   }
 
-  /// Waits for a message with that line; fails when the process ends before.
+  /// Waits for a message with the given line. Throws if the process ends first.
   func wait(for line: String, orEndOf pidfd: Int32) throws {
     while true {
       var polled = [

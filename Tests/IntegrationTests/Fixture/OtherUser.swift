@@ -12,7 +12,7 @@ final class OtherUser {
       Programs.resource("other_user.py"), [daemon.socketPath], uid: uid, gid: gid, groups: groups)
   }
 
-  /// Opens a connection, by whose number it is called.
+  /// Opens a connection, and returns its number.
   func open() throws -> Int {
     guard case .integer(let number) = try ask("open") else {
       throw TestApplication.Unexpected(line: "open")
@@ -29,7 +29,7 @@ final class OtherUser {
 
   func next(_ connection: Int) throws -> JSONValue { try ask("next \(connection)") }
 
-  /// A part of a message that does not end.
+  /// Writes part of a message without its end.
   func write(_ connection: Int, bytes: Int) throws { _ = try ask("write \(connection) \(bytes)") }
 
   func close(_ connection: Int) throws { _ = try ask("close \(connection)") }
@@ -41,7 +41,7 @@ final class OtherUser {
 }
 
 extension JSONValue {
-  /// The quota and its limit that an answer says are used up.
+  /// The exceeded quota and its limit, if the answer is that error.
   var quotaExceeded: String? {
     guard errorName == "QuotaExceeded", case .string(let quota)? = self["parameters"]?["quota"],
       case .integer(let limit)? = self["parameters"]?["limit"]

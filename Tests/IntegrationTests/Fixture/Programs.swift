@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// Where the programs are: those that were built lie beside the one that runs the tests.
+/// The paths of the programs. The build places them beside the test runner.
 enum Programs {
   static let folder: String = {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -18,7 +18,7 @@ enum Programs {
   static let root =
     "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
-  /// The text of a file of the package, which other users may not be able to read for themselves.
+  /// Returns the text of a file of the package. Other users may not be able to read the file.
   static func text(of path: String) throws -> String {
     String(decoding: try FileDescriptor.open(reading: "\(root)/\(path)").readToEnd(), as: UTF8.self)
   }
@@ -27,13 +27,13 @@ enum Programs {
     try text(of: "Tests/IntegrationTests/Resources/\(name)")
   }
 
-  /// A Python that may have the packages of scripts/requirements.txt.
+  /// A Python interpreter. It has the packages of scripts/requirements.txt if the machine does.
   static let python: String =
     getenv("TASKSCHEDD_TEST_PYTHON").map { String(cString: $0) } ?? "\(root)/.venv/bin/python"
 }
 
-/// Waits, without sleeping, until what a loop looks at has come about: another process is busy
-/// between two looks.
+/// Waits until a condition holds, without sleeping: another process uses the CPU between two
+/// checks.
 ///
 /// - Throws: ETIMEDOUT when the deadline passes first.
 func waitUntil(_ what: String, _ isReached: () throws -> Bool) throws {
@@ -44,21 +44,21 @@ func waitUntil(_ what: String, _ isReached: () throws -> Bool) throws {
   }
 }
 
-/// Another process uses that much CPU time: so that every runnable process can run.
+/// Uses the given CPU time in another process, so that every runnable process can run.
 func beBusy(milliseconds: Int) throws {
   let program = "import time\nwhile time.process_time() < float(\(milliseconds)) / 1000: pass"
   _ = try TestProcess.python(program).waitForExit()
 }
 
-/// A program wrote no more, though more was expected.
+/// A program ended its output although the test expected more.
 struct OutputEnded: Error {
   let pid: Int32
-  /// nil where it has not ended, or someone else has waited for it.
+  /// The exit of the program; nil if it still runs, or if another caller has waited for it.
   let exit: ProcessExit?
 }
 
 extension TestProcess {
-  /// The next line that it writes; an error where its output has ended.
+  /// Returns the next line of output, or throws if the output has ended.
   func nextLine() throws -> String {
     guard let line = try readLine() else {
       throw OutputEnded(pid: pid, exit: try? waitForExit(within: .seconds(2)))
@@ -66,10 +66,10 @@ extension TestProcess {
     return line
   }
 
-  /// The next line, which is a pid.
+  /// Returns the pid on the next line of output.
   func nextPID() throws -> Int32 { try unwrap(Int32(try nextLine())) }
 
-  /// All lines that are left, until it closes its output.
+  /// Returns all remaining output, until the program closes it.
   func remainingText() throws -> String {
     var text = ""
     while let line = try readLine() { text += line + "\n" }

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// A client that writes whatever bytes it likes.
+/// A client that can write arbitrary bytes.
 final class RawClient {
   private let socket: FileDescriptor
   private var buffer = MessageBuffer(messageBytesMax: 1 << 24)
@@ -13,7 +13,7 @@ final class RawClient {
     socket = try UnixSocket.connect(path: daemon.socketPath)
   }
 
-  /// Sends all of it; false where the daemon has closed the connection.
+  /// Sends all bytes. Returns false if the daemon has closed the connection.
   @discardableResult
   func send(_ bytes: [UInt8], descriptors: [Int32] = []) throws -> Bool {
     var rest = bytes[...]
@@ -34,13 +34,13 @@ final class RawClient {
     return true
   }
 
-  /// Sends a message with its NUL.
+  /// Sends a message with its terminating NUL.
   @discardableResult
   func send(_ text: String, descriptors: [Int32] = []) throws -> Bool {
     try send(Array(text.utf8) + [0], descriptors: descriptors)
   }
 
-  /// The least is what the kernel allows.
+  /// Sets the size of the send buffer. The kernel enforces a minimum.
   func setSendBuffer(_ bytesCount: Int32) throws {
     var bytesCount = bytesCount
     let result = setsockopt(
@@ -48,10 +48,11 @@ final class RawClient {
     try #require(result == 0)
   }
 
-  /// As a client's loop does: poll(2) tells of room while less than a quarter is used.
+  /// Waits until poll(2) reports room, as the loop of a client does: less than a quarter of the
+  /// buffer is then in use.
   func waitForRoom() throws { try waitFor(POLLOUT, on: socket.rawValue) }
 
-  /// Sends what the socket takes without waiting; returns how much that was.
+  /// Sends the bytes that the socket accepts without blocking. Returns their number.
   func sendWhatFits(_ bytes: [UInt8]) throws -> Int {
     let count = bytes.withUnsafeBytes {
       Glibc.send(
@@ -60,7 +61,7 @@ final class RawClient {
     return max(0, count)
   }
 
-  /// The next message; nil where the daemon has closed the connection.
+  /// Returns the next message, or nil if the daemon has closed the connection.
   func receive() throws -> JSONValue? {
     while true {
       if let message = try buffer.next() { return try JSONParser.parse(message) }
@@ -72,7 +73,7 @@ final class RawClient {
     }
   }
 
-  /// One call and its answer.
+  /// Sends one call, and returns its answer.
   func call(_ text: String, descriptors: [Int32] = []) throws -> JSONValue? {
     try send(text, descriptors: descriptors)
     return try receive()

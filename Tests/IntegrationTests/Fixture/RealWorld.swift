@@ -5,7 +5,8 @@ import TaskSchedulerSimulation
 import TaskSchedulerWire
 import TestSupport
 
-/// Real processes and the real daemon, driven by what a seed draws, and held against the core.
+/// Real processes and the real daemon, driven by actions that a seed draws, and compared with the
+/// core.
 final class RealWorld {
   let daemon: DaemonFixture
   let model: CoreModel
@@ -15,7 +16,7 @@ final class RealWorld {
   private let seed: UInt64
   private var processes: [RealProcess] = []
   private let inspection: Inspection
-  /// What was done and compared, so that a test can see that it was not nothing.
+  /// Counts of the actions and comparisons, so that a test can check that there were enough.
   private(set) var tally = Tally()
 
   struct Tally {
@@ -25,13 +26,13 @@ final class RealWorld {
     var states: Set<ApplicationState> = []
   }
 
-  /// A program that was started: what it leads, if it is managed.
+  /// A program that was started, with the process that leads it if it is managed.
   private final class RealProcess {
     let leader: Leader
     let pidfd: PIDFD
-    /// nil where it knows no scheduler.
+    /// The application; nil for a program that is not aware of the scheduler.
     let application: TestApplication?
-    /// Keeps what was handed over.
+    /// Owns the adopted process.
     let adopted: TestProcess?
     var tasksEnded: [TaskID] = []
 
@@ -73,23 +74,24 @@ final class RealWorld {
     workload = Workload(
       keys: Self.names.compactMap { ApplicationID($0) }.map { ApplicationKey($0, owner: owner) },
       seats: [SeatID("seat0")])
-    // Of what can go wrong, a test does only this to a machine; and applications err elsewhere.
+    // Of all faults, these tests only let processes exit. Other tests cover faults of the machine
+    // and errors of applications.
     faults = Faults(seed: seed, without: Set(Fault.allCases).subtracting([.exits]))
   }
 
   var facts: Inspection.Facts { inspection.facts }
 
-  /// Does what the seed draws until the time is up, and compares after each step.
+  /// Performs the actions that the seed draws until the time has passed, and compares after each.
   func run(for limit: Duration, actionsMax: UInt64 = 400) throws {
     let end = BootClock.now() + UInt64(limit.components.seconds) * 1_000_000_000
     var number: UInt64 = 0
-    // However slow the machine, something is done.
+    // Performs a minimum number of actions, even on a slow machine.
     while BootClock.now() < end || tally.actions <= Self.actionsMin, number < actionsMax {
       do {
         if let action = workload.action(number, seed: seed, faults: faults, in: self) {
           try perform(action)
         }
-        // Limits pass too.
+        // Lets limits expire, too.
         if number % 4 == 3 { try waitForChange() }
         try compare()
       } catch {
@@ -120,7 +122,7 @@ final class RealWorld {
     case .sendToBackground(let key):
       try ask(.operation(.sendToBackground(nil, key))) { try daemon.sendToBackground(key.id.name) }
     case .terminate(let key, _):
-      // One that has never run has no end.
+      // A program that has never run has no recorded end.
       try ask(.operation(.terminate(nil, key, byUser: false))) {
         _ = try daemon.call(ControlInterface.Terminate.self, .init(application: key.id.name))
       }
@@ -145,7 +147,8 @@ final class RealWorld {
       try application.process.writeLine("stream \(other.name)")
       try wait(process, for: [.refused])
     case .exit(let process, let status): try kill(process, status)
-    // What a daemon's providers see, and what would start a stream's history anew.
+    // Only the daemon's providers report the first two events. The third would restart the history
+    // of a stream.
     case .activityBegins, .activityEnds, .openStream: return
     case .machineSleeps, .daemonDies, .configurationChanges, .debuggerAttaches, .losesStream,
       .endWrongly, .acknowledgeWrongly:
@@ -154,7 +157,7 @@ final class RealWorld {
     tally.actions += 1
   }
 
-  /// Asks the daemon, which must answer as the core does.
+  /// Sends a request to the daemon, and checks that it answers as the core does.
   private func ask(_ event: Event, _ call: () throws -> Void) throws {
     try model.refresh()
     let answered = model.answers.count
@@ -166,7 +169,7 @@ final class RealWorld {
     }
     try model.refresh()
     let given = model.answers[answered...].filter { $0.event.isLike(event) }.map(\.reply)
-    // What is refused before the policy is asked, the policy would refuse too.
+    // The core would also refuse a request that the daemon refuses before it reaches the core.
     let reply = given.isEmpty ? model.answer(to: event) : given.count == 1 ? given[0] : nil
     guard let reply, reply.word == heard else {
       throw Unlike("\(event) was answered by \(heard), and by the core \(given)")
@@ -210,7 +213,7 @@ final class RealWorld {
     tally.answers += 1
   }
 
-  /// An application calls; its answer is compared when all is over.
+  /// Sends an application's call. The test compares the answer at the end.
   private func say(
     _ process: Int, _ method: String, _ parameters: JSONValue,
     _ kinds: [ControlInterface.ChangeKind]
@@ -220,7 +223,7 @@ final class RealWorld {
     try wait(process, for: kinds)
   }
 
-  /// Until one of these has come, or it runs no longer.
+  /// Waits until one of these changes arrives, or the process no longer runs.
   private func wait(_ process: Int, for kinds: [ControlInterface.ChangeKind]) throws {
     let pid = Int(processes[process].leader.pid)
     try monitor.next("\(kinds) of process \(pid)") { change in
@@ -233,7 +236,7 @@ final class RealWorld {
   private func kill(_ process: Int, _ status: ExitStatus) throws {
     let known = model.status(processes[process].leader)
     let isForeground = known.map { $0.state == .active || $0.state == .inactive } ?? false
-    // A stopped process dies of nothing but SIGKILL.
+    // Only SIGKILL can end a stopped process.
     let signal = status == .signaled(SIGSEGV) && isForeground ? SIGSEGV : SIGKILL
     _ = try processes[process].pidfd.send(signal: signal)
     if known == nil {
@@ -244,7 +247,7 @@ final class RealWorld {
     }
   }
 
-  /// Who is in the background does not stay there.
+  /// Waits until an application leaves the background.
   private func waitForChange() throws {
     try model.refresh()
     let waiting = processes.first { model.status($0.leader)?.state == .background }
@@ -274,7 +277,8 @@ final class RealWorld {
 
   // MARK: The end
 
-  /// Ends every application, and compares what each has heard with what the core had said to it.
+  /// Ends every application, and compares the events that it received with those that the core
+  /// sent.
   private func finish() throws {
     for process in processes { _ = try process.pidfd.send(signal: SIGKILL) }
     for process in processes where model.status(process.leader) != nil {

@@ -3,7 +3,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Resources/application.py: an application in a process of its own, that shares no code with us.
+/// Resources/application.py: an application in a separate process, which shares no code with this
+/// project.
 final class TestApplication {
   let process: TestProcess
   let id: String
@@ -15,7 +16,8 @@ final class TestApplication {
 
   var pid: Int32 { process.pid }
 
-  /// - Parameter flags: `background`, `manual` (acknowledges nothing), `silent` (registers not).
+  /// - Parameter flags: `background`, `manual` (acknowledges nothing), `silent` (does not
+  ///   register).
   convenience init(
     _ daemon: DaemonFixture, _ id: String, _ flags: String..., uid: UInt32? = nil,
     marker: String? = nil
@@ -46,19 +48,19 @@ final class TestApplication {
     return events.removeFirst()
   }
 
-  /// The next event; nil where its output has ended.
+  /// Returns the next event, or nil if the output has ended.
   func nextEventOrEnd() throws -> JSONValue? {
     while events.isEmpty { if try !readOrEnd() { return nil } }
     return events.removeFirst()
   }
 
-  /// The answers that have come and were not waited for.
+  /// Returns the answers that have arrived and that no caller has waited for.
   func takeAnswers() -> [JSONValue] {
     defer { answers = [] }
     return answers
   }
 
-  /// Waits for the next callback; returns its kind and id.
+  /// Waits for the next callback, and returns its kind and id.
   func nextCallback() throws -> (kind: String, id: Int) {
     let event = try nextEvent()
     let callback = try #require(event["parameters"]?["callback"], "\(event)")
@@ -68,7 +70,7 @@ final class TestApplication {
     return (kind, Int(id))
   }
 
-  /// Waits for the next expiration; returns its task.
+  /// Waits for the next expiration, and returns its task.
   func nextExpiration() throws -> Int {
     let event = try nextEvent()
     guard case .integer(let task)? = event["parameters"]?["expiration"]?["task"] else {
@@ -81,7 +83,7 @@ final class TestApplication {
     try (0..<count).map { _ in try nextCallback().kind }
   }
 
-  /// Acknowledges the next callbacks, which are of these kinds.
+  /// Acknowledges the next callbacks, and checks that they are of these kinds.
   func acknowledge(_ kinds: [String]) throws {
     for kind in kinds {
       let callback = try nextCallback()
@@ -90,7 +92,7 @@ final class TestApplication {
     }
   }
 
-  /// Calls a method of `org.taskschedd.Application`, or one that is named in full.
+  /// Calls a method of `org.taskschedd.Application`, or the method with the given full name.
   func call(_ method: String, _ parameters: JSONValue = [:]) throws -> JSONValue {
     try send(method, parameters)
     return try nextAnswer()
@@ -134,28 +136,28 @@ final class TestApplication {
     try call("Acknowledge", ["callback": .integer(Int64(callback))])
   }
 
-  /// A child of it, which stays, calls; returns the answer.
+  /// Calls from a child of the application, which then continues to run. Returns the answer.
   func callFromChild(_ method: String, _ parameters: JSONValue = [:]) throws -> JSONValue {
     try writeFromChild(method, parameters)
     return try nextAnswer()
   }
 
-  /// The same, waiting only until the call is in the child's socket: no daemon may be there to take
-  /// it.
+  /// Calls from a child, but waits only until the call is in the child's socket, because there may
+  /// be no daemon to read it.
   func writeFromChild(_ method: String, _ parameters: JSONValue = [:]) throws {
     try process.writeLine("fork \(Self.fullName(method)) \(parameters)")
     while writtenCount == 0 { try read() }
     writtenCount -= 1
   }
 
-  /// The pid of the next child that it has made.
+  /// Returns the pid of the next child that the application has forked.
   func nextChild() throws -> Int32 {
     while children.isEmpty { try read() }
     guard case .integer(let pid) = children.removeFirst() else { throw Unexpected(line: "child") }
     return Int32(pid)
   }
 
-  /// What it says next of what it has read.
+  /// Returns the next value of a report about data that the application has read.
   func nextReadingValue() throws -> JSONValue {
     while readings.isEmpty { try read() }
     return readings.removeFirst()
@@ -191,7 +193,7 @@ final class TestApplication {
 }
 
 extension JSONValue {
-  /// The last part of an error's name; nil where it is no error.
+  /// The last component of the error's name; nil if the answer is not an error.
   var errorName: String? {
     guard case .string(let name)? = self["error"] else { return nil }
     return name.split(separator: ".").last.map(String.init)

@@ -2,22 +2,23 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// A terminal at which an interactive shell waits for what the test types.
+/// A terminal with an interactive shell, which reads the input that the test types.
 final class TestTerminal {
   let shell: TestProcess
   private let screen: FileDescriptor
-  /// What was written there and not yet waited for.
+  /// Output of the terminal that no call has waited for yet.
   private var unread = ""
 
   init(_ daemon: DaemonFixture) throws {
     screen = FileDescriptor(taking: open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC))
-    // TIOCSPTLCK and TIOCGPTN of ioctl_tty(2): unlocks the other end, and tells its number.
+    // TIOCSPTLCK and TIOCGPTN of ioctl_tty(2): the first unlocks the other end, the second returns
+    // its number.
     var isLocked: Int32 = 0
     var number: Int32 = 0
     guard ioctl(screen.rawValue, 0x4004_5431, &isLocked) == 0,
       ioctl(screen.rawValue, 0x8004_5430, &number) == 0
     else { throw SystemError(call: "opening a terminal", errno: errno) }
-    // A session leader without a terminal gets the one that it opens.
+    // A session leader without a controlling terminal acquires the terminal that it opens.
     let script = "exec bash --norc --noprofile --noediting -i <>\"$0\" >&0 2>&0"
     shell = try TestProcess("/bin/sh", ["sh", "-c", script, "/dev/pts/\(number)"]) {
       $0.environment =
@@ -36,7 +37,7 @@ final class TestTerminal {
     guard count == text.utf8.count else { throw SystemError(call: "write", errno: errno) }
   }
 
-  /// Waits until this was written, and passes over all that came before.
+  /// Waits until the terminal has shown the text, and discards all output before it.
   func wait(for text: String) throws {
     while true {
       if let range = unread.firstRange(of: text) {

@@ -3,11 +3,11 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-// What lets an application sleep and still be reachable, as tests set it up and look at it.
+// Fixtures for keep-alive handlers and managed sockets.
 
 extension DaemonFixture.Settings {
-  /// With applications of mode voip, which register by themselves. Each has a seat of its own, so
-  /// that none sends another away.
+  /// Settings with applications of mode voip, which register themselves. Each has its own seat, so
+  /// that activating one does not send another to the background.
   static func voip(_ ids: String..., policy: [(String, String)] = []) -> Self {
     .init(
       policy: policy,
@@ -18,12 +18,12 @@ extension DaemonFixture.Settings {
 }
 
 extension DaemonFixture {
-  /// What is shown of a keep-alive handler; nil where there is none.
+  /// Returns the keep-alive handler that the daemon shows; nil if there is none.
   func keepAlive(_ id: String) throws -> ControlInterface.KeepAlive? {
     try application(id).instance?.keepAlive
   }
 
-  /// Sends it away and waits until it is suspended.
+  /// Sends the application to the background, and waits until it is suspended.
   func suspend(_ id: String, _ monitor: Monitor) throws {
     try sendToBackground(id)
     try monitor.transition(id, to: .suspended)
@@ -31,7 +31,7 @@ extension DaemonFixture {
 }
 
 extension TestApplication {
-  /// Registers, and waits until it is in the foreground and has heard so.
+  /// Registers an application, and waits until it has received the callbacks of the foreground.
   static func active(
     _ daemon: DaemonFixture, _ id: String, _ flags: String...
   ) throws -> TestApplication {
@@ -46,13 +46,13 @@ extension TestApplication {
     try call("SetKeepAliveTimeout", ["seconds": seconds])
   }
 
-  /// Sends a message as it stands; its answer, or `closed` where the connection has ended.
+  /// Sends a message unchanged. Returns the answer, or `closed` if the connection has ended.
   func raw(_ message: String) throws -> JSONValue {
     try process.writeLine("raw \(message)")
     return try nextAnswer()
   }
 
-  /// Waits for the next callback of that kind; those of other kinds are passed over.
+  /// Waits for the next callback of the given kind, and skips those of other kinds.
   @discardableResult
   func callback(_ kind: String) throws -> Int {
     while true {
@@ -63,9 +63,9 @@ extension TestApplication {
 
   // MARK: Managed sockets
 
-  /// Connects to a server and hands the connection over.
+  /// Connects to a server, and passes the connection to the daemon.
   ///
-  /// - Returns: the server's end, and the socket's number.
+  /// - Returns: the server's end of the connection, and the id of the managed socket.
   func connect(to server: StreamServer) throws -> (peer: StreamEnd, socket: Int) {
     try process.writeLine("connect \(server.address)")
     let peer = try server.accept()
@@ -76,7 +76,7 @@ extension TestApplication {
     return (peer, Int(socket))
   }
 
-  /// Hands over what is no connection, or one of its connections again.
+  /// Passes a descriptor that is not a connection, or passes one of its connections again.
   func handOver(_ what: String) throws -> JSONValue {
     try process.writeLine("hand \(what)")
     return try nextAnswer()
@@ -84,11 +84,11 @@ extension TestApplication {
 
   struct SocketEvent: Equatable {
     var id: Int
-    /// What is told of each socket, by its number: the conditions that are true.
+    /// The conditions that are true for each socket, by the socket's id.
     var sockets: [Int: Set<String>]
   }
 
-  /// Waits for the next socket event; callbacks are passed over.
+  /// Waits for the next socket event, and skips callbacks.
   func nextSocketEvent() throws -> SocketEvent {
     while true {
       let event = try nextEvent()
@@ -109,12 +109,12 @@ extension TestApplication {
 
   struct Reading: Equatable {
     var text: String
-    /// Whether the end of the stream came.
+    /// Whether the end of the stream has been read.
     var isAtEnd: Bool
     var error: String?
   }
 
-  /// What it has read by itself (flag `drain`).
+  /// Returns the data that the application has read without a request (flag `drain`).
   func nextReading() throws -> Reading {
     let reading = try nextReadingValue()
     guard case .string(let text)? = reading["text"] else { throw Unexpected(line: "\(reading)") }
@@ -123,7 +123,7 @@ extension TestApplication {
     return Reading(text: text, isAtEnd: reading["end"] == true, error: error)
   }
 
-  /// Reads what there is on one of its connections.
+  /// Reads the available data of one of the application's connections.
   func read(_ connection: Int = 0) throws -> Reading {
     try process.writeLine("read \(connection)")
     return try nextReading()
@@ -139,7 +139,7 @@ extension TestApplication {
     _ = try nextAnswer()
   }
 
-  /// Connects to the daemon anew, after its end, and opens the event stream.
+  /// Reconnects to the restarted daemon, and opens the event stream.
   func reconnect() throws {
     try process.writeLine("reconnect")
     try registered()
@@ -152,7 +152,8 @@ extension TestApplication {
 }
 
 extension Monitor {
-  /// How often something of that kind has been seen of an application.
+  /// Returns the number of changes of the given kind that the monitor has received for an
+  /// application.
   func count(_ kind: ControlInterface.ChangeKind, of application: String) -> Int {
     seen.count { $0.kind == kind && $0.application == application }
   }

@@ -1,12 +1,12 @@
 import Glibc
 import LinuxSystem
 
-/// A whole second of the wall clock, as schedules of notifications name it.
+/// A whole second of the wall clock, as notification schedules name it.
 struct WallClockTime {
-  /// Since 1970, as the daemon says when a notification fires.
+  /// Microseconds since 1970, as the daemon reports when a notification fires.
   let microseconds: Int
 
-  /// - Parameter seconds: from now, and then up to one more, to the whole second.
+  /// - Parameter seconds: the minimum distance from now. The time is rounded up to a whole second.
   init(in seconds: Int) {
     microseconds = (Int(WallClock.now()) / 1_000_000 + seconds + 1) * 1_000_000
   }
@@ -23,7 +23,7 @@ struct WallClockTime {
 
   var hasPassed: Bool { Int(WallClock.now()) > microseconds }
 
-  /// A moment some whole hours away.
+  /// Whether the two times are a whole number of hours apart.
   func isHours(from other: Int) -> Bool {
     other > microseconds && (other - microseconds).isMultiple(of: 3_600_000_000)
   }

@@ -2,30 +2,30 @@
 
 usage: application.py SOCKET ID [FLAG…]
 
-It registers, says `event JSON` for each event, and acknowledges each callback. Flags:
+It registers, prints `event JSON` for each event, and acknowledges each callback. Flags:
     background              registers in the background
     manual                  acknowledges nothing
     silent                  does not register
     sleeper                 does not acknowledge the calls of its keep-alive handler
-    drain                   at a socket event reads all there is, says `read JSON`, sends back one
+    drain                   reads all data at a socket event, prints `read JSON`, sends back one
                             byte for each part that it has read, and acknowledges
 
     call METHOD JSON        answered by `answer JSON`
     pipeline M1 J1 M2 J2    two calls in one write, answered by two `answer` lines
-    raw TEXT                a message as it stands, answered by `answer JSON`
-    connect ADDRESS         connects to HOST:PORT or a path and hands the socket over, answered by
+    raw TEXT                sends a message unchanged; answered by `answer JSON`
+    connect ADDRESS         connects to HOST:PORT or a path and passes the socket; answered by
                             `answer JSON`; connections count from 0
-    hand WHAT               hands something over that is none, or connection number WHAT again;
+    hand WHAT               passes a descriptor that is no socket, or connection WHAT again;
                             answered by `answer JSON`
-    read N                  reads what there is on that connection, answered by `read JSON`
-    urgent N                takes the urgent byte, answered by `read JSON`
-    close N                 closes that connection
+    read N                  reads the available data of connection N; answered by `read JSON`
+    urgent N                reads the urgent byte; answered by `read JSON`
+    close N                 closes connection N
     stream ID               opens the event stream on one more connection
-    fork METHOD JSON        as `call`, by a child, which stays; says `written {}` when the call is in
-                            its socket, and `child PID`
+    fork METHOD JSON        as `call`, by a child, which continues to run; prints `written {}` when
+                            the call is in its socket, and `child PID`
     drop                    closes the event stream
-    reconnect               connects anew and opens the event stream, after the daemon's end
-    lock PATH, unlock       takes a lock of flock(2), or lets it go, answered by `answer {}`
+    reconnect               reconnects after the daemon's end, and opens the event stream
+    lock PATH, unlock       takes or releases a lock of flock(2); answered by `answer {}`
     exit CODE, abort        ends
 """
 import fcntl, json, os, select, socket, struct, sys, threading
@@ -102,7 +102,7 @@ def answer_byte(number):
 
 
 def read(number, flags=0):
-    """Reads what there is, without waiting for more."""
+    """Reads the available data without waiting for more."""
     result = {"socket": number, "text": "", "end": False, "error": None}
     try:
         while not result["end"]:

@@ -1,4 +1,4 @@
-"""Written against org.taskschedd.Application.varlink alone: SOCKET is its argument."""
+"""A client written from org.taskschedd.Application.varlink alone. Its argument is SOCKET."""
 import json, socket, sys
 
 class Peer:

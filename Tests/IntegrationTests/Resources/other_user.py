@@ -3,11 +3,11 @@
 usage: other_user.py SOCKET
 
     open                    opens a connection; answered by `opened N`, N counting from 0
-    call N METHOD JSON      calls, and says `answer JSON`
-    more N METHOD JSON      calls with `more`; says `answer JSON` for the first reply
-    next N                  says `answer JSON` for the next reply, or for what was left unsaid
-    write N COUNT           writes COUNT bytes of a message that does not end, and waits until the
-                            daemon has taken them; says `answer`
+    call N METHOD JSON      calls, and prints `answer JSON`
+    more N METHOD JSON      calls with `more`; prints `answer JSON` for the first reply
+    next N                  prints `answer JSON` for the next reply
+    write N COUNT           writes COUNT bytes of an unfinished message, and waits until the daemon
+                            has read them; prints `answer`
     close N
 """
 import json, os, select, socket, sys
@@ -32,7 +32,7 @@ def send(number, data):
     try:
         connections[number].sendall(data)
     except ConnectionError:
-        # What the daemon had to say before it closed the connection is there to be read.
+        # The test can still read the daemon's last message before it closed the connection.
         pass
 
 
@@ -41,7 +41,8 @@ for line in sys.stdin:
     answer = None
     if words[0] == "open":
         connections.append(socket.socket(socket.AF_UNIX))
-        # The kernel doubles it. More than a quarter of that is no room until it is taken.
+        # The kernel doubles the size. While more than a quarter is occupied, poll(2) reports no
+        # room.
         connections[-1].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 40_000)
         connections[-1].connect(sys.argv[1])
         buffers.append(b"")

@@ -1,6 +1,6 @@
-"""A program of many busy processes. It says `member PID KIND` for each: the leader with a second
+"""A program of many busy processes. It prints `member PID KIND` for each: the leader with a second
 thread, a child, a grandchild, and three orphans by double fork (one in the leader's process group,
-one in its session, one in a session of its own, known by the environment only)."""
+one in its session, one in a separate session, which only its environment identifies)."""
 import os, sys, threading
 
 

@@ -1,4 +1,4 @@
-"""A program that traces its own child, from a thread of its own, as strace and debuggers do.
+"""A program that traces its own child from a separate thread, as strace and debuggers do.
 
 The child uses CPU time and ignores SIGTERM; so does the program.
 """

@@ -1,6 +1,6 @@
-"""Runs each argument as a shell command at a terminal of its own, and copies what they write.
+"""Runs each argument as a shell command at a separate terminal, and copies the output.
 
-Ends, and hangs all terminals up, when its standard input does.
+Ends, and hangs up all terminals, when its standard input ends.
 """
 
 import os

@@ -1,18 +1,18 @@
-"""A program for tests that uses the machine, as the lines on its standard input say. Each line is
-answered by one line.
+"""A program for tests that uses the machine as the lines on its standard input request. It answers
+each line with one line.
 
-    fork                 makes a child with a thread of its own: `PID`
+    fork                 makes a child with a second thread: `PID`
     thread               makes a thread: its id
     real-time            makes a thread of SCHED_FIFO, priority 7, reset on fork: its id
     nice TID N           sets a nice value
-    session              makes a child that leads a session of its own: `PID`
-    storm N              makes N children, each a moment after the one before; answers at once
-    calm                 waits until all have been made, and the thread that made them is gone: as
-                         it goes they become another's, and the kernel may leave out some just then
+    session              makes a child that leads a new session: `PID`
+    storm N              makes N children at short intervals; answers immediately
+    calm                 waits until all are made, and the thread that made them has ended; while it
+                         ends, they get another parent, and the kernel may omit some from listings
     score N              sets its oom_score_adj
     lock KIND PATH       locks a file: flock, fcntl, ofd, lease, or `passed`: by a child that ends
     listen PATH          listens on a TCP port and a Unix socket: `127.0.0.1:PORT`
-    burn SECONDS         uses so much CPU time, and then none
+    burn SECONDS         uses the given CPU time, and then none
 """
 import fcntl, os, signal, socket, struct, sys, threading, time
 
@@ -70,7 +70,7 @@ def listen(path):
     unix = socket.socket(socket.AF_UNIX)
     unix.bind(path)
     unix.listen()
-    # Neither listens: they are not told of.
+    # These sockets do not listen, so the daemon does not report them.
     kept.extend([tcp, unix, socket.socket(), socket.socketpair()])
     return "127.0.0.1:%d" % tcp.getsockname()[1]
 

@@ -1,9 +1,9 @@
 import TaskSchedulerWire
 
-/// The certification sequence: what each call must be, and what is answered.
+/// The certification sequence: the expected calls and their answers.
 struct Certification {
-  /// One step: the method's name, the parameters it must have besides `client_id`, the flags it
-  /// must have, and the answers.
+  /// One step: the method's name, its required parameters apart from `client_id`, its required
+  /// flags, and the answers.
   struct Step {
     let method: String
     let wants: JSONValue
@@ -75,10 +75,10 @@ struct Certification {
     }
   }
 
-  /// For each client, the index of the step that is to come.
+  /// For each client, the index of the expected step.
   private var next: [String: Int] = [:]
 
-  /// The answers to a call; all but the last one continue.
+  /// Returns the answers to a call. All but the last one have the flag `continues`.
   mutating func answers(to call: ReceivedCall) throws(Failure) -> [JSONValue] {
     let method = call.method.dropFirst("org.varlink.certification.".count)
     if method == "Start" {
@@ -105,7 +105,8 @@ struct Certification {
     return step.answers
   }
 
-  /// Objects with their names in order and without what is null, which is the same as absent.
+  /// Returns objects with sorted names and without null members, which mean the same as missing
+  /// ones.
   private static func sorted(_ value: JSONValue) -> JSONValue {
     switch value {
     case .null, .bool, .integer, .number, .string: value

@@ -1,5 +1,5 @@
-/// The interface that Varlink's certification client calls. It is the standard one to the letter,
-/// for the client reads it to know what to send.
+/// The interface that Varlink's certification client calls. The text is exactly the standard one,
+/// because the client reads it to learn what to send.
 enum CertificationInterface {
   static let text = """
     # The test interface of Varlink's certification. Each method's answer is the next one's

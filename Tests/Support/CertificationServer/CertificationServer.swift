@@ -8,13 +8,13 @@ struct SystemError: Error, CustomStringConvertible {
   var description: String { "\(call): \(String(cString: strerror(code)))" }
 }
 
-/// One line on standard error.
+/// Prints one line on standard error.
 func complain(_ problem: some CustomStringConvertible) {
   let line = Array("CertificationServer: \(problem)\n".utf8)
   _ = write(2, line, line.count)
 }
 
-/// Serves any number of connections, one after the other as poll(2) names them.
+/// Serves any number of connections, one at a time in the order of poll(2).
 struct CertificationServer {
   private struct Peer {
     var connection: ServerConnection
@@ -46,7 +46,7 @@ struct CertificationServer {
     if listen(listener, 16) != 0 { throw SystemError(call: "listen") }
   }
 
-  /// Until nothing has come for a minute.
+  /// Serves until no message has arrived for a minute.
   mutating func run() throws {
     while true {
       var polled = ([listener] + peers.keys.sorted()).map {
@@ -68,7 +68,7 @@ struct CertificationServer {
     }
   }
 
-  /// Reads what is there and answers it; false when the connection has ended.
+  /// Reads the available bytes and answers them. Returns false if the connection has ended.
   private mutating func serve(_ fd: Int32) throws -> Bool {
     guard var peer = peers[fd] else { return false }
     var bytes = [UInt8](repeating: 0, count: 65536)

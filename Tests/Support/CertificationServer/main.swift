@@ -1,6 +1,6 @@
 // A server of org.varlink.certification, for tests only: `CertificationServer SOCKET`.
-// It says "ready" on standard output when it listens, and ends when it has heard nothing for a
-// minute, so that none outlives a test that was killed.
+// It prints "ready" on standard output when it listens. It exits after a minute without a message,
+// so that it does not outlive a killed test.
 import Glibc
 import TaskSchedulerWire
 

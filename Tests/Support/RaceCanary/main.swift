@@ -2,10 +2,10 @@ import Glibc
 
 @testable import TaskSchedulerClient
 
-// What the thread sanitizer is held to before it is believed: it must see the race of
-// `race-canary unlocked`, and none in `race-canary locked`, where the client's own lock is used.
+// A check of the thread sanitizer: it must report the race of `race-canary unlocked`, and none in
+// `race-canary locked`, which uses the client's own lock.
 
-/// A number that threads add to, with the client's lock or without any.
+/// A number that threads increment, with the client's lock or without a lock.
 final class Tally: @unchecked Sendable {
   private var unlocked = 0
   private let locked = Locked(0)
@@ -27,7 +27,7 @@ final class Tally: @unchecked Sendable {
   var sum: Int { unlocked + locked.withLock { $0 } }
 }
 
-/// Two threads, each a thousand times.
+/// Runs two threads, each of which increments the number a thousand times.
 func addUp(locking: Bool) -> Int {
   let tally = Tally()
   let add: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? =

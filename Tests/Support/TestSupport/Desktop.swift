@@ -2,20 +2,20 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// A message bus of the test's own, with nothing on it and nothing that it could start. Ended with
-/// the value, and with the test's process, however that ends.
+/// An isolated message bus without services. It ends with the value, and with the test's process,
+/// however that process ends.
 public final class SessionBus: Sendable {
   public let path: String
   public let process: GuardedProcess
   private let folder = TemporaryDirectory(mode: 0o755)
 
   public var address: String { "unix:path=\(path)" }
-  /// What a program needs that is to find it.
+  /// The environment in which a program finds the bus.
   public var environment: [SystemString] {
     ["PATH=/usr/bin:/bin", SystemString("DBUS_SESSION_BUS_ADDRESS=\(address)"), "LANG=C.UTF-8"]
   }
 
-  /// Why this machine has none; nil where it can have one.
+  /// Why this machine cannot run a bus; nil if it can.
   public static let missing = Desktop.firstMissing(["dbus-daemon", "dbus-send", "gdbus"])
 
   private static let configuration = """
@@ -34,12 +34,12 @@ public final class SessionBus: Sendable {
     </busconfig>
     """
 
-  /// Starts it and waits until it takes clients.
+  /// Starts the bus, and waits until it accepts clients.
   ///
   /// - Parameters:
-  ///   - path: the path of its socket, in an existing directory.
-  ///   - services: the directory of the services that it can start.
-  ///   - uid: the only user that the bus accepts; nil is the user of the test.
+  /// - path: the path of its socket, in an existing directory.
+  /// - services: the directory of the services that the bus can start.
+  /// - uid: the only user that the bus accepts; nil for the user of the test.
   public init(path: String, services: String? = nil, uid: UInt32? = nil) throws {
     self.path = path
     let text = Self.configuration.replacing("@PATH@", with: path).replacing(
@@ -66,8 +66,8 @@ public final class SessionBus: Sendable {
 
   /// Runs a client to its end.
   ///
-  /// - Returns: what it has written.
-  /// - Throws: EPROTO where it fails.
+  /// - Returns: the output of the client.
+  /// - Throws: EPROTO if the client fails.
   @discardableResult
   public func run(_ program: String, _ arguments: String...) throws -> String {
     try run(program, arguments)
@@ -97,10 +97,10 @@ public final class Desktop: Sendable {
   private let configuration: String
   private let service: Mutex<GuardedProcess?>
 
-  /// The name by which notification services are found.
+  /// The bus name of notification services.
   public static let serviceName = "org.freedesktop.Notifications"
 
-  /// Why this machine has none; nil where it can have one.
+  /// Why this machine cannot run a desktop; nil if it can.
   public static let missing =
     SessionBus.missing ?? firstMissing(["Xvfb", "dunst", "dunstctl", "busctl"])
 
@@ -108,13 +108,13 @@ public final class Desktop: Sendable {
     programs.first { access("/usr/bin/\($0)", X_OK) != 0 }.map { "there is no /usr/bin/\($0)" }
   }
 
-  /// Starts a bus and a screen, and the service unless that is to come later.
+  /// Starts a bus, a screen and, by default, the service.
   ///
   /// - Parameters:
-  ///   - timeout: for how long notifications are shown, in seconds; 0: until they are closed.
-  ///   - shownMax: how many are on the screen at once. Each that comes has all drawn anew, which
-  ///     takes some milliseconds.
-  ///   - busPath: nil: in a directory of its own.
+  /// - timeout: how long a notification is shown, in seconds; 0: until it is closed.
+  /// - shownMax: the maximum number of notifications on the screen. Each new one redraws all, which
+  ///   takes some milliseconds.
+  /// - busPath: the path of the bus; nil: in a new directory.
   public init(
     timeout: Int = 0, shownMax: Int = 5, isServing: Bool = true, busPath: String? = nil
   ) throws {
@@ -137,7 +137,7 @@ public final class Desktop: Sendable {
     if isServing { try startService() }
   }
 
-  /// Starts dunst, and waits until it has the service's name.
+  /// Starts dunst, and waits until it owns the service's name.
   public func startService() throws {
     let process = try GuardedProcess(
       ["dunst", "-config", configuration], environment: environment)
@@ -145,7 +145,7 @@ public final class Desktop: Sendable {
     try bus.wait(for: Self.serviceName)
   }
 
-  /// Ends dunst, which forgets all notifications.
+  /// Ends dunst, which discards all notifications.
   public func endService() {
     service.withLock {
       $0?.end()
@@ -158,7 +158,7 @@ public final class Desktop: Sendable {
     service.withLock { $0?.send(signal: signal) }
   }
 
-  /// What a program needs that is to be seen on this desktop.
+  /// The environment in which a program uses this desktop.
   public var environment: [SystemString] {
     bus.environment + [
       SystemString("DISPLAY=\(display)"), SystemString("HOME=\(folder.path)"),
@@ -166,20 +166,20 @@ public final class Desktop: Sendable {
     ]
   }
 
-  /// Does what a user would do: `action 0` chooses the newest notification, `close` closes it,
-  /// `history` and `count` show what was and is there.
+  /// Simulates a user: `action 0` chooses the newest notification, `close` closes it, `history` and
+  /// `count` show past and present notifications.
   ///
-  /// - Returns: what dunstctl has written.
+  /// - Returns: the output of dunstctl.
   @discardableResult
   public func control(_ arguments: String...) throws -> String {
     try bus.run("dunstctl", arguments, environment: environment)
   }
 
-  /// How many notifications there are.
+  /// The numbers of notifications.
   public struct Counts: Hashable, Sendable {
-    /// On the screen.
+    /// The notifications on the screen.
     public var displayed: Int
-    /// Without room on the screen yet.
+    /// The notifications that wait for space on the screen.
     public var waiting: Int
 
     public init(displayed: Int, waiting: Int = 0) {
@@ -188,7 +188,7 @@ public final class Desktop: Sendable {
     }
   }
 
-  /// How many there are, with all of whose showing or closing we have been told.
+  /// Returns the numbers of notifications, after the signals for all of their changes have arrived.
   public func counts() throws -> Counts {
     func number(_ what: String) throws -> Int {
       let digits = try control("count", what).filter { $0.isNumber }

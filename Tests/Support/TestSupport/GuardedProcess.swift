@@ -2,10 +2,10 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// A program that serves the test: asked to end when the value ends, and when the test's process
-/// ends, however that does.
+/// A program that serves the test. It is terminated when the value ends, and when the test's
+/// process ends, however that process ends.
 public final class GuardedProcess: Sendable {
-  /// Of the program itself.
+  /// The pid of the program itself, not of its guardian.
   public let pid: Int32
   private let guardian: TestProcess
   private let hasEnded = Atomic(false)
@@ -20,10 +20,10 @@ public final class GuardedProcess: Sendable {
     """
 
   /// - Parameters:
-  ///   - command: a program of /usr/bin and its arguments. What it writes is for `readLine`, but
-  ///     for errors and warnings, which are thrown away.
-  ///   - environment: all of it.
-  ///   - uid: run by that user; nil: by ours.
+  /// - command: a program of /usr/bin and its arguments. `readLine` returns its output; its
+  ///   standard error is discarded.
+  /// - environment: the complete environment.
+  /// - uid: the user that runs the program; nil for the user of the test.
   public init(
     _ command: [String], environment: [SystemString] = ["PATH=/usr/bin:/bin"], uid: UInt32? = nil
   ) throws {
@@ -39,20 +39,20 @@ public final class GuardedProcess: Sendable {
 
   deinit { end() }
 
-  /// Has it end, and waits for that.
+  /// Terminates the program, and waits for its end.
   public func end() {
     guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
     _ = try? guardian.writeLine("end")
-    // What does not end by then is killed with the guardian's group.
+    // A program that does not end in time is killed with the guardian's group.
     _ = try? guardian.waitForExit(within: .seconds(5))
   }
 
-  /// Sends it a signal. Its pid is kept until `end()`.
+  /// Sends the program a signal. Its pid stays reserved until `end()`.
   public func send(signal: Int32) {
     precondition(!hasEnded.load(ordering: .relaxed), "the process may be another's by now")
     kill(pid, signal)
   }
 
-  /// The next line that it writes, without its end; nil at the end of its output.
+  /// Returns the next line of output without its end, or nil at the end of the output.
   public func readLine() throws -> String? { try guardian.readLine() }
 }

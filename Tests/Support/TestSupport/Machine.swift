@@ -1,19 +1,19 @@
 import Glibc
 import LinuxSystem
 
-/// A machine of the test's own: a real systemd as PID 1 in namespaces and a cgroup of its own, over
-/// an overlay of this machine's root. It ends with the value, and with the test's process, however
-/// that ends (see `Tests/Support/machine/guardian`).
+/// An isolated machine: a real systemd as PID 1 in its own namespaces and cgroup, on an overlay of
+/// this machine's root. It ends with the value, and with the test's process, however that process
+/// ends (see `Tests/Support/machine/guardian`).
 public final class Machine: Sendable {
-  /// Its PID 1, as seen from here.
+  /// The pid of its PID 1 in the namespace of the test.
   public let pid: Int32
-  /// Its cgroup, as seen from here.
+  /// Its cgroup in the namespace of the test.
   public let group: ControlGroup
-  /// Boots it, and removes all of it when its standard input ends.
+  /// The process that boots the machine, and removes all of it when its standard input ends.
   private let guardian: PIDFD
   private let guardianInput: Int32
 
-  /// What a program has written, and how it ended.
+  /// The output of a program, and how it ended.
   public struct Output: Sendable {
     public let code: Int32
     public let text: String
@@ -22,10 +22,10 @@ public final class Machine: Sendable {
 
   private static let scripts =
     "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/machine"
-  /// The program that boots a machine and sees to its end.
+  /// The program that boots a machine and removes it afterwards.
   public static let guardianPath = scripts + "/guardian"
 
-  /// Why this machine cannot have one inside; nil where it can.
+  /// Why this machine cannot run another inside; nil if it can.
   public static let missing: String? = {
     if geteuid() != 0 { return "only root boots a systemd in namespaces" }
     if let missing = TestControlGroup.missing { return missing }
@@ -40,8 +40,8 @@ public final class Machine: Sendable {
     return namespaceRefusal()
   }()
 
-  /// - Parameter tree: the directory that is copied over this machine's root.
-  /// - Throws: a sentence on what went wrong, as a ``MachineError``.
+  /// - Parameter tree: the directory whose files are laid over this machine's root.
+  /// - Throws: a ``MachineError`` with a sentence about the failure.
   public init(tree: String) throws {
     let (reading, writing) = try FileDescriptor.pipe().ends()
     let input = FileDescriptor(taking: writing)
@@ -54,7 +54,7 @@ public final class Machine: Sendable {
       arguments: ["guardian", SystemString(try Self.parent().path), SystemString(tree)],
       environment: [SystemString("PATH=\(searchPath)")])
     request.stdio = (childsInput.rawValue, childsOutput.rawValue, nil)
-    // What a terminal sends to the test does not reach it.
+    // Signals from the terminal of the test do not reach the machine.
     request.newSession = true
     guardian = try HeldChild.spawn(request).releaseAndWaitForExec()
     childsOutput.close()
@@ -72,12 +72,12 @@ public final class Machine: Sendable {
     _ = try? guardian.wait()
   }
 
-  /// The cgroup below which machines are made.
+  /// Returns the cgroup below which machines are created.
   public static func parent() throws -> ControlGroup {
     try unwrap(ControlGroup.own(in: ProcFS()))
   }
 
-  /// Starts a program in the machine, as root or another user; what it writes is for `readLine`.
+  /// Starts a program in the machine, as root or another user. `readLine` returns its output.
   public func start(_ arguments: [String], as user: UInt32? = nil) throws -> TestProcess {
     var command = ["nsenter", "-t", "\(pid)", "-a", "--"]
     if let user {
@@ -103,7 +103,7 @@ public final class Machine: Sendable {
 
   /// Runs a program that must succeed.
   ///
-  /// - Throws: a ``MachineError`` with what it wrote, where it did not.
+  /// - Throws: a ``MachineError`` with the output if the program fails.
   @discardableResult
   public func must(_ arguments: String..., as user: UInt32? = nil) throws -> Output {
     let output = try finish(start(arguments, as: user))
@@ -130,7 +130,8 @@ public final class Machine: Sendable {
     }
   }
 
-  /// Containers often keep root from mounting: tried with what booting needs first.
+  /// Returns why the namespaces of a machine cannot be created. Containers often forbid root to
+  /// mount, so this tries the mounts that a boot begins with.
   private static func namespaceRefusal() -> String? {
     let script = "mount -t tmpfs tmpfs /tmp && mkdir /tmp/u /tmp/w /tmp/m && "
       + "mount -t overlay overlay -o lowerdir=/,upperdir=/tmp/u,workdir=/tmp/w /tmp/m && "
@@ -149,7 +150,7 @@ public final class Machine: Sendable {
 
 private let searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/// What went wrong in a machine, in a sentence.
+/// A failure in a machine, as a sentence.
 public struct MachineError: Error, CustomStringConvertible {
   public let sentence: String
   public var description: String { sentence }

@@ -1,12 +1,12 @@
 import Glibc
 import LinuxSystem
 
-/// A network of the test's own, kept by a process: nothing that is done in it reaches the
-/// machine's.
+/// An isolated network namespace, which a process keeps open. Changes to it do not affect the
+/// machine's network.
 public final class NetworkNamespace {
   private let keeper: TestProcess
 
-  /// Why this machine cannot have one; nil where it can.
+  /// Why this machine cannot create a namespace; nil if it can.
   public static let missing: String? = {
     guard geteuid() == 0 else { return "only root makes network namespaces" }
     for tool in ["unshare", "nsenter", "ip"]
@@ -29,7 +29,7 @@ public final class NetworkNamespace {
     }
   }
 
-  /// Runs `ip` in it, which must succeed.
+  /// Runs `ip` in the namespace, and throws if it fails.
   public func ip(_ arguments: String) throws {
     let ip = try TestProcess.shell("nsenter -t \(keeper.pid) -n ip \(arguments) 2>&1") {
       $0.environment = [SystemString("PATH=\(searchPath)")]
@@ -48,20 +48,19 @@ public final class NetworkNamespace {
     try ip("-batch \(file)")
   }
 
-  /// Runs `body` on this thread, which is in this network meanwhile: sockets that it makes stay
-  /// there.
+  /// Runs `body` on this thread in the namespace. Sockets that it creates stay in the namespace.
   public func inside<Value: ~Copyable>(_ body: () throws -> Value) throws -> Value {
     let own = try FileDescriptor.open(reading: "/proc/thread-self/ns/net")
     let there = try FileDescriptor.open(reading: "/proc/\(keeper.pid)/ns/net")
     try Self.enter(there.rawValue)
     defer {
-      // A thread that stayed would run other tests in the wrong network.
+      // If the thread stayed in the namespace, it would run other tests in the wrong network.
       do { try Self.enter(own.rawValue) } catch { fatalError("\(error)") }
     }
     return try body()
   }
 
-  /// setns(2), which Swift's module of the C library leaves out.
+  /// setns(2), which Swift's Glibc module does not declare.
   private static let setns: @convention(c) (Int32, Int32) -> Int32 = {
     guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "setns") else {
       preconditionFailure("every Linux since 3.0 has setns")
@@ -70,7 +69,7 @@ public final class NetworkNamespace {
   }()
 
   private static func enter(_ number: Int32) throws {
-    // CLONE_NEWNET: a descriptor of another kind of namespace is refused.
+    // CLONE_NEWNET makes the kernel refuse descriptors of other kinds of namespaces.
     if setns(number, 0x4000_0000) != 0 { throw SystemError(call: "setns", errno: errno) }
   }
 }

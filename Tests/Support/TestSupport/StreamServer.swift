@@ -1,23 +1,23 @@
 import Glibc
 import LinuxSystem
 
-/// What a test's connection is made of.
+/// The kinds of a test's connections.
 public enum StreamKind: String, CaseIterable, Sendable {
-  /// Over loopback.
+  /// TCP over loopback.
   case tcp
   case unix
 }
 
-/// Listens, for applications to connect to; what it accepts sends when the test says so.
+/// A server to which applications connect. The accepted ends send on request of the test.
 public final class StreamServer: Sendable {
   public let kind: StreamKind
-  /// For TCP "127.0.0.1:PORT", else the path.
+  /// "127.0.0.1:PORT" for TCP, otherwise the path.
   public let address: String
   /// The listening socket.
   public let number: Int32
   private let port: in_port_t
 
-  /// - Parameter backlog: how many connections wait to be accepted, less one.
+  /// - Parameter backlog: the backlog of listen(2). The kernel queues one connection more.
   public init(
     _ kind: StreamKind, in directory: TemporaryDirectory, backlog: Int32 = SOMAXCONN
   ) throws {
@@ -36,7 +36,7 @@ public final class StreamServer: Sendable {
 
   deinit { close(number) }
 
-  /// An application's end of a new connection.
+  /// Returns the application's end of a new connection.
   public func connect() throws -> StreamEnd {
     switch kind {
     case .unix: return StreamEnd(taking: try UnixSocket.connect(path: address).take())
@@ -49,7 +49,7 @@ public final class StreamServer: Sendable {
     }
   }
 
-  /// Begins to connect, and does not wait for it: where the backlog is full, it stays so.
+  /// Begins to connect without waiting. While the backlog is full, the connection stays incomplete.
   public func beginToConnect() throws -> StreamEnd {
     let type = streamType | Int32(SOCK_NONBLOCK.rawValue)
     let end = StreamEnd(taking: try must("socket", socket(AF_INET, type, 0)))
@@ -61,22 +61,22 @@ public final class StreamServer: Sendable {
     return end
   }
 
-  /// Our end of the next connection.
+  /// Returns the server's end of the next connection.
   public func accept() throws -> StreamEnd {
     try waitFor(POLLIN, on: number)
     return StreamEnd(taking: try must("accept", Glibc.accept(number, nil, nil)))
   }
 
-  /// Both ends of a new connection.
+  /// Returns both ends of a new connection.
   public func pair() throws -> (application: StreamEnd, peer: StreamEnd) {
     let application = try connect()
     return (application, try accept())
   }
 }
 
-/// One end of a connection, blocking, closed when the value ends.
+/// One end of a blocking connection, which is closed when the value ends.
 public final class StreamEnd {
-  /// -1 once it is closed.
+  /// The descriptor; -1 once it is closed.
   public private(set) var number: Int32
 
   public init(taking number: Int32) {
@@ -85,13 +85,13 @@ public final class StreamEnd {
 
   deinit { close() }
 
-  /// Closes it. Unread data of the peer makes that a reset.
+  /// Closes the connection. If the peer's data is unread, this resets the connection.
   public func close() {
     if number >= 0 { Glibc.close(number) }
     number = -1
   }
 
-  /// Closes a TCP connection by a reset.
+  /// Closes a TCP connection with a reset.
   public func reset() throws {
     var option = linger(l_onoff: 1, l_linger: 0)
     let size = socklen_t(MemoryLayout<linger>.size)
@@ -99,17 +99,17 @@ public final class StreamEnd {
     close()
   }
 
-  /// Sends no more: the peer sees the end, and may go on sending.
+  /// Shuts down sending. The peer reads the end of the stream, and may continue to send.
   public func finish() throws {
     try must("shutdown", shutdown(number, Int32(SHUT_WR)))
   }
 
-  /// Sends all of it.
+  /// Sends the whole text.
   public func send(_ text: String) throws {
     try send(text, flags: 0)
   }
 
-  /// Sends it as urgent data: of TCP, its last byte is.
+  /// Sends the text as urgent data. TCP marks its last byte as urgent.
   public func sendUrgent(_ text: String) throws {
     try send(text, flags: Int32(MSG_OOB))
   }
@@ -121,15 +121,16 @@ public final class StreamEnd {
     precondition(count == bytes.count, "a test sends no more than the kernel takes")
   }
 
-  /// Sends at an instant of CLOCK_BOOTTIME, to some microseconds: until then it is busy.
+  /// Sends at an instant of CLOCK_BOOTTIME, with an accuracy of some microseconds. Uses the CPU
+  /// until then.
   public func send(_ text: String, at nanoseconds: UInt64) throws {
     while BootClock.now() < nanoseconds {}
     try send(text)
   }
 
-  /// Sends as soon as something is so, which it looks for without pause.
+  /// Sends as soon as a condition holds. Checks the condition continuously.
   ///
-  /// - Throws: ETIMEDOUT when the deadline passes first.
+  /// - Throws: ETIMEDOUT if the deadline passes first.
   public func send(_ text: String, when isSo: () throws -> Bool) throws {
     let end = BootClock.now() + UInt64(deadline.components.seconds) * 1_000_000_000
     while try !isSo() {
@@ -140,8 +141,9 @@ public final class StreamEnd {
     try send(text)
   }
 
-  /// Waits for one byte, which the application sends as its last act, and answers so long after it
-  /// came: between the application's last read and its suspension, or about there.
+  /// Waits for one byte, which the application sends as its last action, and answers after the
+  /// given delay. The answer therefore arrives between the application's last read and its
+  /// suspension, approximately.
   public func answer(_ text: String, after delay: Duration) throws {
     guard try receive(1).utf8.count == 1 else {
       throw SystemError(call: "waiting for the application's byte", errno: ECONNRESET)
@@ -149,7 +151,7 @@ public final class StreamEnd {
     try send(text, at: BootClock.now() + UInt64(delay / .nanoseconds(1)))
   }
 
-  /// Waits for so many bytes; fewer at the end of the stream.
+  /// Waits for the given number of bytes. Returns fewer at the end of the stream.
   public func receive(_ count: Int) throws -> String {
     var bytes: [UInt8] = []
     while bytes.count < count {
@@ -162,14 +164,14 @@ public final class StreamEnd {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Takes urgent data out of its turn.
+  /// Receives urgent data out of band.
   public func receiveUrgent() throws -> String {
     var byte: UInt8 = 0
     try must("recv", recv(number, &byte, 1, Int32(MSG_OOB)))
     return String(decoding: [byte], as: UTF8.self)
   }
 
-  /// SO_ERROR, which is 0 from then on.
+  /// Returns SO_ERROR, which the kernel thereby resets to 0.
   public func takeError() throws -> Int32 {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -177,7 +179,7 @@ public final class StreamEnd {
     return code
   }
 
-  /// Another descriptor of it, as one that arrives by SCM_RIGHTS.
+  /// Returns a duplicate of the descriptor, like one that arrives by SCM_RIGHTS.
   public func duplicate() throws(SystemError) -> FileDescriptor {
     try FileDescriptor.duplicate(of: number)
   }
@@ -198,7 +200,7 @@ private func setBlocking(_ number: Int32) throws(SystemError) {
   try must("fcntl", fcntl(number, F_SETFL, flags & ~O_NONBLOCK))
 }
 
-/// A listening socket, and its port.
+/// Returns a listening socket and its port.
 private func listenOnLoopback(_ backlog: Int32) throws(SystemError) -> (Int32, in_port_t) {
   let number = try must("socket", socket(AF_INET, streamType, 0))
   try withLoopback(port: 0) { address, length throws(SystemError) in
@@ -228,5 +230,5 @@ private func withLoopback<Result>(
   }
 }
 
-/// The peer sends no more (poll(2)); Glibc has it for GNU sources only.
+/// The peer sends no more data (poll(2)). Glibc declares the constant only with _GNU_SOURCE.
 public let POLLRDHUP: Int32 = 0x2000

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// A directory under /tmp for a test, which is removed with its content when the value ends.
+/// A directory under /tmp for a test, which is removed with its contents when the value ends.
 public final class TemporaryDirectory: Sendable {
   public let path: String
 
@@ -15,7 +15,7 @@ public final class TemporaryDirectory: Sendable {
 
   deinit { remove(path) }
 
-  /// The path of an entry.
+  /// Returns the path of an entry.
   public func file(_ name: String) -> String { "\(path)/\(name)" }
 
   /// Writes an entry and returns its path.
@@ -28,13 +28,13 @@ public final class TemporaryDirectory: Sendable {
     let count = text.withUTF8 { Glibc.write(number, $0.baseAddress, $0.count) }
     precondition(count == text.utf8.count, "write \(path): \(SystemError.describe(errno))")
     close(number)
-    // creat applied the umask.
+    // creat(2) applied the umask, so the mode is set again.
     chmod(path, mode)
     return path
   }
 }
 
-/// Removes a file, or a directory with its content. Follows no link.
+/// Removes a file, or a directory with its contents. Does not follow links.
 private func remove(_ path: String) {
   if unlink(path) == 0 { return }
   guard let folder = opendir(path) else { return }

@@ -2,14 +2,14 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// A cgroup of the test's own below ours. When the value ends, its processes are killed and it is
+/// A new cgroup below that of the tests. When the value ends, its processes are killed, and it is
 /// removed.
 public final class TestControlGroup: Sendable {
   public let group: ControlGroup
 
   private static let made = Atomic<Int>(0)
 
-  /// Why this machine cannot have one; nil where it can.
+  /// Why this machine cannot create a cgroup; nil if it can.
   public static let missing: String? = {
     guard let proc = try? ProcFS(), let own = try? ControlGroup.own(in: proc) else {
       return "no cgroup v2 hierarchy is mounted here"

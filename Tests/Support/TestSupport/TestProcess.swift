@@ -1,8 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// A real process of the test's own, in a process group of its own, killed with that group and
-/// reaped when the value ends. Its standard input is a socket that `writeLine` feeds.
+/// A real process in a new process group. When the value ends, the group is killed and the process
+/// is reaped. Its standard input is a socket that `writeLine` writes to.
 public final class TestProcess: Sendable {
   public let pid: Int32
   public let pidfd: PIDFD
@@ -11,7 +11,7 @@ public final class TestProcess: Sendable {
 
   /// Runs a shell script.
   ///
-  /// - Parameter script: for sh; what it writes to its standard output is for `readLine`.
+  /// - Parameter script: the script for sh. `readLine` returns its standard output.
   public static func shell(
     _ script: String, configure: (inout SpawnRequest) -> Void = { _ in }
   ) throws -> TestProcess {
@@ -48,17 +48,17 @@ public final class TestProcess: Sendable {
   }
 
   deinit {
-    // Reaped by `waitForExit` or by the test itself: then the group may be another's by now. In
-    // this order, or one that ends between the two looks would stay a zombie; and while there is
-    // one, swift-testing's waiting for exit tests (waitid(P_ALL), WNOWAIT) sees no other end.
+    // If `waitForExit` or the test has reaped the process, another process may use the group's
+    // number by now. The order of the two checks matters: a process that ends between them would
+    // otherwise stay a zombie, and hide other ends from swift-testing's waitid(P_ALL, WNOWAIT).
     guard isRunning || (try? pidfd.wait([.nonblocking, .leave])) != nil else { return }
     end()
     _ = try? pidfd.wait()
   }
 
-  /// Waits until it ends, ends what is left of its group, and reaps it.
+  /// Waits until the process ends, kills the rest of its group, and reaps it.
   ///
-  /// - Throws: ETIMEDOUT when the deadline passes first.
+  /// - Throws: ETIMEDOUT if the deadline passes first.
   public func waitForExit(within limit: Duration = deadline) throws -> ProcessExit? {
     try waitFor(POLLIN, on: pidfd.rawValue, within: limit)
     end()
@@ -73,22 +73,22 @@ public final class TestProcess: Sendable {
     _ = try? pidfd.send(signal: SIGKILL)
   }
 
-  /// Writes a short line to its standard input; that it has ended is no error.
+  /// Writes a short line to its standard input. Does not fail if the process has ended.
   public func writeLine(_ line: String) throws {
     var text = line + "\n"
     try text.withUTF8 { _ = try UnixSocket.send(input.rawValue, UnsafeRawBufferPointer($0)) }
   }
 
-  /// Whether it has written something that was not read, or closed its output.
+  /// Whether there is unread output, or the process has closed its output.
   public var hasWritten: Bool {
     get throws(SystemError) {
       try Readiness.wait(for: Int16(POLLIN), on: output.rawValue, timeout: .zero) != 0
     }
   }
 
-  /// The next line that it writes, without its end; nil at the end of its output.
+  /// Returns the next line of output without its end, or nil at the end of the output.
   ///
-  /// - Throws: ETIMEDOUT when the deadline passes first.
+  /// - Throws: ETIMEDOUT if the deadline passes first.
   public func readLine(within limit: Duration = deadline) throws -> String? {
     let end = BootClock.now() + UInt64(limit.components.seconds) * 1_000_000_000
     var line: [UInt8] = []

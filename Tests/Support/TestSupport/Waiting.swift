@@ -1,8 +1,9 @@
 import Glibc
 import LinuxSystem
 
-/// How long a test waits for what must happen, before it says that it never will: far longer than a
-/// machine needs of which others take most (a hypervisor was seen to take three quarters of ours).
+/// The time after which a test fails if an expected event has not occurred. It is generous for
+/// machines whose hypervisor gives most CPU time to other guests (three quarters have been
+/// observed).
 public let deadline: Duration = .seconds(120)
 
 /// Waits until a file descriptor is ready.
@@ -17,7 +18,7 @@ public func waitFor(
   return happened
 }
 
-/// The value, or an error where there is none: `#require` for what cannot be copied.
+/// Returns the value, or throws if it is nil: `#require` for values that cannot be copied.
 public func unwrap<Value: ~Copyable>(_ value: consuming Value?) throws(SystemError) -> Value {
   guard let value else { throw SystemError(call: "unwrapping a value", errno: ENOENT) }
   return value

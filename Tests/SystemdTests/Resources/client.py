@@ -1,10 +1,10 @@
-"""An application that speaks the protocol by hand, on connections that it never makes anew.
+"""An application that speaks the protocol by hand, on connections that it never reopens.
 
-It registers, begins a task, and obeys lines on its standard input: `half` sends half of the message
-that ends the task, `rest` the other half; `large` and `finish` the same with a message that no
-socket holds; `begin N` begins and ends as many tasks; `event` waits for the next event;
-`call METHOD JSON` calls; `keepalive SECONDS` sets its handler; `connect PATH` hands a connection
-over, and `read` reads of it. What comes is printed, a connection that was closed as `closed`.
+It registers, begins a task, and reads commands from its standard input: `half` sends half of the
+message that ends the task, `rest` the other half; `large` and `finish` the same with a message that
+no socket holds; `begin N` begins and ends as many tasks; `event` waits for the next event; `call
+METHOD JSON` calls; `keepalive SECONDS` sets its handler; `connect PATH` passes a connection to the
+daemon, and `read` reads from it. It prints each message, and `closed` for a closed connection.
 """
 import json
 import socket
@@ -56,7 +56,7 @@ whole = Line.message("Application.EndBackgroundTask", {"task": task})
 for line in sys.stdin:
     words = line.split()
     if words[0] == "half":
-        # A daemon that is killed is about to receive some of them.
+        # A daemon that is about to be killed receives some of the bytes.
         for byte in whole[: len(whole) // 2]:
             calls.socket.sendall(bytes([byte]))
         say("half")
@@ -64,7 +64,7 @@ for line in sys.stdin:
         calls.socket.sendall(whole[len(whole) // 2:])
         say(calls.receive())
     elif words[0] == "large":
-        # Much longer than what a socket holds: it is collected in the daemon's memory.
+        # The message is much larger than a socket buffer, so the daemon collects it in memory.
         large = Line.message("Application.BeginBackgroundTask", {"name": "x" * 400_000})
         calls.socket.sendall(large[:300_000])
         rest = large[300_000:]

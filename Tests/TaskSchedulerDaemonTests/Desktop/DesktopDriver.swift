@@ -8,11 +8,11 @@ import TestSupport
 
 typealias Occurrence = DesktopNotifications.Occurrence
 
-/// The daemon's loop with nothing on it but notifications, turned for as long as a test waits.
+/// The daemon's event loop with notifications only. It runs while a test waits.
 final class DesktopDriver {
   let loop: EventLoop
   private(set) var occurrences: [Occurrence] = []
-  /// What was shown so far, in order.
+  /// The notifications shown so far, in order.
   private(set) var shown: [UInt64] = []
   private(set) var notifications: DesktopNotifications?
   let user: UserID
@@ -52,9 +52,9 @@ final class DesktopDriver {
     notifications?.close(NotificationID(number))
   }
 
-  /// Turns the loop until this has happened.
+  /// Runs the loop until the occurrence.
   ///
-  /// - Throws: ETIMEDOUT when the deadline passes first.
+  /// - Throws: ETIMEDOUT if the deadline passes first.
   func wait(for occurrence: Occurrence) throws {
     try wait { $0.contains(occurrence) }
   }
@@ -70,7 +70,7 @@ final class DesktopDriver {
     }
   }
 
-  /// Does all that is ready, and what follows from it.
+  /// Handles everything that is ready, and its consequences.
   func settle() throws {
     let idle = try loop.whenIdle { self.isIdle = true }
     isIdle = false
@@ -79,7 +79,7 @@ final class DesktopDriver {
   }
   private var isIdle = false
 
-  /// How often this has happened.
+  /// Returns how often the occurrence has happened.
   func count(_ occurrence: Occurrence) -> Int {
     occurrences.count { $0 == occurrence }
   }
@@ -100,7 +100,7 @@ extension Occurrence {
 }
 
 extension DesktopDriver {
-  /// What has failed so far, without the words.
+  /// Returns the failures so far, without their texts.
   func failures(_ number: UInt64) -> [DesktopNotifications.Failure] {
     occurrences.compactMap {
       if case .failed(NotificationID(number), let failure) = $0 { failure } else { nil }

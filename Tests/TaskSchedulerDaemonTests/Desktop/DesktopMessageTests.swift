@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Scalars that Unicode says will never be characters. No literal may have them.
+/// Scalars that Unicode reserves as noncharacters. A literal cannot contain them.
 let noCharacters = String(
   String.UnicodeScalarView([0xFDD0, 0xFFFF, 0x10FFFE].compactMap { Unicode.Scalar($0 as UInt32) }))
 
@@ -68,7 +68,7 @@ struct DesktopMessageTests {
     #expect(hints([.sound]).contains(.text("sound-name", "message-new-instant")))
     notification.sound = "/usr/share/sounds/bell.oga"
     #expect(hints([.sound]).contains(.text("sound-file", "/usr/share/sounds/bell.oga")))
-    #expect(hints([]).count == 2, "a service that makes no sounds is told of none")
+    #expect(hints([]).count == 2, "a service without sounds gets no sound hints")
   }
 
   @Test("Urgency, the application and the category are hints")

@@ -35,7 +35,7 @@ struct DesktopTests {
     try driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     #expect(try desktop.counts() == .init(displayed: 1))
-    // Unlike a click, this leaves it on the screen.
+    // Unlike a click, this leaves the notification on the screen.
     for _ in 1...2 { try desktop.control("action", "0") }
     try desktop.control("close")
     try driver.wait(for: .closed(1, .dismissed))
@@ -72,7 +72,8 @@ struct DesktopTests {
     try driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     try driver.show(2, "Dinner")
-    // Before the service has been asked, while it is, and when it shows it.
+    // Before the daemon has asked the service, during the call, and after the service has shown the
+    // notification.
     driver.close(2)
     try driver.show(3, "Supper")
     try driver.loop.turn(within: deadline)
@@ -115,7 +116,8 @@ struct DesktopTests {
     try driver.wait(for: .shown(2))
     #expect(driver.count(.shown(1)) == 1)
     #expect(try desktop.counts() == .init(displayed: 1))
-    // It counts from one again: what is chosen is what is shown now.
+    // The new service counts from 1 again: the choice applies to the notification that is shown
+    // now.
     try desktop.control("action", "0")
     try driver.wait(for: .chosen(2))
     #expect(!driver.occurrences.contains(.chosen(1)))
@@ -131,7 +133,7 @@ struct DesktopTests {
     for number in [1, 3, 5] as [UInt64] {
       let desktop = try Desktop(busPath: path)
       try driver.wait(for: .shown(number))
-      // Ended as by a crash: its socket stays behind.
+      // The signal simulates a crash: the socket stays behind.
       desktop.bus.process.send(signal: SIGKILL)
       try driver.wait(for: .closed(number, .serviceEnded))
       try driver.show(number + 2, "While there is no bus")
@@ -216,7 +218,7 @@ struct DesktopTests {
       "0", "", "Theirs", "", "['default', 'Open']", "{'urgency': <byte 2>}",
       "--", "-1")
     #expect(try desktop.counts() == .init(displayed: 2))
-    // Theirs is above ours.
+    // The other program's notification is above that of the daemon.
     try desktop.control("action", "0")
     try driver.show(2, "A later one")
     try driver.wait(for: .shown(2))
@@ -224,7 +226,7 @@ struct DesktopTests {
   }
 }
 
-/// Looks how late the loop is for what is due every 5 ms.
+/// Measures how late the loop handles a timer that is due every 5 ms.
 final class Ticking {
   private(set) var count = 0
   private(set) var latest: Duration = .zero

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// The table, to be changed from within expectations.
+/// Wraps the table in a class, so that expectations can change it.
 @dynamicMemberLookup
 private final class Table {
   private var table = PresentationTable()
@@ -153,7 +153,7 @@ struct PresentationTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("A notification that a service closes at once is not shown any more")
+  @Test("A notification that a service closes immediately counts as not shown")
   func discarded() throws {
     try ask(1)
     #expect(table.answered(1, 0).0 == .discarded)

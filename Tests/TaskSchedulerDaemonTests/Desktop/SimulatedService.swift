@@ -2,23 +2,23 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// A notification service that misbehaves as a real one cannot be made to. Written on libsystemd,
-/// which the daemon needs too.
+/// A notification service that misbehaves in ways that a real one cannot be made to. It uses
+/// libsystemd, which the daemon also needs.
 final class SimulatedService {
   enum Habit: String {
-    /// Answers, and otherwise does what it is told.
+    /// Answers normally.
     case answers
-    /// Has the name, and never reads.
+    /// Owns the name, and never reads.
     case hangs
-    /// Says what it can do, and then never reads again.
+    /// Reports its capabilities, and then never reads again.
     case hangsWhenAsked
-    /// Ends when it is asked to show what has the word "deadly" in its title.
+    /// Exits when it is asked to show a notification whose title contains the word "deadly".
     case dies
-    /// Never answers what has the word "lost" in its title.
+    /// Never answers a request whose title contains the word "lost".
     case losesAnswers
-    /// Has room for two only.
+    /// Accepts only two notifications.
     case isFull
-    /// Refuses all.
+    /// Refuses all notifications.
     case refuses
   }
 
@@ -34,13 +34,14 @@ final class SimulatedService {
     }
   }
 
-  /// Has it send `NotificationClosed 1 2`, `ActionInvoked 1 default`, `ActivationToken 1 text`.
+  /// Makes the service send `NotificationClosed 1 2`, `ActionInvoked 1 default` or `ActivationToken
+  /// 1 text`.
   func send(_ signal: String) throws { try process.writeLine(signal) }
 
-  /// What it was asked next: `Notify REPLACED TITLE` and the like.
+  /// Returns the next request that the service received, such as `Notify REPLACED TITLE`.
   func readLine() throws -> String? { try process.readLine() }
 
-  /// Waits for its end.
+  /// Waits until the service ends.
   func waitForExit() throws { _ = try process.waitForExit() }
 
   static let program = #"""
@@ -128,7 +129,7 @@ final class SimulatedService {
             check(sd.sd_bus_emit_signal(
                 bus, PATH, NAME, words[0].encode(), b"us", name, words[2].encode()))
 
-    # One that the bus has started is told nothing.
+    # A service that the bus has started receives no commands on its standard input.
     inputs = [] if "DBUS_STARTER_ADDRESS" in os.environ else [0]
     while True:
         message = ctypes.c_void_p()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Only a bus, in a directory of its own.
+/// A bus without a service, in a new directory.
 private final class BareBus {
   let folder = TemporaryDirectory()
   let bus: SessionBus
@@ -119,7 +119,7 @@ struct SimulatedServiceTests {
     try driver.wait { _ in driver.failures(100) == [.noAnswer] && ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
     print("the longest that a service that \(habit.rawValue) held the loop up: \(ticking.latest)")
-    // Killed, as a user would.
+    // The service is killed, as a user might do.
     hanging = nil
     withExtendedLifetime(hanging) {}
     let next = try SimulatedService(on: bare.bus, .answers)
@@ -247,7 +247,7 @@ struct SimulatedServiceTests {
     mkdir(folder.file("\(nobody)"), 0o700)
     chown(folder.file("\(nobody)"), nobody, nobody)
     let driver = try DesktopDriver(.perUser(folder: folder.path), user: nobody)
-    // Once where it is there, once where it comes later.
+    // Once while the service exists, and once before it appears.
     for number in [1, 2] as [UInt64] {
       if number == 2 {
         try driver.show(2, "b")
@@ -287,7 +287,7 @@ struct SimulatedServiceTests {
     try driver.show(1, "a")
     try driver.wait { _ in ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
-    // It closes the connections that it accepts.
+    // The listener closes each connection that it accepts.
     let connection = try unwrap(try UnixSocket.accept(listener.rawValue))
     connection.close()
     try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }
@@ -302,7 +302,7 @@ struct SimulatedServiceTests {
 }
 
 extension BareBus {
-  /// How many clients it has, with the one that asks.
+  /// Returns the number of clients of the bus, including the client that asks.
   fileprivate func clients() throws -> Int { try names().count { $0.contains("\":") } }
 
   fileprivate func hasService() throws -> Bool {

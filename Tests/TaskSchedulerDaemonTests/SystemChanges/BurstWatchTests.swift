@@ -17,7 +17,8 @@ struct BurstWatchTests {
 
   init() throws { watcher = try ChangeWatcher() }
 
-  /// - Parameter takesAll: false leaves the messages there, as if more came all the time.
+  /// - Parameter takesAll: whether the watch reads the messages; false leaves them, as if more
+  ///   arrived all the time.
   private func watch(
     _ messages: borrowing FileDescriptor, matter: Bool = true, takesAll: Bool = true
   ) throws -> BurstWatch {
@@ -38,7 +39,7 @@ struct BurstWatchTests {
     #expect(try withUnsafeBytes(of: one) { try messages.write($0) } == 8)
   }
 
-  @Test("A burst is reported once, when nothing has come for the quiet time")
+  @Test("A burst is reported once, after a quiet period without messages")
   func once() throws {
     let messages = try FileDescriptor.event(initialValue: 1)
     let burst = try watch(messages)
@@ -47,7 +48,7 @@ struct BurstWatchTests {
     #expect(counts.settled == 0)
     try send(messages)
     try watcher.wait(for: "the burst's end") { counts.settled == 1 }
-    // One more quiet time after the second message was found.
+    // One more quiet period follows the second message.
     #expect(.nanoseconds(Int64(BootClock.now() - start)) >= BurstWatch.quiet * 2)
     try send(messages)
     try watcher.wait(for: "another burst's end") { counts.settled == 2 }

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import TaskSchedulerDaemon
 
-/// A loop, and the changes that providers report on it.
+/// An event loop, and the changes that providers report on it.
 final class ChangeWatcher {
   let loop: EventLoop
   private(set) var changes: [SystemChange] = []
@@ -23,18 +23,18 @@ final class ChangeWatcher {
     limit.set(BootClock.after(deadline))
   }
 
-  /// For the providers.
+  /// The closure to which the providers report.
   var report: SystemChangeReport { { [unowned self] in changes.append($0) } }
 
-  /// Takes the next change, waiting for it.
+  /// Waits for the next change, and returns it.
   func next() throws -> SystemChange {
     try wait(for: "a change") { !changes.isEmpty }
     return changes.removeFirst()
   }
 
-  /// Runs the loop until something is so.
+  /// Runs the loop until a condition holds.
   ///
-  /// - Throws: ETIMEDOUT when the deadline passes first.
+  /// - Throws: ETIMEDOUT if the deadline passes first.
   func wait(for what: String, until isSo: () -> Bool) throws {
     while !isSo() {
       if isLate.isSet { throw SystemError(call: "waiting for \(what)", errno: ETIMEDOUT) }
@@ -48,7 +48,7 @@ struct SimulatedEtc {
   let folder = TemporaryDirectory()
   var path: String { folder.path }
 
-  /// Puts another link in the place of `localtime`, as timedatectl does.
+  /// Replaces the link `localtime`, as timedatectl does.
   func setZone(_ name: String) throws {
     let fresh = folder.file(".localtime.new")
     guard symlink("/usr/share/zoneinfo/\(name)", fresh) == 0 else {
@@ -57,7 +57,7 @@ struct SimulatedEtc {
     try move(fresh, to: "localtime")
   }
 
-  /// Writes a file beside, and puts it in the place of `name`, as editors do.
+  /// Writes a new file, and renames it to `name`, as editors do.
   func replace(_ name: String, _ text: String) throws {
     try move(folder.write(".new", text), to: name)
   }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// A test must not set the clock of the machine: the kernel's word that it was set (ECANCELED) is
-/// made up here; the timer that it is read from is real.
+/// A test must not set the machine's clock. The timer is real, but the kernel's report that the
+/// clock was set (ECANCELED) is simulated.
 @Suite("A change of the clock")
 struct ClockProviderTests {
   private final class Clock {
@@ -24,7 +24,7 @@ struct ClockProviderTests {
   }
 
   #if DEBUG
-    /// What happens when the kernel says that the clock was set.
+    /// Simulates the kernel's report that the clock was set.
     private func tell(_ provider: ClockProvider) {
       let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
       SyscallFaults.$errnoFor.withValue(wasSet) { provider.look() }
@@ -48,7 +48,7 @@ struct ClockProviderTests {
     func wake() throws {
       let clock = Clock()
       let provider = try provider(clock)
-      // By as much as two readings of the same offset may differ.
+      // Two readings of the same offset may differ by these amounts.
       for error in [0, 900, -40_000, 800_000] as [Int64] {
         clock.offset += error
         tell(provider)

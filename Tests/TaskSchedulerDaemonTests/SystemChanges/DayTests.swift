@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The next day, by a zone's rules")
 struct NextDayTests {
-  /// A moment, and the first second of the next date.
+  /// A moment, and the expected first second of the next date.
   struct Case: CustomTestStringConvertible {
     var zone: String
     var now: Int64
@@ -16,7 +16,7 @@ struct NextDayTests {
     var date: String
     var testDescription: String { "\(zone) \(date)" }
 
-    /// Times as `2026-11-21T23:59:59Z` has them.
+    /// Takes times in the form `2026-11-21T23:59:59Z`.
     init(_ zone: String, _ now: String, _ next: String, _ date: String) {
       self.zone = zone
       self.now = Self.seconds(now)
@@ -41,21 +41,21 @@ struct NextDayTests {
       Case("Etc/UTC", "2028-02-28T12:00:00Z", "2028-02-29T00:00:00Z", "2028-02-29"),
       Case("Asia/Kathmandu", "2026-11-21T16:00:00Z", "2026-11-21T18:15:00Z", "2026-11-22"),
       Case("America/New_York", "2026-12-31T12:00:00Z", "2027-01-01T05:00:00Z", "2027-01-01"),
-      // Days of 23 and 25 hours, and of 24:30.
+      // Days of 23, 25 and 24.5 hours.
       Case("Europe/Berlin", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", "2026-03-30"),
       Case("Europe/Berlin", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z", "2026-10-26"),
       Case("Australia/Lord_Howe", "2026-04-04T13:00:00Z", "2026-04-05T13:30:00Z", "2026-04-06"),
-      // Midnight is skipped: the day begins at one o'clock.
+      // The clock skips midnight: the day begins at 01:00.
       Case("America/Sao_Paulo", "2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z", "2018-11-04"),
       Case("Asia/Beirut", "2021-03-27T12:00:00Z", "2021-03-27T22:00:00Z", "2021-03-28"),
       Case("Africa/Cairo", "2023-04-27T12:00:00Z", "2023-04-27T22:00:00Z", "2023-04-28"),
       Case("Asia/Beirut", "2036-03-29T12:00:00Z", "2036-03-29T22:00:00Z", "2036-03-30"),
-      // At midnight it is an hour earlier again: the day has another hour.
+      // At midnight the clock goes back by an hour: the day has an additional hour.
       Case("America/Sao_Paulo", "2018-02-17T12:00:00Z", "2018-02-18T03:00:00Z", "2018-02-18"),
-      // At one minute past midnight it is 23:01 again: the day begins twice.
+      // At one minute past midnight the clock goes back to 23:01: the day begins twice.
       Case("America/Goose_Bay", "2010-11-06T12:00:00Z", "2010-11-07T03:00:00Z", "2010-11-07"),
       Case("America/Goose_Bay", "2010-11-07T03:30:00Z", "2010-11-07T04:00:00Z", "2010-11-07"),
-      // A whole date is left out.
+      // The zone skips a whole date.
       Case("Pacific/Apia", "2011-12-29T20:00:00Z", "2011-12-30T10:00:00Z", "2011-12-31"),
     ])
   func table(_ example: Case) throws {
@@ -78,14 +78,14 @@ struct NextDayTests {
   }
 }
 
-/// The test does not set the machine's clock. The provider gets a simulated clock that continues
-/// from there.
+/// The test does not set the machine's clock. The provider uses a simulated clock, which continues
+/// from the given time.
 @Suite("A new day")
 struct DayProviderTests {
   private final class Clock {
     var offset: Int64 = 0
 
-    /// Makes it a wall time, in seconds since 1970 UTC.
+    /// Sets the simulated clock to a wall time, in seconds since 1970 UTC.
     func set(_ second: Double) {
       offset = Int64(second * 1e9) - Int64(BootClock.now())
     }

@@ -18,7 +18,7 @@ struct NetworkProviderTests {
   private static let online = SystemChange(kind: .network, value: "online")
   private static let offline = SystemChange(kind: .network, value: "offline")
 
-  /// Two ends of a cable, one of which has an address; no way out.
+  /// Creates the two ends of a cable. One end has an address, and there is no default route.
   init() throws {
     network = try NetworkNamespace()
     watcher = try ChangeWatcher()
@@ -33,7 +33,7 @@ struct NetworkProviderTests {
     try network.inside { try provider.start() }
   }
 
-  /// Every look at the tables follows a burst; there has been one more.
+  /// Waits for one more reading of the tables. Every reading follows a burst.
   private func waitForLook() throws {
     let before = provider.looks
     try watcher.wait(for: "the provider's look") { provider.looks > before }
@@ -128,7 +128,7 @@ struct NetworkProviderTests {
   func flood() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
-    // More than the socket has room for, before anything is taken.
+    // More messages than the socket buffer can hold arrive before the provider reads any.
     try network.batch((1...3000).map { "route add 203.0.113.0/24 via 192.0.2.1 metric \($0)" })
     try network.ip("route delete default")
     #expect(try watcher.next() == Self.offline)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// UPower itself shows what the machine's hardware has; so dbusmock speaks as UPower does, on a bus
-/// of the test's own.
+/// UPower itself reports the machine's hardware. The tests therefore use dbusmock, which simulates
+/// UPower on a separate bus.
 @Suite(
   "A change of the power source, with a mock of UPower",
   .enabled(if: MockBus.missing == nil, Comment(rawValue: MockBus.missing ?? "possible")))
@@ -86,11 +86,11 @@ struct PowerProviderTests {
   }
 }
 
-/// A system bus of the test's own, on which dbusmock can be UPower.
+/// A separate system bus, on which dbusmock can simulate UPower.
 private struct MockBus {
   private let folder = TemporaryDirectory()
   var address: String { "unix:path=\(folder.file("socket"))" }
-  /// Whether the bus was made to start UPower.
+  /// Whether a client made the bus start UPower.
   var hasStartedUPower: Bool { access(folder.file("started"), F_OK) == 0 }
 
   static let missing: String? = {
@@ -135,7 +135,7 @@ private struct MockBus {
     return daemon
   }
 
-  /// Returns when it is on the bus.
+  /// Starts the simulated UPower, and returns when it is on the bus.
   func startUPower(onBattery: Bool) throws -> TestProcess {
     let upower = try TestProcess.shell(
       "exec python3 -m dbusmock --template upower -p '{\"OnBattery\": \(onBattery)}'"

@@ -13,7 +13,7 @@ struct TimeZoneProviderTests {
   private let looks = Looks()
   private let provider: TimeZoneProvider
 
-  /// How often the provider has looked.
+  /// Counts how often the provider has read the settings.
   private final class Looks {
     var count = 0
   }
@@ -90,7 +90,7 @@ struct TimeZoneProviderTests {
     try etc.replace("timezone", "Asia/Tokyo\n")
     #expect(try watcher.next().value == "Asia/Tokyo")
     unlink(etc.folder.file("timezone"))
-    #expect(try watcher.next() == SystemChange(kind: .timeZone), "it has no name any more")
+    #expect(try watcher.next() == SystemChange(kind: .timeZone), "the zone has no name now")
     try copy("Asia/Tokyo")
     try waitForLook(3)
     #expect(watcher.changes.isEmpty)
@@ -139,7 +139,7 @@ struct LocaleProviderTests {
     try provider.start()
     try etc.replace("locale.conf", "LANG=\"de_DE.UTF-8\"\nLC_TIME=C\n")
     #expect(try watcher.next() == SystemChange(kind: .locale, value: "de_DE.UTF-8"))
-    // Formats alone.
+    // This changes only the formats.
     try etc.replace("locale.conf", "LANG=de_DE.UTF-8\nLC_TIME=de_DE.UTF-8\n")
     #expect(try watcher.next() == SystemChange(kind: .locale, value: "de_DE.UTF-8"))
     unlink(etc.folder.file("locale.conf"))

@@ -28,14 +28,14 @@ struct SystemChangeProvidersTests {
       loop: watcher.loop, log: Log(target: .stderr, level: .error), places: places,
       report: watcher.report,
       clockSet: { [watcher] offset in
-        #expect(watcher.changes.isEmpty, "it is told first")
+        #expect(watcher.changes.isEmpty, "the zone is reported first")
         clock.told.append(offset)
       })
   }
 
   @Test("The providers report the zone, and then the day that it brings")
   func zoneAndDay() throws {
-    // These two never have the same date.
+    // These two zones never have the same date.
     try etc.setZone("Pacific/Pago_Pago")
     let providers = start(etc: etc.path)
     try etc.setZone("Pacific/Kiritimati")
@@ -50,7 +50,7 @@ struct SystemChangeProvidersTests {
       let clock = Clock()
       let providers = start(etc: etc.path, clock: clock)
       clock.offset += 2 * 86_400 * 1_000_000_000
-      // The kernel's word that the clock was set is made up.
+      // Simulates the kernel's report that the clock was set.
       let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
       SyscallFaults.$errnoFor.withValue(wasSet) { providers.clock.look() }
       #expect(clock.told == [clock.offset])
