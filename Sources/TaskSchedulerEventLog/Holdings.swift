@@ -141,6 +141,7 @@ public struct Holdings: Hashable, Sendable {
   /// A call without a reply so far.
   public struct Waiting: Hashable, Sendable {
     public var request: RequestID
+    /// The full name of the method, such as `org.taskschedd.Application.Register`.
     public var method: String
     /// The application as the caller named it.
     public var application: String

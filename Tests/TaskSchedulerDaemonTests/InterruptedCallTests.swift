@@ -89,7 +89,7 @@ struct InterruptedCallTests {
       .cancel(client.request, ApplicationKey(name, owner: UserID(0)), NotificationID(7), stored: [])
     )
     var call = client.waiting
-    call.method = Requests.Method.cancelApplicationsNotifications.rawValue
+    call.method = ControlInterface.CancelNotifications.name
     call.takesMore = true
     client.connection.waiting = call
     try client.call {
@@ -308,7 +308,7 @@ private final class Client: ConnectionOwner {
   /// The waiting call as `Requests` describes it.
   var waiting: Holdings.Waiting {
     Holdings.Waiting(
-      request: request, method: Requests.Method.activate.rawValue, application: "org.example.a",
+      request: request, method: ControlInterface.Activate.name, application: "org.example.a",
       takesMore: false, isOneway: false)
   }
 

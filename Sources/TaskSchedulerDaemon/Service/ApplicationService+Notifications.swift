@@ -11,7 +11,7 @@ extension ApplicationService {
     let interval = try input.seconds.map { try Self.interval($0) }
     let instance = try registered(connection)
     if interval != nil, requests.isForgetful { throw Interface.Failure.stateNotSaved }
-    let request = requests.open(connection, .setKeepAlive, application: instance.name)
+    let request = requests.open(connection, application: instance.name)
     post(.application(.setKeepAlive(request, instance.id, interval: interval)))
   }
 
@@ -41,7 +41,7 @@ extension ApplicationService {
     } catch {
       throw Interface.Failure.invalidSocket(reason: "\(error)")
     }
-    let request = requests.open(connection, .manageSocket, application: instance.name)
+    let request = requests.open(connection, application: instance.name)
     post(.socket(.manage(request, instance.id, SocketID(cookie))))
   }
 
@@ -58,7 +58,7 @@ extension ApplicationService {
       throw Interface.Failure.unknownSocket(socket: input.socket)
     }
     let instance = try registered(connection)
-    let request = requests.open(connection, .releaseSocket, application: instance.name)
+    let request = requests.open(connection, application: instance.name)
     post(.socket(.release(request, instance.id, SocketID(socket))))
   }
 
@@ -75,7 +75,7 @@ extension ApplicationService {
         parameter: error.parameter, reason: error.reason)
     }
     let (key, name) = try speaker(connection)
-    let request = requests.open(connection, .scheduleNotification, application: name)
+    let request = requests.open(connection, application: name)
     let unshown = notifications.unshownCount(of: key.owner)
     post(.notification(.schedule(request, key, draft, unshown: unshown)))
   }
@@ -112,7 +112,7 @@ extension ApplicationService {
     } catch {
       throw Interface.Failure.notStored(reason: "\(error)")
     }
-    let request = requests.open(connection, .cancelNotifications, application: name)
+    let request = requests.open(connection, application: name)
     post(.notification(.cancel(request, key, id, stored: stored)))
   }
 
@@ -122,7 +122,7 @@ extension ApplicationService {
         parameter: "badge", problem: "a badge is from 0 to \(NotificationDraft.badgeMax)")
     }
     let (key, name) = try speaker(connection)
-    let request = requests.open(connection, .setBadge, application: name)
+    let request = requests.open(connection, application: name)
     post(.notification(.setBadge(request, key, input.badge)))
   }
 

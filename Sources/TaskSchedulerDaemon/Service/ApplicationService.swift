@@ -41,7 +41,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
     if let name = input.name { try Self.checkTaskName(name, parameter: "name") }
     let instance = try registered(connection)
     if requests.isForgetful { throw Interface.Failure.stateNotSaved }
-    let request = requests.open(connection, .beginBackgroundTask, application: instance.name)
+    let request = requests.open(connection, application: instance.name)
     post(.application(.beginBackgroundTask(request, instance.id, name: input.name)))
   }
 
@@ -52,7 +52,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
       throw Interface.Failure.unknownTask(task: input.task)
     }
     let instance = try registered(connection)
-    let request = requests.open(connection, .endBackgroundTask, application: instance.name)
+    let request = requests.open(connection, application: instance.name)
     post(.application(.endBackgroundTask(request, instance.id, TaskID(task))))
   }
 
@@ -61,7 +61,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
       throw Interface.Failure.unknownCallback(callback: input.callback)
     }
     let instance = try registered(connection)
-    let request = requests.open(connection, .acknowledge, application: instance.name)
+    let request = requests.open(connection, application: instance.name)
     post(.application(.acknowledge(request, instance.id, CallbackID(callback))))
   }
 
@@ -85,7 +85,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
       throw Interface.Failure.invalidApplicationID(application: input.application)
     }
     if let instance = try instance(of: connection.peer) {
-      let request = requests.open(connection, .register, application: id.name)
+      let request = requests.open(connection, application: id.name)
       return post(.application(.openStream(request, instance.id, named: id)))
     }
     if requests.isForgetful { throw Interface.Failure.stateNotSaved }
@@ -100,7 +100,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init()))
     let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)
     let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
-    let request = requests.open(connection, .register, application: id.name)
+    let request = requests.open(connection, application: id.name)
     post(
       .application(
         .register(

@@ -24,7 +24,7 @@ extension ControlService {
     }
     let key = try input.application.map { try self.key($0, input.owner, connection.peer) }
     let owner = isOperator(connection.peer) ? nil : UserID(connection.peer.uid)
-    let request = requests.open(connection, .warnMemory, application: input.application ?? "")
+    let request = requests.open(connection, application: input.application ?? "")
     post(.memory(.warn(request, key, owner: owner)))
   }
 }

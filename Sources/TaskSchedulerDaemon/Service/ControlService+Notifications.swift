@@ -50,7 +50,7 @@ extension ControlService {
       throw Interface.Failure.invalidNotification(
         parameter: error.parameter, reason: error.reason)
     }
-    let request = requests.open(connection, .postNotification, application: input.application)
+    let request = requests.open(connection, application: input.application)
     let unshown = notifications.unshownCount(of: key.owner)
     post(.notification(.schedule(request, key, draft, unshown: unshown)))
   }
@@ -83,8 +83,7 @@ extension ControlService {
     } catch {
       throw Interface.Failure.notStored(reason: "\(error)")
     }
-    let request = requests.open(
-      connection, .cancelApplicationsNotifications, application: key.id.name)
+    let request = requests.open(connection, application: key.id.name)
     post(.notification(.cancel(request, key, id, stored: stored)))
   }
 
@@ -123,7 +122,7 @@ extension ControlService {
         parameter: "value",
         reason: "at most \(Self.changeValueBytesMax) bytes without control characters")
     }
-    let request = requests.open(connection, .postSystemChange, application: "")
+    let request = requests.open(connection, application: "")
     let owner = isOperator(connection.peer) ? nil : UserID(connection.peer.uid)
     post(
       .systemChanged(

@@ -145,24 +145,24 @@ final class ControlService: ControlInterface.Implementation {
   // MARK: Operations
 
   func activate(_ input: Interface.Activate.Input, _ connection: Connection) throws {
-    let (request, key) = try open(connection, .activate, input.application, input.owner)
+    let (request, key) = try open(connection, input.application, input.owner)
     post(.operation(.activate(request, key)))
   }
 
   func deactivate(_ input: Interface.Deactivate.Input, _ connection: Connection) throws {
-    let (request, key) = try open(connection, .deactivate, input.application, input.owner)
+    let (request, key) = try open(connection, input.application, input.owner)
     post(.operation(.deactivate(request, key)))
   }
 
   func sendToBackground(
     _ input: Interface.SendToBackground.Input, _ connection: Connection
   ) throws {
-    let (request, key) = try open(connection, .sendToBackground, input.application, input.owner)
+    let (request, key) = try open(connection, input.application, input.owner)
     post(.operation(.sendToBackground(request, key)))
   }
 
   func terminate(_ input: Interface.Terminate.Input, _ connection: Connection) throws {
-    let (request, key) = try open(connection, .terminate, input.application, input.owner)
+    let (request, key) = try open(connection, input.application, input.owner)
     post(.operation(.terminate(request, key, byUser: input.byUser ?? false)))
   }
 
@@ -170,7 +170,7 @@ final class ControlService: ControlInterface.Implementation {
 
   func launch(_ input: Interface.Launch.Input, _ connection: Connection) throws {
     if requests.isForgetful { throw Interface.Failure.stateNotSaved }
-    let (request, key) = try open(connection, .launch, input.application, input.owner)
+    let (request, key) = try open(connection, input.application, input.owner)
     let target: LaunchTarget = input.background == true ? .background : .foreground
     post(.operation(.launch(request, key, target: target, reason: .operator)))
   }
@@ -208,7 +208,7 @@ final class ControlService: ControlInterface.Implementation {
     let application = ApplicationKey(id, owner: UserID(uid))
     let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)
     let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
-    let request = requests.open(connection, .adopt, application: id.name)
+    let request = requests.open(connection, application: id.name)
     post(
       .operation(
         .adopt(
@@ -302,10 +302,10 @@ final class ControlService: ControlInterface.Implementation {
   }
 
   private func open(
-    _ connection: Connection, _ method: Requests.Method, _ application: String, _ owner: Int?
+    _ connection: Connection, _ application: String, _ owner: Int?
   ) throws -> (RequestID, ApplicationKey) {
     let key = try key(application, owner, connection.peer)
-    return (requests.open(connection, method, application: application), key)
+    return (requests.open(connection, application: application), key)
   }
 
   /// - Parameter withUnit: whether to look up their units, which is too slow for thousands.

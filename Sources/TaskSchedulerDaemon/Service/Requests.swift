@@ -4,30 +4,11 @@ import TaskSchedulerWire
 
 /// The calls that wait for the scheduler's answer.
 final class Requests {
-  /// The methods whose answers differ.
-  enum Method: String {
-    case register, acknowledge, beginBackgroundTask, endBackgroundTask
-    case setKeepAlive, manageSocket, releaseSocket
-    case scheduleNotification, cancelNotifications, setBadge
-    case launch, adopt, activate, deactivate, sendToBackground, terminate
-    case postNotification, cancelApplicationsNotifications, postSystemChange, warnMemory
-
-    /// Whether an application calls for itself, rather than an operator.
-    var isApplications: Bool {
-      switch self {
-      case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAlive,
-        .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge:
-        true
-      case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
-        .postNotification, .cancelApplicationsNotifications, .postSystemChange, .warnMemory:
-        false
-      }
-    }
-  }
-
   private var connections: [RequestID: Connection] = [:]
   private(set) var numberLast: UInt64
   private let eventLog: EventLog
+  /// The full name of the method that is being carried out.
+  var method = ""
 
   /// - Parameter numberLast: The highest number of a request so far.
   init(eventLog: EventLog, numberLast: UInt64) {
@@ -39,12 +20,14 @@ final class Requests {
   /// to write the event log.
   var isForgetful: Bool { !eventLog.isWhole(at: .sinceBoot()) }
 
+  /// Opens a request for the call that is being carried out.
+  ///
   /// - Parameter application: The application's id as in the call, for errors.
-  func open(_ connection: Connection, _ method: Method, application: String) -> RequestID {
+  func open(_ connection: Connection, application: String) -> RequestID {
     numberLast += 1
     let id = RequestID(numberLast)
     let waiting = Holdings.Waiting(
-      request: id, method: method.rawValue, application: application,
+      request: id, method: method, application: application,
       takesMore: connection.takesMore, isOneway: connection.isOneway)
     restore(waiting, connection)
     return id
@@ -109,36 +92,24 @@ final class Requests {
     _ call: Holdings.Waiting, _ connection: Connection, _ instance: InstanceID, _ leader: Leader
   ) {
     let number = Int(clamping: instance.number)
-    let method = Self.method(of: call)
-    switch method {
-    case .launch:
+    switch call.method {
+    case ControlInterface.Launch.name:
       connection.reply(ControlInterface.Launch.Output(instance: number, pid: Int(leader.pid)))
-    case .adopt:
+    case ControlInterface.Adopt.name:
       connection.reply(ControlInterface.Adopt.Output(instance: number))
-    case .activate:
+    case ControlInterface.Activate.name:
       connection.reply(NoFields())
-    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAlive,
-      .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge,
-      .deactivate, .sendToBackground, .terminate, .postNotification,
-      .cancelApplicationsNotifications, .postSystemChange, .warnMemory:
-      preconditionFailure("no answer to \(method) starts an instance")
+    default: preconditionFailure("no answer to \(call.method) starts an instance")
     }
   }
 
   private func refuse(
     _ call: Holdings.Waiting, _ connection: Connection, _ refusal: Refusal
   ) {
-    if Self.method(of: call).isApplications {
+    if call.method.hasPrefix(ApplicationInterface.name + ".") {
       connection.fail(refusal.failure(toApplication: call.application))
     } else {
       connection.fail(refusal.failure(toOperator: call.application))
     }
-  }
-
-  private static func method(of call: Holdings.Waiting) -> Method {
-    guard let method = Method(rawValue: call.method) else {
-      preconditionFailure("no call waits for \(call.method)")
-    }
-    return method
   }
 }

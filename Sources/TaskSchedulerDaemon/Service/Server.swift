@@ -379,6 +379,7 @@ final class Server: ConnectionOwner {
   func handle(_ call: ReceivedCall, on connection: Connection) {
     do {
       defer { speakers.note(connection) }
+      applications.requests.method = call.method
       if let method = ApplicationInterface.MethodName(rawValue: call.method) {
         save(connection)
         try ApplicationInterface.carryOut(method, call, by: applications, for: connection)

@@ -183,8 +183,6 @@ struct Takeover {
   private func restore(_ connection: Connection, _ held: Holdings.Connection) {
     if let id = held.stream, processes[id] != nil { parts.streams.restore(id, connection) }
     if let monitor = held.monitor { parts.monitors.restore(connection, monitor) }
-    if let waiting = held.waiting, Requests.Method(rawValue: waiting.method) != nil {
-      parts.requests.restore(waiting, connection)
-    }
+    if let waiting = held.waiting { parts.requests.restore(waiting, connection) }
   }
 }
