@@ -10,45 +10,44 @@ public struct BackgroundTask: Hashable, Sendable {
 
 /// The outstanding background tasks of one instance (contract §4).
 struct BackgroundTasks: Hashable, Sendable {
-  private(set) var tasks: [TaskID: BackgroundTask] = [:]
+  /// All of them, in the order in which they began. Most instances have few.
+  private(set) var all: [BackgroundTask] = []
   private(set) var idLast: UInt64 = 0
 
-  var isEmpty: Bool { tasks.isEmpty }
-  var count: Int { tasks.count }
-
-  /// The tasks, in the order in which they began.
-  var inOrder: [BackgroundTask] {
-    tasks.isEmpty ? [] : tasks.values.sorted { $0.id < $1.id }
-  }
+  var isEmpty: Bool { all.isEmpty }
+  var count: Int { all.count }
 
   mutating func begin(name: String?, at now: Instant) -> TaskID {
     idLast += 1
     let id = TaskID(idLast)
-    tasks[id] = BackgroundTask(id: id, name: name, beganAt: now, isExpired: false)
+    all.append(BackgroundTask(id: id, name: name, beganAt: now, isExpired: false))
     return id
   }
 
   /// - Returns: The task that has ended; nil if `id` is unknown or the task had already ended.
   mutating func end(_ id: TaskID) -> BackgroundTask? {
-    tasks.removeValue(forKey: id)
+    all.firstIndex { $0.id == id }.map { all.remove(at: $0) }
   }
 
   /// Ends the stint. The outstanding tasks expire again in the next one.
   mutating func endStint() {
-    for id in tasks.keys { tasks[id]?.isExpired = false }
+    for index in all.indices { all[index].isExpired = false }
   }
 
   /// Marks all tasks as expired. Returns those that were not before, in order.
   mutating func expireAll() -> [BackgroundTask] {
-    let fresh = inOrder.filter { !$0.isExpired }
-    for task in fresh { tasks[task.id]?.isExpired = true }
+    let fresh = all.filter { !$0.isExpired }
+    for index in all.indices { all[index].isExpired = true }
     return fresh
   }
 
   func check() throws(InvariantViolation) {
     try require(idLast < InvariantViolation.countMax, "the last task id is too high")
-    for (id, task) in tasks {
-      try require(id == task.id && id.number > 0 && id.number <= idLast, "a task's id is wrong")
+    var previous: UInt64 = 0
+    for task in all {
+      try require(
+        task.id.number > previous && task.id.number <= idLast, "a task's id is wrong")
+      previous = task.id.number
     }
   }
 }

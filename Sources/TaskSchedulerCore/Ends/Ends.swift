@@ -103,7 +103,9 @@ extension EndReason {
 }
 
 /// The details of an end.
-public enum EndDetail: Hashable, Sendable {
+///
+/// It is indirect because every application and instance has a place for one, and few have one.
+public indirect enum EndDetail: Hashable, Sendable {
   /// The application did not acknowledge this callback in time.
   case callback(CallbackKind)
   /// The first of the outstanding background tasks, and their number.

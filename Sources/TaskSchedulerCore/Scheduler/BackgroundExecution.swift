@@ -180,8 +180,8 @@ extension Instance {
 extension BackgroundTasks {
   /// The detail of an end for which the tasks are the reason.
   fileprivate var endDetail: EndDetail? {
-    tasks.values.min { $0.id < $1.id }.map {
-      .task($0.id, name: $0.name, outstanding: tasks.count)
+    all.first.map {
+      .task($0.id, name: $0.name, outstanding: count)
     }
   }
 }

@@ -32,7 +32,8 @@ public enum SchedulerEvent: Hashable, Sendable {
   case deadlineReached
   /// The time of the wall clock. Sent when the daemon starts, and whenever the clock was set.
   case clockRead(WallTime)
-  case policyChanged(Policy)
+  // Indirect, because all events would be as large as a policy.
+  indirect case policyChanged(Policy)
   case manifestsChanged([Manifest])
   /// The daemon has started without an earlier event log, and accepts connections.
   case started

@@ -116,7 +116,7 @@ struct Instance: Hashable, Sendable {
     Registration(
       application: application.id, instance: id, state: state, launchReason: launchReason,
       backgroundModes: backgroundModes, remaining: timeRemaining(turn.policy, at: turn.instant),
-      tasks: tasks.inOrder)
+      tasks: tasks.all)
   }
 
   func check() throws(InvariantViolation) {

@@ -93,7 +93,7 @@ extension Scheduler {
       displacedBy: instance.reasons.displacedBy,
       entitlements: instance.entitlements(policy, at: now),
       callbacksPending: instance.callbacks.count,
-      timeRemaining: instance.timeRemaining(policy, at: now), tasks: instance.tasks.inOrder,
+      timeRemaining: instance.timeRemaining(policy, at: now), tasks: instance.tasks.all,
       keepAlive: keepAlives[instance.id].map { keepAlive in
         KeepAliveStatus(
           keepAlive: keepAlive,

@@ -98,7 +98,7 @@ extension BackgroundTask: StoredByForm {
 }
 
 extension BackgroundTasks: StoredByForm {
-  static let form = Form(BackgroundTasks.init(tasks:idLast:), \.tasks, \.idLast)
+  static let form = Form(BackgroundTasks.init(all:idLast:), \.all, \.idLast)
 }
 
 extension Activities: StoredByForm {

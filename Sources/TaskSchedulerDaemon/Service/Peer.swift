@@ -11,12 +11,13 @@ final class Peer {
   private let socket: Int32
   private let proc: ProcFS
   private var knownIdentity: ProcessIdentity??
+  private var knownOperator: Bool?
   private var knownGroups: [UInt32]?
   /// The instance that the process was found to belong to.
   var instance: InstanceProcesses?
-  /// The ``Membership/generation`` at which the process belonged to no instance.
-  var strangerSince: UInt64?
-  private var knownOperator: Bool?
+  /// The ``Membership/generation`` at which the process belonged to no instance. In generation 0,
+  /// there is no instance.
+  var strangerSince: UInt64 = 0
 
   var uid: UInt32 { credentials.uid }
 
