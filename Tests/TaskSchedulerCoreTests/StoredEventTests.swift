@@ -131,7 +131,7 @@ struct StoredEventTests {
   @Test("Bytes whose application has no reverse-DNS id are refused")
   func badID() {
     let bytes = StoredWriter.bytes(of: "no id")
-    #expect(throws: MalformedBytes("no id is no reverse-DNS id")) {
+    #expect(throws: MalformedBytes("no id is not a reverse-DNS id")) {
       try StoredReader.read(ApplicationID.self, from: bytes)
     }
   }

@@ -39,7 +39,7 @@ struct StoredTests {
 
   @Test("A dictionary whose bytes have a key twice is refused")
   func keyTwice() {
-    #expect(throws: MalformedBytes("1 is there twice")) {
+    #expect(throws: MalformedBytes("1 occurs twice")) {
       try StoredReader.read([UInt64: Bool].self, from: [2, 1, 0, 1, 1])
     }
   }

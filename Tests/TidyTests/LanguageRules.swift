@@ -20,7 +20,6 @@ enum LanguageRules {
     "Sources/CLinux",
     "Sources/LinuxSystem",
     "Sources/TaskSchedulerClient",
-    "Sources/TaskSchedulerCore",
     "Sources/EventLoop",
     "Sources/TaskSchedulerDaemon",
     "Sources/TaskSchedulerServiceLifecycle",
