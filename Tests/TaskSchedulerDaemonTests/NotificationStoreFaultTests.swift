@@ -126,8 +126,8 @@ struct NotificationStoreFaultTests {
       let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: path) }
       #expect(error?.kind == .unwritable)
       #expect(
-        error?.message == "notifications cannot be kept in \(path): \(place) is \(kind), where a "
-          + "regular file must be, or nothing: remove it")
+        error?.message == "notifications cannot be kept in \(path): \(place) is \(kind), and must "
+          + "be a regular file or absent; remove it")
     }
   }
 
