@@ -16,10 +16,10 @@ BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
 # Without its libraries, a call that needs Foundation is an error of the linker. Nothing calls into the
 # programs, so they export no symbols. lld packs relocations, which glibc reads from version 2.36 on.
 # Each function has a section of its own: the linker leaves out unused functions, and keeps one of
-# several with the same code.
+# several with the same code. All but the targets with `strictHot` are compiled for size.
 FOUNDATION := Foundation CoreFoundation FoundationInternationalization _FoundationICU
-SMALL := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld \
-  -Xlinker --icf=all -Xlinker --no-export-dynamic -Xlinker -z \
+SMALL := -Xswiftc -Osize -Xswiftc -Xfrontend -Xswiftc -function-sections \
+  -Xswiftc -use-ld=lld -Xlinker --icf=all -Xlinker --no-export-dynamic -Xlinker -z \
   -Xlinker pack-relative-relocs $(foreach library,$(FOUNDATION),-Xswiftc -Xfrontend \
   -Xswiftc -disable-autolink-library -Xswiftc -Xfrontend -Xswiftc $(library))
 # Debug builds, which the tests use, check at run time that accesses to a variable do not overlap. The

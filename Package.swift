@@ -7,6 +7,11 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// which keep their assertions. SwiftPM refuses these settings for targets of a library product.
 let strictQuick: [SwiftSetting] =
   strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+/// Settings of targets that take part in each call. `make release` compiles the others for size
+/// (-Osize). The command line's flag comes last, but the compiler driver passes it on before those
+/// for the frontend.
+let strictHot: [SwiftSetting] =
+  strictQuick + [.unsafeFlags(["-Xfrontend", "-O"], .when(configuration: .release))]
 let strictC: [CSetting] = [
   .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
 ]
@@ -44,7 +49,7 @@ let package = Package(
     // The targets in the order of the architecture page: each imports only those above it.
     .target(
       name: "TaskSchedulerCore", dependencies: [deque, heap, orderedCollections],
-      swiftSettings: strictQuick),
+      swiftSettings: strictHot),
     .target(
       name: "TaskSchedulerWire",
       resources: [
@@ -55,7 +60,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "TaskSchedulerEventLog", dependencies: ["TaskSchedulerCore"],
-      swiftSettings: strictQuick),
+      swiftSettings: strictHot),
     .target(
       name: "TaskSchedulerSimulation",
       dependencies: ["TaskSchedulerCore", "TaskSchedulerEventLog", heap],
@@ -65,7 +70,7 @@ let package = Package(
     .target(name: "CSQLite", cSettings: strictC, linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),
     .target(
-      name: "EventLoop", dependencies: ["CSystemd", "LinuxSystem"], swiftSettings: strictQuick),
+      name: "EventLoop", dependencies: ["CSystemd", "LinuxSystem"], swiftSettings: strictHot),
     .target(
       name: "TaskSchedulerClient", dependencies: ["TaskSchedulerWire", "LinuxSystem"],
       swiftSettings: strict),
@@ -78,7 +83,7 @@ let package = Package(
         "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerEventLog", "CSystemd", "CLinux",
         "CSQLite", "LinuxSystem", "EventLoop", "TOMLKit", deque,
       ],
-      swiftSettings: strictQuick),
+      swiftSettings: strictHot),
     .executableTarget(
       name: "taskschedd", dependencies: ["TaskSchedulerDaemon", argumentParser],
       swiftSettings: strict),
