@@ -112,6 +112,8 @@ struct ManyProcessesTests {
         nil, boot: BootID(""), scheduler: Scheduler(), at: Instant(nanoseconds: 0), log: log)
       var options = DaemonOptions()
       options.suspendMechanism = .signal
+      // On a busy machine, hundreds of processes take longer than the default of 2 s to stop.
+      options.suspendTimeout = deadline
       let controller = try ProcessController(
         proc: proc, loop: loop, options: options, eventLog: eventLog, store: DescriptorStore(),
         state: { _ in .notRunning }

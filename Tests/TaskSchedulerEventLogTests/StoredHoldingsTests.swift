@@ -37,8 +37,8 @@ struct StoredHoldingsTests {
     let connection = Holdings.Connection(
       stream: InstanceID(1), monitor: .init(uid: 1000),
       waiting: .init(
-        request: RequestID(9), method: "org.taskschedd.Control.Terminate", application: "mail", takesMore: true,
-        isOneway: false),
+        request: RequestID(9), method: "org.taskschedd.Control.Terminate", application: "mail",
+        takesMore: true, isOneway: false),
       input: MessagePart(Array(0...255)), isUnsaved: true)
     var holdings = Holdings()
     holdings.instances = [InstanceID(1): instance, InstanceID(2): plain]

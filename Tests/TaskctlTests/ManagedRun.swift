@@ -47,6 +47,9 @@ struct ManagedRun: ~Copyable {
   /// Suspends the program, and sends taskctl the transition.
   borrowing func suspend() throws {
     try program.send(signal: SIGSTOP)
+    // Of two pending signals, the kernel delivers the one with the lower number first. A signal
+    // that the test sends next must not overtake SIGSTOP.
+    try waitUntilStopped(program.pid)
     try tell(.background, cause: "sendAway")
     try tell(.suspended, cause: "noEntitlement")
   }
@@ -68,5 +71,14 @@ struct ManagedRun: ~Copyable {
     var application = endedSample(input.application, owner: Int(Users.effectiveUID))
     application.lastEnd = end
     try connection.reply(ControlInterface.GetApplication.Output(application: application))
+  }
+}
+
+/// Waits until a process is stopped. No descriptor reports a stop, so this polls the state.
+func waitUntilStopped(_ pid: Int32) throws {
+  let end = BootClock.now() + UInt64(deadline.components.seconds) * 1_000_000_000
+  while try ProcFS().stat(pid)?.state != .stopped {
+    if BootClock.now() > end { throw SystemError(call: "waiting for a stop", errno: ETIMEDOUT) }
+    sched_yield()
   }
 }

@@ -17,15 +17,6 @@ struct SupervisionTests {
     return managed
   }
 
-  /// Waits until a process is stopped. No descriptor reports a stop, so this polls the state.
-  private func waitUntilStopped(_ pid: Int32) throws {
-    let end = BootClock.now() + UInt64(deadline.components.seconds) * 1_000_000_000
-    while try ProcFS().stat(pid)?.state != .stopped {
-      if BootClock.now() > end { throw SystemError(call: "waiting for a stop", errno: ETIMEDOUT) }
-      sched_yield()
-    }
-  }
-
   /// Waits for a signal indefinitely. The helper process does not hold the test's pipes.
   private static let waiting = "echo ready; sleep 1000 >/dev/null 2>&1 & wait"
 
