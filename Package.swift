@@ -80,7 +80,7 @@ let package = Package(
     .target(
       name: "TaskSchedulerDaemon",
       dependencies: [
-        "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerEventLog", "CSystemd", "CLinux",
+        "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerEventLog", "CSystemd",
         "CSQLite", "LinuxSystem", "EventLoop", "TOMLKit", deque,
       ],
       swiftSettings: strictHot),

@@ -1,0 +1,31 @@
+/// A call that the owner of the connection must carry out.
+public struct ReceivedCall: Hashable, Sendable {
+  /// The full name of the method, which one of the service's interfaces declares.
+  public let method: String
+  /// The parameters, a JSON object.
+  public let parameters: JSONValue
+  /// Whether the caller accepts several replies.
+  public let more: Bool
+  /// Whether the caller expects no reply.
+  public let oneway: Bool
+  /// Descriptors that came with the message.
+  public let fileDescriptorCount: Int
+
+  init(_ call: Call, fileDescriptorCount: Int) {
+    method = call.method
+    parameters = call.parameters
+    more = call.more
+    oneway = call.oneway
+    self.fileDescriptorCount = fileDescriptorCount
+  }
+
+  /// Decodes the parameters as the method's input.
+  ///
+  /// Throws `ParameterError`, which `ServerConnection.fail` sends as `InvalidParameter`, if a field
+  /// is missing, unknown or of the wrong type, or if no field claims a descriptor. The owner must
+  /// call this function for every call, even if the input has no fields.
+  public func decode<Value: WireValue>(_ type: Value.Type) throws(ParameterError) -> Value {
+    try Value(
+      parameters: parameters, fileDescriptorCount: fileDescriptorCount, unknownFields: .refused)
+  }
+}
