@@ -10,15 +10,15 @@ struct Beginning {
   let loop: EventLoop
   let proc: ProcFS
   let ownPriority: OwnPriority?
-  /// When the daemon began to read the event log.
+  /// The instant at which the daemon began to read the event log.
   let startedAt: Instant
   let configuration: Configuration
   let scheduler: Scheduler
   let eventLog: EventLog
   let remains: Remains
 
-  /// - Throws: ``StartFailure`` if the configuration has mistakes, which are logged; and the errors
-  ///   of the operating system.
+  /// - Throws: ``StartFailure`` if the configuration has mistakes, which the daemon logs; and the
+  ///   errors of the operating system.
   init(_ arguments: Daemon.Arguments) throws {
     let ahead = ConfigurationAhead(from: arguments.paths)
     log = Log(target: arguments.logTarget, level: ahead.logLevel)
@@ -39,7 +39,7 @@ struct Beginning {
         directory: directory, boot: boot, socketPath: arguments.socketPath, proc: proc, log: log)
       found = try finder.find(at: now)
     }
-    // Before the daemon changes the event log.
+    // A configuration with mistakes must leave the event log unchanged.
     configuration = try Self.whole(ahead, log)
     if let directory, let found {
       let replay = found.replay

@@ -20,7 +20,7 @@ public final class Daemon {
   private let server: Server
   private let runner: EffectRunner
   private let systemChanges: SystemChangeProviders
-  /// Expires when the daemon has survived the event log that it took over.
+  /// Expires when the daemon has served long enough to show that the event log does not kill it.
   private let survival: TimerSource
   private var signals: [Source] = []
   private var ending = Ending.stopped
@@ -62,7 +62,7 @@ public final class Daemon {
       inherited: inherited, socketPath: arguments.socketPath, startedAt: beginning.startedAt,
       log: log)
     if beginning.remains.replay != nil { survival.set(BootClock.after(Self.survivalTime)) }
-    // A previous daemon may have died before it had told the scheduler that it started.
+    // A previous daemon may have died before it reported its start to the scheduler.
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)
     try server.start()
@@ -72,7 +72,8 @@ public final class Daemon {
     reportReady(at: arguments.socketPath, isNew: isNew)
   }
 
-  /// A daemon that has served for so long is not killed by the event log that it took over.
+  /// How long the daemon must serve until it concludes that the event log of its predecessor does
+  /// not kill it.
   private static let survivalTime: Duration = .milliseconds(100)
 
   /// How the daemon has stopped.
@@ -117,14 +118,13 @@ public final class Daemon {
 
   private func reportReady(at socketPath: String, isNew: Bool) {
     log.write(
-      .notice,
-      "ready at \(socketPath), \(settings.configuration.manifests.count) manifests", id: .started)
+      .notice, "ready at \(socketPath), \(settings.configuration.manifestCount)", id: .started)
     ServiceManager.notify("READY=1")
     runner.reportStatus()
     if isNew { settings.warnIfNotEnabled() }
   }
 
-  /// Passes a configuration on to the parts.
+  /// Passes a configuration to the parts.
   private func configure(_ configuration: Configuration) {
     parts.processes.options = configuration.options
     server.options = configuration.options
@@ -166,8 +166,8 @@ public final class Daemon {
 
   /// Threads that are created later inherit the blocked signals.
   private static func blockSignals() {
-    // systemd's watchdog ends the daemon by SIGABRT. A handler of Swift's runtime prints a
-    // backtrace and returns, and the daemon would continue.
+    // systemd's watchdog ends the daemon with SIGABRT. Swift's runtime handles that signal: it
+    // prints a backtrace and returns, so the daemon would continue.
     signal(SIGABRT, SIG_DFL)
     // Standard error may be a pipe without a reader.
     signal(SIGPIPE, SIG_IGN)
@@ -186,8 +186,8 @@ public final class Daemon {
 
   // MARK: Stopping
 
-  /// Resumes all applications, unless systemd restarts the daemon. In doubt it resumes them;
-  /// systemd still keeps the connections for a next daemon.
+  /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
+  /// that, it resumes them; systemd still keeps the connections for the next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = parts.store.isThere

@@ -43,10 +43,10 @@ extension ServiceGroup {
     }
   }
 
-  /// Begins the shutdown, and returns when it is over and `run` cancels the task.
+  /// Begins the shutdown. Returns when the shutdown is complete and `run` cancels the task.
   ///
-  /// The loop over the events must not continue before: taking the next event would acknowledge
-  /// `willTerminate`, and the daemon would kill services that have not shut down yet.
+  /// The loop over the events must not continue earlier. It would then acknowledge `willTerminate`,
+  /// and the daemon would kill services that have not shut down yet.
   private nonisolated func shutDown() async {
     await triggerGracefulShutdown()
     let (stream, continuation) = AsyncStream.makeStream(of: Never.self)

@@ -44,8 +44,8 @@ struct InterfaceFiles {
     try writeTypes(interface)
   }
 
-  /// Writes a file for each structure, and one for what is short: enumerations and types of other
-  /// interfaces.
+  /// Writes a file for each structure, and one file for enumerations and types of other interfaces,
+  /// which are short.
   private mutating func writeTypes(_ interface: InterfaceDescription) throws(GeneratorError) {
     var short: [(InterfaceDescription.TypeDeclaration, owner: String?)] = []
     for type in interface.types {

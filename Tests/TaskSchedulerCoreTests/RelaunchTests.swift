@@ -15,7 +15,7 @@ struct RelaunchTests {
     world.scheduler.status(of: mail, at: world.now)?.instance?.id
   }
 
-  /// Lets mail crash, and returns how long it takes to its relaunch.
+  /// Crashes mail, and returns the time until its relaunch.
   private func crash(
     _ world: inout World, _ status: TaskSchedulerCore.ExitStatus = .signaled(11)
   ) throws -> Duration? {

@@ -61,7 +61,7 @@ struct Walk {
     return request
   }
 
-  /// One of the recent instances, or one that has never been.
+  /// Returns the id of a recent instance, or an id that was never used.
   private mutating func instance() -> InstanceID {
     let last = world.scheduler.instanceIDLast
     return InstanceID(UInt64.random(in: last > 8 ? last - 8...last + 1 : 0...last + 1,

@@ -38,7 +38,7 @@ struct Transcript {
     self.steps = steps
   }
 
-  /// The messages among bytes that went out.
+  /// Returns the messages in the sent bytes.
   static func messages(_ bytes: [UInt8]) -> [String] {
     bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }

@@ -19,7 +19,7 @@ struct BackgroundTime: Hashable, Sendable {
   }
 
   /// Returns when the background time ends. If the warning was late because the machine slept, the
-  /// application still gets the whole lead.
+  /// application still gets the whole `expirationLead`.
   func limit(_ policy: Policy) -> Instant {
     let planned = limitStart.advanced(by: policy.backgroundTime)
     guard let warnedAt else { return planned }

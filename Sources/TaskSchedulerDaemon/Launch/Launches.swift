@@ -3,27 +3,28 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Launches programs for applications, and holds each process until the scheduler manages it.
+/// Launches programs for applications, and keeps each process until the scheduler manages it.
 ///
-/// A daemon may die at any instant of a launch. Each process is therefore in the event log before
-/// the scheduler receives it, so that the next daemon finds the process and does not start the
-/// program again.
+/// A daemon may die at any instant of a launch. Therefore the event log stores each process before
+/// the scheduler receives it. The next daemon then finds the process and does not start the program
+/// again.
 final class Launches {
-  /// A process that the daemon is about to report to the scheduler.
+  /// A process that the daemon will report to the scheduler.
   struct Arrival {
     var process: ProcessHandle
     var uid: UInt32
     var origin: InstanceProcesses.Origin
-    /// The launch that started it, if that is known before its program runs.
+    /// The launch that started the process, if the daemon knows it before the program runs.
     var launch: InstanceID?
   }
 
-  /// The manifests in force, by application.
+  /// The effective manifests, by application.
   var manifests: [ApplicationID: ApplicationManifest] = [:]
-  /// The processes that a stopped scheduler released, and that still run.
+  /// The processes that a stopped scheduler released and that still run.
   private(set) var leftRunning: [Leader: Holdings.Instance] = [:]
   private var arrivals: [Leader: Arrival] = [:]
-  /// The launches that are under way or whose outcome the scheduler is receiving.
+  /// The launches that have begun and that the scheduler does not yet know to have succeeded or
+  /// failed.
   private var launching: Set<InstanceID> = []
   private var launched: Set<InstanceID> = []
   private let launcher: Launcher
@@ -47,11 +48,11 @@ final class Launches {
 
   // MARK: Arrivals
 
-  /// The arrivals as the event log stores them.
+  /// The arrivals, in the form of the event log.
   var held: [Leader: Holdings.Arrival] { arrivals.mapValues(\.held) }
 
-  /// Stores a leader in the event log. To be called before the event that tells the scheduler of
-  /// the leader.
+  /// Stores a leader in the event log. Call this before the event that reports the leader to the
+  /// scheduler.
   @discardableResult
   func expect(_ arrival: Arrival) -> Leader {
     let leader = Leader(arrival.process.identity)
@@ -72,11 +73,11 @@ final class Launches {
     }
   }
 
-  /// Returns the arrival of a leader, and forgets it.
+  /// Returns the arrival of a leader and removes it.
   func take(_ leader: Leader) -> Arrival? { arrivals.removeValue(forKey: leader) }
 
-  /// Forgets the processes that the scheduler did not manage. To be called when it has handled all
-  /// events.
+  /// Removes the processes that the scheduler did not manage. Call this when the scheduler has
+  /// handled all events.
   func forgetArrivals() {
     if !arrivals.isEmpty { arrivals = [:] }
     if !launched.isEmpty {
@@ -88,7 +89,7 @@ final class Launches {
   // MARK: Launches
 
   /// Starts the program of a launch, unless this daemon or a previous one has already started it.
-  /// After an absence the scheduler asks again.
+  /// After a restart the scheduler emits the effect again.
   func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
     guard launching.insert(id).inserted else { return }
     if let leader = started(for: id) ?? takeBack(key) {
@@ -120,15 +121,15 @@ final class Launches {
     post(outcome)
   }
 
-  /// Returns the process that a previous daemon started for a launch, if its program runs.
+  /// Returns the process that a previous daemon started for a launch, if the program runs.
   private func started(for id: InstanceID) -> Leader? {
     guard let (leader, arrival) = arrivals.first(where: { $0.value.launch == id }) else {
       return nil
     }
     let marker = try? proc.environmentValue(leader.pid, of: Membership.markerName)
     if let marker, marker == arrival.origin.marker { return leader }
-    // That daemon may have released it as it died: it must not run beside the process of the
-    // repeated launch.
+    // The previous daemon may have told the process to execute the program just before it died. The
+    // process must not run beside the process of the repeated launch.
     _ = try? arrival.process.pidfd.send(signal: SIGKILL)
     arrivals[leader] = nil
     return nil
@@ -136,14 +137,14 @@ final class Launches {
 
   // MARK: Released processes
 
-  /// Remembers the processes that the scheduler releases because it stops.
+  /// Keeps the processes that the scheduler releases because it stops.
   func leaveRunning(_ held: [InstanceID: Holdings.Instance]) {
     for instance in held.values where instance.release == nil {
       leftRunning[instance.arrival.leader] = instance
     }
   }
 
-  /// Restores the processes that a previous daemon released, as far as they still run.
+  /// Restores the processes that a previous daemon released and that still run.
   func restoreLeftRunning(_ left: [Leader: Holdings.Instance]) {
     for (leader, instance) in left {
       let stat = (try? proc.stat(leader.pid)) ?? nil
@@ -170,8 +171,9 @@ final class Launches {
     return processes
   }
 
-  /// Returns the process of an application that a previous daemon released, if it still runs and
-  /// belongs to no instance: an application has at most one running instance.
+  /// Returns the process of an application that a previous daemon released. Returns nil if the
+  /// process has ended, or if it belongs to an instance, because an application has at most one
+  /// running instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
     let left = leftRunning.values.filter {
       $0.application == key.id.name && $0.arrival.uid == key.owner.uid

@@ -3,13 +3,13 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Measures the memory of the processes of instances within a time limit. For a process that could
-/// not be read in time, the size is an estimate from statm.
+/// Measures the memory of the processes of instances within a time limit. If the limit expires
+/// before a process is read, its size is an estimate from statm.
 final class MemoryMeasuring {
   /// The time limit for listing the processes, and again for reading smaps_rollup (100 processes of
   /// 12 MB take 28 ms). A choice among 500 applications then takes less than 100 ms.
   static let timeMax = Policy.memoryMeasuringLead / 2
-  /// The number of processes of an instance that are read; the others are assumed to be alike.
+  /// How many processes of an instance are read. The sizes of the others are assumed to be similar.
   static let processesMax = 512
 
   private let membership: Membership
@@ -40,7 +40,7 @@ final class MemoryMeasuring {
       guard let descriptor = job.descriptor else { return answer(job.sizes) }
       let finish = { [unowned self] in
         guard jobs.removeValue(forKey: number) != nil else { return }
-        // The handlers of the source and the timer retain the job.
+        // The handlers of the source and the timer keep a reference to the job.
         job.source = nil
         job.timer = nil
         answer(job.sizes)
@@ -52,7 +52,7 @@ final class MemoryMeasuring {
       job.timer?.set(BootClock.after(Self.timeMax))
       jobs[number] = job
     } catch {
-      // No descriptor or thread is available: use the estimates.
+      // No descriptor or thread is available, so the sizes are estimates.
       answer(job.sizes)
     }
   }
@@ -64,7 +64,7 @@ final class MemoryMeasuring {
       try job.begin(membership.proc)
       try job.waitForEnd(until: BootClock.after(Self.timeMax))
     } catch {
-      // No descriptor or thread is available: use the estimates.
+      // No descriptor or thread is available, so the sizes are estimates.
     }
     return job.sizes
   }
@@ -113,7 +113,7 @@ private struct Measured {
     let identity: ProcessIdentity
     /// The resident size, an upper bound of the dirty memory.
     let resident: UInt64
-    /// The estimate of the dirty memory: resident memory that is neither of files nor shared.
+    /// The estimate of the dirty memory: resident memory that is neither file-backed nor shared.
     let estimate: UInt64
     var dirty: UInt64?
     var proportional: UInt64?
@@ -121,7 +121,7 @@ private struct Measured {
 
   let id: InstanceID
   var processes: [Process] = []
-  /// Whether all of its processes were listed.
+  /// Whether all of its processes have been listed.
   var isWhole = true
 
   var bound: UInt64 { processes.reduce(0) { $0 + $1.resident } }
@@ -182,7 +182,7 @@ private final class Job {
         measured[one.group].processes[one.process].dirty = 0
         measured[one.group].processes[one.process].proportional = 0
       case .some:
-        // Reading the process is not permitted; its estimate is used.
+        // The daemon may not read the process, and uses its estimate.
         break
       }
     }

@@ -3,32 +3,37 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-// An application may have thousands of processes, and most operations on it take some system calls
-// for each of them: the daemon stops, kills and measures processes, lowers and restores their
-// priorities. A turn of the loop must not take as long as all of that. So such work is done in
-// steps: a step examines one process, or some threads of one. A turn does steps for 2 ms, and then
-// other events have their turn; users alternate step by step, and so do the works of one user.
-// Between two steps everything may change. Therefore a step uses only what it has read of a process
-// itself, or compares the start time again, so that a reused pid is noticed; and an effect that
-// reverses a work cancels it first. Each step writes to the event log before it stops or lowers a
-// process, so the reversing effect, and after kill -9 the next daemon, knows exactly how far the
-// work has come. A suspension is complete only when one walk over all members, however many steps
-// it took, has found no new process and no running one. A resume signals the processes that the
-// daemon holds and needs no walk; all but those of very large applications run when its call
-// returns, and the event log names the others until they do.
+// An application may have thousands of processes, and most operations need some system calls for
+// each of them: the daemon stops, kills and measures processes, and lowers and restores their
+// priorities. A turn of the loop must not take that long. The daemon therefore divides such work
+// into steps. A step examines one process, or some threads of one process. In a turn, the daemon
+// does steps for 2 ms, and then handles other events. Users alternate step by step, and so do the
+// works of one user.
+//
+// Between two steps everything may change. A step therefore uses only what it has read itself, or
+// compares the start time of a process again to notice a reused pid. An effect that reverses a work
+// cancels the work first. Each step writes to the event log before it stops or lowers a process.
+// The reversing effect, and after `kill -9` the next daemon, thus know how far the work has
+// proceeded.
+//
+// A suspension is complete only when one walk over all members has found no new process and no
+// running process. A resume needs no walk: it signals the processes that the daemon has stopped.
+// All processes run when the call returns, except in very large applications. The event log names
+// the remaining processes until they run.
 
 /// Does work on the processes of instances in steps, with turns of other events in between.
 final class ProcessSteps {
   /// The order of one user's work.
   enum Rank {
-    /// Stopping, killing, resuming, restoring. Works of this rank alternate.
+    /// Stopping, killing, resuming and restoring. The works of this rank alternate.
     case first
-    /// Work that can wait, such as lowering: done after all work of the first rank. So the
-    /// priorities of an instance that is over are restored before its successor's are lowered.
+    /// Work that can wait, such as lowering. It begins after all work of the first rank, so that
+    /// the daemon restores the priorities of an ended instance before it lowers those of its
+    /// successor.
     case later
   }
 
-  /// Work that was begun.
+  /// A piece of work in progress.
   final class Work {
     fileprivate let rank: Rank
     fileprivate let user: UInt32
@@ -64,7 +69,7 @@ final class ProcessSteps {
     var later: Deque<Work> = []
   }
 
-  /// The user of work that serves several users.
+  /// The user id for work that serves several users.
   static let everybody = UInt32.max
   /// The maximum time and number of steps in one turn. Source: this project; a tenth of the time
   /// within which the daemon answers another user's call.
@@ -82,8 +87,7 @@ final class ProcessSteps {
   /// Calls `step` until it returns false or the work is cancelled.
   ///
   /// - Parameter atOnce: Whether to do the first steps before this call returns, unless other work
-  ///   of
-  ///   the user is under way. Thus an application with few processes is handled at once.
+  ///   of the user is in progress. An application with few processes is thus handled at once.
   @discardableResult
   func begin(
     _ rank: Rank, user: UInt32, atOnce: Bool = false, step: @escaping () -> Bool

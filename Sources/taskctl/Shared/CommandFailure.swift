@@ -107,9 +107,9 @@ extension ControlInterface.Failure {
     case .notLaunchable(let id):
       "\(quoted(id)) is not running, and it has no manifest to launch it by"
     case .launchFailed(let id, let reason):
-      "\(quoted(id)) could not be launched: \(PrintableText.of(reason))"
+      "the daemon could not launch \(quoted(id)): \(PrintableText.of(reason))"
     case .invalidProcess(let pid, let reason):
-      "process \(pid) cannot be managed: \(PrintableText.of(reason))"
+      "the daemon cannot manage process \(pid): \(PrintableText.of(reason))"
     case .quotaExceeded(let quota, let limit):
       "the quota \(PrintableText.of(quota)) = \(limit) is exhausted; see 'taskctl config'"
     case .unknownNotification(let id?, let notification):
@@ -121,7 +121,7 @@ extension ControlInterface.Failure {
     case .invalidSystemChange(let parameter, let reason):
       "invalid change, \(PrintableText.of(parameter)): \(PrintableText.of(reason))"
     case .notStored(let reason):
-      "the change could not be stored: \(PrintableText.of(reason))"
+      "the daemon could not store the change: \(PrintableText.of(reason))"
     case .terminatedByOperator(let id):
       "an operator or the user terminated \(quoted(id)); launch it with 'taskctl launch'"
     case .stateNotSaved:
