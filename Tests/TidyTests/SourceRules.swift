@@ -1,10 +1,9 @@
-/// The rules of the project that a reader of the text can check (see ARCHITECTURE.md).
-enum HouseRules {
+/// The rules for sources that need no compiler (see ARCHITECTURE.md).
+enum SourceRules {
   static let columnsMax = 100
   static let linesMax = 500
 
-  /// What a room may import, besides itself. What is not named here is refused, full Foundation
-  /// everywhere.
+  /// The modules that each target may import. Full Foundation is refused everywhere.
   static let imports: [String: Set<String>] = [
     "TaskSchedulerCore": ["DequeModule", "HeapModule", "OrderedCollections"],
     "TaskSchedulerWire": ["Glibc"],
@@ -34,12 +33,12 @@ enum HouseRules {
   static let placeOfModule = ["CSQLite": "Sources/TaskSchedulerDaemon/Storage/"]
 
   /// The targets that depend only on their input: no clock, chance or environment.
-  static let pureRooms: Set<Substring> = ["TaskSchedulerCore", "TaskSchedulerSimulation"]
+  static let pureTargets: Set<Substring> = ["TaskSchedulerCore", "TaskSchedulerSimulation"]
 
-  /// What would bring a clock, chance or the world into them.
+  /// Words that stand for a clock, chance or the environment.
   static let wordsForbiddenInCore = ["now()", "random", "Date(", "sleep", "getenv", "Task {"]
 
-  /// One breach, as a person wants to read it.
+  /// A violation of a rule, described for people.
   struct Breach: Hashable, CustomStringConvertible {
     let path: String
     let line: Int
@@ -47,7 +46,7 @@ enum HouseRules {
     var description: String { "\(path):\(line): \(rule)" }
   }
 
-  /// All breaches in one file. `path` counts from the package's root.
+  /// Returns the violations in a file. `path` is relative to the package's root.
   static func breaches(in path: String, text: String) -> [Breach] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     var breaches: [Breach] = []
@@ -96,7 +95,7 @@ enum HouseRules {
         rules.append("imports \(module), which only \(place)*.swift may")
       }
     }
-    if isSource, pureRooms.contains(parts[1]) {
+    if isSource, pureTargets.contains(parts[1]) {
       for word in wordsForbiddenInCore where contains(word, in: code) {
         rules.append("\(parts[1]) may not say \(word)")
       }
