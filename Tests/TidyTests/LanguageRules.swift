@@ -86,22 +86,22 @@ enum LanguageRules {
   ]
 
   /// Returns the problems in a file. `path` is relative to the package's root.
-  static func breaches(in path: String, text: String) -> [SourceRules.Breach] {
+  static func violations(in path: String, text: String) -> [SourceRules.Violation] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    var breaches = path.hasSuffix(".swift") ? longFunctions(in: path, lines) : []
+    var violations = path.hasSuffix(".swift") ? longFunctions(in: path, lines) : []
     guard places.contains(where: { path == $0 || path.hasPrefix($0 + "/") }) else {
-      return breaches
+      return violations
     }
     for (index, line) in lines.enumerated() {
       let prose = path.hasSuffix(".swift") ? self.prose(of: line) : line
       for (avoided, better) in words where contains(avoided, in: prose) {
         if avoided == "nobody", filesWithUserNobody.contains(path) { continue }
         if avoided == "processor", path == pageOfStoredFields { continue }
-        breaches.append(
+        violations.append(
           .init(path: path, line: index + 1, rule: "\"\(avoided)\": write \(better)"))
       }
     }
-    return breaches
+    return violations
   }
 
   /// Returns whether a word or phrase occurs in a text as a whole, in any case.
@@ -148,8 +148,8 @@ enum LanguageRules {
   }
 
   /// Returns the functions and initializers with more than ``functionLinesMax`` lines.
-  private static func longFunctions(in path: String, _ lines: [String]) -> [SourceRules.Breach] {
-    var breaches: [SourceRules.Breach] = []
+  private static func longFunctions(in path: String, _ lines: [String]) -> [SourceRules.Violation] {
+    var violations: [SourceRules.Violation] = []
     for (index, line) in lines.enumerated() where beginsFunction(line) {
       let indentation = line.prefix { $0 == " " }
       guard hasBody(lines[index...], String(indentation)),
@@ -157,13 +157,13 @@ enum LanguageRules {
       else { continue }
       let count = end - index + 1
       if count > functionLinesMax {
-        breaches.append(
+        violations.append(
           .init(
             path: path, line: index + 1,
             rule: "a function of \(count) lines; the maximum is \(functionLinesMax)"))
       }
     }
-    return breaches
+    return violations
   }
 
   /// Returns whether a declaration has a body, unlike the requirement of a protocol.

@@ -39,7 +39,7 @@ enum SourceRules {
   static let wordsForbiddenInCore = ["now()", "random", "Date(", "sleep", "getenv", "Task {"]
 
   /// A violation of a rule, described for people.
-  struct Breach: Hashable, CustomStringConvertible {
+  struct Violation: Hashable, CustomStringConvertible {
     let path: String
     let line: Int
     let rule: String
@@ -47,11 +47,11 @@ enum SourceRules {
   }
 
   /// Returns the violations in a file. `path` is relative to the package's root.
-  static func breaches(in path: String, text: String) -> [Breach] {
+  static func violations(in path: String, text: String) -> [Violation] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    var breaches: [Breach] = []
+    var violations: [Violation] = []
     func report(_ index: Int, _ rule: String) {
-      breaches.append(Breach(path: path, line: index + 1, rule: rule))
+      violations.append(Violation(path: path, line: index + 1, rule: rule))
     }
     let lineCount = lines.last == "" ? lines.count - 1 : lines.count
     if lineCount > linesMax, !path.contains("/Generated/") {
@@ -68,7 +68,7 @@ enum SourceRules {
         for rule in swiftRules(path, lines, index) { report(index, rule) }
       }
     }
-    return breaches
+    return violations
   }
 
   /// A message as it goes over the wire, in a transcript of a test or as a literal of its own, is

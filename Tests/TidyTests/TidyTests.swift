@@ -17,22 +17,22 @@ struct TidyTests {
   }
 
   private static func paths(below folder: String) throws -> [String] {
-    var isFolder = false
-    guard FileManager.default.fileExists(atPath: root + "/" + folder, isDirectory: &isFolder)
+    var isDirectory = false
+    guard FileManager.default.fileExists(atPath: root + "/" + folder, isDirectory: &isDirectory)
     else { return [] }
-    guard isFolder else { return [folder] }
+    guard isDirectory else { return [folder] }
     return try FileManager.default.contentsOfDirectory(atPath: root + "/" + folder).sorted()
       .filter { !$0.hasPrefix(".") }.flatMap { try paths(below: folder + "/" + $0) }
   }
 
   @Test("No source file breaks a rule")
   func sources() throws {
-    var breaches: [SourceRules.Breach] = []
+    var violations: [SourceRules.Violation] = []
     for path in try Self.files() {
       let text = try String(contentsOfFile: Self.root + "/" + path, encoding: .utf8)
-      breaches += SourceRules.breaches(in: path, text: text)
+      violations += SourceRules.violations(in: path, text: text)
     }
-    for breach in breaches { Issue.record("\(breach)") }
+    for violation in violations { Issue.record("\(violation)") }
   }
 
   @Test("The tests find the sources")
@@ -56,7 +56,7 @@ struct SourceRulesTests {
   private let core = "Sources/TaskSchedulerCore/Sample.swift"
 
   private func rules(_ text: String, in path: String) -> [String] {
-    SourceRules.breaches(in: path, text: text).map(\.rule)
+    SourceRules.violations(in: path, text: text).map(\.rule)
   }
 
   @Test(
