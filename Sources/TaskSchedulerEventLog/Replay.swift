@@ -87,7 +87,7 @@ public struct Replay {
     while damage == nil, let entry = records?.next() {
       switch entry {
       case .event(let event, let call, let at):
-        damage = checkOrder(at)
+        damage = Self.damage(at: end, event: at, previous: lastAlive, now: now)
         guard damage == nil else { break }
         if let call {
           waiting[call.waiting.request] = call.connection
@@ -126,9 +126,12 @@ public struct Replay {
     progress.callPhase != .none && progress.callEvent != 0 && progress.callEvent <= eventCount
   }
 
-  private func checkOrder(_ at: Instant) -> EventLogDamage? {
-    if at > now { return EventLogDamage(place: end, problem: "an event is of the future") }
-    if at < lastAlive {
+  // A static function: a call of a method would copy the replay at each event.
+  private static func damage(
+    at end: Int, event: Instant, previous: Instant, now: Instant
+  ) -> EventLogDamage? {
+    if event > now { return EventLogDamage(place: end, problem: "an event is of the future") }
+    if event < previous {
       return EventLogDamage(place: end, problem: "an event is older than the one before it")
     }
     return nil

@@ -79,26 +79,29 @@ extension MessagePart: Stored {
   package func write(to writer: inout StoredWriter) { writer.write(bytes: bytes) }
 }
 
-extension Note: StoredByForm {
-  package static let form = Form(cases: [
-    Case("leader", Note.leader) { if case .leader(let a) = $0 { a } else { nil } },
-    Case("stopping", Note.stopping) {
-      if case .stopping(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("resumed", Note.resumed) { if case .resumed(let a) = $0 { a } else { nil } },
-    Case("forgotten", Note.forgotten) { if case .forgotten(let a) = $0 { a } else { nil } },
-    Case("stream", Note.stream) { if case .stream(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("monitor", Note.monitor) { if case .monitor(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("input", Note.input) { if case .input(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("inputComplete", Note.inputComplete) {
-      if case .inputComplete(let a) = $0 { a } else { nil }
-    },
-    Case("unsaved", Note.unsaved) { if case .unsaved(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("lowering", Note.lowering) {
-      if case .lowering(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("restored", Note.restored) { if case .restored(let a) = $0 { a } else { nil } },
-  ])
+extension Note: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("leader", Self.leader), Case("stopping", Self.stopping), Case("resumed", Self.resumed),
+    Case("forgotten", Self.forgotten), Case("stream", Self.stream), Case("monitor", Self.monitor),
+    Case("input", Self.input), Case("inputComplete", Self.inputComplete),
+    Case("unsaved", Self.unsaved), Case("lowering", Self.lowering), Case("restored", Self.restored),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .leader(let a): writer.write(case: 0, a)
+    case .stopping(let a, let b): writer.write(case: 1, a, b)
+    case .resumed(let a): writer.write(case: 2, a)
+    case .forgotten(let a): writer.write(case: 3, a)
+    case .stream(let a, let b): writer.write(case: 4, a, b)
+    case .monitor(let a, let b): writer.write(case: 5, a, b)
+    case .input(let a, let b): writer.write(case: 6, a, b)
+    case .inputComplete(let a): writer.write(case: 7, a)
+    case .unsaved(let a, let b): writer.write(case: 8, a, b)
+    case .lowering(let a, let b): writer.write(case: 9, a, b)
+    case .restored(let a): writer.write(case: 10, a)
+    }
+  }
 }
 
 extension EventLogStart: StoredByForm {

@@ -110,7 +110,7 @@ struct StoredEventTests {
 
   @Test("The samples have every case of an event")
   func everyEvent() {
-    let count = caseCount(Event.form.parts)
+    let count = caseCount(Event.parts)
     #expect(Set(Event.samples.map { caseNumber($0) }) == Set(0..<count))
   }
 
@@ -125,7 +125,7 @@ struct StoredEventTests {
     }
     let expiration = Effect.expire(instance, TaskID(3), remaining: .milliseconds(1))
     #expect(try restored(expiration) == expiration)
-    #expect(seen.union([caseNumber(expiration)]) == Set(0..<caseCount(Effect.form.parts)))
+    #expect(seen.union([caseNumber(expiration)]) == Set(0..<caseCount(Effect.parts)))
   }
 
   @Test("Bytes whose application has no reverse-DNS id are refused")

@@ -69,7 +69,7 @@ struct StoredDaemonStateTests {
     for note in notes {
       #expect(try StoredReader.read(Note.self, from: StoredWriter.bytes(of: note)) == note)
     }
-    guard case .cases(let cases) = Note.form.parts else { return }
+    guard case .cases(let cases) = Note.parts else { return }
     #expect(Set(notes.map { StoredWriter.bytes(of: $0)[0] }).count == cases.count)
   }
 

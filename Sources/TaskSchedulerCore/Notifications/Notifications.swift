@@ -236,24 +236,28 @@ struct Notifications: Sendable {
       let expected = cancelling[id] == nil ? instant(of: notification) : nil
       try require(due.isSet(id, to: expected), "the deadline of a notification is wrong")
     }
-    var applications = scheduled.values.map(\.application) + awaitingNext.values.map(\.application)
-    var users = applications.map(\.owner)
+    var counts = [ApplicationKey: Int](minimumCapacity: countByApplication.count)
+    var userCounts: [UserID: Int] = [:]
+    for notification in scheduled.values { counts[notification.application, default: 0] += 1 }
+    for notification in awaitingNext.values { counts[notification.application, default: 0] += 1 }
     var cancelled: [NotificationID: Int] = [:]
     for (id, one) in pending {
       try require(id == one.id && id.number <= transactionLast, "a transaction has a wrong id")
       switch one.transaction {
       case .schedule(_, let key, let draft):
-        users.append(key.owner)
-        if draft.schedule != nil { applications.append(key) }
+        if draft.schedule != nil {
+          counts[key, default: 0] += 1
+        } else {
+          userCounts[key.owner, default: 0] += 1
+        }
       case .cancel(let ids, _): for id in ids { cancelled[id, default: 0] += 1 }
       case .setBadge, .fire: break
       }
     }
     try require(cancelled == cancelling, "the count of notifications being cancelled is wrong")
-    let counts = applications.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     try require(
       counts == countByApplication, "the count of notifications of an application is wrong")
-    let userCounts = users.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    for (key, count) in counts { userCounts[key.owner, default: 0] += count }
     try require(userCounts == countByUser, "the count of notifications of a user is wrong")
   }
 }

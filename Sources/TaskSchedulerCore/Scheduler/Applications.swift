@@ -39,6 +39,10 @@ struct Applications: Sendable {
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
   /// All applications, in no order.
   var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
+  /// The allocations of all applications; see ``BoxedDictionary/boxes``.
+  var boxes: Dictionary<ApplicationKey, BoxedDictionary<ApplicationKey, Application>.Box>.Values {
+    byKey.boxes.values
+  }
   var running: [ApplicationKey] { all.filter { $0.instance != nil }.map(\.key) }
 
   /// The manifests, ordered by their ids.
@@ -166,17 +170,18 @@ struct Applications: Sendable {
   func check() throws(InvariantViolation) {
     try require(
       activationLast < InvariantViolation.countMax, "the last activation number is too high")
-    for (key, application) in byKey {
-      try require(key == application.key, "an application is stored under another key")
+    for (key, box) in byKey.boxes {
+      try require(key == box.value.key, "an application is stored under another key")
       try require(
-        application.activation <= activationLast, "an application has an invalid activation number")
+        box.value.activation <= activationLast, "an application has an invalid activation number")
     }
     try require(countRunning() == runningByOwner, "the count of running applications is wrong")
   }
 
   private func countRunning() -> [UserID: Int] {
-    byKey.values.reduce(into: [:]) {
-      if $1.instance != nil || $1.launching != nil { $0[$1.key.owner, default: 0] += 1 }
+    byKey.boxes.values.reduce(into: [:]) {
+      let isRunning = $1.value.instance != nil || $1.value.launching != nil
+      if isRunning { $0[$1.value.key.owner, default: 0] += 1 }
     }
   }
 }

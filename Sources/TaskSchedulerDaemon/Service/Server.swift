@@ -17,6 +17,8 @@ final class Server: ConnectionOwner {
   private let listening = ListenerWork()
   private let fairShare: FairShare
   private var trimming: HeapTrimming?
+  /// Returns the memory that the start has used, once the daemon has served the waiting clients.
+  private var afterStart: DeferredSource?
   private let loop: EventLoop
   private let proc: ProcFS
   private let service: Service
@@ -76,6 +78,7 @@ final class Server: ConnectionOwner {
     saveTimer = try loop.timer { [unowned self] in saveSome() }
     Heap.returnLargeBlocks()
     trimming = try HeapTrimming(loop: loop, trim: Self.returnMemory)
+    afterStart = try loop.whenIdle(Self.returnMemory)
     fairShare.worked = { [unowned self] in trimming?.worked($0) }
     listening.takeTurn = { [unowned self] in takeListenersTurn() }
     applications.whenRemoved { [unowned self] in instanceConnections.forget($0) }
@@ -91,7 +94,7 @@ final class Server: ConnectionOwner {
   /// so the server accepts them before it serves inherited connections, of which there may be
   /// thousands.
   func start() throws(SystemError) {
-    Self.returnMemory()
+    afterStart?.request()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
     // Otherwise each of one user's thousands of connections could have its turn before the next
     // accept.
