@@ -29,7 +29,7 @@ public struct RecordReader: RecordSource {
     end = place
   }
 
-  /// Skips the record with the daemon's state. ``holdings()`` decodes it later.
+  /// Skips the record with the daemon's state. ``daemonState()`` decodes it later.
   mutating func skipDaemonState() { held = firstRecord(.daemonState) }
 
   /// Decodes the daemon's state at the start of the event log.
