@@ -51,7 +51,7 @@ public struct PIDFD: ~Copyable, Sendable {
   ///   visible here; ESRCH if the process has been reaped. The descriptor is then closed.
   public init(adopting received: consuming FileDescriptor) throws(SystemError) {
     let info = try FileDescriptor.open(reading: "/proc/self/fdinfo/\(received.rawValue)")
-    let lines = FieldLines(try info.readToEnd())
+    let lines = KeyValueLines(try info.readToEnd())
     guard
       let pid = lines.integer("Pid"),
       let flags = lines.value("flags").flatMap({ UInt32($0, radix: 8) }),

@@ -24,7 +24,7 @@ public enum ProcessRelease {
   /// - Parameters: - marks: The marks of the dead daemon. Processes of other daemons do not change.
   ///   - held: Processes that a daemon manages again. They do not change.
   public static func resume(
-    _ marks: ProcessMarks, except held: Set<ProcessIdentity> = [], in proc: ProcFS
+    _ marks: EnvironmentMarkers, except held: Set<ProcessIdentity> = [], in proc: ProcFS
   ) -> Outcome {
     let marked = ((try? proc.pids()) ?? []).compactMap { pid -> ProcessIdentity? in
       guard let stat = (try? proc.stat(pid)) ?? nil, stat.state == .stopped,

@@ -120,7 +120,7 @@ public enum UnixSocket {
       default: throw error
       }
     }
-    guard try isLeftBehind(socket) else {
+    guard try isLeftover(socket) else {
       throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
     }
     try unlink(path: path)
@@ -132,7 +132,7 @@ public enum UnixSocket {
   /// Returns whether no process serves a socket although connect(2) succeeds. This happens if the
   /// listening process died while it started a child, and the child still has a copy of the
   /// listener. When the child closes its copy, the kernel closes the connection.
-  private static func isLeftBehind(
+  private static func isLeftover(
     _ connected: borrowing FileDescriptor
   ) throws(SystemError) -> Bool {
     let listener = try credentials(connected.rawValue).pid

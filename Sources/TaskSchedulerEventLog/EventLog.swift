@@ -8,7 +8,7 @@ import TaskSchedulerCore
 /// the event log still contains all earlier ones. If the state itself no longer fits, the event log
 /// falls behind (`isBehind`), and the daemon tries at later events to write the state.
 public final class EventLog: EventStore {
-  private let room: EventLogRoom
+  private let room: EventLogCapacity
   /// Whether the daemon has just taken over, and may use the reserve.
   public var isTakingOver = false
 
@@ -43,7 +43,7 @@ public final class EventLog: EventStore {
   private var isCallWritten = false
   private var isSending = false
   /// Returns the current state of the daemon. The daemon sets it once, before the first event.
-  public var state: () -> (Holdings, Scheduler, requestLast: UInt64) = {
+  public var state: () -> (DaemonState, Scheduler, requestLast: UInt64) = {
     preconditionFailure("the event log has not been told of the daemon")
   }
 
@@ -53,7 +53,7 @@ public final class EventLog: EventStore {
   ///   daemon. - report: Receives each change of the event log's condition.
   public init(
     _ files: (any EventLogFiles)?, boot: BootID, version: String, scheduler: Scheduler,
-    at now: Instant, room: EventLogRoom = EventLogRoom(),
+    at now: Instant, room: EventLogCapacity = EventLogCapacity(),
     report: @escaping (EventLogCondition) -> Void
   ) {
     self.files = files
@@ -65,15 +65,15 @@ public final class EventLog: EventStore {
     eventCount = 0
     lastEventAt = now
     let start = EventLogStart(writer: version, eventCount: 0, requestLast: 0, at: now)
-    let beginning = EventLogBeginning(start, Holdings(), scheduler)
-    file = EventLogWithoutFile(bytesCount: beginning.count)
-    writer = Self.writer(in: file, boot, beginning)
+    let initialRecords = EventLogInitialRecords(start, DaemonState(), scheduler)
+    file = EventLogMemoryFile(bytesCount: initialRecords.count)
+    writer = Self.writer(in: file, boot, initialRecords)
     guard let files else { return }
     do {
-      let (file, writer) = try begin(beginning, number, in: files)
+      let (file, writer) = try begin(initialRecords, number, in: files)
       try files.finish(number)
       (self.file, self.writer) = (file, writer)
-      keepSpare(for: beginning)
+      keepSpare(for: initialRecords)
     } catch {
       // Without space the daemon serves clients, but makes no promises.
       fallBehind("\(error)")
@@ -86,7 +86,7 @@ public final class EventLog: EventStore {
   public init(
     continuing file: any EventLogFile, _ number: UInt64, _ replay: borrowing Replay,
     in files: any EventLogFiles, boot: BootID, version: String,
-    room: EventLogRoom = EventLogRoom(), report: @escaping (EventLogCondition) -> Void
+    room: EventLogCapacity = EventLogCapacity(), report: @escaping (EventLogCondition) -> Void
   ) {
     self.files = files
     self.boot = boot
@@ -105,36 +105,37 @@ public final class EventLog: EventStore {
   }
 
   private static func writer(
-    in file: any EventLogFile, _ boot: BootID, _ beginning: EventLogBeginning
+    in file: any EventLogFile, _ boot: BootID, _ initialRecords: EventLogInitialRecords
   ) -> EventLogWriter {
-    guard let writer = EventLogWriter(in: file.bytes, boot: boot, beginning: beginning) else {
+    guard let writer = EventLogWriter(in: file.bytes, boot: boot, initialRecords: initialRecords)
+    else {
       preconditionFailure("an event log has room for what it begins with")
     }
     return writer
   }
 
   private func begin(
-    _ beginning: EventLogBeginning, _ number: UInt64, in files: any EventLogFiles,
+    _ initialRecords: EventLogInitialRecords, _ number: UInt64, in files: any EventLogFiles,
     room least: Int = 0
   ) throws -> (any EventLogFile, EventLogWriter) {
     let file = try files.make(
-      number, bytesCount: beginning.count + bytesCount(after: beginning, least),
-      least: beginning.count + least + room.reserveBytes)
-    return (file, Self.writer(in: file, boot, beginning))
+      number, bytesCount: initialRecords.count + bytesCount(after: initialRecords, least),
+      least: initialRecords.count + least + room.reserveBytes)
+    return (file, Self.writer(in: file, boot, initialRecords))
   }
 
   /// Returns the space for records after the state, in bytes: about a quarter of a large state. The
   /// next daemon takes twice as long for a byte of an event as for a byte of the state, because it
   /// handles the event.
-  private func bytesCount(after beginning: EventLogBeginning, _ least: Int = 0) -> Int {
+  private func bytesCount(after initialRecords: EventLogInitialRecords, _ least: Int = 0) -> Int {
     // The state repeats unfinished messages. A larger space makes that rare.
-    max(room.bytes, beginning.count / 4 + room.reserveBytes, least + room.reserveBytes)
-      + 2 * beginning.unfinishedCount
+    max(room.bytes, initialRecords.count / 4 + room.reserveBytes, least + room.reserveBytes)
+      + 2 * initialRecords.unfinishedCount
   }
 
   /// Makes sure that the daemon can also write the next file.
-  private func keepSpare(for beginning: EventLogBeginning) {
-    spareBytes = beginning.count + bytesCount(after: beginning)
+  private func keepSpare(for initialRecords: EventLogInitialRecords) {
+    spareBytes = initialRecords.count + bytesCount(after: initialRecords)
     keepSpare()
   }
 
@@ -267,17 +268,17 @@ public final class EventLog: EventStore {
   private func beginNew(at now: Instant, room least: Int = 0) {
     guard let files else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
-    var (holdings, scheduler, requestLast) = state()
+    var (daemonState, scheduler, requestLast) = state()
     // The call does not wait for a reply yet, because the next daemon finds its message in the
     // socket.
-    if let call, !isCallWritten { holdings.connections[call.cookie]?.waiting = nil }
+    if let call, !isCallWritten { daemonState.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
       writer: version, eventCount: eventCount, requestLast: requestLast, at: now)
     start.effects = Array(effects.dropFirst(effectsDone - effectsBase))
     start.effectsDone = effectsDone
-    let beginning = EventLogBeginning(start, holdings, scheduler)
+    let initialRecords = EventLogInitialRecords(start, daemonState, scheduler)
     do {
-      let (fresh, freshWriter) = try begin(beginning, number + 1, in: files, room: least)
+      let (fresh, freshWriter) = try begin(initialRecords, number + 1, in: files, room: least)
       freshWriter.copyProgress(from: writer)
       freshWriter.setBehind(false)
       try files.finish(number + 1)
@@ -285,7 +286,7 @@ public final class EventLog: EventStore {
       (file, writer) = (fresh, freshWriter)
       if isBehind { report(.whole) }
       isBehind = false
-      keepSpare(for: beginning)
+      keepSpare(for: initialRecords)
     } catch {
       fallBehind("\(error)")
     }

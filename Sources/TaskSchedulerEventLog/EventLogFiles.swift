@@ -31,7 +31,7 @@ public enum EventLogCondition: Hashable, Sendable {
 }
 
 /// The space for records in a file of an event log.
-public struct EventLogRoom: Hashable, Sendable {
+public struct EventLogCapacity: Hashable, Sendable {
   /// The space for records after the state. An event takes about 100 bytes. After a crash, the next
   /// daemon handles the events of a full file in about 20 ms.
   public var bytes: Int
@@ -46,7 +46,7 @@ public struct EventLogRoom: Hashable, Sendable {
 }
 
 /// Memory that ends with the daemon.
-final class EventLogWithoutFile: EventLogFile {
+final class EventLogMemoryFile: EventLogFile {
   let bytes: UnsafeMutableRawBufferPointer
 
   init(bytesCount: Int) {

@@ -76,7 +76,7 @@ public struct EventLogProgress: Hashable, Sendable {
 /// Reads an event log. The bytes may have any content.
 public struct EventLogReader {
   public let start: EventLogStart
-  public let holdings: Holdings
+  public let daemonState: DaemonState
   /// The scheduler at the start, or the reason why it cannot be read. The holdings can be read in
   /// any case.
   public let scheduler: Result<Scheduler, EventLogRefusal>
@@ -98,14 +98,14 @@ public struct EventLogReader {
     progress = Self.progress(bytes)
     var reader = RecordReader(bytes, from: EventLogLayout.headerBytes)
     let start = reader.firstRecord(.start)
-    reader.skipHoldings()
+    reader.skipDaemonState()
     let scheduler = reader.firstRecord(.scheduler)
     var source = readAhead(reader)
     self.start = try RecordReader.value(EventLogStart.self, in: start)
     self.scheduler = Result { () throws(EventLogRefusal) in
       try RecordReader.value(Scheduler.self, in: scheduler)
     }
-    holdings = try source.holdings().get()
+    daemonState = try source.daemonState().get()
     records = EventLogRecords(source, from: reader.end)
   }
 

@@ -8,8 +8,8 @@
 /// about the right length are compared, because a client may have chosen names and candidates that
 /// take long to compare.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
-  let wanted = Letters(name)
-  guard !wanted.bytes.isEmpty, wanted.bytes.count <= Letters.countMax else { return nil }
+  let wanted = ComparableName(name)
+  guard !wanted.bytes.isEmpty, wanted.bytes.count <= ComparableName.countMax else { return nil }
   let distanceMax = max(1, min(8, wanted.bytes.count / 3))
   var best: (distance: Int, name: String)?
   var beginning: [String] = []
@@ -19,13 +19,13 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
     // The number of marks in the candidate, which do not count, is not known yet.
     let excess = candidate.utf8.count - wanted.bytes.count
     guard excess >= -distanceMax else { continue }
-    let isLong = excess > distanceMax + candidate.utf8.lazy.filter(Letters.isMark).count
+    let isLong = excess > distanceMax + candidate.utf8.lazy.filter(ComparableName.isMark).count
     if isLong && (wanted.bytes.count < 3 || beginning.count > 1) { continue }
-    let other = Letters(candidate)
+    let other = ComparableName(candidate)
     if wanted.bytes.count >= 3, other.bytes.starts(with: wanted.bytes) {
       beginning.append(candidate)
     }
-    guard !isLong, other.bytes.count <= Letters.countMax else { continue }
+    guard !isLong, other.bytes.count <= ComparableName.countMax else { continue }
     comparisonsLeft -= 1
     let bound = best.map { $0.distance - 1 } ?? distanceMax
     if let distance = wanted.distance(to: other, max: bound) { best = (distance, candidate) }
@@ -34,7 +34,7 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
 }
 
 /// The letters of a name that are compared.
-private struct Letters {
+private struct ComparableName {
   /// A longer name is not the result of a typing mistake.
   static let countMax = 255
 
@@ -54,7 +54,7 @@ private struct Letters {
   ///
   /// Computes only the cells of the table within `max` of its diagonal, because other cells have
   /// larger values.
-  func distance(to other: Letters, max: Int) -> Int? {
+  func distance(to other: ComparableName, max: Int) -> Int? {
     let (a, b) = (bytes, other.bytes)
     guard max >= 0, abs(a.count - b.count) <= max else { return nil }
     let far = max + 1

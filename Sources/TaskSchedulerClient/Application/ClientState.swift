@@ -111,7 +111,7 @@ struct ClientState: Sendable {
     // A daemon that does not know this process sends didFinishLaunching again. Its numbers of
     // instances and callbacks may be the same as those of its predecessor.
     let isAnew = callback.kind == .didFinishLaunching && hasFinishedLaunching
-    if isAnew { wantRestoration() }
+    if isAnew { requestRestoration() }
     if let last = lastCallback, last.callback == callback {
       return last.handled ? .acknowledge : .none
     }
@@ -131,7 +131,7 @@ struct ClientState: Sendable {
   /// The number to pass to `restored`; nil if the daemon knows the handler and the sockets.
   var restoration: Int? { restorationsWanted == restorationsDone ? nil : restorationsWanted }
 
-  mutating func wantRestoration() { restorationsWanted += 1 }
+  mutating func requestRestoration() { restorationsWanted += 1 }
 
   mutating func restored(_ restoration: Int) { restorationsDone = restoration }
 

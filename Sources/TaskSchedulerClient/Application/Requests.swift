@@ -20,13 +20,13 @@ extension ScheduledApplication {
   func retrying<Value>(
     _ attempt: () throws(ApplicationError) -> Value
   ) throws(ApplicationError) -> Value {
-    var pauses = RetryPauses()
+    var delays = RetryDelays()
     while true {
       do throws(ApplicationError) {
         try throwIfEnded()
         return try attempt()
       } catch {
-        guard mayTryAgain(after: error), pause(&pauses) else { throw error }
+        guard mayTryAgain(after: error), pause(&delays) else { throw error }
       }
     }
   }
@@ -43,8 +43,8 @@ extension ScheduledApplication {
   }
 
   /// Waits before the next attempt of a request. Returns false if there must be no further attempt.
-  func pause(_ pauses: inout RetryPauses) -> Bool {
-    pauses.count < RetryPauses.requestMax && !isClosed(within: pauses.take())
+  func pause(_ delays: inout RetryDelays) -> Bool {
+    delays.count < RetryDelays.requestMax && !isClosed(within: delays.take())
   }
 
   /// Waits until the application is closed, at most for the timeout.

@@ -65,7 +65,7 @@ public struct ApplicationManifest: Hashable, Sendable {
     // The result for a relative directory would depend on the daemon's working directory.
     for folder in searchPath.split(separator: ":") where folder.hasPrefix("/") {
       let path = "\(folder)/\(program)"
-      if Folder.isExecutableFile(path: path) { return path }
+      if Directory.isExecutableFile(path: path) { return path }
     }
     return nil
   }

@@ -38,12 +38,12 @@ extension Configuration {
 
 /// The configuration of a starting daemon. A separate thread reads the manifests, because there may
 /// be hundreds.
-struct ConfigurationAhead {
+struct ConfigurationPrefetch {
   private var settings = SettingsLoader()
-  private let manifests: ValueAhead<ManifestLoader>
+  private let manifests: Future<ManifestLoader>
 
   init(from paths: ConfigurationPaths) {
-    manifests = ValueAhead {
+    manifests = Future {
       var manifests = ManifestLoader(paths: paths)
       manifests.load()
       return manifests
@@ -53,7 +53,7 @@ struct ConfigurationAhead {
 
   var logLevel: LogLevel { settings.configuration.options.logLevel }
   /// Whether the files read so far have a problem.
-  var isWrong: Bool { !settings.problems.isEmpty }
+  var hasProblems: Bool { !settings.problems.isEmpty }
 
   /// Returns the complete configuration after all files have been read. Returns nil if there is a
   /// problem, and logs each problem.
@@ -85,8 +85,8 @@ struct SettingsLoader {
       }
       applyDropIns(folders: [file + ".d"])
     } else {
-      for folder in paths.settingFolders { _ = applyFile("\(folder)/\(Self.fileName)") }
-      applyDropIns(folders: paths.settingFolders.map { "\($0)/\(Self.fileName).d" })
+      for folder in paths.settingDirectories { _ = applyFile("\(folder)/\(Self.fileName)") }
+      applyDropIns(folders: paths.settingDirectories.map { "\($0)/\(Self.fileName).d" })
     }
     checkRelations()
   }

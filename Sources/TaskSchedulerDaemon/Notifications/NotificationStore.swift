@@ -18,7 +18,7 @@ final class NotificationStore {
   /// file was not damaged.
   let setAside: (path: String, salvagedCount: Int)?
   /// Disk space that makes removals possible on a full file system.
-  private let reserve: StoreReserve
+  private let reserve: DiskSpaceReserve
 
   /// How many past notifications of an application the store keeps. A past notification has been
   /// presented and does not fire again. The store keeps the latest ones.
@@ -31,7 +31,7 @@ final class NotificationStore {
   /// Renames a damaged file to `PATH.damaged`, and replaces an earlier file with that name.
   init(path: String) throws(StoreError) {
     self.path = path
-    reserve = StoreReserve(path: path + "-reserve")
+    reserve = DiskSpaceReserve(path: path + "-reserve")
     try Self.makeFile(path)
     do throws(StoreError) {
       database = try Self.open(path)
@@ -61,16 +61,16 @@ final class NotificationStore {
   private static func makeFile(_ path: String) throws(StoreError) {
     // If the -journal file is a named pipe, SQLite blocks when it opens it.
     for file in ["", "-wal", "-journal"].map({ path + $0 }) {
-      if let facts = FileFacts(path: file), !facts.isRegularFile {
+      if let facts = FileStatus(path: file), !facts.isRegularFile {
         throw .noFile(path, facts.kindName, at: file)
       }
     }
     do {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      try Folder.makeAll(path: folder.joined(separator: "/"))
+      try Directory.makeAll(path: folder.joined(separator: "/"))
       // SQLite itself would create a world-readable file. It copies the mode of this file to the
       // other files.
-      try Folder.makeFile(path: path)
+      try Directory.makeFile(path: path)
     } catch {
       throw StoreError(error, path)
     }
@@ -122,10 +122,10 @@ final class NotificationStore {
   private static func setAside(_ path: String) throws(StoreError) -> String {
     let aside = "\(path).damaged"
     do {
-      for suffix in ["-wal", "-shm", "-journal"] { try Folder.remove(path: aside + suffix) }
-      try Folder.rename(path, to: aside)
-      if FileFacts(path: path + "-wal") != nil {
-        try Folder.rename(path + "-wal", to: aside + "-wal")
+      for suffix in ["-wal", "-shm", "-journal"] { try Directory.remove(path: aside + suffix) }
+      try Directory.rename(path, to: aside)
+      if FileStatus(path: path + "-wal") != nil {
+        try Directory.rename(path + "-wal", to: aside + "-wal")
       }
       return aside
     } catch {

@@ -67,7 +67,7 @@ enum WhyText {
         "\(PrintableText.of(other)) became active at seat \(PrintableText.of(application.seat)), "
           + "so the daemon sent it to the background.")
     }
-    if let cause = explanation.cause.flatMap(CauseWords.sentence),
+    if let cause = explanation.cause.flatMap(CauseText.sentence),
       instance.displacedBy == nil || explanation.cause != "otherActivated" {
       lines.append(cause)
     }
@@ -214,7 +214,7 @@ enum WhyText {
 }
 
 /// The cause of the current state, in words.
-private enum CauseWords {
+private enum CauseText {
   /// Returns nil for a cause that only a newer daemon knows.
   static func sentence(_ cause: String) -> String? {
     switch cause {

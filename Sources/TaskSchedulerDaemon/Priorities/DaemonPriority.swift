@@ -1,0 +1,39 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+
+/// The daemon's own priority. The daemon must enforce limits and answer calls while all
+/// applications are busy.
+///
+/// With autogroups (sched(7)), the kernel divides CPU time between sessions first, and between
+/// their threads second. The nice value of the only process in a session then has no effect on
+/// other sessions. The daemon therefore sets the nice value of its session to its own (`Nice=` of
+/// its unit). Without CAP_SYS_NICE it changes nothing.
+final class DaemonPriority {
+  private let proc: ProcFS
+  private let nice: Int
+  private var timer: TimerSource?
+
+  /// - Returns: nil if there is nothing to change.
+  init?(in proc: ProcFS, loop: EventLoop) throws(SystemError) {
+    let own = getpid()
+    guard getsid(0) == own, proc.usesAutogroups,
+      let nice = try proc.value(of: .nice, thread: own, process: own, group: nil), nice < 0
+    else { return nil }
+    self.proc = proc
+    self.nice = nice
+    timer = try loop.timer { [unowned self] in raiseSessionPriority() }
+    raiseSessionPriority()
+  }
+
+  private func raiseSessionPriority() {
+    let own = getpid()
+    do throws(SystemError) {
+      try proc.set(.autogroup, to: nice, thread: own, process: own, group: nil)
+    } catch {
+      // The kernel permits one such change at a time, and the daemon has just changed another
+      // session.
+      if error.errno == EAGAIN { timer?.set(BootClock.after(Priorities.autogroupInterval)) }
+    }
+  }
+}

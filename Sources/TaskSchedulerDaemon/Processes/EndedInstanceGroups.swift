@@ -1,0 +1,53 @@
+import EventLoop
+import LinuxSystem
+
+/// Removes the control groups of ended instances after the exit of their last process. Killed
+/// processes need some time to exit.
+final class EndedInstanceGroups {
+  private let loop: EventLoop
+  private var waiting: [ControlGroup: EndedGroup] = [:]
+
+  private final class EndedGroup {
+    let watch: FileDescriptor
+    var source: DescriptorSource?
+
+    init(_ watch: consuming FileDescriptor) {
+      self.watch = watch
+    }
+
+    deinit {
+      // The source must be removed before its descriptor is closed.
+      source = nil
+    }
+  }
+
+  init(loop: EventLoop) {
+    self.loop = loop
+  }
+
+  func removeWhenEmpty(_ group: ControlGroup) {
+    do throws(SystemError) {
+      let ended = EndedGroup(try group.watchEvents())
+      // Reading the events before the attempt makes the kernel report later changes.
+      _ = try ControlGroup.events(of: ended.watch.rawValue)
+      if remove(group) { return }
+      ended.source = try loop.watch(ended.watch.rawValue, for: .priority) { [unowned self] _ in
+        check(group)
+      }
+      waiting[group] = ended
+    } catch {
+      // The group no longer exists, or the daemon may not remove it. An empty group uses almost no
+      // memory.
+    }
+  }
+
+  private func check(_ group: ControlGroup) {
+    guard let ended = waiting[group] else { return }
+    let events = try? ControlGroup.events(of: ended.watch.rawValue)
+    if events == nil || remove(group) { waiting[group] = nil }
+  }
+
+  private func remove(_ group: ControlGroup) -> Bool {
+    (try? group.remove()) != nil
+  }
+}

@@ -1,0 +1,44 @@
+import DequeModule
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The work that results from a takeover, done in small parts. Hundreds of suspensions, priorities
+/// and examinations may be due at once, and must not delay the daemon's clients.
+final class TakeoverWork {
+  private static let atOnceMax = 8
+
+  private let begin: (InstanceID) -> Void
+  private var waiting: Deque<InstanceID> = []
+  private var timer: TimerSource?
+  /// Whether work that results from the takeover is still to begin. Suspensions wait until then.
+  private(set) var isUnderWay = false {
+    didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
+  }
+  /// Called with true at the beginning, and with false at the end.
+  var underWay: (Bool) -> Void = { _ in }
+
+  init(loop: EventLoop, begin: @escaping (InstanceID) -> Void) throws(SystemError) {
+    self.begin = begin
+    timer = try loop.timer { [weak self] in self?.advance() }
+  }
+
+  /// Begins the work.
+  func start() {
+    isUnderWay = true
+    timer?.set(BootClock.now())
+  }
+
+  func add(_ id: InstanceID) {
+    waiting.append(id)
+  }
+
+  private func advance() {
+    for _ in 0..<Self.atOnceMax {
+      guard let id = waiting.popFirst() else { break }
+      begin(id)
+    }
+    isUnderWay = !waiting.isEmpty
+    if isUnderWay { timer?.set(BootClock.now()) }
+  }
+}
