@@ -159,9 +159,10 @@ package final class MessageBus {
 
   /// Calls a method.
   ///
-  /// - Parameters: - timeout: The time limit for a reply; nil to wait for as long as the called
-  ///   service is on the bus. - answer: Called once, from the loop, unless the call is cancelled
-  ///   first.
+  /// - Parameters:
+  ///   - timeout: The time limit for a reply; nil to wait for as long as the called service is on
+  ///     the bus.
+  ///   - answer: Called once, from the loop, unless the call is cancelled first.
   @discardableResult
   package func call(
     _ method: BusMethod, timeout: Duration?,

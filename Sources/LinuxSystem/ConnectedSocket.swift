@@ -43,8 +43,10 @@ public enum ConnectedSocket {
   /// not change the socket or its data. Does not read the pending error, because that would clear
   /// it.
   ///
-  /// - Parameters: - number: An open descriptor. - listener: The socket on which the daemon
-  ///   listens. - isOwn: Returns whether the socket with this cookie is the daemon's.
+  /// - Parameters:
+  ///   - number: An open descriptor.
+  ///   - listener: The socket on which the daemon listens.
+  ///   - isOwn: Returns whether the socket with this cookie is the daemon's.
   /// - Returns: The cookie (SO_COOKIE), which is the same for every descriptor of the same socket.
   public static func cookie(
     of number: Int32, listener: Int32, isOwn: (UInt64) -> Bool = { _ in false }

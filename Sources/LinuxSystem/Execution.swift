@@ -4,8 +4,9 @@ import Glibc
 public enum Execution {
   /// Replaces the program of this process: execve(2). Descriptors without FD_CLOEXEC stay open.
   ///
-  /// - Parameters: - arguments: The arguments; the first is the program's name. - environment:
-  ///   Entries `KEY=value`. The program inherits no others.
+  /// - Parameters:
+  ///   - arguments: The arguments; the first is the program's name.
+  ///   - environment: Entries `KEY=value`. The program inherits no others.
   /// - Returns: The errno. Does not return if it succeeds.
   public static func replace(
     _ path: String, arguments: [SystemString], environment: [SystemString]

@@ -154,8 +154,9 @@ func readAll(_ number: Int32) throws(SystemError) -> [UInt8] {
 public enum Readiness {
   /// Waits with poll(2) on one descriptor.
   ///
-  /// - Parameters: - events: A set of POLLIN, POLLPRI and so on; 0 waits for POLLERR and POLLHUP
-  ///   only. - timeout: The timeout, rounded up to whole milliseconds; nil waits without limit.
+  /// - Parameters:
+  ///   - events: A set of POLLIN, POLLPRI and so on; 0 waits for POLLERR and POLLHUP only.
+  ///   - timeout: The timeout, rounded up to whole milliseconds; nil waits without limit.
   /// - Returns: The events that happened; 0 after the timeout.
   public static func wait(
     for events: Int16, on number: Int32, timeout: Duration? = nil

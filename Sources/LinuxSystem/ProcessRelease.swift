@@ -21,7 +21,8 @@ public enum ProcessRelease {
   /// Resumes every stopped process that has the marks of a daemon. Use this if the record of
   /// stopped processes is lost.
   ///
-  /// - Parameters: - marks: The marks of the dead daemon. Processes of other daemons do not change.
+  /// - Parameters:
+  ///   - marks: The marks of the dead daemon. Processes of other daemons do not change.
   ///   - held: Processes that a daemon manages again. They do not change.
   public static func resume(
     _ marks: EnvironmentMarkers, except held: Set<ProcessIdentity> = [], in proc: ProcFS

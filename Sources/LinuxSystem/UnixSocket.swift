@@ -37,8 +37,9 @@ public enum UnixSocket {
 
   /// Listens at a path. Replaces a socket file on which no process listens.
   ///
-  /// - Parameters: - mode: The permissions of the socket file; connecting needs write permission. -
-  ///   backlog: The kernel limits it to net.core.somaxconn.
+  /// - Parameters:
+  ///   - mode: The permissions of the socket file; connecting needs write permission.
+  ///   - backlog: The kernel limits it to net.core.somaxconn.
   /// - Returns: A non-blocking listening socket. The socket file stays until it is unlinked.
   /// - Throws: EADDRINUSE if a process listens there or the path is not a socket; ENAMETOOLONG
   ///   beyond `pathBytesMax`; ENOENT, EACCES, EROFS for the directory.

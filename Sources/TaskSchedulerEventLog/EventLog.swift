@@ -49,8 +49,10 @@ public final class EventLog: EventStore {
 
   /// Begins an event log.
   ///
-  /// - Parameters: - files: The files; nil to store no events. - version: The version of the
-  ///   daemon. - report: Receives each change of the event log's condition.
+  /// - Parameters:
+  ///   - files: The files; nil to store no events.
+  ///   - version: The version of the daemon.
+  ///   - report: Receives each change of the event log's condition.
   public init(
     _ files: (any EventLogFiles)?, boot: BootID, version: String, scheduler: Scheduler,
     at now: Instant, room: EventLogCapacity = EventLogCapacity(),
@@ -82,7 +84,9 @@ public final class EventLog: EventStore {
 
   /// Continues the event log of a previous daemon.
   ///
-  /// - Parameters: - number: The number of the file. - replay: The content of the file.
+  /// - Parameters:
+  ///   - number: The number of the file.
+  ///   - replay: The content of the file.
   public init(
     continuing file: any EventLogFile, _ number: UInt64, _ replay: borrowing Replay,
     in files: any EventLogFiles, boot: BootID, version: String,

@@ -4,8 +4,9 @@ public protocol EventLogFiles: AnyObject {
   var numberLast: UInt64? { get }
   /// Creates the file for a new event log, filled with zeros. It is not current yet.
   ///
-  /// - Parameters: - bytesCount: The length of the file. It may become slightly longer. - least:
-  ///   The minimum length if there is no space for `bytesCount`.
+  /// - Parameters:
+  ///   - bytesCount: The length of the file. It may become slightly longer.
+  ///   - least: The minimum length if there is no space for `bytesCount`.
   func make(_ number: UInt64, bytesCount: Int, least: Int) throws -> any EventLogFile
   /// Makes a complete event log current, in place of all earlier ones.
   func finish(_ number: UInt64) throws

@@ -58,8 +58,9 @@ public struct Replay {
 
   /// Begins a replay. ``next()`` handles the events.
   ///
-  /// - Parameters: - reader: An event log from which no record has been read. - now: The present
-  ///   instant. A later event is a damage.
+  /// - Parameters:
+  ///   - reader: An event log from which no record has been read.
+  ///   - now: The present instant. A later event is a damage.
   public init(
     beginning reader: consuming EventLogReader, now: Instant
   ) throws(EventLogRefusal) {

@@ -10,7 +10,7 @@ public struct PolicySetting: Sendable {
   /// The name that the contract gives the setting.
   public let name: String
   public let kind: Kind
-  /// What the setting does, for people.
+  /// A description of the setting for users.
   public let summary: String
 
   init(_ name: String, _ kind: Kind, _ summary: String) {
@@ -26,17 +26,17 @@ extension PolicySetting {
     all.first { $0.name == name }
   }
 
-  /// All settings, in the order of the commented file. The first describes the machine: it is
-  /// outside of the table `[policy]`, and its name is in kebab case.
+  /// All settings, in the order of the commented file. The first setting describes the machine. It
+  /// is outside of the table `[policy]`, and its name is in kebab case.
   public static let all: [PolicySetting] = [multitaskingSupported] + limits + memory + quotas
 
-  /// The setting for machines that run nothing in the background.
+  /// The setting for machines on which applications do not run in the background.
   public static let multitaskingSupported = PolicySetting(
     "multitasking-supported", .flag(\.multitaskingSupported),
     "Whether applications may run in the background. If false, the daemon terminates an "
       + "application that leaves the foreground.")
 
-  /// The settings that are durations, but for those of memory.
+  /// The settings that are durations, except for memory.
   public static let limits: [PolicySetting] = [
     PolicySetting(
       "CallbackTimeout", .timeSpan(\.callbackTimeout, .milliseconds(10) ... .seconds(3600)),
@@ -135,7 +135,7 @@ extension PolicySetting {
         + "swap."),
   ]
 
-  /// The settings that are numbers, but for those of memory.
+  /// The settings that are numbers, except for memory.
   public static let quotas: [PolicySetting] = [
     PolicySetting(
       "MaxTasksPerApplication", .count(\.tasksPerApplicationMax, 1...1_000_000),

@@ -33,8 +33,9 @@ final class OperatorGroup {
   private var isInFile: Bool
   private var state: FileState?
 
-  /// - Parameters: - name: The name of the group; empty for no group. - path: The file of groups
-  ///   (group(5)).
+  /// - Parameters:
+  ///   - name: The name of the group; empty for no group.
+  ///   - path: The file of groups (group(5)).
   init(named name: String, path: String = "/etc/group") {
     self.name = name
     self.path = path

@@ -56,8 +56,10 @@ struct InstanceGroups {
   /// Releases the groups of earlier daemons. Resumes the processes that they suspended, because no
   /// daemon manages these processes any more. Removes groups without processes.
   ///
-  /// - Parameters: - held: The paths of groups that this daemon took over. - relaunched: Instances
-  ///   that are launched again. The remaining processes of these instances are killed.
+  /// - Parameters:
+  ///   - held: The paths of groups that this daemon took over.
+  ///   - relaunched: Instances that are launched again. The remaining processes of these instances
+  ///     are killed.
   /// - Returns: The names of the groups that still have processes, and the failures. A failure in
   ///   one group does not stop the release of others.
   func releaseLeftovers(

@@ -46,8 +46,10 @@ final class Launcher {
 
   /// Starts the program of a manifest.
   ///
-  /// - Parameters: - willRun: Called before the program runs; see ``Starter``. - finish: Called
-  ///   once, when the program runs or cannot run, possibly before this function returns.
+  /// - Parameters:
+  ///   - willRun: Called before the program runs; see ``ProgramStarter``.
+  ///   - finish: Called once, when the program runs or cannot run, possibly before this function
+  ///     returns.
   func launch(
     _ manifest: ApplicationManifest, as id: InstanceID, reason: LaunchReason,
     willRun: (Launched) -> Void, _ finish: @escaping (Result<Launched, Failure>) -> Void

@@ -41,10 +41,11 @@ protocol ProgramStarter {
   /// Starts a program. The program executes no instruction before the daemon has opened a pidfd of
   /// its process.
   ///
-  /// - Parameters: - willRun: Called before the first instruction, unless the next daemon can find
-  ///   the process by the control group of its unit. Otherwise only this daemon would know the
-  ///   process. - finish: Called once, when the program runs or cannot run, possibly before this
-  ///   function returns.
+  /// - Parameters:
+  ///   - willRun: Called before the first instruction, unless the next daemon can find the process
+  ///     by the control group of its unit. Otherwise only this daemon would know the process.
+  ///   - finish: Called once, when the program runs or cannot run, possibly before this function
+  ///     returns.
   func start(
     _ program: Program, as id: InstanceID, willRun: (Launcher.Launched) -> Void,
     _ finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void)

@@ -47,8 +47,9 @@ struct RecentRecords {
 
   /// Returns the newest records, the oldest first.
   ///
-  /// - Parameters: - owner: The owner of the applications; nil for all users. - number: Returns
-  ///   only records before this number; nil for no limit.
+  /// - Parameters:
+  ///   - owner: The owner of the applications; nil for all users.
+  ///   - number: Returns only records before this number; nil for no limit.
   func newest(
     _ count: Int, before number: UInt64?, of owner: UserID?, _ application: ApplicationID?
   ) -> [Entry] {

@@ -81,10 +81,11 @@ final class DesktopNotifications {
   private var failed: [(NotificationID, Failure)] = []
   private var worker: DeferredSource?
 
-  /// - Parameters: - addresses: The addresses of the users' session buses; nil if there are none. -
-  ///   answerTime: How long a service may take to reply before it counts as unresponsive. The usual
-  ///   limit of D-Bus calls is 25 s. - report: Called from the event loop, never from within
-  ///   ``show(_:)`` or ``close(_:)``.
+  /// - Parameters:
+  ///   - addresses: The addresses of the users' session buses; nil if there are none.
+  ///   - answerTime: How long a service may take to reply before it counts as unresponsive. The
+  ///     usual limit of D-Bus calls is 25 s.
+  ///   - report: Called from the event loop, never from within ``show(_:)`` or ``close(_:)``.
   init(
     loop: EventLoop, addresses: DesktopAddresses?, answerTime: Duration = .seconds(25),
     log: Log, report: @escaping (Occurrence) -> Void

@@ -47,8 +47,9 @@ final class GPUSampling {
     init(_ watch: consuming DirectoryWatch) { self.watch = watch }
   }
 
-  /// - Parameters: - instances: The measured instances in the background. - found: Called with an
-  ///   instance that has used a GPU since the last measurement.
+  /// - Parameters:
+  ///   - instances: The measured instances in the background.
+  ///   - found: Called with an instance that has used a GPU since the last measurement.
   init(
     folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,
     membership: InstanceMembership, loop: EventLoop, instances: @escaping () -> [InstanceResources],

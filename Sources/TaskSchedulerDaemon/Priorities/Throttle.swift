@@ -19,8 +19,9 @@ final class Throttle {
   private let stop: (_ done: @escaping () -> Void) -> Void
   private let resume: () -> Void
 
-  /// - Parameters: - percent: The part of the time in which the instance runs, from 1 to 99. -
-  ///   stop: Stops the instance, and calls its argument when the instance is stopped.
+  /// - Parameters:
+  ///   - percent: The part of the time in which the instance runs, from 1 to 99.
+  ///   - stop: Stops the instance, and calls its argument when the instance is stopped.
   init(
     percent: Int, loop: EventLoop, stop: @escaping (_ done: @escaping () -> Void) -> Void,
     resume: @escaping () -> Void

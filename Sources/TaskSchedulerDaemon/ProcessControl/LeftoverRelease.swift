@@ -5,8 +5,9 @@ import TaskSchedulerEventLog
 extension Leftovers {
   /// Resumes the stopped processes, and restores their priorities.
   ///
-  /// - Parameters: - held: Processes that the daemon manages again. They do not change. -
-  ///   heldGroups: The paths of their control groups.
+  /// - Parameters:
+  ///   - held: Processes that the daemon manages again. They do not change.
+  ///   - heldGroups: The paths of their control groups.
   func resume(
     except held: Set<ProcessIdentity> = [], heldGroups: Set<String> = [], in proc: ProcFS
   ) -> ProcessRelease.Outcome {

@@ -124,7 +124,7 @@ final class InstanceMembership {
 
   // MARK: From instance to processes
 
-  /// Returns the members that a ``MemberWalk`` finds. Does not return to the loop in between, so
+  /// Returns the members that a ``ProcessTreeWalk`` finds. Does not return to the loop in between, so
   /// use it for few processes only.
   ///
   /// - Parameter max: The maximum number of members to find.
@@ -200,7 +200,7 @@ final class InstanceMembership {
 }
 
 /// Sweeps over every process of the machine, for several instances at once. A sweep also finds the
-/// members that a ``MemberWalk`` cannot find. A step examines some processes.
+/// members that a ``ProcessTreeWalk`` cannot find. A step examines some processes.
 ///
 /// A process may fork and end before the sweep examines it, when no list contains its child yet.
 /// But each list contains at least one living process of every family. The sweep therefore reads

@@ -14,8 +14,9 @@ final class SuspensionScans {
   private var unexamined: [InstanceID] = []
   private var timer: TimerSource?
 
-  /// - Parameters: - looked: Called with the findings, before `ended`. - ended: Called with the
-  ///   instances whose scans have ended.
+  /// - Parameters:
+  ///   - looked: Called with the findings, before `ended`.
+  ///   - ended: Called with the instances whose scans have ended.
   init(
     scans: DescriptorScans, loop: EventLoop,
     scanned: @escaping (InstanceID, DescriptorScan.Findings) -> Void,

@@ -15,15 +15,16 @@ final class Peer {
   private var knownGroups: [UInt32]?
   /// The instance that the process belongs to.
   var instance: InstanceProcesses?
-  /// The ``Membership/generation`` in which the process belonged to no instance. In generation 0,
+  /// The ``InstanceMembership/generation`` in which the process belonged to no instance. In generation 0,
   /// there is no instance.
   var unmanagedSince: UInt64 = 0
 
   var uid: UInt32 { credentials.uid }
 
-  /// - Parameters: - socket: The connection's socket. It must stay open while the peer is used. -
-  ///   kernelHasPeerPIDFD: Whether the kernel has SO_PEERPIDFD. Without it, the daemon opens the
-  ///   process that has the pid now, and compares its start time later.
+  /// - Parameters:
+  ///   - socket: The connection's socket. It must stay open while the peer is used.
+  ///   - kernelHasPeerPIDFD: Whether the kernel has SO_PEERPIDFD. Without it, the daemon opens the
+  ///     process that has the pid now, and compares its start time later.
   init(
     _ socket: Int32, credentials: PeerCredentials, kernelHasPeerPIDFD: Bool, proc: ProcFS
   ) throws(SystemError) {

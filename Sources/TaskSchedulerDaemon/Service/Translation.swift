@@ -119,9 +119,11 @@ extension ControlInterface.Entitlement {
 }
 
 extension ControlInterface.Application {
-  /// - Parameters: - unmanaged: The process of the application that runs without management. -
-  ///   lowered: Sentences about the lowered priorities. - unit: The systemd unit of its leader. -
-  ///   isVisible: Whether the caller may see this user's applications.
+  /// - Parameters:
+  ///   - unmanaged: The process of the application that runs without management.
+  ///   - lowered: Sentences about the lowered priorities.
+  ///   - unit: The systemd unit of its leader.
+  ///   - isVisible: Whether the caller may see this user's applications.
   init(
     _ status: ApplicationStatus, badge: Int?, problem: String?, unmanaged: Leader?,
     lowered: [String], unit: String?, isVisible: (UserID) -> Bool

@@ -34,9 +34,9 @@ final class ManagedSockets {
   /// Starts watching a connection, whether or not its instance is suspended. Data that is already
   /// in the socket counts as new.
   ///
-  /// - Parameters: - descriptor: The connection, validated by ``ConnectedSocket``. The method
-  ///   closes it. - socket: The cookie of the socket, which shows whether a socket is handed over
-  ///   twice.
+  /// - Parameters:
+  ///   - descriptor: The connection, validated by ``ConnectedSocket``. The method closes it.
+  ///   - socket: The cookie of the socket, which shows whether a socket is handed over twice.
   /// - Returns: The descriptor of the watch, for the descriptor store; nil if the socket is already
   ///   watched.
   /// - Throws: EMFILE, ENFILE, ENOMEM; ENOSPC or EINVAL if the kernel watches too many. Then

@@ -25,9 +25,11 @@ final class SystemChangeProviders {
 
   /// Starts all providers.
   ///
-  /// - Parameters: - report: Called for each change. - clockSet: Called with the wall clock's new
-  ///   offset in nanoseconds (see `WallClock.offset()`). The call precedes the report of the change
-  ///   and of a resulting new day, because wall-clock times now correspond to other instants.
+  /// - Parameters:
+  ///   - report: Called for each change.
+  ///   - clockSet: Called with the wall clock's new offset in nanoseconds (see
+  ///     `WallClock.offset()`). The call precedes the report of the change and of a resulting new
+  ///     day, because wall-clock times now correspond to other instants.
   init(
     loop: EventLoop, log: Log, locations: Locations = Locations(),
     report: @escaping SystemChangeReport, clockSet: @escaping (Int64) -> Void
