@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import LinuxSystem
 
-/// Kills the daemon at random moments while real clients work, and reports what the daemon lost.
+/// Kills the daemon at random moments while real clients work, and reports violated promises.
 @main
 struct ChaosCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -130,7 +130,7 @@ extension ProcFS {
     case .nice, .ioPriority, .policy: return try ThreadPriority(of: thread)?[kind]
     case .outOfMemoryScore: return try text("\(process)/oom_score_adj").flatMap { Int($0) }
     case .autogroup:
-      // `/autogroup-12 nice 0`.
+      // The file contains a line such as `/autogroup-12 nice 0`.
       return try text("\(process)/autogroup")?.split(separator: " ").last.flatMap { Int($0) }
     case .processorWeight: return try group?.weight("cpu.weight")
     case .ioWeight: return try group?.weight("io.weight")

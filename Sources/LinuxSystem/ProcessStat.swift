@@ -92,7 +92,7 @@ public struct ProcessStat: Sendable {
     self.pid = Int32(truncatingIfNeeded: pid)
     state = ProcessState(rawValue: line[closing + 2])
 
-    // Field 3 was the state; numbered as in proc(5).
+    // The preceding field is number 3 of proc(5), the state.
     var fields: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
     var flags: UInt64 = 0
     var children: UInt64 = 0

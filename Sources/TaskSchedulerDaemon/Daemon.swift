@@ -108,7 +108,7 @@ public final class Daemon {
     pump.start(runner)
   }
 
-  /// Tells the scheduler the current state of the machine.
+  /// Reports the current state of the machine to the scheduler.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
     if isNew { subsystems.notifications.load() }

@@ -44,7 +44,7 @@ public final class EventLog: EventStore {
   private var isSending = false
   /// Returns the current state of the daemon. The daemon sets it once, before the first event.
   public var state: () -> (DaemonState, Scheduler, requestLast: UInt64) = {
-    preconditionFailure("the event log has not been told of the daemon")
+    preconditionFailure("the daemon has not set the function that returns its state")
   }
 
   /// Begins an event log.

@@ -77,8 +77,8 @@ public struct EventLogProgress: Hashable, Sendable {
 public struct EventLogReader {
   public let start: EventLogStart
   public let daemonState: DaemonState
-  /// The scheduler at the start, or the reason why it cannot be read. The holdings can be read in
-  /// any case.
+  /// The scheduler at the start, or the reason why it cannot be read. The daemon's state can be
+  /// read in any case.
   public let scheduler: Result<Scheduler, EventLogRefusal>
   public let progress: EventLogProgress
   public private(set) var records: EventLogRecords

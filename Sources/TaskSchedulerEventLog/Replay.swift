@@ -78,7 +78,7 @@ public struct Replay {
     }
     guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
     applyDone(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
-    // Without the consume, the first change of the holdings or the scheduler would copy them.
+    // Without the consume, the first change of either state would copy it.
     _ = consume reader
   }
 

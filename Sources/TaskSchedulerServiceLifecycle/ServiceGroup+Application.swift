@@ -14,7 +14,7 @@ extension ServiceGroup {
   /// when all services have shut down, or after `CallbackTimeout`, 6 s by default. Set
   /// `maximumGracefulShutdownDuration` of the group to less than that.
   ///
-  /// If the daemon refuses the process for good, the group shuts down gracefully as well.
+  /// If the daemon permanently refuses the process, the group shuts down gracefully as well.
   ///
   /// - Parameters:
   ///   - application: An application that was registered without a delegate.

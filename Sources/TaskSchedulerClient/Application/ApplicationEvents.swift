@@ -13,8 +13,8 @@ import Dispatch
 /// the first loop begins. One task at a time can iterate. When a loop ends or its task is
 /// cancelled, the library acknowledges later events at once, until another loop begins.
 ///
-/// The sequence ends after ``ScheduledApplication/close()``. It throws if the daemon refuses the
-/// process for good.
+/// The sequence ends after ``ScheduledApplication/close()``. It throws if the daemon
+/// permanently refuses the process.
 public struct ApplicationEvents: AsyncSequence, Sendable {
   /// The type of an event.
   public typealias Element = ApplicationEvent

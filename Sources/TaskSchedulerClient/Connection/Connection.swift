@@ -24,7 +24,8 @@ package final class Connection: Sendable {
 
   /// The maximum length of an answer in bytes: 64 MiB, about 100,000 applications in one list.
   ///
-  /// The daemon belongs to root or to the caller, and its lists grow with what it manages.
+  /// The daemon belongs to root or to the caller, and its lists grow with the number of
+  /// applications.
   package static let answerBytesMax = 1 << 26
 
   /// The path of the socket, for messages.

@@ -1,8 +1,8 @@
 import TaskSchedulerWire
 
-/// The reason for which the daemon refused a request.
+/// The reason why the daemon refused a request.
 ///
-/// ``description`` is a sentence for people. `man taskschedd.toml` documents the limits and quotas
+/// ``description`` is a sentence for users. `man taskschedd.toml` documents the limits and quotas
 /// that the cases mention.
 public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   /// This process belongs to no application.
@@ -26,7 +26,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case invalidState(String, ApplicationState)
   /// The manifest does not declare the background mode that the request needs.
   case modeNotDeclared(String, mode: String)
-  /// The application, or all applications of the user, have used up a quota of this size.
+  /// The application, or all applications of the user, have exhausted a quota of this size.
   case quotaExceeded(quota: String, limit: Int)
   /// The keep-alive interval is shorter than `KeepAliveMinimum`, 600 s by default.
   case keepAliveTooShort(minimum: Duration)
@@ -42,7 +42,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case unknownNotification(NotificationID)
   /// The daemon could not store the change durably, and nothing has changed.
   case notStored(reason: String)
-  /// The daemon's runtime directory is full, so that a crash would lose what the request promises.
+  /// The daemon's runtime directory is full, so a crash would cancel the promise.
   case stateNotSaved
   /// The machine or the manifest excludes multitasking.
   case multitaskingNotSupported(String)

@@ -1,5 +1,5 @@
-/// The stored form of a struct: a function that creates a value from its parts, and a getter of each
-/// part.
+/// The stored form of a struct: a function that creates a value from its parts, and a getter of
+/// each part.
 ///
 ///     extension Leader: StoredByForm {
 ///       static let form = Form(Leader.init(pid:startTime:), \.pid, \.startTime)

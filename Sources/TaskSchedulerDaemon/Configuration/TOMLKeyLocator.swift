@@ -22,7 +22,7 @@ public struct TOMLKeyLocator: Sendable {
     public var firstLine: Int
   }
 
-  /// A fault of the outline and what was expected in its place.
+  /// A fault of the outline, and the expected text in its place.
   public struct Fault: Hashable, Sendable {
     public var line: Int
     /// The column in bytes, counted from 1.

@@ -47,7 +47,7 @@ extension ProcessController {
     }
   }
 
-  /// Reads what the instance has used so far.
+  /// Reads the resource use of the instance so far.
   func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     let resources = resources(of: instance)

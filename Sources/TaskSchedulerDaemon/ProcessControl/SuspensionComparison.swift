@@ -115,7 +115,7 @@ extension ProcessController {
     return outcome
   }
 
-  /// Returns what another program has resumed.
+  /// Returns the reason why a suspended instance runs: another program has resumed it.
   private func resumption(
     of instance: InstanceProcesses, from place: Int, until end: UInt64
   ) -> Comparison {

@@ -124,8 +124,8 @@ final class InstanceMembership {
 
   // MARK: From instance to processes
 
-  /// Returns the members that a ``ProcessTreeWalk`` finds. Does not return to the loop in between, so
-  /// use it for few processes only.
+  /// Returns the members that a ``ProcessTreeWalk`` finds. Does not return to the loop in between,
+  /// so use it for few processes only.
   ///
   /// - Parameter max: The maximum number of members to find.
   func tree(

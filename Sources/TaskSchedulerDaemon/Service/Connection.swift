@@ -16,7 +16,7 @@ protocol ConnectionOwner: AnyObject {
   var queuedBytesMax: Int { get }
   /// How many calls a connection may answer before it returns to the loop.
   var callsAtOnce: Int { get }
-  /// Counts what the daemon holds for a client. Returns the problem if that is too much.
+  /// Counts the resources held for a client. Returns the problem if there are too many.
   func keep(_ change: HeldResources, for user: UInt32) -> String?
   /// Returns whether it is the connection's turn. If not, the owner serves the connection later.
   func admits(_ connection: Connection) -> Bool

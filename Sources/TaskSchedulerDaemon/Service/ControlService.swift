@@ -105,7 +105,7 @@ final class ControlService: ControlInterface.Implementation {
     monitors.add(connection, monitor)
   }
 
-  /// Returns what a monitor may see of the applications that it names.
+  /// Returns the limits of a monitor: the user and the application that it may see.
   private func limits(
     of input: Interface.Monitor.Input, _ peer: Peer
   ) throws -> DaemonState.Monitor {

@@ -69,7 +69,7 @@ final class CurrentSettings {
       for problem in problems {
         log.write(.error, problem.description, id: .configurationRefused)
       }
-      log.write(.error, "the configuration is invalid; the previous one stays in force")
+      log.write(.error, "the configuration is invalid; the previous one stays effective")
     }
     ServiceManager.notify("READY=1")
     if problems.isEmpty { warnIfNotEnabled() }

@@ -99,8 +99,8 @@ struct Takeover {
     log.write(.notice, message, id: .recovered)
   }
 
-  /// Releases what a previous daemon left behind. If this fails, the daemon serves clients
-  /// nevertheless.
+  /// Releases the processes that a previous daemon left behind. If this fails, the daemon serves
+  /// clients nevertheless.
   private func releaseLeftovers() throws(SystemError) {
     let held = Set(processes.held.values.compactMap(\.details.group))
     guard

@@ -83,7 +83,7 @@ public struct InterfaceDescription: Hashable, Sendable {
     do {
       try self.init(text: text)
     } catch {
-      fatalError("the text of an interface of our own does not parse: \(error)")
+      fatalError("the text of an interface of this project is not valid: \(error)")
     }
   }
 

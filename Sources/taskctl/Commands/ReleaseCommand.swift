@@ -188,7 +188,8 @@ struct ReleaseCommand: ParsableCommand {
     .failed(name: "UnreadableEventLog", sentence: PrintableText.of(sentence))
   }
 
-  /// Resumes and restores what the event logs name. Returns nil if a daemon runs.
+  /// Resumes the processes and restores the priorities that the event logs name. Returns nil if a
+  /// daemon runs.
   private static func release(
     _ eventLogs: EventLogs, isUnit: Bool
   ) throws -> Report? {

@@ -25,7 +25,7 @@ struct TaskCommand: DaemonCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The task's name for people; the default is the command line.", valueName: "name"))
+      "The task's name; the default is the command line.", valueName: "name"))
   var name: String?
 
   @Argument(

@@ -47,7 +47,7 @@ enum StatusText {
     return lines.text
   }
 
-  /// Returns when the next launch comes, and what it waits for.
+  /// Returns the time of the next launch, and the condition that it waits for.
   private static func words(
     _ next: ControlInterface.NextLaunch, _ context: RenderingContext
   ) -> String {
@@ -87,7 +87,7 @@ enum StatusText {
     addWakeUps(of: instance, context, to: &lines)
   }
 
-  /// Adds what will resume the application, and what is held until then.
+  /// Adds the events that will resume the application, and the changes held until then.
   private static func addWakeUps(
     of instance: ControlInterface.Instance, _ context: RenderingContext, to lines: inout Lines
   ) {

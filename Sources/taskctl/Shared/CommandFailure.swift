@@ -137,7 +137,7 @@ extension ControlInterface.Failure {
       id.map { "permission to operate \(quoted($0)) denied: it runs as another user" }
         ?? "permission denied: only an operator may do this"
     case .invalidConfiguration(let problems):
-      "the configuration is invalid; the previous one stays in force:"
+      "the configuration is invalid; the previous one stays effective:"
         + problems.map { "\n  \(PrintableText.of($0))" }.joined()
     }
   }

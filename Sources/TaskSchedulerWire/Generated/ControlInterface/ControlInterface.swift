@@ -561,7 +561,7 @@ extension ControlInterface {
   /// `after`. `next` is the `after` of the next page, and null in the last page. A page has at most
   /// 256 notifications and at most 256 KiB of texts, or one notification.
   ///
-  /// An application may have notifications although the daemon knows it no longer.
+  /// An application may have notifications although the daemon no longer knows the application.
   public enum ListNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListNotifications"
 
@@ -1014,7 +1014,7 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Reads the configuration and the manifests again. If they have a mistake, the previous ones
-  /// stay in force, and InvalidConfiguration lists each mistake.
+  /// stay effective, and InvalidConfiguration lists each mistake.
   public enum Reload: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Reload"
 
