@@ -6,7 +6,7 @@ import TaskSchedulerCore
 /// Neither the scheduler nor its events are needed, so that this works for an event log from which
 /// no daemon can recover, and also after damaged records. The caller must compare the start time of
 /// each process before it acts on the process.
-public struct LeftBehind: Hashable, Sendable {
+public struct LeftBehind: Equatable, Sendable {
   /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
   public private(set) var stopped: [Holdings.Stopped] = []
   /// Paths of control groups that may be frozen.

@@ -2,7 +2,7 @@
 // stores when each notification fires, and its application.
 
 /// An event about notifications.
-public enum NotificationEvent: Hashable, Sendable {
+public enum NotificationEvent: Equatable, Sendable {
   /// An application, or an operator on its behalf, requests a notification. `unshown` is how many
   /// of the user's notifications have fired for the last time and were not shown yet, by the store;
   /// nil if the store cannot be read.
@@ -35,7 +35,7 @@ public enum NotificationEvent: Hashable, Sendable {
 }
 
 /// An atomic change of the store. A repeated transaction changes nothing.
-public enum NotificationTransaction: Hashable, Sendable {
+public enum NotificationTransaction: Equatable, Sendable {
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   case cancel([NotificationID], ApplicationKey)
   case setBadge(ApplicationKey, Int)
@@ -45,7 +45,7 @@ public enum NotificationTransaction: Hashable, Sendable {
 }
 
 /// An action of the daemon on notifications.
-public enum NotificationEffect: Hashable, Sendable {
+public enum NotificationEffect: Equatable, Sendable {
   /// Makes a transaction durable, after all transactions with lower ids. Answered by `stored` or
   /// `storeFailed`. The scheduler repeats an unanswered transaction after a recovery.
   case store(TransactionID, NotificationTransaction)
@@ -66,7 +66,7 @@ public enum NotificationEffect: Hashable, Sendable {
 /// were durable before.
 struct Notifications: Sendable {
   /// A transaction that the store has not answered.
-  struct Pending: Hashable {
+  struct Pending: Equatable {
     var id: TransactionID
     var transaction: NotificationTransaction
     /// The request that waits for the answer; nil for a notification that fires.

@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 
 /// A manifest: what the daemon needs to know to launch an application.
-public struct ApplicationManifest: Hashable, Sendable {
+public struct ApplicationManifest: Equatable, Sendable {
   public var id: ApplicationID
   /// `name`: The name for people.
   public var displayName: String?
