@@ -32,7 +32,7 @@ public enum EventLogCondition: Equatable, Sendable {
 }
 
 /// How many records a file of an event log has room for.
-public struct EventLogRoom: Equatable, Sendable {
+public struct EventLogCapacity: Equatable, Sendable {
   /// The room for records after the state. An event takes about 100 bytes; after a crash, the next
   /// daemon handles as many as fit in about 20 ms.
   public var bytes: Int
@@ -47,7 +47,7 @@ public struct EventLogRoom: Equatable, Sendable {
 }
 
 /// Memory that ends with the daemon.
-final class EventLogWithoutFile: EventLogFile {
+final class EventLogMemoryFile: EventLogFile {
   let bytes: UnsafeMutableRawBufferPointer
 
   init(bytesCount: Int) {

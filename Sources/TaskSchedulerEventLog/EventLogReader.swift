@@ -76,8 +76,8 @@ public struct EventLogProgress: Equatable, Sendable {
 /// Reads an event log. The bytes may have any content.
 public struct EventLogReader {
   public let start: EventLogStart
-  public let holdings: Holdings
-  /// The scheduler at the start, or why it cannot be read. The holdings are known in any case.
+  public let daemonState: DaemonState
+  /// The scheduler at the start, or why it cannot be read. The daemon's state is known in any case.
   public let scheduler: Result<Scheduler, EventLogRefusal>
   public let progress: EventLogProgress
   public private(set) var records: EventLogRecords
@@ -97,14 +97,14 @@ public struct EventLogReader {
     progress = Self.progress(bytes)
     var reader = RecordReader(bytes, from: EventLogLayout.headerBytes)
     let start = reader.firstRecord(.start)
-    reader.skipHoldings()
+    reader.skipDaemonState()
     let scheduler = reader.firstRecord(.scheduler)
     var source = readAhead(reader)
     self.start = try RecordReader.value(EventLogStart.self, in: start)
     self.scheduler = Result { () throws(EventLogRefusal) in
       try RecordReader.value(Scheduler.self, in: scheduler)
     }
-    holdings = try source.holdings().get()
+    daemonState = try source.daemonState().get()
     records = EventLogRecords(source, from: reader.end)
   }
 

@@ -48,7 +48,7 @@ struct PlantedDefect {
 
   init(_ canary: Canary, seed: UInt64) {
     self.canary = canary
-    var chance = Chance(seed: seed, .faults, 1)
+    var chance = SeededGenerator(seed: seed, .faults, 1)
     period = 1 + chance.below(4)
   }
 

@@ -118,7 +118,7 @@ struct StoredEventTests {
   func effects() throws {
     var seen: Set<Int> = []
     for seed in 1...4 as ClosedRange<UInt64> {
-      var walk = Walk(seed: seed)
+      var walk = RandomWalk(seed: seed)
       walk.run(steps: 600)
       for effect in walk.world.effects { seen.insert(caseNumber(effect)) }
       #expect(try restored(walk.world.effects) == walk.world.effects)

@@ -50,7 +50,7 @@ struct StoredFormTests {
       }
     }
     let roots: [any Stored.Type] = [
-      EventLogStart.self, Holdings.self, Scheduler.self, LoggedCall.self, Event.self, Note.self,
+      EventLogStart.self, DaemonState.self, Scheduler.self, LoggedCall.self, Event.self, Note.self,
     ]
     roots.forEach(add)
     return found

@@ -139,9 +139,9 @@ struct Memory: Equatable, Sendable {
   enum Phase: Equatable {
     /// No pressure.
     case calm
-    /// The running applications have been warned. No application is ended before `patience`. With
-    /// `looks`, the scheduler then reads the memory again.
-    case warned(patience: Instant, looks: Bool)
+    /// The running applications have been warned. No application is ended before `decidesAt`. With
+    /// `readsMemory`, the scheduler then reads the memory again.
+    case warned(decidesAt: Instant, readsMemory: Bool)
     /// The scheduler has asked for the sizes of the candidates.
     case measuring(since: Instant)
     /// The chosen instance is being terminated.
@@ -184,12 +184,12 @@ struct Memory: Equatable, Sendable {
   func deadline(_ policy: Policy) -> Instant? {
     switch phase {
     case .calm, .measuring: return nil
-    case .warned(let patience, let looks):
+    case .warned(let decidesAt, let readsMemory):
       let quiet = pressedAt.advanced(by: policy.memoryQuietTime)
-      guard looks else { return quiet }
+      guard readsMemory else { return quiet }
       let isToBeMeasured = measurement == nil
       return min(
-        quiet, isToBeMeasured ? patience.earlier(by: Policy.memoryMeasuringLead) : patience)
+        quiet, isToBeMeasured ? decidesAt.earlier(by: Policy.memoryMeasuringLead) : decidesAt)
     case .ending(_, let givenUpAt), .reclaiming(_, let givenUpAt): return givenUpAt
     }
   }

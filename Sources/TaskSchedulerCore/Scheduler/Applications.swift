@@ -93,12 +93,12 @@ struct Applications: Sendable {
     byKey[key]?.instance = nil
     byKey[key]?.lastEnd = end
     leaveQuota(of: key.owner)
-    settle(key, keeping: endedMax)
+    keepIfEnded(key, keeping: endedMax)
   }
 
   /// Keeps an idle application if it has ever run, and removes the oldest ended one beyond the
   /// quota of its owner.
-  private mutating func settle(_ key: ApplicationKey, keeping endedMax: Int) {
+  private mutating func keepIfEnded(_ key: ApplicationKey, keeping endedMax: Int) {
     guard let application = byKey[key], application.isIdle else { return }
     if application.lastEnd == nil {
       byKey[key] = nil
@@ -125,7 +125,7 @@ struct Applications: Sendable {
     byKey[key]?.launching = nil
     byKey[key]?.launchFailure = failure
     leaveQuota(of: key.owner)
-    settle(key, keeping: endedMax)
+    keepIfEnded(key, keeping: endedMax)
   }
 
   private mutating func leaveQuota(of owner: UserID) {
@@ -156,7 +156,7 @@ struct Applications: Sendable {
       let hadManifest = byKey[key]?.manifest != nil
       let applying = manifest(for: key)
       byKey[key]?.manifest = applying
-      if hadManifest { settle(key, keeping: endedMax) }
+      if hadManifest { keepIfEnded(key, keeping: endedMax) }
     }
     for manifest in fresh where byKey[manifest.launchKey] == nil {
       byKey[manifest.launchKey] = Application(key: manifest.launchKey, manifest: manifest)

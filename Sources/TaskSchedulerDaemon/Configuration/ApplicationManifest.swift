@@ -62,7 +62,7 @@ public struct ApplicationManifest: Equatable, Sendable {
     // A relative directory would depend on the daemon's working directory.
     for folder in searchPath.split(separator: ":") where folder.hasPrefix("/") {
       let path = "\(folder)/\(program)"
-      if Folder.isExecutableFile(path: path) { return path }
+      if Directory.isExecutableFile(path: path) { return path }
     }
     return nil
   }
