@@ -4,7 +4,7 @@ import TaskSchedulerCore
 ///
 /// A process is identified by its pid and start time. A connection is identified by the cookie of
 /// its socket (`SO_COOKIE`), which is unique in this boot.
-public struct DaemonState: Hashable, Sendable {
+public struct DaemonState: Equatable, Sendable {
   public var instances: [InstanceID: Instance] = [:]
   public var connections: [UInt64: Connection] = [:]
   /// Leaders that the next events report to the scheduler.
@@ -16,7 +16,7 @@ public struct DaemonState: Hashable, Sendable {
   public init() {}
 
   /// A leader, and the facts about it that the daemon has determined.
-  public struct LeaderDetails: Hashable, Sendable {
+  public struct LeaderDetails: Equatable, Sendable {
     public var leader: Leader
     public var uid: UInt32
     /// The path of its own control group below the mount point of cgroup2.
@@ -44,7 +44,7 @@ public struct DaemonState: Hashable, Sendable {
   }
 
   /// The processes of one instance.
-  public struct Instance: Hashable, Sendable {
+  public struct Instance: Equatable, Sendable {
     public var application: String
     public var details: LeaderDetails
     /// The processes that received SIGSTOP, in that order.
@@ -60,12 +60,12 @@ public struct DaemonState: Hashable, Sendable {
   }
 
   /// What the daemon does with the remaining processes of an ended instance.
-  public enum Release: String, Hashable, Sendable {
+  public enum Release: String, Equatable, Sendable {
     case resume, kill
   }
 
   /// A process that the daemon has stopped, or is about to stop, with SIGSTOP.
-  public struct Stopped: Hashable, Sendable {
+  public struct Stopped: Equatable, Sendable {
     public var process: Leader
     /// Whether another program had stopped the process before. The daemon then leaves it stopped.
     public var wasStopped: Bool
@@ -77,7 +77,7 @@ public struct DaemonState: Hashable, Sendable {
   }
 
   /// A priority that the daemon has lowered, or is about to lower.
-  public struct Lowered: Hashable, Sendable {
+  public struct Lowered: Equatable, Sendable {
     /// The id and start time of a thread; of the process if the priority belongs to a whole
     /// process.
     public var thread: Leader
@@ -103,7 +103,7 @@ public struct DaemonState: Hashable, Sendable {
   }
 
   /// The state of a connection that is not in its socket.
-  public struct Connection: Hashable, Sendable {
+  public struct Connection: Equatable, Sendable {
     public var stream: InstanceID?
     public var monitor: Monitor?
     public var waiting: Waiting?
@@ -126,7 +126,7 @@ public struct DaemonState: Hashable, Sendable {
   }
 
   /// The options of a connection that monitors changes.
-  public struct Monitor: Hashable, Sendable {
+  public struct Monitor: Equatable, Sendable {
     /// The user whose applications the monitor sees; nil for all users.
     public var uid: UInt32?
     /// The id of the only application that the monitor sees; nil for all applications.
@@ -139,7 +139,7 @@ public struct DaemonState: Hashable, Sendable {
   }
 
   /// A call without a reply so far.
-  public struct Waiting: Hashable, Sendable {
+  public struct Waiting: Equatable, Sendable {
     public var request: RequestID
     /// The full name of the method, such as `org.taskschedd.Application.Register`.
     public var method: String
@@ -163,7 +163,7 @@ public struct DaemonState: Hashable, Sendable {
 }
 
 /// The call that an event answers. It is stored in the same record as the event.
-public struct LoggedCall: Hashable, Sendable {
+public struct LoggedCall: Equatable, Sendable {
   /// The cookie of the connection.
   public var connection: UInt64
   public var waiting: DaemonState.Waiting
@@ -175,7 +175,7 @@ public struct LoggedCall: Hashable, Sendable {
 }
 
 /// Bytes of an incomplete message.
-public struct MessagePart: Hashable, Sendable {
+public struct MessagePart: Equatable, Sendable {
   public var bytes: [UInt8]
 
   public init(_ bytes: [UInt8] = []) {
@@ -187,7 +187,7 @@ public struct MessagePart: Hashable, Sendable {
 ///
 /// The daemon writes a note before the action that the note describes. If the action may be
 /// repeated without harm, the daemon writes the note after it.
-public enum Note: Hashable, Sendable {
+public enum Note: Equatable, Sendable {
   /// The next events report this leader to the scheduler.
   case leader(DaemonState.LeaderDetails)
   /// The daemon is about to send SIGSTOP to these processes.

@@ -21,7 +21,7 @@ public protocol EventLogFile: AnyObject {
 }
 
 /// A change of the condition of an event log.
-public enum EventLogCondition: Hashable, Sendable {
+public enum EventLogCondition: Equatable, Sendable {
   /// The event log lacks events until further notice.
   case behind(problem: String)
   /// The event log contains the current state again.
@@ -32,7 +32,7 @@ public enum EventLogCondition: Hashable, Sendable {
 }
 
 /// The space for records in a file of an event log.
-public struct EventLogCapacity: Hashable, Sendable {
+public struct EventLogCapacity: Equatable, Sendable {
   /// The space for records after the state. An event takes about 100 bytes. After a crash, the next
   /// daemon handles the events of a full file in about 20 ms.
   public var bytes: Int

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// The reason why an event log cannot be used.
-public enum EventLogRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is not an event log, or shorter than the header of one.
   case notAnEventLog
   /// The format version, which this taskschedd does not read.
@@ -23,7 +23,7 @@ public enum EventLogRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 /// A damage of an event log, which ends its usable part.
-public struct EventLogDamage: Hashable, Sendable, CustomStringConvertible {
+public struct EventLogDamage: Equatable, Sendable, CustomStringConvertible {
   /// The offset in bytes from the start of the event log.
   public var place: Int
   public var problem: String
@@ -36,7 +36,7 @@ public struct EventLogDamage: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The progress of the daemon at its last write, from the header.
-public struct EventLogProgress: Hashable, Sendable {
+public struct EventLogProgress: Equatable, Sendable {
   /// The number of the event that the daemon carried out, counted from 1.
   public var event: UInt64
   /// The number of its effects that were certainly carried out.

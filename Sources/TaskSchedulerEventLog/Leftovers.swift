@@ -6,7 +6,7 @@ import TaskSchedulerCore
 /// Reading them needs neither the scheduler nor its events. It is therefore possible for an event
 /// log from which no daemon can recover, and also after damaged records. The caller must compare
 /// the start time of each process before it acts on the process.
-public struct Leftovers: Hashable, Sendable {
+public struct Leftovers: Equatable, Sendable {
   /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
   public private(set) var stopped: [DaemonState.Stopped] = []
   /// Paths of control groups that may be frozen.

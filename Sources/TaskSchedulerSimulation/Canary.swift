@@ -3,7 +3,7 @@ import TaskSchedulerCore
 /// A defect planted between the scheduler and the simulated world.
 ///
 /// A run that does not report the defect shows that the checkers are incomplete.
-public enum Canary: String, CaseIterable, Hashable, Sendable {
+public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropKill = "drop-kill"
   case dropCallback = "drop-callback"
   case dropResume = "drop-resume"

@@ -3,7 +3,7 @@
 
 /// The resource use of an instance's processes, counted from an instant that does not change while
 /// one daemon lives.
-public struct ResourceUse: Hashable, Sendable {
+public struct ResourceUse: Equatable, Sendable {
   /// The CPU time of all processes, on all CPUs together.
   public var processor: Duration
   /// The GPU time of all processes, on all engines of all GPUs together.
@@ -19,7 +19,7 @@ public struct ResourceUse: Hashable, Sendable {
 }
 
 /// A report of the daemon about the resource use of an instance.
-public enum ResourceEvent: Hashable, Sendable {
+public enum ResourceEvent: Equatable, Sendable {
   /// The answer to ``ResourceEffect/sample(_:)``. The daemon also sends it when all processes of a
   /// measured instance have stopped.
   case used(InstanceID, ResourceUse)
@@ -32,7 +32,7 @@ public enum ResourceEvent: Hashable, Sendable {
 }
 
 /// The addresses on which an application listened at its last suspension.
-public struct ListeningReport: Hashable, Sendable {
+public struct ListeningReport: Equatable, Sendable {
   /// The maximum number of addresses in a report.
   public static let namedMax = 10
 
@@ -61,7 +61,7 @@ public struct ListeningReport: Hashable, Sendable {
 }
 
 /// An action of the daemon on the use of resources.
-public enum ResourceEffect: Hashable, Sendable {
+public enum ResourceEffect: Equatable, Sendable {
   /// Sets the priority of all processes, including later ones.
   case prioritize(InstanceID, ProcessPriority)
   /// Measures the resource use of an instance. The answer is ``ResourceEvent/used(_:_:)``.
@@ -71,7 +71,7 @@ public enum ResourceEffect: Hashable, Sendable {
 }
 
 /// A change in the use of resources, for the log and the monitors.
-public enum ResourceRecord: Hashable, Sendable {
+public enum ResourceRecord: Equatable, Sendable {
   case usedProcessor(Duration, within: Duration)
   case usedGPU(Duration)
   case heldResource(path: String)
@@ -81,7 +81,7 @@ public enum ResourceRecord: Hashable, Sendable {
 }
 
 /// The measurement of an instance's resource use during a stint.
-struct UseMeasurement: Hashable, Sendable {
+struct UseMeasurement: Equatable, Sendable {
   var progress = Progress.asked
   /// The current window; nil until the first answer.
   var window: Window?
@@ -90,7 +90,7 @@ struct UseMeasurement: Hashable, Sendable {
   /// Whether the instance was throttled before in this stint.
   var wasThrottled = false
 
-  enum Progress: Hashable {
+  enum Progress: Equatable {
     /// The scheduler has asked the daemon and waits for the answer.
     case asked
     /// The scheduler asks the daemon again at this instant.
@@ -98,7 +98,7 @@ struct UseMeasurement: Hashable, Sendable {
   }
 
   /// The time over which the scheduler compares the CPU use with the limit.
-  struct Window: Hashable {
+  struct Window: Equatable {
     var since: Instant
     /// The CPU time used before the window.
     var processor: Duration
@@ -121,7 +121,7 @@ struct UseMeasurement: Hashable, Sendable {
 }
 
 /// The share of a CPU that an instance may use in the background.
-public enum ProcessorShare: Hashable, Sendable {
+public enum ProcessorShare: Equatable, Sendable {
   /// The percentage of one CPU that a throttled instance may use.
   case throttled(percent: Int)
   /// The percentage of one CPU that an instance may use. The scheduler had throttled this instance

@@ -1,6 +1,6 @@
 /// The priority of an instance's processes compared with other processes (contract §12), the
 /// highest first.
-public enum ProcessPriority: String, Hashable, Sendable, CaseIterable {
+public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
   /// The priorities that the application itself has set.
   case foreground
   /// Lower than all foreground applications, and without real-time scheduling.

@@ -1,7 +1,7 @@
 /// The events for which an instance was resumed, and which it handles (contract §5). Each event
 /// entitles the instance to run until it acknowledges the event or the time for the event ends.
-struct HandledEvents: Hashable, Sendable {
-  struct Entry: Hashable {
+struct HandledEvents: Equatable, Sendable {
+  struct Entry: Equatable {
     let id: CallbackID
     let notice: Notice
     var endsAt: Instant
@@ -43,7 +43,7 @@ struct HandledEvents: Hashable, Sendable {
 }
 
 /// The messages that an application receives when it opens its event stream.
-struct Inbox: Hashable, Sendable {
+struct Inbox: Equatable, Sendable {
   /// The maximum number of notices. No person chooses more notifications before an application has
   /// opened its stream.
   private static let noticesMax = 64
@@ -66,7 +66,7 @@ struct Inbox: Hashable, Sendable {
 
 /// The number of an episode of memory pressure, and the instant at which an instance received the
 /// warning.
-struct DeliveredMemoryWarning: Hashable {
+struct DeliveredMemoryWarning: Equatable {
   var episode: UInt64
   var at: Instant
 }

@@ -1,6 +1,6 @@
 /// A termination in progress. The first reason stays, unless an order of a person replaces a reason
 /// of the daemon (contract §14).
-struct Termination: Hashable, Sendable {
+struct Termination: Equatable, Sendable {
   var reason: EndReason
   var phase: Phase
   /// The requests that receive their replies when the leader has exited.
@@ -13,7 +13,7 @@ struct Termination: Hashable, Sendable {
   /// Whether a person ordered the end. A debugger then does not suspend its limits (contract §3).
   var isOrdered: Bool { reason.isOrdered }
 
-  enum Phase: Hashable {
+  enum Phase: Equatable {
     /// The daemon has sent willTerminate, and the application has not acknowledged it.
     case callbacks
     /// The daemon has sent the stop signal. SIGKILL follows at this instant.

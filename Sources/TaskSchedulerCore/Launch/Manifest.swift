@@ -1,6 +1,6 @@
 /// The part of an application's manifest that the scheduler needs. The daemon keeps the rest:
 /// command, environment and directory.
-public struct Manifest: Hashable, Sendable {
+public struct Manifest: Equatable, Sendable {
   public var id: ApplicationID
   /// The name that users see.
   public var displayName: String?

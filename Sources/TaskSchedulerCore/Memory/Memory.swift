@@ -1,9 +1,9 @@
 // The machine's memory (contract §11): its current state, and the memory use of each instance.
 
 /// Memory pressure, as a trigger of the kernel reported it.
-public struct MemoryPressure: Hashable, Sendable {
+public struct MemoryPressure: Equatable, Sendable {
   /// The processes that waited for memory.
-  public enum Source: String, Hashable, Sendable, CaseIterable {
+  public enum Source: String, Equatable, Sendable, CaseIterable {
     /// All processes, including those of a container that thrashes within its own limit.
     case machine
     /// The processes of the daemon's own slice, which the applications share.
@@ -20,7 +20,7 @@ public struct MemoryPressure: Hashable, Sendable {
 }
 
 /// The memory of the machine, in bytes.
-public struct MemoryReading: Hashable, Sendable {
+public struct MemoryReading: Equatable, Sendable {
   /// MemAvailable: the memory that programs can get without swapping.
   public var available: UInt64
   public var total: UInt64
@@ -37,7 +37,7 @@ public struct MemoryReading: Hashable, Sendable {
 }
 
 /// How much memory the processes of one instance use, in bytes.
-public struct MemorySize: Hashable, Sendable {
+public struct MemorySize: Equatable, Sendable {
   public var instance: InstanceID
   /// The memory that the end of the instance would free: private dirty and swapped.
   public var dirty: UInt64
@@ -55,7 +55,7 @@ public struct MemorySize: Hashable, Sendable {
 }
 
 /// An event about memory.
-public enum MemoryEvent: Hashable, Sendable {
+public enum MemoryEvent: Equatable, Sendable {
   /// A trigger has fired.
   case pressed(MemoryPressure)
   /// The answer to ``MemoryEffect/read``.
@@ -77,7 +77,7 @@ public enum MemoryEvent: Hashable, Sendable {
 }
 
 /// An action of the daemon on memory.
-public enum MemoryEffect: Hashable, Sendable {
+public enum MemoryEffect: Equatable, Sendable {
   /// Reads the machine's memory. The answer is ``MemoryEvent/read(_:)``.
   case read
   /// Measures the memory of instances. The answer is `measured`.
@@ -91,7 +91,7 @@ public enum MemoryEffect: Hashable, Sendable {
 
 /// An application that may be terminated for memory, with the properties that determine its place.
 /// Applications in the foreground are never terminated.
-public struct MemoryCandidate: Hashable, Sendable {
+public struct MemoryCandidate: Equatable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
   public var size: MemorySize
@@ -121,7 +121,7 @@ public struct MemoryCandidate: Hashable, Sendable {
 }
 
 /// The application that the scheduler chose to terminate, and the reasons for the choice.
-public struct MemoryChoice: Hashable, Sendable {
+public struct MemoryChoice: Equatable, Sendable {
   public var chosen: MemoryCandidate
   /// The applications that follow in the order, of the same class.
   public var runnersUp: [MemoryCandidate]
@@ -138,9 +138,9 @@ public struct MemoryChoice: Hashable, Sendable {
 }
 
 /// The scheduler's knowledge about the machine's memory.
-struct Memory: Hashable, Sendable {
+struct Memory: Equatable, Sendable {
   /// The progress since pressure began.
-  enum Phase: Hashable {
+  enum Phase: Equatable {
     /// No pressure.
     case calm
     /// The scheduler has warned the running applications, and terminates none before `decidesAt`.
@@ -176,7 +176,7 @@ struct Memory: Hashable, Sendable {
 
   /// The sizes of the candidates. If there is time, the scheduler requests them before it must
   /// choose.
-  struct Measurement: Hashable {
+  struct Measurement: Equatable {
     /// The instant of the request. No size is older.
     var askedAt: Instant
     /// The sizes; nil until the answer has arrived.
@@ -215,9 +215,9 @@ struct Memory: Hashable, Sendable {
 }
 
 /// The state of the procedure for memory pressure.
-public struct MemoryStatus: Hashable, Sendable {
+public struct MemoryStatus: Equatable, Sendable {
   /// The progress of the procedure.
-  public enum Phase: String, Hashable, Sendable, CaseIterable {
+  public enum Phase: String, Equatable, Sendable, CaseIterable {
     case calm, warned, measuring, ending, reclaiming
   }
 

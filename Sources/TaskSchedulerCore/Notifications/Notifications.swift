@@ -2,7 +2,7 @@
 // stores when each notification fires, and its application.
 
 /// An event about notifications.
-public enum NotificationEvent: Hashable, Sendable {
+public enum NotificationEvent: Equatable, Sendable {
   /// An application, or an operator on its behalf, requests a notification. `unshown` is how many
   /// notifications of the user have fired for the last time and have not been shown, by the store.
   /// It is nil if the store cannot be read.
@@ -36,7 +36,7 @@ public enum NotificationEvent: Hashable, Sendable {
 }
 
 /// An atomic change of the store. A repeated transaction changes nothing.
-public enum NotificationTransaction: Hashable, Sendable {
+public enum NotificationTransaction: Equatable, Sendable {
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   case cancel([NotificationID], ApplicationKey)
   case setBadge(ApplicationKey, Int)
@@ -46,7 +46,7 @@ public enum NotificationTransaction: Hashable, Sendable {
 }
 
 /// An action of the daemon on notifications.
-public enum NotificationEffect: Hashable, Sendable {
+public enum NotificationEffect: Equatable, Sendable {
   /// Makes a transaction durable, after all transactions with lower ids. The answer is `stored` or
   /// `storeFailed`. After a recovery, the scheduler repeats an unanswered transaction.
   case store(TransactionID, NotificationTransaction)
@@ -67,7 +67,7 @@ public enum NotificationEffect: Hashable, Sendable {
 /// them were durable before.
 struct Notifications: Sendable {
   /// A transaction that the store has not answered.
-  struct Pending: Hashable {
+  struct Pending: Equatable {
     var id: TransactionID
     var transaction: NotificationTransaction
     /// The request that waits for the answer; nil for a notification that fires.

@@ -2,7 +2,7 @@
 // kind, a description and a stored form in this file; the code that prints records does not change.
 
 /// One change, for the log and the monitors.
-public struct Record: Hashable, Sendable {
+public struct Record: Equatable, Sendable {
   public var application: ApplicationKey
   /// The leader of the running instance; nil if the application does not run.
   public var leader: Leader?
@@ -16,7 +16,7 @@ public struct Record: Hashable, Sendable {
   }
 
   /// What changed.
-  public enum Change: Hashable, Sendable {
+  public enum Change: Equatable, Sendable {
     case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
     case registered
     case taskBegan(TaskID, name: String?, remaining: Duration?)

@@ -1,7 +1,7 @@
 import DequeModule
 
 /// An application, running or not.
-struct Application: Hashable, Sendable {
+struct Application: Equatable, Sendable {
   let key: ApplicationKey
   var manifest: Manifest?
   var instance: InstanceID?

@@ -2,7 +2,7 @@
 // puts a running process under management (contract §2, §8).
 
 /// How an instance starts.
-struct StartPlan: Hashable, Sendable {
+struct StartPlan: Equatable, Sendable {
   var target: LaunchTarget
   var reason: LaunchReason
   var seat: SeatID
@@ -15,7 +15,7 @@ struct StartPlan: Hashable, Sendable {
 }
 
 /// A launch whose program has not been executed yet.
-struct PendingLaunch: Hashable, Sendable {
+struct PendingLaunch: Equatable, Sendable {
   var request: RequestID?
   var application: ApplicationKey
   var plan: StartPlan

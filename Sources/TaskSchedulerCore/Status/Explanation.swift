@@ -2,7 +2,7 @@
 // application to run, and the next limit. The scheduler recorded these facts when they happened.
 
 /// The explanation of an application's state, as `taskctl why` shows it.
-public struct Explanation: Hashable, Sendable {
+public struct Explanation: Equatable, Sendable {
   /// The cause of the current state; nil if the application has never run.
   public var cause: TransitionCause?
   /// The last entitlement to run in the background, which has ended. It is nil in the foreground,
@@ -18,12 +18,12 @@ public struct Explanation: Hashable, Sendable {
 }
 
 /// An entitlement of an instance to run in the background, which has ended.
-public struct EndedEntitlement: Hashable, Sendable {
+public struct EndedEntitlement: Equatable, Sendable {
   public var kind: Kind
   public var at: Instant
 
   /// The kind of the entitlement, and how it ended.
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: Equatable, Sendable {
     /// The application ended a background task.
     case task(TaskID, name: String?)
     /// The application acknowledged a callback.
@@ -40,12 +40,12 @@ public struct EndedEntitlement: Hashable, Sendable {
 }
 
 /// An action that the scheduler takes by itself at a known instant.
-public struct Limit: Hashable, Sendable {
+public struct Limit: Equatable, Sendable {
   public var kind: Kind
   public var at: Instant
 
   /// The action that the scheduler takes.
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: Equatable, Sendable {
     /// The scheduler kills the application, unless it has acknowledged this callback.
     case callback(CallbackKind)
     /// The scheduler calls the expiration handlers of the background tasks.
@@ -73,7 +73,7 @@ public struct Limit: Hashable, Sendable {
 }
 
 /// The cause of an instance's state, and its last entitlement to run.
-struct Reasons: Hashable, Sendable {
+struct Reasons: Equatable, Sendable {
   /// The cause of the present state; nil until the first transition.
   private(set) var cause: TransitionCause?
   private(set) var displacedBy: ApplicationKey?

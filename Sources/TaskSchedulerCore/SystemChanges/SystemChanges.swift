@@ -2,8 +2,8 @@
 // suspended application receives the newest change of each kind when it resumes.
 
 /// The newest change of each kind, in order.
-struct SystemChanges: Hashable, Sendable {
-  struct Entry: Hashable {
+struct SystemChanges: Equatable, Sendable {
+  struct Entry: Equatable {
     var change: SystemChange
     /// The user whose applications receive the change; nil means all users.
     var owner: UserID?

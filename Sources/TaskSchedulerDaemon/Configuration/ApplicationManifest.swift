@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 
 /// A manifest, with everything that the daemon needs to launch an application.
-public struct ApplicationManifest: Hashable, Sendable {
+public struct ApplicationManifest: Equatable, Sendable {
   public var id: ApplicationID
   /// `name`: the name that users see.
   public var displayName: String?

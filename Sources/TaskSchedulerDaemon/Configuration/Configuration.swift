@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// Everything that the daemon reads from its files: its options, the limits and the manifests.
-public struct Configuration: Hashable, Sendable {
+public struct Configuration: Equatable, Sendable {
   public var options = DaemonOptions()
   public var policy = Policy()
   /// The effective manifests, by id.

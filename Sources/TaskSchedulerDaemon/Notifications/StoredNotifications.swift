@@ -5,7 +5,7 @@ import TaskSchedulerCore
 ///
 /// The copy contains a requested change, such as a new notification, when the change is durable. It
 /// contains a fact, such as the firing of a notification, at once.
-struct StoredNotifications: Hashable {
+struct StoredNotifications: Equatable {
   private var byID: [NotificationID: StoredNotification] = [:]
   private var idsByUser: [UserID: Set<NotificationID>] = [:]
   /// The numbers on applications' icons, without zeros.

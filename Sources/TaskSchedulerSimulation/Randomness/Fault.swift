@@ -1,5 +1,5 @@
 /// A fault of the simulated world.
-public enum Fault: String, CaseIterable, Hashable, Sendable {
+public enum Fault: String, CaseIterable, Equatable, Sendable {
   /// An application never acknowledges a callback.
   case acknowledgesNever
   /// It acknowledges a callback at about the end of the limit.

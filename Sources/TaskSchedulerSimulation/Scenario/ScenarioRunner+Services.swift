@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// The notifications of a scenario, and what is numbered.
 struct ScenarioStore {
-  struct Name: Hashable {
+  struct Name: Equatable {
     var application: Int
     var name: String
   }

@@ -4,7 +4,7 @@ import TaskSchedulerCore
 /// simulated world and real processes.
 public struct Workload: Sendable {
   /// One action. A process is named by its index in the order of creation.
-  public enum Action: Hashable, Sendable {
+  public enum Action: Equatable, Sendable {
     // The machine.
     case machineSleeps(nanoseconds: UInt64)
     case daemonDies(events: Int, effects: Int)
@@ -36,7 +36,7 @@ public struct Workload: Sendable {
   }
 
   /// The options of an adoption.
-  public struct AdoptionOptions: Hashable, Sendable {
+  public struct AdoptionOptions: Equatable, Sendable {
     public var backgroundTask: String?
     public var backgroundModes: [BackgroundMode]
   }
