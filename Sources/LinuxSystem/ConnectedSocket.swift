@@ -7,7 +7,7 @@ public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   case notASocket(what: String)
   /// `what` is the socket's type: "a datagram socket (SOCK_DGRAM)".
   case notAStream(what: String)
-  /// AF_…, as a number.
+  /// The value is an address family, such as AF_PACKET, as a number.
   case unknownFamily(Int32)
   case listening
   /// connect(2) has not succeeded yet.

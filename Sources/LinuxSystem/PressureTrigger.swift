@@ -9,7 +9,7 @@ public struct PressureTrigger: ~Copyable, Sendable {
   /// The total stall time when the trigger was created or was last ready; nil if the kernel's
   /// events are reliable.
   private var total: Duration?
-  /// When the trigger was first ready.
+  /// The instant at which the trigger was first ready.
   private var firstReadyAt: UInt64?
   /// The stall time and the window that the kernel accepted.
   public let stall: Duration

@@ -62,7 +62,7 @@ public struct LoweredPriority: Hashable, Sendable {
 public struct ThreadPriority: Hashable, Sendable {
   public var nice: Int
   public var ioPriority: Int
-  /// In the form of ``PriorityKind/policy``.
+  /// The policy, in the form of ``PriorityKind/policy``.
   public var policy: Int
 
   /// Returns the value of a setting of threads.

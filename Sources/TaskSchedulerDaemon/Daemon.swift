@@ -77,7 +77,7 @@ public final class Daemon {
   /// not kill it.
   private static let survivalTime: Duration = .milliseconds(100)
 
-  /// How the daemon has stopped.
+  /// The way in which the daemon has stopped.
   public enum Ending {
     /// It resumed all applications.
     case stopped

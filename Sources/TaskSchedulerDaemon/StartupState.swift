@@ -3,8 +3,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// What a starting daemon reads before it changes anything: its configuration, and the state that
-/// a previous daemon left.
+/// The data that a starting daemon reads before it changes anything: its configuration, and the
+/// state that a previous daemon left.
 struct StartupState {
   let log: Log
   let loop: EventLoop

@@ -49,7 +49,8 @@ public struct DaemonState: Equatable, Sendable {
     public var details: LeaderDetails
     /// The processes that received SIGSTOP, in that order.
     public var stopped: [Stopped]
-    /// What the daemon does with the remaining processes of an ended instance; nil before the end.
+    /// The action of the daemon on the remaining processes of an ended instance; nil before the
+    /// end.
     public var release: Release?
     /// The priorities that the daemon has lowered, or is about to lower, in that order.
     public var lowered: [Lowered] = []
@@ -59,7 +60,7 @@ public struct DaemonState: Equatable, Sendable {
     public var leadsGroup: Bool?
   }
 
-  /// What the daemon does with the remaining processes of an ended instance.
+  /// An action of the daemon on the remaining processes of an ended instance.
   public enum Release: String, Equatable, Sendable {
     case resume, kill
   }

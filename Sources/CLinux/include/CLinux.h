@@ -72,7 +72,7 @@ struct clinux_peer {
   uid_t uid;
   gid_t gid;
 };
-/// SO_PEERCRED.
+/// Reads the credentials of the peer (SO_PEERCRED).
 int clinux_peer_credentials(int fd, struct clinux_peer *peer);
 
 /// From now on, glibc returns a block of at least this many bytes to the kernel when it is freed.
@@ -177,7 +177,7 @@ ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count);
 
 // MARK: priorities
 
-/// How a thread is scheduled.
+/// The scheduling of a thread.
 struct clinux_priority {
   /// SCHED_OTHER and so on, without flags.
   int policy;

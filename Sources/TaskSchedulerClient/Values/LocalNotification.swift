@@ -156,9 +156,9 @@ public struct LocalNotification: Hashable, Sendable, Identifiable {
 
   /// The identity of the notification.
   public let id: NotificationID
-  /// What it shows.
+  /// The content of the notification.
   public let content: NotificationContent
-  /// When it fires; nil if the application presented it at once.
+  /// The time at which the notification fires; nil if the application presented it at once.
   public let schedule: NotificationSchedule?
   /// Its progress.
   public let state: State

@@ -51,7 +51,7 @@ public enum EndReason: Equatable, Sendable {
   }
 }
 
-/// How the leader's process ended, as the kernel reports it.
+/// The end of the leader's process, as the kernel reports it.
 public enum ExitStatus: Equatable, Sendable {
   case exited(code: Int32)
   case signaled(Int32)

@@ -28,7 +28,7 @@
 /// called at every burst.
 public struct KeepAlivePlanner: Sendable {
   private(set) var keepAlives: [InstanceID: KeepAlive] = [:]
-  /// When each handler is due.
+  /// The instants at which the handlers are due.
   private var deadlines = Deadlines<InstanceID>()
   private var periods = IndexedPriorityQueue<InstanceID, Duration>()
 

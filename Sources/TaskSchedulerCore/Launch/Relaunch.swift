@@ -2,7 +2,7 @@
 struct Relaunch: Equatable, Sendable {
   /// The delay of the last relaunch.
   var delay: Duration?
-  /// When the next relaunch is due.
+  /// The instant at which the next relaunch is due.
   var dueAt: Instant?
   /// Whether the relaunch waits until memory pressure is over, because the scheduler terminated the
   /// application for memory.

@@ -36,7 +36,7 @@ public struct MemoryReading: Equatable, Sendable {
   }
 }
 
-/// How much memory the processes of one instance use, in bytes.
+/// The memory use of the processes of one instance, in bytes.
 public struct MemorySize: Equatable, Sendable {
   public var instance: InstanceID
   /// The memory that the end of the instance would free: private dirty and swapped.

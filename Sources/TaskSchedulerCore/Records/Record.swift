@@ -15,7 +15,7 @@ public struct Record: Equatable, Sendable {
     self.change = change
   }
 
-  /// What changed.
+  /// The kinds of changes, with their details.
   public enum Change: Equatable, Sendable {
     case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
     case registered

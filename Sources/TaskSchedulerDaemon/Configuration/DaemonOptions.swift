@@ -10,7 +10,7 @@ public enum SuspendMechanism: String, CaseIterable, Hashable, Sendable {
   case freezer
 }
 
-/// How the daemon starts programs of manifests.
+/// The mechanism by which the daemon starts the programs of manifests.
 public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
   /// As a unit if systemd started the daemon as a service, else as a child.
   case auto

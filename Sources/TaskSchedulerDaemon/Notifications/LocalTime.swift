@@ -66,9 +66,9 @@ struct LocalTime: Hashable {
 /// A day of the proleptic Gregorian calendar.
 struct LocalDay: Hashable {
   var year: Int
-  /// From 1.
+  /// The month, from 1 to 12.
   var month: Int
-  /// From 1.
+  /// The day of the month, from 1.
   var day: Int
 
   init(year: Int, month: Int, day: Int) {

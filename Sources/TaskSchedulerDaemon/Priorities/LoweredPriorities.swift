@@ -37,7 +37,7 @@ struct LoweredPriorities {
   /// a linear search is fast enough. An index would take six times the memory of the items.
   private var index: Index?
   private var countMax = Self.countMin
-  /// When the lowering began, in the ticks of ``ProcessIdentity/startTime``; nil if a previous
+  /// The start of the lowering, in the ticks of ``ProcessIdentity/startTime``; nil if a previous
   /// daemon began it. An older thread did not inherit a lowered priority.
   private var since: UInt64?
   /// The priorities that could not be lowered, with the reasons.

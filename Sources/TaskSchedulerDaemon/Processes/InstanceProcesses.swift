@@ -70,8 +70,8 @@ final class InstanceProcesses {
   var isFullyStopped = false
   /// Reports a thaw while the freezer suspends the instance.
   var frozenWatch: FrozenGroupWatch?
-  /// When another program last resumed the instance, and the problem to report if that happens
-  /// repeatedly.
+  /// The instant at which another program last resumed the instance, and the problem to report if
+  /// that happens repeatedly.
   var lostAt: Instant?
   var resistance: String?
   /// The processes that a previous daemon stopped. While the daemon starts, all clients wait for

@@ -34,7 +34,7 @@ public struct NoFields: WireStructure {
 
 /// The properties of a message that its values need for decoding.
 public struct ReadingContext {
-  /// What the decoder does with fields that a structure does not know.
+  /// The decoder's action on fields that a structure does not know.
   enum UnknownFields {
     /// Refuse the message. Calls use this, so that the daemon overlooks no mistyped field, and no
     /// field that a newer client relies on.

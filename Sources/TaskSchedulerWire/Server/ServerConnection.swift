@@ -4,7 +4,7 @@
 /// It handles one call at a time. While `isBusy`, the owner leaves further messages in the socket,
 /// so that the replies leave in the order of the calls.
 public struct ServerConnection {
-  /// What the owner must do after a message.
+  /// The action that the owner must take after a message.
   public enum Action: Sendable {
     /// Carry out the call, then call `reply` or `fail`, even if the call is oneway.
     case call(ReceivedCall)

@@ -48,13 +48,13 @@ struct ReleaseCommand: ParsableCommand {
         + "$EXIT_STATUS)."))
   var unlessRestarted = false
 
-  /// What the command has released. Its JSON form is the output of `--json`.
+  /// The result of the command. Its JSON form is the output of `--json`.
   struct Report: Equatable {
     /// The processes and control groups that were resumed.
     var resumed: [String] = []
     /// The number of priorities that were restored.
     var restoredPriorities = 0
-    /// What could not be resumed or restored, with the reason.
+    /// The processes and priorities that could not be released, with the reasons.
     var failures: [String] = []
 
     fileprivate var json: JSONValue {

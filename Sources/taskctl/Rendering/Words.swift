@@ -15,7 +15,7 @@ extension ControlInterface.Entitlement {
 }
 
 extension ControlInterface.LaunchReason {
-  /// What started the instance, in words that follow "started".
+  /// The cause of the launch, in words that follow "started".
   var words: String {
     switch self {
     case .user: "by the user or without taskschedd"

@@ -86,7 +86,7 @@ enum CommandFailure: Error, Hashable {
 }
 
 extension ControlInterface.Failure {
-  /// What was wrong, and what would be right, in one sentence.
+  /// A sentence that says what was wrong, and what would be right.
   var sentence: String {
     switch self {
     case .unknownApplication(let id, let nearest):
@@ -146,7 +146,7 @@ extension ControlInterface.Failure {
 }
 
 extension StandardFailure {
-  /// What was wrong, and what would be right, in one sentence.
+  /// A sentence that says what was wrong, and what would be right.
   fileprivate var sentence: String {
     switch self {
     case .interfaceNotFound(let name), .methodNotFound(let name), .methodNotImplemented(let name):
