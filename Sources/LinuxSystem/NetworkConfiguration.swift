@@ -84,8 +84,8 @@ public enum RouteSocket {
     return reading
   }
 
-  /// How many times a dump is repeated if the tables change during it (NLM_F_DUMP_INTR). The watch
-  /// also reports such a change, and the caller reads again.
+  /// The number of times that a dump is repeated if the tables change during it (NLM_F_DUMP_INTR).
+  /// The watch also reports such a change, and the caller reads again.
   private static let attemptsMax = 3
 
   /// - Parameter values: returns the values of a message; most messages have none.

@@ -7,7 +7,7 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kernel dropped file descriptors of the message, because there were too many or the table
   /// of this process is full. Those that arrived were closed.
   case descriptorsLost
-  /// Only this many of the peeked bytes could be received.
+  /// The kernel returned only this number of the peeked bytes.
   case short(received: Int)
 
   public var description: String {

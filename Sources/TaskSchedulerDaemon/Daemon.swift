@@ -73,7 +73,7 @@ public final class Daemon {
     reportReady(at: arguments.socketPath, isNew: isNew)
   }
 
-  /// How long the daemon must serve until it concludes that the event log of its predecessor does
+  /// The time that the daemon must serve until it concludes that its predecessor's event log does
   /// not kill it.
   private static let survivalTime: Duration = .milliseconds(100)
 

@@ -34,7 +34,7 @@ public final class EventLog: EventStore {
   private var lastEventAt: Instant
   /// The effects of the current event, and how many of them have been carried out.
   private var effects: [Effect] = []
-  /// How many effects of that event an earlier file stores.
+  /// The number of effects of that event that an earlier file stores.
   private var effectsBase = 0
   private var effectsDone = 0
   /// The current call.

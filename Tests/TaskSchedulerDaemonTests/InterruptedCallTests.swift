@@ -122,7 +122,7 @@ struct InterruptedCallTests {
     }
   }
 
-  /// How much of a partial message the daemon has saved when it dies.
+  /// The amount of a partial message that the daemon has saved when it dies.
   enum PartMoment: CaseIterable {
     case marked, noted, halfTaken, taken, unmarked
   }

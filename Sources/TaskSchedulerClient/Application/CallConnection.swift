@@ -65,11 +65,11 @@ final class CallConnection: Sendable {
 
 /// The pauses between attempts: none, then 10 ms, doubling to 1 s.
 struct RetryDelays: Sendable {
-  /// How many pauses a request makes before it fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total. A
-  /// daemon that systemd restarts is ready again after a tenth of that time.
+  /// The number of pauses of a request before it fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total.
+  /// A daemon that systemd restarts is ready again after a tenth of that time.
   static let requestMax = 9
 
-  /// How many pauses have passed.
+  /// The number of pauses so far.
   private(set) var count = 0
   private var next: Duration = .zero
 

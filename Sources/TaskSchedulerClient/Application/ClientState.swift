@@ -51,7 +51,7 @@ struct ClientState: Sendable {
   private(set) var acknowledgementsUnreported: Set<Int> = []
   /// The keep-alive handler.
   var keepAlive: KeepAlive?
-  /// How many times a daemon did not know the keep-alive handler and the sockets.
+  /// The number of times that a daemon did not know the keep-alive handler and the sockets.
   private var restorationsWanted = 0
   private var restorationsDone = 0
   /// The notifications that the application knows.

@@ -12,8 +12,8 @@ struct ManagedSocketTable: Sendable {
     case none
   }
 
-  /// How many handled events the table stores. The daemon delivers an event again if it did not
-  /// receive the acknowledgement.
+  /// The maximum number of handled events in the table. The daemon delivers an event again if it
+  /// did not receive the acknowledgement.
   private static let handledMax = 16
 
   /// All managed sockets, in the order of the calls.

@@ -5,8 +5,8 @@ public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
   case foreground
   /// Lower than all foreground applications, and without real-time scheduling.
   case background
-  /// As in the background. In addition, the kernel kills these processes first when memory runs
-  /// out.
+  /// The priority is as low as in the background. In addition, the kernel kills these processes
+  /// first when memory runs out.
   case suspended
 
   public var isLowered: Bool { self != .foreground }

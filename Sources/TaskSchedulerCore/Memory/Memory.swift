@@ -133,7 +133,7 @@ public struct MemoryChoice: Equatable, Sendable {
   /// applications.
   public var pressedSince: Instant
   public var at: Instant
-  /// How long the choice took after it was needed; 0 if the sizes were already known.
+  /// The duration of the choice after it was needed; 0 if the sizes were already known.
   public var choosingTime: Duration
 }
 

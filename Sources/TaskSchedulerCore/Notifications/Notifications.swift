@@ -76,7 +76,8 @@ struct Notifications: Sendable {
 
   private(set) var scheduled: [NotificationID: ScheduledNotification] = [:]
   private(set) var pending: [TransactionID: Pending] = [:]
-  /// How many pending transactions cancel each notification. Such a notification does not fire.
+  /// The number of pending transactions that cancel each notification. Such a notification does not
+  /// fire.
   private var cancelling: [NotificationID: Int] = [:]
   /// The notifications that have fired, and whose next time the daemon is computing.
   private(set) var awaitingNext: [NotificationID: ScheduledNotification] = [:]

@@ -125,16 +125,16 @@ public struct Policy: Equatable, Sendable {
   /// terminates applications, one at a time. Source: this project.
   public var memoryWarningTime: Duration = .seconds(1)
 
-  /// How long in advance the scheduler measures the candidates of a choice.
+  /// The time before a choice at which the scheduler measures the candidates.
   ///
   /// The lead is as long as measuring may take, in two halves: finding the processes, and reading
   /// their sizes. It is not a setting, because the daemon's own time limit is derived from it.
   /// Source: this project; with it, a choice among 500 applications takes less than 100 ms.
   public static let memoryMeasuringLead: Duration = .milliseconds(80)
 
-  /// How long the scheduler may use the measured size of a running application for a choice. It may
-  /// use the size of a suspended application until the application is resumed. Source: this
-  /// project; under lasting pressure, triggers fire every 100 ms.
+  /// The time for which the scheduler may use the measured size of a running application for a
+  /// choice. It may use the size of a suspended application until the application is resumed.
+  /// Source: this project; under lasting pressure, triggers fire every 100 ms.
   static let memorySizeLife = memoryMeasuringLead * 2
 
   /// `MemoryQuietTime`: how long the kernel must report no pressure before the scheduler considers

@@ -17,7 +17,7 @@ public struct ApplicationStatus: Equatable, Sendable {
   public var launchFailure: LaunchFailure?
   /// The next automatic launch.
   public var nextLaunch: NextLaunch?
-  /// How many notifications wait for their time.
+  /// The number of notifications that have not fired yet.
   public var scheduledNotifications: Int
 }
 
@@ -51,7 +51,7 @@ public struct InstanceStatus: Equatable, Sendable {
   public var tasks: [BackgroundTask]
   public var keepAlive: KeepAliveStatus?
   public var managedSockets: Int
-  /// How many system changes wait until the instance resumes.
+  /// The number of system changes that the daemon delivers when the instance resumes.
   public var heldChanges: Int
   public var priority: ProcessPriority
   /// The percentage of one CPU to which the instance is throttled; nil if it is not.

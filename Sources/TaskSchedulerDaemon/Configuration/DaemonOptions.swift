@@ -12,13 +12,14 @@ public enum SuspendMechanism: String, CaseIterable, Hashable, Sendable {
 
 /// The mechanism by which the daemon starts the programs of manifests.
 public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
-  /// As a unit if systemd started the daemon as a service, else as a child.
+  /// Starts a program as a unit if systemd started the daemon as a service, and otherwise as a
+  /// child.
   case auto
-  /// As a transient systemd service, in `app-taskschedd.slice` of a user's `app.slice` or in the
-  /// system's `taskschedd.slice`.
+  /// Starts a program as a transient systemd service, in `app-taskschedd.slice` of a user's
+  /// `app.slice` or in the system's `taskschedd.slice`.
   case unit
-  /// As a child of the daemon, within its sandbox, and in a cgroup of its own if the daemon may
-  /// create one.
+  /// Starts a program as a child of the daemon, within its sandbox. The child gets its own cgroup
+  /// if the daemon may create one.
   case child
 }
 

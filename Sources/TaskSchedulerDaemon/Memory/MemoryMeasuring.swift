@@ -9,7 +9,8 @@ final class MemoryMeasuring {
   /// The time limit for listing the processes, and again for reading smaps_rollup (100 processes of
   /// 12 MB take 28 ms). A choice among 500 applications then takes less than 100 ms.
   static let timeMax = Policy.memoryMeasuringLead / 2
-  /// How many processes of an instance are read. The sizes of the others are assumed to be similar.
+  /// The number of processes of an instance whose sizes the daemon reads. It assumes similar sizes
+  /// for the others.
   static let processesMax = 512
 
   private let membership: InstanceMembership

@@ -20,10 +20,10 @@ final class NotificationStore {
   /// Disk space that makes removals possible on a full file system.
   private let reserve: DiskSpaceReserve
 
-  /// How many past notifications of an application the store keeps. A past notification has been
+  /// The maximum number of past notifications of an application. A past notification has been
   /// presented and does not fire again. The store keeps the latest ones.
   static let pastMax = 128
-  /// How many past notifications of all applications of a user the store keeps.
+  /// The maximum number of past notifications of all applications of a user.
   static let pastOfUserMax = 1024
 
   /// Opens the file. Creates the file and its directories if necessary.

@@ -17,7 +17,8 @@ struct PresentationTable {
     var shownAs: UInt32?
     var isChosen = false
     var token: String?
-    /// How often the service refused the notification, or exited instead of replying.
+    /// The number of times that the service refused the notification, or exited instead of
+    /// replying.
     var failures = 0
     /// The notification that an earlier daemon had shown. It is kept until the daemon knows whether
     /// the same service still runs.
@@ -35,8 +36,8 @@ struct PresentationTable {
   /// The number of pending Notify calls.
   private(set) var pendingCount = 0
 
-  /// How many failures cause the daemon to drop a notification, because the notification may make
-  /// the service exit.
+  /// The number of failures after which the daemon drops a notification, because the notification
+  /// may make the service exit.
   static let failuresMax = 3
 
   /// Whether no notification waits, is pending or is shown.

@@ -6,7 +6,7 @@ import TaskSchedulerCore
 struct PriorityLowering {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
-  /// How many threads that may have ended a step examines.
+  /// The number of threads that a step checks because they may have ended.
   private static let soughtAtOnce = 16
 
   let instance: InstanceResources

@@ -22,8 +22,8 @@ final class InstanceMembership {
   fileprivate var byLeader: [Int32: InstanceProcesses] = [:]
   fileprivate var byMarker: [String: InstanceProcesses] = [:]
   private var byGroup: [String: InstanceProcesses] = [:]
-  /// How many instances were added so far. A process without an instance may belong to one that is
-  /// added later.
+  /// The number of instances that were added so far. A process without an instance may belong to
+  /// one that is added later.
   private(set) var generation: UInt64 = 0
   /// Called for each instance that is removed.
   var removed: (InstanceID) -> Void = { _ in }

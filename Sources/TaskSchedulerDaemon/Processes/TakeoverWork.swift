@@ -11,7 +11,8 @@ final class TakeoverWork {
   private let begin: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
   private var timer: TimerSource?
-  /// Whether work that results from the takeover is still to begin. Suspensions wait until then.
+  /// Whether some work that results from the takeover has not begun. Suspensions wait until all of
+  /// it has begun.
   private(set) var isUnderWay = false {
     didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
   }

@@ -125,7 +125,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
     return (instance.id, instance.application)
   }
 
-  /// How many instances were added so far. See ``InstanceMembership/generation``.
+  /// The number of instances that were added so far. See ``InstanceMembership/generation``.
   var membershipGeneration: UInt64 { membership.generation }
 
   /// Calls `forget` for each instance whose processes have all ended.

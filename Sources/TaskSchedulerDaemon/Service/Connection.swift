@@ -14,7 +14,7 @@ protocol ConnectionOwner: AnyObject {
   /// Returns whether a connection of the daemon has this cookie.
   func hasConnection(_ cookie: UInt64) -> Bool
   var queuedBytesMax: Int { get }
-  /// How many calls a connection may answer before it returns to the loop.
+  /// The number of calls that a connection may answer before it returns to the loop.
   var callsAtOnce: Int { get }
   /// Counts the resources held for a client. Returns the problem if there are too many.
   func keep(_ change: HeldResources, for user: UInt32) -> String?
@@ -221,7 +221,7 @@ final class Connection: WorkSource, CurrentCall {
     return false
   }
 
-  /// How long the daemon drops calls before it serves other clients, in nanoseconds.
+  /// The time for which the daemon drops calls before it serves other clients, in nanoseconds.
   private static let dropTime: UInt64 = 500_000
 
   /// Drops the calls of a client that is gone, up to the first call with an effect. There may be
@@ -248,7 +248,7 @@ final class Connection: WorkSource, CurrentCall {
   }
 
   private enum ReadStep {
-    /// How many bytes were consumed: a call that was carried out, or a part of a message.
+    /// The number of consumed bytes: those of an executed call, or of a part of a message.
     case took(bytes: Int, mayHaveMore: Bool)
     case nothing
     case closed
@@ -294,8 +294,8 @@ final class Connection: WorkSource, CurrentCall {
     case .close(let violation):
       close(reason: String(describing: violation))
     }
-    // Not earlier: between a call's event and the effects of that event, the daemon must not begin
-    // a new event log.
+    // The daemon must not do this earlier: between a call's event and the effects of that event, it
+    // must not begin a new event log.
     if wasCollecting { eventLog.note(.inputComplete(connection: cookie)) }
     input.forgetMessage()
     eventLog.endCall()

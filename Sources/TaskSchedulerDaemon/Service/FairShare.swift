@@ -81,10 +81,11 @@ final class FairShare {
     init(at now: UInt64) { credit = TimeCredit(at: now) }
   }
 
-  /// How many calls a connection may answer before it returns to the loop, if no other user waits.
+  /// The number of calls that a connection may answer before it returns to the loop, if no other
+  /// user waits.
   private static let callsAtOnceMax = 16
-  /// How many accounts of users without connections are kept. Beyond that number, accounts with
-  /// full credit are removed.
+  /// The maximum number of accounts of users without connections. Beyond that number, the daemon
+  /// removes accounts with full credit.
   private static let strangersMax = 64
 
   private var accounts: [TimeShareParty: Account] = [:]
@@ -103,7 +104,8 @@ final class FairShare {
     repaid = try loop.timer { [unowned self] in serveWithCredit() }
   }
 
-  /// How many calls of a connection the daemon may answer before it serves other connections.
+  /// The number of calls of a connection that the daemon may answer before it serves other
+  /// connections.
   var callsAtOnce: Int { userCount < 2 ? Self.callsAtOnceMax : 1 }
 
   /// Returns whether to serve a source now. If not, the daemon serves it later.

@@ -48,7 +48,7 @@ package struct MessageInput: ~Copyable {
   /// The unclaimed descriptors of the last message.
   package var descriptors = DescriptorBag(
     messageMax: descriptorsMax, closesElsewhere: true)
-  /// How many bytes of an unfinished message, or of the last message, are collected here.
+  /// The number of collected bytes of an unfinished message, or of the last message.
   var collectedCount: Int { collected.count }
   /// Whether the socket may have had more data than the last peek returned. A peek ends at the
   /// buffer's end, and at descriptors.
@@ -58,7 +58,7 @@ package struct MessageInput: ~Copyable {
   /// The bytes of the last step that are still in the socket, including a message's NUL.
   package private(set) var untakenCount = 0
   private var collected: [UInt8] = []
-  /// How many bytes were received of a message whose end is still in the socket.
+  /// The number of bytes received of a message whose end is still in the socket.
   package private(set) var takenCount = 0
 
   package init() {}

@@ -31,8 +31,8 @@ final class Server: ConnectionOwner {
   private var unsaved: [ObjectIdentifier: Connection] = [:]
   private var saveTimer: TimerSource?
   private static let saveDelay: Duration = .milliseconds(50)
-  /// How many connections the daemon saves before it serves other clients. Each needs a message to
-  /// systemd.
+  /// The number of connections that the daemon saves before it serves other clients. Each needs a
+  /// message to systemd.
   private static let savesAtOnceMax = 64
   private let instanceConnections = InstanceConnections()
   private var countByUser: [UInt32: Int] = [:] {
@@ -129,9 +129,10 @@ final class Server: ConnectionOwner {
 
   // MARK: Connections
 
-  /// How many connections the daemon accepts before it serves inherited ones.
+  /// The number of connections that the daemon accepts before it serves inherited ones.
   private static let acceptsAtStartMax = 64
-  /// How long the daemon accepts connections before it serves other clients, in nanoseconds.
+  /// The time for which the daemon accepts connections before it serves other clients, in
+  /// nanoseconds.
   private static let acceptTime: UInt64 = 500_000
   private static let acceptPause: Duration = .milliseconds(500)
 

@@ -13,7 +13,7 @@ final class LocaleProvider: SystemChangeProvider {
   private let report: SystemChangeReport
   private var folders: Folders?
   private var burst: DebouncedWatch?
-  /// How many times the provider has read the settings after a burst.
+  /// The number of times that the provider has read the settings after a burst.
   private(set) var readCount = 0
   /// The settings in the last report.
   private var settings: [String: String] = [:]

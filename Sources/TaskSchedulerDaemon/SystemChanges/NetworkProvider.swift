@@ -13,7 +13,7 @@ final class NetworkProvider: SystemChangeProvider {
   private let report: SystemChangeReport
   private var sockets: Sockets?
   private var burst: DebouncedWatch?
-  /// How many times the provider has read the tables after a burst.
+  /// The number of times that the provider has read the tables after a burst.
   private(set) var readCount = 0
   /// The reading in the last report.
   private var reading = NetworkConfiguration()

@@ -8,8 +8,8 @@ public struct ServerConnection {
   public enum Action: Sendable {
     /// Carry out the call, then call `reply` or `fail`, even if the call is oneway.
     case call(ReceivedCall)
-    /// Nothing: the connection has replied, if the call expects a reply. Close the descriptors that
-    /// came with the message.
+    /// The owner need not act. If the call expects a reply, the connection has sent it. Close the
+    /// descriptors that came with the message.
     case answered
     /// Close the connection after the appended bytes are sent.
     case close(ProtocolViolation)
