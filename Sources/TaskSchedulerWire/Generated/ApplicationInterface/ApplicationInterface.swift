@@ -29,7 +29,7 @@
 public enum ApplicationInterface {
   public static let name = "org.taskschedd.Application"
 
-  /// What the `.varlink` file declares; its text is what introspection serves.
+  /// The declarations of the `.varlink` file. Introspection returns the file's text.
   public static let description = InterfaceDescription(
     embedded: PackageResources.org_taskschedd_Application_varlink)
 

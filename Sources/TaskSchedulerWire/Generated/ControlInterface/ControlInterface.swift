@@ -24,7 +24,7 @@
 public enum ControlInterface {
   public static let name = "org.taskschedd.Control"
 
-  /// What the `.varlink` file declares; its text is what introspection serves.
+  /// The declarations of the `.varlink` file. Introspection returns the file's text.
   public static let description = InterfaceDescription(
     embedded: PackageResources.org_taskschedd_Control_varlink)
 
@@ -771,9 +771,9 @@ extension ControlInterface {
 
     public struct Output: WireStructure {
       public var phase: MemoryPhase
-      /// When the daemon last detected memory pressure; null if never.
+      /// The time at which the daemon last detected memory pressure; null if never.
       public var pressedAtUSec: Int?
-      /// What the daemon monitors for memory pressure: machine, slice.
+      /// The scopes whose memory pressure the daemon monitors: machine, slice.
       public var heard: [String]
       /// The available memory, in bytes.
       public var available: Int
