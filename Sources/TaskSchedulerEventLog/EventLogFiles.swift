@@ -22,11 +22,12 @@ public protocol EventLogFile: AnyObject {
 
 /// A change of the condition of an event log.
 public enum EventLogCondition: Equatable, Sendable {
-  /// The event log lacks events until further notice.
+  /// The event log lacks events, and will lack more.
   case behind(problem: String)
   /// The event log contains the current state again.
   case whole
-  /// The event log contains everything, but when the file is full, it may fall behind.
+  /// The event log contains everything. When its file is full, there may be no space for the next
+  /// file.
   case nextHasNoRoom(problem: String)
   case nextHasRoom
 }

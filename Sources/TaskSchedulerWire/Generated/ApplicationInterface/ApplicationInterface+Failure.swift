@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// An error of `org.taskschedd.Application`: a case each, with its parameters.
+  /// An error of `org.taskschedd.Application`, with its parameters.
   public enum Failure: InterfaceFailure {
     /// The calling process belongs to no instance. Call Register first.
     case notRegistered

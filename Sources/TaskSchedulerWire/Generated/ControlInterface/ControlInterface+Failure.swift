@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// An error of `org.taskschedd.Control`: a case each, with its parameters.
+  /// An error of `org.taskschedd.Control`, with its parameters.
   public enum Failure: InterfaceFailure {
     /// The daemon knows no application with this id, or none of this owner. `nearest` is the most
     /// similar id of the caller's or the named owner's applications.
