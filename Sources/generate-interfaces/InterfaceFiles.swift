@@ -124,7 +124,7 @@ extension SwiftText {
     try block("public enum \(swiftName)") { (text) throws(GeneratorError) in
       text.line("public static let name = \"\(interface.name)\"")
       text.line()
-      text.line("/// The declarations of the `.varlink` file. Introspection returns the file's text.")
+      text.line("/// The contents of the `.varlink` file. Introspection returns its text.")
       text.line("public static let description = InterfaceDescription(")
       let resource = String(interface.name.map { $0 == "." ? "_" : $0 })
       text.line("  embedded: PackageResources.\(resource)_varlink)")

@@ -29,7 +29,7 @@
 public enum ApplicationInterface {
   public static let name = "org.taskschedd.Application"
 
-  /// The declarations of the `.varlink` file. Introspection returns the file's text.
+  /// The contents of the `.varlink` file. Introspection returns its text.
   public static let description = InterfaceDescription(
     embedded: PackageResources.org_taskschedd_Application_varlink)
 

@@ -24,7 +24,7 @@
 public enum ControlInterface {
   public static let name = "org.taskschedd.Control"
 
-  /// The declarations of the `.varlink` file. Introspection returns the file's text.
+  /// The contents of the `.varlink` file. Introspection returns its text.
   public static let description = InterfaceDescription(
     embedded: PackageResources.org_taskschedd_Control_varlink)
 
