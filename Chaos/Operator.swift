@@ -5,9 +5,9 @@ import TaskSchedulerWire
 /// An operator in a separate process, which continuously activates, sends away, interrupts and
 /// sometimes terminates applications.
 ///
-/// For each line on its standard input, it completes the current operation, writes the numbers of
-/// the applications that it has touched since it last continued, and then waits for another line
-/// before it continues.
+/// A line on its standard input pauses it: it completes the current operation, and writes the
+/// numbers of the applications that it has operated since the last pause. The next line ends the
+/// pause.
 struct Operator {
   private let clients: Int
   private var chance: SeededGenerator

@@ -4,9 +4,9 @@
 /// The distance is the number of letters to insert, delete, replace or swap with their neighbor.
 /// The case of ASCII letters and the marks `-`, `_` and `.` do not count. Two names are similar if
 /// the distance is at most a third of the name's length, at least 1 and at most 8. The beginning of
-/// a name matches the only candidate that begins with it. Of many candidates, only the first 512 of
-/// about the right length are compared, because a client may have chosen names and candidates that
-/// take long to compare.
+/// a name matches the only candidate that begins with it. The function compares at most 512
+/// candidates of about the right length, because a client may choose names that take long to
+/// compare.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
   let wanted = ComparableName(name)
   guard !wanted.bytes.isEmpty, wanted.bytes.count <= ComparableName.countMax else { return nil }

@@ -2,8 +2,8 @@ import TaskSchedulerWire
 
 /// The Swift files of a set of interfaces.
 ///
-/// If two interfaces declare the same type, the second one uses the Swift type of the first, so
-/// that values of both can be compared and passed on.
+/// If two interfaces declare the same type, the second one uses the Swift type of the first. A
+/// program can therefore compare values of both, and pass them on.
 struct InterfaceFiles {
   private let interfaces: [InterfaceDescription]
   /// The texts, by paths relative to the directory of generated files.

@@ -8,8 +8,8 @@ import Testing
 /// the program.
 private func declaredNames(of type: Any.Type) -> [String] {
   // The second word of a type's metadata points to its context descriptor. Its word at byte 16 is
-  // the distance to the field descriptor: a header of 16 bytes, the last word of which is the
-  // count, and 12 bytes for each field, the last word of which is the distance to the name.
+  // the distance to the field descriptor. That descriptor has a header of 16 bytes, whose last word
+  // is the count, and 12 bytes for each field, whose last word is the distance to the name.
   func relative(_ place: UnsafeRawPointer) -> UnsafeRawPointer {
     place + Int(place.load(as: Int32.self))
   }

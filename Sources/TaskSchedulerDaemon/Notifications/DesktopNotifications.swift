@@ -129,8 +129,8 @@ final class DesktopNotifications {
   /// Adopts a notification that an earlier daemon had shown under this name.
   ///
   /// If the same service still runs, the daemon shows the notification again in the same place,
-  /// without a sound, because a service may report an activation only to the connection that last
-  /// called Notify. Otherwise the notification counts as closed.
+  /// without a sound. A service may report an activation only to the connection that last called
+  /// Notify. If the service has changed, the notification counts as closed.
   func adopt(_ notification: DesktopNotification, as name: DesktopName) {
     guard let session = try? session(of: notification.application.owner) else { return }
     session.adopt(notification, as: name)

@@ -33,9 +33,9 @@ struct InterruptedCall {
   /// Returns whether it is unknown if the client received a reply. Receives the call's message from
   /// the socket if the previous daemon did not.
   ///
-  /// The function records the progress of the call in the event log at once. Otherwise, if this
-  /// daemon dies before it serves another call, the next daemon would mistake the client's next
-  /// message for this one, and the next event for the event of this call.
+  /// The function records the progress of the call in the event log at once. This daemon may die
+  /// before it serves another call. Without the record, the next daemon would then mistake the
+  /// client's next message for this one, and the next event for the event of this call.
   func leavesUnknown(
     _ cookie: UInt64, _ number: Int32, _ eventLog: EventLog
   ) throws(SystemError) -> Bool {

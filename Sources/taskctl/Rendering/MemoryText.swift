@@ -21,8 +21,8 @@ enum MemoryText {
       } ?? "no pressure so far"
     let heard =
       memory.heard.isEmpty
-      ? "the kernel reports none"
-      : "the kernel reports the \(memory.heard.joined(separator: " and "))"
+      ? "the kernel does not report pressure"
+      : "the kernel reports pressure of the \(memory.heard.joined(separator: " and "))"
     return """
       Memory:    \(available); the daemon may terminate applications below \(memory.floorPercent)%
       Pressure:  \(words(memory.phase)); \(last); \(PrintableText.of(heard))

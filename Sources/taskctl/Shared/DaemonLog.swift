@@ -38,8 +38,8 @@ enum DaemonLog {
 
 /// The caller's access to the system journal.
 ///
-/// journald keeps the records of system services in one file, readable for groups such as
-/// systemd-journal, and those of each user's processes in a file that the user may read; see
+/// journald keeps the records of system services in one file, which groups such as systemd-journal
+/// may read. It keeps the records of a user's processes in a file that the user may read. See
 /// SplitMode= in journald.conf(5).
 enum JournalAccess {
   /// Returns whether the caller may read the records of a daemon.
