@@ -71,7 +71,7 @@ public struct Limit: Equatable, Sendable {
 }
 
 /// How an instance came into its state, and what last entitled it to run.
-struct Reasons: Equatable, Sendable {
+struct StateReasons: Equatable, Sendable {
   /// The cause of the present state; nil until the first transition.
   private(set) var cause: TransitionCause?
   private(set) var displacedBy: ApplicationKey?

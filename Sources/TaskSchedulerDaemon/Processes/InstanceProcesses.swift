@@ -82,8 +82,8 @@ final class InstanceProcesses {
   /// is no longer known.
   var remembered: Set<ProcessIdentity> = []
   /// Work under way: recording the members, and examining them before a suspension is reported.
-  var remembering: [ProcessSteps.Work] = []
-  var lastScan: ProcessSteps.Work?
+  var remembering: [ProcessWorkQueue.Work] = []
+  var lastScan: ProcessWorkQueue.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
   /// Whether this daemon, or perhaps a previous one, asked its control group to freeze.
   var mayBeFrozen = false

@@ -7,6 +7,6 @@ final class Resumption {
   var problem: String?
   /// Whether the event log says that a process is stopped.
   var isNoted = false
-  var work: ProcessSteps.Work?
+  var work: ProcessWorkQueue.Work?
   var ends: [() -> Void] = []
 }

@@ -10,7 +10,7 @@ final class SuspensionScans {
   private let scans: DescriptorScans
   private let scanned: (InstanceID, DescriptorScan.Findings) -> Void
   private let ended: ([InstanceID]) -> Void
-  private var underWay: [InstanceID: DescriptorScans.Ticket] = [:]
+  private var underWay: [InstanceID: DescriptorScans.RequestedScan] = [:]
   private var unexamined: [InstanceID] = []
   private var timer: TimerSource?
 
@@ -48,7 +48,7 @@ final class SuspensionScans {
 
   /// Cancels the look, because the processes may run again.
   func cancel(_ id: InstanceID) {
-    if let ticket = underWay.removeValue(forKey: id) { scans.cancel(ticket) }
+    if let scan = underWay.removeValue(forKey: id) { scans.cancel(scan) }
   }
 
   private func endUnexamined() {

@@ -1,6 +1,6 @@
 /// Verbs of other tools that taskctl answers with a hint. They are not aliases: an alias would
 /// promise what the command does not do.
-enum ForeignVerbs {
+enum VerbHints {
   private static let suspension =
     "the daemon suspends an application when nothing entitles it to run; 'taskctl background APP'"
     + " sends it to the background, and 'taskctl why APP' says what entitles it"
