@@ -1,4 +1,5 @@
-// The invariants that hold between events, checked after every event in tests and simulations.
+// The invariants of the scheduler between two events. Tests and simulations check them after every
+// event.
 
 extension Scheduler {
   /// Traps if an invariant is violated. Tests and simulations call this after every event.

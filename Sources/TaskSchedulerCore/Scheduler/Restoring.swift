@@ -1,7 +1,7 @@
-// Restoring the scheduler from the state that an event log contains.
+// Restores the scheduler from the state in an event log.
 
 extension Scheduler {
-  /// Restores a stored state. Seats, deadlines and counts follow from the rest.
+  /// Creates a scheduler from a stored state, which determines its seats, deadlines and counts.
   init(
     policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
     launches: [InstanceID: PendingLaunch],

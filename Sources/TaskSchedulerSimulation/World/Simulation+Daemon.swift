@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// The daemon: its pump and its event log are those of production. It dies at any effect, and the
-// next one continues from the event log.
+// The simulated daemon uses the production code of the pump and of the event log. The daemon dies
+// at any effect, and the next one continues from the event log.
 extension Simulation {
   private func pump(_ scheduler: Scheduler, _ eventLog: EventLog) -> Pump {
     let daemon = SimulatedDaemon(self, eventLog)
@@ -16,7 +16,7 @@ extension Simulation {
     return pump
   }
 
-  /// What the daemon holds: the calls that wait for an answer.
+  /// The calls that wait for a reply.
   private var daemonState: DaemonState {
     var daemonState = DaemonState()
     for request in unanswered {
@@ -70,7 +70,8 @@ extension Simulation {
   }
 
   func willCarryOut(_ effects: [Effect]) {
-    // The effects that a dead daemon left belong to an event that was checked before.
+    // The effects that a dead daemon left belong to an event that the checkers have already
+    // examined.
     guard isUp, let (event, now) = current else { return }
     current = nil
     var effects = effects
@@ -142,7 +143,8 @@ extension Simulation {
     schedule(after: delay, .daemonStarts)
   }
 
-  /// Starts the next daemon: replays the event log, and then reports what has changed meanwhile.
+  /// Starts the next daemon, which replays the event log. Then reports what has changed during the
+  /// absence.
   func start() {
     var chance = draw(.deaths)
     let replay: Replay

@@ -10,8 +10,8 @@ struct SimulateCommand: ParsableCommand {
     abstract: "Run the scheduler without a daemon: on a scenario, on seeds, or on an event log.",
     discussion: """
       With a file, the scheduler runs through the scenario in virtual time, and the command prints \
-      the resulting timeline. The examples in /usr/share/doc/taskschedd/examples/scenarios explain \
-      the format in their first lines. '-' reads standard input.
+      the resulting timeline. /usr/share/doc/taskschedd/docs/scenarios.md describes the format. \
+      /usr/share/doc/taskschedd/examples/scenarios has examples. '-' reads standard input.
 
       With --seeds, each seed determines the actions of simulated applications and operators, and \
       failures of processes, messages and the daemon. Checkers compare the scheduler's behavior \
