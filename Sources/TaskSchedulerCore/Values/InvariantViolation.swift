@@ -2,8 +2,8 @@
 struct InvariantViolation: Error, Equatable {
   let sentence: String
 
-  /// The upper bound of every counter. No counter reaches it in the life of a machine, so that a
-  /// stored counter beyond it is damaged.
+  /// The upper bound of every counter. No counter reaches it in the life of a machine, so a stored
+  /// counter beyond it is damaged.
   static let countMax = UInt64.max / 2
 }
 

@@ -170,7 +170,7 @@ extension Simulation {
     recoveryCount += 1
     checkers.machineWoke(at: now)
     for process in processes { process.restartCounters(at: now) }
-    // The message of a call without a record is still in its socket.
+    // If the event log has no record of the call, its message is still in the socket.
     if let call, !replay.isCallWritten { waiting.insert(call, at: 0) }
     call = nil
     let keepsConnections = chance.happens(600)
