@@ -78,8 +78,8 @@ struct BurstChecker: Checker {
   private mutating func checkBurst(_ observed: ObservedState) throws(Finding) {
     let now = observed.now
     guard let shortest = handlers.values.map(\.interval).min() else { return }
-    // A burst counts from its planned instant, even if the machine was late. That instant is up to
-    // 100 ms before a deadline.
+    // A burst is measured from its planned instant, even if the machine woke late. That instant is
+    // up to 100 ms before a deadline.
     let tolerance = min(observed.limits.wakeTolerance, shortest / 4) + 100 * Nanoseconds.millisecond
     let ran = called.compactMap { handlers[$0] }
     if !isFree {

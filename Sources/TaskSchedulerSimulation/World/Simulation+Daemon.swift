@@ -92,7 +92,7 @@ extension Simulation {
     if let request = event.request { store.note(effects, of: request) }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
-    if let violatedInvariant = pump.violatedInvariant {
+    if let violatedInvariant = pump.withScheduler({ $0.violatedInvariant }) {
       return report("invariants", violatedInvariant)
     }
     if let found = checkers.check(event, effects, at: now) {
@@ -170,7 +170,7 @@ extension Simulation {
     recoveryCount += 1
     checkers.machineWoke(at: now)
     for process in processes { process.restartCounters(at: now) }
-    // The message of a call without a record is still in its socket.
+    // If the event log has no record of the call, its message is still in the socket.
     if let call, !replay.isCallWritten { waiting.insert(call, at: 0) }
     call = nil
     let keepsConnections = chance.happens(600)
