@@ -197,7 +197,7 @@ public final class Simulation {
     if now >= end { return report("liveness", "work is left 4000 s after the last fault") }
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
-    if let unread = sockets.unread(where: { pump.state(of: $0) == .suspended }) {
+    if let unread = sockets.unread(where: { pump.scheduler.state(of: $0) == .suspended }) {
       return report(
         "sockets",
         "instance \(unread.number) has unread data, but the daemon does not resume it")
@@ -216,7 +216,7 @@ public final class Simulation {
   /// Checks that exactly the processes of suspended applications are stopped.
   private func checkProcesses() {
     for process in processes where process.isAlive {
-      let state = process.instance.map { pump.state(of: $0) } ?? .notRunning
+      let state = process.instance.map { pump.scheduler.state(of: $0) } ?? .notRunning
       if process.priority != ProcessPriority(state) {
         report(
           "priorities",
@@ -229,11 +229,11 @@ public final class Simulation {
         }
         continue
       }
-      let isSuspended = pump.state(of: id) == .suspended
+      let isSuspended = pump.scheduler.state(of: id) == .suspended
       if isSuspended != process.isStopped {
         report(
           "suspension",
-          "instance \(id.number) is \(pump.state(of: id)), but its processes are "
+          "instance \(id.number) is \(pump.scheduler.state(of: id)), but its processes are "
             + (process.isStopped ? "stopped" : "running"))
       }
     }

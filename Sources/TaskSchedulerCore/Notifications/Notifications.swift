@@ -238,29 +238,27 @@ struct Notifications: Sendable {
       let expected = cancelling[id] == nil ? instant(of: notification) : nil
       try require(due.isSet(id, to: expected), "the deadline of a notification is wrong")
     }
-    var counts = [ApplicationKey: Int](minimumCapacity: countByApplication.count)
-    var userCounts: [UserID: Int] = [:]
-    for notification in scheduled.values { counts[notification.application, default: 0] += 1 }
-    for notification in awaitingNext.values { counts[notification.application, default: 0] += 1 }
-    var cancelled: [NotificationID: Int] = [:]
+    var byApplication = CountCheck(countByApplication)
+    var byUser = CountCheck(countByUser)
+    func subtract(_ application: ApplicationKey, isScheduled: Bool = true) {
+      if isScheduled { byApplication.subtract(application) }
+      byUser.subtract(application.owner)
+    }
+    for notification in scheduled.values { subtract(notification.application) }
+    for notification in awaitingNext.values { subtract(notification.application) }
+    var cancelled = CountCheck(cancelling)
     for (id, one) in pending {
       try require(id == one.id && id.number <= transactionLast, "a transaction has a wrong id")
       switch one.transaction {
       case .schedule(_, let key, let draft):
-        if draft.schedule != nil {
-          counts[key, default: 0] += 1
-        } else {
-          userCounts[key.owner, default: 0] += 1
-        }
-      case .cancel(let ids, _): for id in ids { cancelled[id, default: 0] += 1 }
+        subtract(key, isScheduled: draft.schedule != nil)
+      case .cancel(let ids, _): for id in ids { cancelled.subtract(id) }
       case .setBadge, .fire: break
       }
     }
-    try require(cancelled == cancelling, "the count of notifications being cancelled is wrong")
-    try require(
-      counts == countByApplication, "the count of notifications of an application is wrong")
-    for (key, count) in counts { userCounts[key.owner, default: 0] += count }
-    try require(userCounts == countByUser, "the count of notifications of a user is wrong")
+    try require(cancelled.isExact, "the count of notifications being cancelled is wrong")
+    try require(byApplication.isExact, "the count of notifications of an application is wrong")
+    try require(byUser.isExact, "the count of notifications of a user is wrong")
   }
 }
 

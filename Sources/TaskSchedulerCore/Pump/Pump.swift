@@ -21,12 +21,12 @@ public final class Pump {
 
   public var now: Instant { clock() }
 
-  /// Returns the state of an instance without a copy of the scheduler.
-  public func state(of id: InstanceID) -> ApplicationState { scheduler.storedState(of: id) }
-
-  /// The scheduler's first violated invariant, as a sentence; nil if all hold. The scheduler is not
-  /// copied.
-  public var violatedInvariant: String? { scheduler.violatedInvariant }
+  /// Returns what `read` returns for the scheduler, without a copy of the scheduler. A copy, which
+  /// each access to ``scheduler`` makes, retains about fifty references.
+  public func withScheduler<Result>(_ read: (borrowing Scheduler) -> Result) -> Result {
+    func inPlace(_ scheduler: inout Scheduler) -> Result { read(scheduler) }
+    return inPlace(&scheduler)
+  }
 
   /// Begins to handle events.
   public func start(_ handler: any EffectHandler) { self.handler = handler }
@@ -84,7 +84,7 @@ public final class Pump {
     isHandling = false
     guard let handler else { return }
     backlog.removeAll(keepingCapacity: true)
-    let (deadline, wakeUp) = scheduler.timers()
+    let (deadline, wakeUp) = withScheduler { ($0.nextDeadline, $0.nextWakeUp) }
     handler.didHandleAll(deadline: deadline, wakeUp: wakeUp)
   }
 

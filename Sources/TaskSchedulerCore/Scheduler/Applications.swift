@@ -65,6 +65,8 @@ struct Applications: Sendable {
   }
 
   func runningCount(of owner: UserID) -> Int { runningByOwner[owner] ?? 0 }
+  /// The counts of background tasks, to be compared with the tasks.
+  var taskCounts: CountCheck<UserID> { CountCheck(tasksByOwner) }
   func taskCount(of owner: UserID) -> Int { tasksByOwner[owner] ?? 0 }
 
   mutating func taskCountChanged(by change: Int, of owner: UserID) {
@@ -171,12 +173,15 @@ struct Applications: Sendable {
   func check() throws(InvariantViolation) {
     try require(
       activationLast < InvariantViolation.countMax, "the last activation number is too high")
+    var running = CountCheck(runningByOwner)
     for (key, box) in byKey.boxes {
+      let isRunning = box.value.instance != nil || box.value.launching != nil
+      running.subtract(key.owner, count: isRunning ? 1 : 0)
       try require(key == box.value.key, "an application is stored under another key")
       try require(
         box.value.activation <= activationLast, "an application has an invalid activation number")
     }
-    try require(countRunning() == runningByOwner, "the count of running applications is wrong")
+    try require(running.isExact, "the count of running applications is wrong")
   }
 
   private func countRunning() -> [UserID: Int] {

@@ -59,7 +59,7 @@ extension Scheduler {
 
   /// Returns the state of an instance; `notRunning` once it has ended.
   public func state(of id: InstanceID) -> ApplicationState {
-    instances[id]?.state ?? .notRunning
+    instances.boxes[id]?.value.state ?? .notRunning
   }
 
   private func status(

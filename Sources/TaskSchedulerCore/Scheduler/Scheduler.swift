@@ -37,18 +37,6 @@ public struct Scheduler: Sendable {
     earlier(keepAlives.nextBurst, notifications.nextDue)
   }
 
-  /// Returns ``nextDeadline`` and ``nextWakeUp`` without a copy of the scheduler.
-  ///
-  /// If the scheduler is a property of an object, a getter is called on a copy of the scheduler,
-  /// which retains about fifty references. A mutating function is called on the stored value
-  /// itself.
-  public mutating func timers() -> (deadline: Instant?, wakeUp: Instant?) {
-    (nextDeadline, nextWakeUp)
-  }
-
-  /// Returns ``state(of:)`` without a copy of the scheduler, as ``timers()`` does.
-  public mutating func storedState(of id: InstanceID) -> ApplicationState { state(of: id) }
-
   /// Handles an event. Returns its effects, in the order in which the caller must carry them out.
   ///
   /// This is the only way to change the scheduler.

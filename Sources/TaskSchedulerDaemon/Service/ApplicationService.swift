@@ -67,14 +67,13 @@ final class ApplicationService: ApplicationInterface.Implementation {
 
   func getStatus(_: Interface.GetStatus.Input, _ connection: Connection) throws {
     let id = try registered(connection).id
-    let scheduler = pump.scheduler
-    guard let key = scheduler.application(of: id),
-      let status = scheduler.instanceStatus(id, at: pump.now)
+    guard let key = pump.scheduler.application(of: id),
+      let status = pump.scheduler.instanceStatus(id, at: pump.now)
     else { throw Interface.Failure.notRegistered }
     connection.reply(
       Interface.GetStatus.Output(
         application: key.id.name, instance: Int(clamping: id.number),
-        state: .init(scheduler.state(of: id)),
+        state: .init(pump.scheduler.state(of: id)),
         backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,
         tasks: status.tasks.map { .init($0) }))
   }

@@ -92,7 +92,7 @@ extension Simulation {
     if let request = event.request { store.note(effects, of: request) }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
-    if let violatedInvariant = pump.violatedInvariant {
+    if let violatedInvariant = pump.withScheduler({ $0.violatedInvariant }) {
       return report("invariants", violatedInvariant)
     }
     if let found = checkers.check(event, effects, at: now) {
