@@ -158,8 +158,8 @@ final class Workload {
       violation("task \(task) expired with \(remaining / 1_000_000) ms left")
     }
     let latest = record[.limitNotAfter]
-    // A resumed client may read the expiration of a task long after the task has ended. It reads
-    // the expirations after the first one when it has ended that task.
+    // Judges only the first expiration: a resumed client may read an expiration long after the task
+    // has ended, and reads later ones only after it has ended the first task.
     let isFirst = !isWarned && !begunInLead.contains(task)
     let isJudged = isFirst && latest != 0 && record.outstanding.contains(task)
     events.write(.expired, client, isJudged ? "\(latest - Int64(Settings.expirationLead))" : "")

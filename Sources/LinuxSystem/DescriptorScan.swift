@@ -192,8 +192,8 @@ struct ProcessDirectories: ~Copyable {
   /// - Returns: nil if the process has ended.
   /// - Throws: EACCES, EMFILE.
   init?(of identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
-    // An open directory stays that of its process. The start time, read afterwards, identifies the
-    // process.
+    // An open directory of /proc never shows another process with the same pid. The start time,
+    // read afterwards, identifies the process.
     guard let process = try proc.open("\(identity.pid)", O_RDONLY | O_DIRECTORY),
       try proc.identity(identity.pid) == identity
     else { return nil }
