@@ -90,7 +90,7 @@ def show(results, release, grows):
     if own["signal"] is not None and other["signal"] is not None:
         ratio = own["signal"] / other["signal"]
         verdict(f"to the signal, relative to earlyoom: {ratio:.2f} × (below 1)", ratio < 1)
-    for name, key in (("the right victim", "right"), ("a living screen", "alive")):
+    for name, key in (("the largest ended", "right"), ("the screen survived", "alive")):
         verdict(f"{name}: {own[key]} of {own['runs']} (all)", own[key] == own["runs"])
 
 
