@@ -14,8 +14,8 @@ SETTINGS = (
 
 
 class Herd:
-    """Applications of a daemon. Each is a process that has one task and waits. In an idle herd,
-    they have no task and are suspended."""
+    """Applications of a daemon. Each is a process that waits with one task. If `idle`, the
+    applications have no task and are suspended."""
 
     def __init__(self, workshop, daemon, idle=False):
         self.size = 0
@@ -35,7 +35,7 @@ class Herd:
         return added / (int(answer[1]) / 1e9)
 
     def end(self):
-        """Lets the herd end its processes, so that no other process must reap them."""
+        """Ends the processes by their own parent, which then reaps them."""
         self.process.stdin.close()
         self.process.wait(END_SECONDS)
         self.workshop.end(self.process)
@@ -67,7 +67,7 @@ def memory_and_cost(workshop, rounds, calls):
     # be private.
     large = workshop.daemon("large", SETTINGS)
     resident = [large.resident_memory()]
-    # The first herd makes the daemon load code that no later application needs to load.
+    # The first applications make the daemon load code that later applications do not load again.
     first = Herd(workshop, large)
     first.grow(SMALL)
     first.end()

@@ -25,12 +25,12 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KEPT = ROOT / "Fuzz" / "Corpus"
 FINDINGS_KEPT = ROOT / "Fuzz" / "Findings"
-# Seeds of a target that lie elsewhere.
+# The seeds of targets that are in another directory.
 INTERFACES = ROOT / "Sources" / "TaskSchedulerWire" / "Interfaces"
 SEEDS = {"interface": INTERFACES}
 WORK = ROOT / ".build" / "fuzz"
 
-# One turn of a target. TOMLKit leaks what it parses, so that no process runs for long.
+# The length of one run. TOMLKit leaks the parsed documents, so no process may run for long.
 TURN_SECONDS = 60
 # An input that takes longer is a finding: the daemon serves everybody in one thread.
 INPUT_SECONDS = 10
