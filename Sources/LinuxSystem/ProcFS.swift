@@ -96,8 +96,8 @@ public final class ProcFS: Sendable {
     return try children(pid, of: threads)
   }
 
-  /// Returns the children of a process whose number of threads was just read. With one thread, it
-  /// need not list the threads.
+  /// Returns the children of a process whose number of threads was just read. The function does not
+  /// list the threads of a process with one thread.
   public func children(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
     if stat.hasEnded { return [] }
     guard let threads = try threads(of: stat) else { return nil }

@@ -3,9 +3,9 @@
 
 /// An event about notifications.
 public enum NotificationEvent: Equatable, Sendable {
-  /// An application, or an operator on its behalf, requests a notification. `unshown` is how many
-  /// notifications of the user have fired for the last time and have not been shown, by the store.
-  /// It is nil if the store cannot be read.
+  /// An application, or an operator on its behalf, requests a notification. `unshown` is the number
+  /// of the user's notifications in the store that have fired for the last time and have not been
+  /// shown. It is nil if the daemon cannot read the store.
   case schedule(RequestID, ApplicationKey, NotificationDraft, unshown: Int? = nil)
   /// Cancels one notification of the application, or all of them (nil). `stored` are the ids of
   /// these notifications in the store. They include notifications that have fired, which the
