@@ -126,7 +126,7 @@ extension SystemdTests {
         try installed.wait(for: "org.example.run", toBe: "suspended")
         #expect(try machine.run("ps", "-o", "ni=", "-p", child).text == "  0\n")
         let status = try machine.must("taskctl", "status", "org.example.run").text
-        #expect(status.contains("not the nice value: it could not be given back"), "\(status)")
+        #expect(status.contains("not the nice value: the daemon could not restore it"), "\(status)")
       } else {
         // The environment identifies the process whose parents have ended. Only its user may read
         // the environment.
