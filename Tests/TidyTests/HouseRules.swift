@@ -22,6 +22,9 @@ enum HouseRules {
       "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",
       "TaskSchedulerEventLog", "TaskSchedulerWire",
     ],
+    "TaskSchedulerSession": [
+      "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",
+    ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskctl": [
       "ArgumentParser", "FoundationEssentials", "Glibc", "LinuxSystem", "TaskSchedulerClient",
