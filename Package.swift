@@ -64,7 +64,7 @@ let package = Package(
     .target(
       name: "TaskSchedulerSimulation",
       dependencies: ["TaskSchedulerCore", "TaskSchedulerEventLog", heap],
-      swiftSettings: strictQuick),
+      swiftSettings: strictHot),
     .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "CSQLite", cSettings: strictC, linkerSettings: [.linkedLibrary("sqlite3")]),

@@ -6,14 +6,14 @@ import TaskSchedulerWire
 extension Campaign {
   /// Checks that every application runs when activated, ends its tasks, and is in the state that
   /// the daemon reports.
-  func settle() throws {
+  func waitUntilSettled() throws {
     say("settling")
     let touched = try endOperating()
-    try look(touched: touched)
-    ledger.phase = .settle
+    try check(touched: touched)
+    recordFile.phase = .settle
     var ticks: [Int: Int64] = [:]
     for client in clients where isSettling(client) {
-      ticks[client.number] = ledger.read(slot: client.number + 1)?[.ticks]
+      ticks[client.number] = recordFile.read(slot: client.number + 1)?[.ticks]
       do {
         _ = try Daemon.call(
           ControlInterface.Activate.self, .init(application: Settings.application(client.number)))
@@ -24,13 +24,13 @@ extension Campaign {
       }
     }
     wait(seconds: 8) { client in
-      guard let record = ledger.read(slot: client.number + 1) else { return false }
+      guard let record = recordFile.read(slot: client.number + 1) else { return false }
       return record[.ticks] != ticks[client.number]
     } else: { found("is frozen at the end: it does not run though it was activated", $0.number) }
     wait(seconds: 8) { client in
-      ledger.read(slot: client.number + 1)?.outstanding.isEmpty ?? true
+      recordFile.read(slot: client.number + 1)?.outstanding.isEmpty ?? true
     } else: { found("has not ended its tasks at the end", $0.number) }
-    try look(touched: Set(clients.map(\.number)))
+    try check(touched: Set(clients.map(\.number)))
     try awaitBalance()
   }
 
@@ -59,21 +59,21 @@ extension Campaign {
   /// Stops the daemon cleanly, and checks that no process stays stopped.
   func stop() throws {
     let processes = clients.filter { client in
-      ledger.read(slot: client.number + 1).map { verifier.isAlive($0.pid) } ?? false
+      recordFile.read(slot: client.number + 1).map { verifier.isAlive($0.pid) } ?? false
     }
     let systemctl = try Daemon.systemctl("stop", "taskschedd.service", "taskschedd.socket")
     guard try systemctl.wait() == .ended(.exited(code: 0)) else {
       return found("the daemon could not be stopped", nil)
     }
     let frozen = processes.filter { client in
-      guard let pid = ledger.read(slot: client.number + 1)?.pid else { return false }
+      guard let pid = recordFile.read(slot: client.number + 1)?.pid else { return false }
       return verifier.isAlive(pid) && verifier.isStopped(pid)
     }
     for client in frozen { found("stays stopped after the daemon's clean stop", client.number) }
   }
 
   private func isSettling(_ client: Client) -> Bool {
-    guard client.endedAt == nil, let record = ledger.read(slot: client.number + 1) else {
+    guard client.endedAt == nil, let record = recordFile.read(slot: client.number + 1) else {
       return false
     }
     return record[.isCareless] == 0 && verifier.isAlive(record.pid)
@@ -95,7 +95,7 @@ extension Campaign {
   }
 
   func summarize() {
-    let records = clients.compactMap { ledger.read(slot: $0.number + 1) }
+    let records = clients.compactMap { recordFile.read(slot: $0.number + 1) }
     func sum(_ field: Record.Field) -> Int64 { records.reduce(0) { $0 + $1[field] } }
     let sorted = restarts.sorted()
     let milliseconds = { (time: UInt64?) in "\(((time ?? 0) + 500_000) / 1_000_000) ms" }

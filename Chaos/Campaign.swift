@@ -13,20 +13,20 @@ final class Campaign {
   }
 
   private let options: Options
-  let ledger = Ledger(path: Settings.ledger)
+  let recordFile = RecordFile(path: Settings.recordFile)
   private let events = Events(path: Settings.events)
   private let proc: ProcFS
   let clients: [Client]
-  private var chance: Chance
+  private var chance: SeededGenerator
   private(set) var verifier: Verifier
-  private var operating: Child?
+  private var operating: OperatorProcess?
   /// Connections on which no client sends anything. No kill may close one.
   private var idle: [RawConnection] = []
   private(set) var findings = Findings()
   private(set) var stolenTime = StolenTime()
   /// The number of late events that the stolen CPU time of the machine excuses.
   private(set) var excused = 0
-  private var absences = Absences()
+  private var outages = Outages()
   private var eventsRead = 0
   // Counters for the summary.
   private(set) var kills = 0
@@ -48,9 +48,10 @@ final class Campaign {
     self.options = options
     proc = try ProcFS()
     clients = (0..<options.clients).map(Client.init)
-    chance = Chance(seed: options.seed, for: -2)
+    chance = SeededGenerator(seed: options.seed, for: -2)
     verifier = Verifier(
-      ledger: ledger, proc: proc, clients: clients, report: { _, _ in }, reportLate: { _, _ in },
+      recordFile: recordFile, proc: proc, clients: clients, report: { _, _ in },
+      reportLate: { _, _ in },
       tooSlow: {})
     verifier.report = { [unowned self] text, client in found(text, client) }
     verifier.reportLate = { [unowned self] text, client in foundLate(text, client) }
@@ -59,12 +60,12 @@ final class Campaign {
 
   /// - Returns: whether all checks passed.
   func run() throws -> Bool {
-    ledger.phase = .work
+    recordFile.phase = .work
     say("starting \(options.clients) clients, seed \(options.seed)")
     try startClients()
     idle = openIdle(20)
-    operating = try Child(["operator", "\(options.clients)", "\(options.seed)"])
-    try look()
+    operating = try OperatorProcess(["operator", "\(options.clients)", "\(options.seed)"])
+    try check()
     say("killing the daemon \(options.kills) times")
     var upgradeIsDue = options.upgrades
     while kills < options.kills || upgradeIsDue {
@@ -75,11 +76,11 @@ final class Campaign {
         killOnce()
         if chance.percent(5) { try restart() }
       }
-      try look()
+      try check()
       if restarts.count % 100 == 0 { say("\(kills) kills, \(findings.count) findings") }
     }
-    if options.kills == 0 { try lookWithoutKills() }
-    try settle()
+    if options.kills == 0 { try checkWithoutKills() }
+    try waitUntilSettled()
     try stop()
     summarize()
     return findings.isEmpty
@@ -87,10 +88,10 @@ final class Campaign {
 
   /// Checks before any kill. Findings here are errors of the campaign, or defects that have another
   /// cause.
-  private func lookWithoutKills() throws {
+  private func checkWithoutKills() throws {
     for _ in 0..<30 {
       _ = poll(nil, 0, Int32(chance.below(300)))
-      try look()
+      try check()
     }
   }
 
@@ -101,7 +102,7 @@ final class Campaign {
   /// Reports a finding about time, unless stolen CPU time may be its cause.
   private func foundLate(_ text: String, _ client: Int?) {
     stolenTime.sample()
-    if stolenTime.excuses(BootClock.now()) { excused += 1 } else { found(text, client) }
+    if stolenTime.explainsDelay(BootClock.now()) { excused += 1 } else { found(text, client) }
   }
 
   func say(_ text: String) {
@@ -129,13 +130,13 @@ final class Campaign {
     let end = BootClock.now() + 180_000_000_000
     var nextLook = BootClock.now() + 1_000_000_000
     for client in clients where client.startedAt > 0 {
-      while ledger.read(slot: client.number + 1).map({ $0[.callbacks] == 0 }) ?? true {
+      while recordFile.read(slot: client.number + 1).map({ $0[.callbacks] == 0 }) ?? true {
         let now = BootClock.now()
         guard now < end else {
           throw Failure(sentence: "client \(client.number) did not start within 3 minutes")
         }
         if now >= nextLook {
-          try tend(verifier.list())
+          try restartEnded(verifier.list())
           nextLook = now + 1_000_000_000
         }
         _ = poll(nil, 0, 20)
@@ -170,7 +171,7 @@ final class Campaign {
   }
 
   /// Finds the clients that have ended, and restarts them once the daemon has reported the reason.
-  private func tend(_ listed: [Int: ControlInterface.Application]) throws {
+  private func restartEnded(_ listed: [Int: ControlInterface.Application]) throws {
     for client in clients where client.startedAt > 0 {
       let hasEnded: Bool
       if client.kind.isLaunched {
@@ -209,7 +210,7 @@ final class Campaign {
       killsAtStart += 1
     }
     let served = Daemon.waitUntilServed()
-    absences.add(from: start, until: served)
+    outages.add(from: start, until: served)
     restarts.append(served - last)
   }
 
@@ -251,7 +252,7 @@ final class Campaign {
     guard try systemctl.wait() == .ended(.exited(code: 0)) else {
       return found("systemctl restart failed", nil)
     }
-    absences.add(from: start, until: served)
+    outages.add(from: start, until: served)
     orderlyRestarts.append(served - end)
   }
 
@@ -266,18 +267,18 @@ final class Campaign {
 
   // MARK: Looking
 
-  private func look() throws {
-    try look(touched: try operating?.pause() ?? [])
-    try operating?.goOn()
+  private func check() throws {
+    try check(touched: try operating?.pause() ?? [])
+    try operating?.resume()
   }
 
   /// - Parameter touched: the clients that the operator has touched since the last check. The
   ///   operator is paused.
-  func look(touched: Set<Int>) throws {
+  func check(touched: Set<Int>) throws {
     stolenTime.sample()
     readEvents()
-    try verifier.look(touched: touched, absences: absences)
-    try tend(verifier.list())
+    try verifier.check(touched: touched, outages: outages)
+    try restartEnded(verifier.list())
     readEvents()
     checkIdle()
     if lostSinceLook > kills - killsAtLook {
@@ -307,8 +308,8 @@ final class Campaign {
       case .expired:
         expirations += 1
         guard let due = UInt64(line.text) else { continue }
-        let latest = absences.latestExpiration(due: due)
-        let late = absences.lateness(of: line.time, due: latest)
+        let latest = outages.latestExpiration(due: due)
+        let late = outages.lateness(of: line.time, due: latest)
         if late > Settings.slack {
           foundLate("a task expired \(late / 1_000_000) ms late", line.client)
         }

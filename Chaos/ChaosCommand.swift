@@ -54,7 +54,7 @@ struct RunCommand: ParsableCommand {
     do {
       // Opened first, so that a wrong path fails immediately.
       let file = try log.map { try LogFile(path: $0) }
-      let site = try Site(
+      let site = try CampaignMachine(
         clients: clients, forgets: forget, previous: previous,
         logLevel: file == nil ? "notice" : "info")
       let code = Result { try site.run(options) }

@@ -40,24 +40,24 @@ extension String {
 }
 
 /// The intervals in which no daemon ran.
-struct Absences {
-  struct Absence {
+struct Outages {
+  struct Outage {
     var from: UInt64
     var until: UInt64
   }
 
-  private(set) var all: [Absence] = []
+  private(set) var all: [Outage] = []
   /// The largest difference between the daemon's own measure of its absence and the campaign's. The
   /// daemon counts from its last activity until some time before it answers.
   private static let margin: UInt64 = 300_000_000
 
-  mutating func add(from: UInt64, until: UInt64) { all.append(Absence(from: from, until: until)) }
+  mutating func add(from: UInt64, until: UInt64) { all.append(Outage(from: from, until: until)) }
 
   /// Returns how late an event was, without the time in which no daemon ran.
   func lateness(of at: UInt64, due: UInt64) -> UInt64 {
     guard at > due else { return 0 }
-    return all.reduce(at - due) { late, absence in
-      let (from, until) = (max(absence.from, due), min(absence.until, at))
+    return all.reduce(at - due) { late, outage in
+      let (from, until) = (max(outage.from, due), min(outage.until, at))
       return from < until ? late - (until - from) : late
     }
   }
@@ -65,8 +65,8 @@ struct Absences {
   /// Returns the latest time at which an expiration may arrive: immediately after the absence that
   /// contains its due time.
   func latestExpiration(due: UInt64) -> UInt64 {
-    all.reduce(due) { due, absence in
-      absence.from <= due && due <= absence.until ? absence.until : due
+    all.reduce(due) { due, outage in
+      outage.from <= due && due <= outage.until ? outage.until : due
     }
   }
 
@@ -76,11 +76,11 @@ struct Absences {
   func latestLimit(due: UInt64) -> UInt64 {
     // Near the edge of an absence, the daemon may or may not have moved the limit.
     var possible = [due]
-    for absence in all {
-      let (from, until) = (absence.from - Self.margin, absence.until + Self.margin)
+    for outage in all {
+      let (from, until) = (outage.from - Self.margin, outage.until + Self.margin)
       let isIn = { from <= $0 && $0 <= until }
       if possible.contains(where: { isIn($0 - Settings.expirationLead) || isIn($0) }) {
-        possible.append(absence.until + Settings.expirationLead)
+        possible.append(outage.until + Settings.expirationLead)
       }
     }
     return possible.max() ?? due

@@ -6,7 +6,7 @@ import TaskSchedulerClient
 /// An application that uses the client library as its author would.
 ///
 /// Everything except the waits in between happens on the library's serial queue.
-final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendable {
+final class LibraryClient: ApplicationDelegate, Workload.Transport, @unchecked Sendable {
   private let work: Workload
   private var application: ScheduledApplication?
   private var tasks: [Int: BackgroundTaskID] = [:]

@@ -10,14 +10,14 @@ import TaskSchedulerWire
 /// before it continues.
 struct Operator {
   private let clients: Int
-  private var chance: Chance
+  private var chance: SeededGenerator
   private let events = Events(path: Settings.events)
   private var connection: RawConnection?
   private var touched: Set<Int> = []
 
   init(clients: Int, seed: UInt64) {
     self.clients = clients
-    chance = Chance(seed: seed, for: -1)
+    chance = SeededGenerator(seed: seed, for: -1)
   }
 
   mutating func run() {

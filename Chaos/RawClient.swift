@@ -4,7 +4,7 @@ import TaskSchedulerWire
 
 /// An application on two raw connections. It detects what a library would hide: lost connections,
 /// duplicate callbacks, missing answers.
-final class RawClient: Workload.Port {
+final class RawClient: Workload.Transport {
   private static let interface = "org.taskschedd.Application."
   /// The maximum time that a running client waits for an answer.
   private static let answerTime: UInt64 = 10_000_000_000

@@ -7,7 +7,7 @@ enum Settings {
   /// The program that an upgrade installs.
   static let nextProgram = "/usr/bin/taskschedd.next"
   static let folder = "/run/chaos"
-  static let ledger = folder + "/ledger"
+  static let recordFile = folder + "/records"
   static let events = folder + "/events"
   /// The users that run the clients, each with a seat.
   static let users: [UInt32] = Array(3100..<3108)
@@ -58,7 +58,7 @@ enum Settings {
 }
 
 /// Random decisions that the seed determines (SplitMix64).
-struct Chance {
+struct SeededGenerator {
   private var state: UInt64
 
   init(seed: UInt64, for part: Int) {

@@ -33,7 +33,7 @@ struct StolenTime {
   var share: Double { share(samples.startIndex) }
 
   /// Whether the stolen share before a recent moment was so large that a late event proves nothing.
-  func excuses(_ moment: UInt64) -> Bool {
+  func explainsDelay(_ moment: UInt64) -> Bool {
     let first = samples.lastIndex { $0.at + Self.reach < moment } ?? samples.startIndex
     return share(first) > Self.shareMax
   }

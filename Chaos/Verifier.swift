@@ -45,7 +45,7 @@ final class Client {
 struct Verifier {
   typealias Application = ControlInterface.Application
 
-  let ledger: Ledger
+  let recordFile: RecordFile
   let proc: ProcFS
   let clients: [Client]
   /// Reports a violation.
@@ -56,13 +56,13 @@ struct Verifier {
   var tooSlow: () -> Void
 
   /// Checks everything once, while the operator is paused.
-  mutating func look(touched: Set<Int>, absences: Absences) throws {
-    let before = clients.map { ledger.read(slot: $0.number + 1) }
+  mutating func check(touched: Set<Int>, outages: Outages) throws {
+    let before = clients.map { recordFile.read(slot: $0.number + 1) }
     let listed = try list()
-    let after = clients.map { ledger.read(slot: $0.number + 1) }
+    let after = clients.map { recordFile.read(slot: $0.number + 1) }
     for client in clients {
       let application = listed[client.number]
-      if let end = application?.lastEnd { judge(end, of: client, absences) }
+      if let end = application?.lastEnd { verify(end, of: client, outages) }
       guard let first = before[client.number], let second = after[client.number],
         first.pid == second.pid, client.endedAt == nil, isAlive(first.pid)
       else {
@@ -97,21 +97,21 @@ struct Verifier {
   // MARK: Ends
 
   /// Checks that the operator or the application has given cause for the end.
-  private func judge(_ end: ControlInterface.End, of client: Client, _ absences: Absences) {
+  private func verify(_ end: ControlInterface.End, of client: Client, _ outages: Outages) {
     guard end.atUSec > client.lastEndUSec else { return }
     client.lastEndUSec = end.atUSec
     let at = UInt64(end.atUSec) * 1000
     switch end.reason {
     case .terminatedByOperator where client.terminateAt > 0: break
     case .backgroundTimeExpired:
-      judgeExpiry(at: at, of: client, absences)
+      verifyExpiry(at: at, of: client, outages)
     // A client that gets no CPU time cannot acknowledge.
     case .callbackTimeout: reportLate("ended by callbackTimeout, without cause", client.number)
     case let reason: report("ended by \(reason.rawValue), without cause", client.number)
     }
   }
 
-  private func judgeExpiry(at: UInt64, of client: Client, _ absences: Absences) {
+  private func verifyExpiry(at: UInt64, of client: Client, _ outages: Outages) {
     let hadEnded = client.relievedAt.map { $0 + Settings.relief < at } ?? (client.warned == nil)
     guard let limit = client.careless ?? (hadEnded ? nil : client.warned) else {
       // A client of the library reports the end of its tasks before the daemon knows of it. A raw
@@ -127,7 +127,7 @@ struct Verifier {
     }
     client.careless = nil
     guard limit.notAfter > 0 else { return }
-    let late = absences.lateness(of: at, due: absences.latestLimit(due: limit.notAfter))
+    let late = outages.lateness(of: at, due: outages.latestLimit(due: limit.notAfter))
     if late > Settings.slack {
       reportLate("killed \(late / 1_000_000) ms after its limit", client.number)
     }

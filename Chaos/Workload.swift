@@ -8,7 +8,7 @@ import LinuxSystem
 /// killed at the limit. Its record is correct at every moment.
 final class Workload {
   /// The client's means of communication.
-  protocol Port: AnyObject {
+  protocol Transport: AnyObject {
     /// - Returns: the id, with the remaining background time (nil: unlimited); nil for a permitted
     ///   refusal.
     func begin(_ name: String) -> (task: Int, remaining: UInt64?)?
@@ -24,10 +24,10 @@ final class Workload {
   static let tickTime: UInt64 = 50_000_000
 
   let client: Int
-  let ledger: Ledger
+  let recordFile: RecordFile
   let events: Events
   private(set) var record = Record()
-  var chance: Chance
+  var chance: SeededGenerator
   private var tickLast: UInt64 = 0
   private var actionNext: UInt64 = 0
   private var namesLast = 0
@@ -39,15 +39,15 @@ final class Workload {
 
   init(client: Int, seed: UInt64) {
     self.client = client
-    ledger = Ledger(path: Settings.ledger)
+    recordFile = RecordFile(path: Settings.recordFile)
     events = Events(path: Settings.events)
-    chance = Chance(seed: seed &+ UInt64(getpid()), for: client)
+    chance = SeededGenerator(seed: seed &+ UInt64(getpid()), for: client)
     record[.pid] = Int64(getpid())
-    record[.connectionsLost] = ledger.read(slot: client + 1)?[.connectionsLost] ?? 0
+    record[.connectionsLost] = recordFile.read(slot: client + 1)?[.connectionsLost] ?? 0
     save()
   }
 
-  func save() { ledger.write(&record, slot: client + 1) }
+  func save() { recordFile.write(&record, slot: client + 1) }
 
   func change(_ body: (inout Record) -> Void) {
     body(&record)
@@ -66,7 +66,7 @@ final class Workload {
   }
 
   /// Advances the time, and performs the next action when it is due.
-  func turn(_ port: some Port) {
+  func turn(_ transport: some Transport) {
     let now = BootClock.now()
     if now >= tickLast + Self.tickTime {
       tickLast = now
@@ -74,26 +74,26 @@ final class Workload {
     }
     if now >= actionNext {
       actionNext = now + UInt64(20 + chance.below(150)) * 1_000_000
-      act(port)
+      act(transport)
     }
   }
 
   /// Whether the client may have been suspended just now.
   var hasPaused: Bool { BootClock.now() > tickLast + 6 * Self.tickTime }
 
-  private func act(_ port: some Port) {
+  private func act(_ transport: some Transport) {
     if record[.isCareless] != 0 { return }
     let tasks = record.outstanding
-    if ledger.phase == .settle {
-      for task in tasks { end(task, port) }
+    if recordFile.phase == .settle {
+      for task in tasks { end(task, transport) }
     } else if record.hasRoom, tasks.count < 5, tasks.isEmpty || chance.percent(45) {
-      begin(port)
+      begin(transport)
     } else if let task = tasks.isEmpty ? nil : tasks[chance.below(tasks.count)] {
-      end(task, port)
+      end(task, transport)
     }
   }
 
-  private func begin(_ port: some Port) {
+  private func begin(_ transport: some Transport) {
     namesLast += 1
     // Late in the background, the daemon may grant the task and kill the client for it before the
     // client has read either message.
@@ -101,7 +101,7 @@ final class Workload {
     if mayBeLate { warn() }
     let sent = BootClock.now()
     change { $0[.callSince] = Int64(sent) }
-    let answer = port.begin("chaos-\(client)-\(getpid())-\(namesLast)")
+    let answer = transport.begin("chaos-\(client)-\(getpid())-\(namesLast)")
     let received = BootClock.now()
     change { record in
       record[.callSince] = 0
@@ -126,12 +126,12 @@ final class Workload {
     events.write(.warned, client, "\(record[.limitNotBefore]) \(record[.limitNotAfter])")
   }
 
-  private func end(_ task: Int, _ port: some Port) {
+  private func end(_ task: Int, _ transport: some Transport) {
     change { record in
       record.ending(task)
       record[.callSince] = Int64(BootClock.now())
     }
-    let ending = port.end(task)
+    let ending = transport.end(task)
     change { record in
       record[.callSince] = 0
       switch ending {
@@ -148,7 +148,7 @@ final class Workload {
   // MARK: What it hears
 
   /// Handles the expiration of a task, and checks that the limit is not early.
-  func expired(_ task: Int, remaining: UInt64?, _ port: some Port) {
+  func expired(_ task: Int, remaining: UInt64?, _ transport: some Transport) {
     let now = BootClock.now()
     let due = Int64(bitPattern: UInt64(record[.limitNotBefore])) - Int64(Settings.expirationLead)
     if record[.limitNotBefore] != 0, Int64(now) < due - 2_000_000 {
@@ -171,13 +171,13 @@ final class Workload {
       record[.expirations] += 1
       if let remaining { record[.limitNotAfter] = Int64(now + remaining) }
     }
-    if record[.isCareless] == 0, ledger.phase == .work, chance.percent(3) {
+    if record[.isCareless] == 0, recordFile.phase == .work, chance.percent(3) {
       change { $0[.isCareless] = 1 }
       events.write(
         .careless, client, "\(record[.limitNotBefore]) \(record[.limitNotAfter])")
     }
     // The end of a task that is already ending was sent before the expiration.
-    if record[.isCareless] == 0, record.outstanding.contains(task) { end(task, port) }
+    if record[.isCareless] == 0, record.outstanding.contains(task) { end(task, transport) }
   }
 
   /// Handles the activation of a careless client before its limit. No limit applies until the

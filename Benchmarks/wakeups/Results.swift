@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// One mix of clients.
 struct Row {
-  let kind: Mix.Kind
+  let kind: ClientMix.Kind
   let count: Int
 
   static let all = [
@@ -40,7 +40,7 @@ struct Row {
     let worstRuns: Double
 
     init(_ row: Row, hours: Int, seeds: [UInt64]) {
-      let mixes = seeds.map { Mix(row.kind, count: row.count, hours: hours, seed: $0) }
+      let mixes = seeds.map { ClientMix(row.kind, count: row.count, hours: hours, seed: $0) }
       mix = row.kind.rawValue
       clients = row.count
       var schemes: [String: Figures] = [:]
@@ -66,7 +66,7 @@ struct Row {
   }
 }
 
-extension Mix {
+extension ClientMix {
   /// The number of calls if each client is called exactly at its deadlines: the window divided by
   /// the interval for each client that stays, and the deadlines in the window for each client that
   /// leaves.
@@ -101,7 +101,7 @@ struct FreeWakeUps: Encodable {
     self.perHour = perHour
     var (unused, used): ([Tally], [Tally]) = ([], [])
     for seed in seeds {
-      let mix = Mix(.uniform, count: 200, hours: hours, seed: seed)
+      let mix = ClientMix(.uniform, count: 200, hours: hours, seed: seed)
       var generator = SeededGenerator(seed: seed)
       let span = mix.window.upperBound.nanoseconds - Instant.beginning.nanoseconds
       let count = UInt64(perHour) * span / 3_600_000_000_000
@@ -139,12 +139,12 @@ struct Verdict: Encodable {
       // the end of the window may therefore fall into it. The departure of a client may end the
       // reason for which other calls were delayed.
       let edge = 1 / (row.leastWakeUps * Double(hours))
-      let limit = row.mix == Mix.Kind.passing.rawValue ? 1.02 : 1.0004 + edge
+      let limit = row.mix == ClientMix.Kind.passing.rawValue ? 1.02 : 1.0004 + edge
       verdicts.append(
         Verdict(
           "wake-ups, \(row.name)", row[.planner].wakeUps / row.leastWakeUps, atMost: limit))
     }
-    for row in rows where row.mix == Mix.Kind.uniform.rawValue {
+    for row in rows where row.mix == ClientMix.Kind.uniform.rawValue {
       verdicts.append(
         Verdict("handler runs, \(row.name)", row[.planner].runs / row.leastRuns, atMost: 1.3))
     }
@@ -167,7 +167,7 @@ struct Verdict: Encodable {
   /// Checks the measurement of systemd: with an accuracy of 1 µs, sd-event must wake as often as
   /// timers that are set to the deadlines.
   private static func exactSystemd() -> Double {
-    let mix = Mix(.passing, count: 50, hours: 48, seed: 1)
+    let mix = ClientMix(.passing, count: 50, hours: 48, seed: 1)
     let exact = SystemdDevice.run(mix) { _ in .microseconds(1) }
     let timers = Scheme.timers.run(mix)
     let (more, less) = (max(exact.wakeUps, timers.wakeUps), min(exact.wakeUps, timers.wakeUps))

@@ -10,19 +10,20 @@ enum Scheme: String, CaseIterable {
   case third = "systemd, a third"
   case slots = "10 min slots"
 
-  func run(_ mix: Mix) -> Tally {
+  func run(_ mix: ClientMix) -> Tally {
     switch self {
     case .planner: Scheme.run(mix, with: PlannerDevice())
-    case .everybody: Scheme.run(mix, with: EverybodyDevice())
+    case .everybody: Scheme.run(mix, with: CallAllDevice())
     case .timers: Scheme.run(mix, with: TimerDevice())
     case .minute: SystemdDevice.run(mix) { _ in .minutes(1) }
     case .third: SystemdDevice.run(mix) { $0 / 3 }
-    case .slots: Scheme.run(mix, with: SlotDevice())
+    case .slots: Scheme.run(mix, with: FixedIntervalDevice())
     }
   }
 
   /// Runs the mix in virtual time.
-  static func run(_ mix: Mix, with device: some Device, freeWakeUps: [Instant] = []) -> Tally {
+  static func run(_ mix: ClientMix, with device: some Device, freeWakeUps: [Instant] = []) -> Tally
+  {
     var device = device
     var tally = Tally(mix)
     var changes = mix.changes[...]
@@ -101,7 +102,7 @@ struct PlannerDevice: Device {
 
 /// Calls every client at every wake-up, as late as possible. A call restarts the client's interval,
 /// so no scheme wakes less often.
-struct EverybodyDevice: Device {
+struct CallAllDevice: Device {
   private var intervals: [Int: Duration] = [:]
   private var deadlines: [Int: Instant] = [:]
   private(set) var nextWakeUp: Instant?
@@ -165,7 +166,7 @@ struct TimerDevice: Device {
 
 /// Wakes every ten minutes, the shortest allowed interval, by the clock. Calls all clients with a
 /// deadline before the next slot, and continues to sleep if there is none.
-struct SlotDevice: Device {
+struct FixedIntervalDevice: Device {
   private static let slot: UInt64 = 600_000_000_000
 
   private var intervals: [Int: Duration] = [:]

@@ -22,20 +22,20 @@ final class SystemdDevice {
     }
   }
 
-  private let mix: Mix
+  private let mix: ClientMix
   private let accuracy: (Duration) -> Duration
   private let event: OpaquePointer
   private var timers: [Int: Timer] = [:]
   private var tally: Tally
   private var wokenAt: Instant?
 
-  static func run(_ mix: Mix, accuracy: @escaping (Duration) -> Duration) -> Tally {
+  static func run(_ mix: ClientMix, accuracy: @escaping (Duration) -> Duration) -> Tally {
     virtual_time_begin(Instant.beginning.nanoseconds)
     defer { virtual_time_end() }
     return SystemdDevice(mix, accuracy).run()
   }
 
-  private init(_ mix: Mix, _ accuracy: @escaping (Duration) -> Duration) {
+  private init(_ mix: ClientMix, _ accuracy: @escaping (Duration) -> Duration) {
     self.mix = mix
     self.accuracy = accuracy
     tally = Tally(mix)

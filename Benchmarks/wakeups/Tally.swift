@@ -3,7 +3,7 @@ import TaskSchedulerCore
 /// Counts wake-ups and calls, and checks each call against its deadline. It does not depend on the
 /// scheme.
 struct Tally {
-  private let mix: Mix
+  private let mix: ClientMix
   /// The deadline of each client; nil if it has none.
   private var deadlines: [Instant?]
   private(set) var wakeUps = 0
@@ -11,7 +11,7 @@ struct Tally {
   /// The number of deadlines without a call, over the whole time.
   private(set) var missed = 0
 
-  init(_ mix: Mix) {
+  init(_ mix: ClientMix) {
     self.mix = mix
     deadlines = mix.clients.map { _ in nil }
   }

@@ -36,7 +36,7 @@ struct WakeUpsCommand: ParsableCommand {
     }
     let free = FreeWakeUps.all(hours: hours, seeds: (0..<UInt64(samples)).map { seed &+ $0 })
     let verdicts = Verdict.all(rows, free, hours: hours)
-    if let picture { try write(Picture(rows).text, to: picture) }
+    if let picture { try write(Chart(rows).text, to: picture) }
     if json {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

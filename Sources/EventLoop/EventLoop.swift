@@ -90,7 +90,7 @@ package final class EventLoop {
   /// other source is ready.
   package func whenIdle(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let idle = try soon(handler)
-    idle.goLast()
+    idle.setIdlePriority()
     return idle
   }
 
@@ -227,7 +227,7 @@ package class Source {
   }
 
   /// Gives this source priority over all others that are ready.
-  package func goFirst() {
+  package func setImportantPriority() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
     precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
   }
@@ -289,7 +289,7 @@ package final class TimerSource: Source {
 
 /// Deferred work.
 package final class DeferredSource: Source {
-  fileprivate func goLast() {
+  fileprivate func setIdlePriority() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))
     precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
   }

@@ -13,13 +13,13 @@ public enum BoundedFileError: Error, Hashable, Sendable {
 }
 
 /// The properties of a file, directory or device. Follows links.
-public struct FileFacts: Hashable, Sendable {
+public struct FileStatus: Hashable, Sendable {
   /// The owner's uid.
   public var owner: UInt32
   /// Permission bits: `0o7777` of `st_mode`.
   public var permissions: UInt32
   public var isRegularFile: Bool
-  public var isFolder: Bool
+  public var isDirectory: Bool
   public var isSocket: Bool
   /// The length in bytes.
   public var bytesCount: Int
@@ -33,7 +33,7 @@ public struct FileFacts: Hashable, Sendable {
     permissions = status.st_mode & 0o7777
     let kind = status.st_mode & S_IFMT
     isRegularFile = kind == S_IFREG
-    isFolder = kind == S_IFDIR
+    isDirectory = kind == S_IFDIR
     bytesCount = Int(status.st_size)
     isSocket = kind == S_IFSOCK
     // The null device is character device 1:3 (Linux, Documentation/admin-guide/devices.txt).
@@ -53,7 +53,7 @@ public struct FileFacts: Hashable, Sendable {
 /// The content of a text file, and the properties of the same file.
 public struct BoundedFile: Hashable, Sendable {
   public var bytes: [UInt8]
-  public var facts: FileFacts
+  public var facts: FileStatus
 
   /// Reads a regular file of at most `bytesMax` bytes. The null device is empty. Does not read a
   /// pipe, a socket or another device, which could block or act.
@@ -86,14 +86,14 @@ public struct BoundedFile: Hashable, Sendable {
     }
   }
 
-  private static func facts(of descriptor: CInt) throws(BoundedFileError) -> FileFacts {
+  private static func facts(of descriptor: CInt) throws(BoundedFileError) -> FileStatus {
     var status = stat()
     do {
       try check("fstat") { fstat(descriptor, &status) }
     } catch {
       throw .failed(error)
     }
-    return FileFacts(status)
+    return FileStatus(status)
   }
 
   /// Counts the bytes that were read, because the file may grow, and files of /proc have no size.
@@ -128,7 +128,7 @@ public struct BoundedFile: Hashable, Sendable {
   }
 }
 
-extension FileFacts {
+extension FileStatus {
   /// Returns the properties of the file at `path`; nil if it does not exist or is not accessible.
   public init?(path: String) {
     var status = stat()
@@ -138,7 +138,7 @@ extension FileFacts {
 }
 
 /// Directories and paths.
-public enum Folder {
+public enum Directory {
   /// Returns the names in a directory, sorted bytewise, without `.` and `..`; empty if the
   /// directory does not exist.
   public static func names(path: String) throws(BoundedFileError) -> [String] {
@@ -173,6 +173,6 @@ public enum Folder {
 
   /// Returns whether `path` is a regular file that this process may execute.
   public static func isExecutableFile(path: String) -> Bool {
-    FileFacts(path: path)?.isRegularFile == true && access(path, X_OK) == 0
+    FileStatus(path: path)?.isRegularFile == true && access(path, X_OK) == 0
   }
 }

@@ -148,7 +148,7 @@ extension ControlGroup {
     public var isFrozen: Bool
 
     init(parsing bytes: [UInt8]) {
-      let lines = FieldLines(bytes)
+      let lines = KeyValueLines(bytes)
       isPopulated = lines.integer("populated") == 1
       isFrozen = lines.integer("frozen") == 1
     }
@@ -227,7 +227,7 @@ extension ControlGroup {
   /// Returns the CPU time that the processes here and below have used since the group was created,
   /// in microseconds. Needs no controller.
   public func cpuMicroseconds() throws(SystemError) -> UInt64 {
-    guard let usage = FieldLines(try read("cpu.stat")).integer("usage_usec") else {
+    guard let usage = KeyValueLines(try read("cpu.stat")).integer("usage_usec") else {
       throw SystemError(call: "read \(path)/cpu.stat", errno: ENODATA)
     }
     return UInt64(clamping: usage)

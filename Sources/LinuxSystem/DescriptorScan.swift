@@ -113,7 +113,7 @@ private final class DescriptorWalk {
   func examine(_ process: ProcessIdentity) {
     if isOver { return }
     do throws(SystemError) {
-      guard let folders = try ProcessFolders(of: process, in: proc) else { return }
+      guard let folders = try ProcessDirectories(of: process, in: proc) else { return }
       var network: String?
       if wantsSockets { network = ((try? proc.link("\(process.pid)/ns/net")) ?? nil) ?? "" }
       try folders.forEachDescriptor { number in
@@ -129,7 +129,7 @@ private final class DescriptorWalk {
 
   /// Examines a descriptor that was of a GPU device before.
   func examine(_ file: GPUFile) {
-    guard let folders = try? ProcessFolders(of: file.process, in: proc) else { return }
+    guard let folders = try? ProcessDirectories(of: file.process, in: proc) else { return }
     examine(file.number, of: file.process, folders, nil)
   }
 
@@ -145,7 +145,7 @@ private final class DescriptorWalk {
   }
 
   private func examine(
-    _ number: Int32, of process: ProcessIdentity, _ folders: borrowing ProcessFolders,
+    _ number: Int32, of process: ProcessIdentity, _ folders: borrowing ProcessDirectories,
     _ network: String?
   ) {
     let count = folders.target(of: number, into: &target)
@@ -160,7 +160,7 @@ private final class DescriptorWalk {
   }
 
   private func examineFile(
-    _ number: Int32, of process: ProcessIdentity, _ folders: borrowing ProcessFolders,
+    _ number: Int32, of process: ProcessIdentity, _ folders: borrowing ProcessDirectories,
     _ path: ArraySlice<UInt8>
   ) {
     guard scan.findsGPUs || !shared.isEmpty else { return }
@@ -169,7 +169,8 @@ private final class DescriptorWalk {
       note(GPUFile(process: process, number: number), folders.info(of: number))
     }
     if findings.heldPath == nil, let facts, let shared = shared[facts.identity],
-      let info = folders.info(of: number), FieldLines(info).value("lock") != nil {
+      let info = folders.info(of: number), KeyValueLines(info).value("lock") != nil
+    {
       findings.heldPath = shared
     }
   }
@@ -184,7 +185,7 @@ private final class DescriptorWalk {
 }
 
 /// The directory /proc/PID of a process, which never becomes that of another process.
-struct ProcessFolders: ~Copyable {
+struct ProcessDirectories: ~Copyable {
   private let process: FileDescriptor
   private let descriptors: FileDescriptor
 

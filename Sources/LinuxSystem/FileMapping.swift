@@ -26,7 +26,7 @@ public struct FileMapping: ~Copyable {
     let file = FileDescriptor(
       taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_EXCL, 0o600) })
     do throws(SystemError) {
-      try takeUpRoom(of: file, path, bytesCount)
+      try allocateSpace(of: file, path, bytesCount)
       return try FileMapping(file, bytesCount: bytesCount)
     } catch {
       Glibc.unlink(path)
@@ -43,7 +43,7 @@ public struct FileMapping: ~Copyable {
     let number = file.rawValue
     let count = min(Int(length), bytesMax)
     if count < length { try check("ftruncate \(path)") { ftruncate(number, count) } }
-    try takeUpRoom(of: file, path, count)
+    try allocateSpace(of: file, path, count)
     let mapping = try FileMapping(file, bytesCount: count)
     mapping.bytes.initializeMemory(as: UInt8.self, repeating: 0)
     return mapping
@@ -66,7 +66,7 @@ public struct FileMapping: ~Copyable {
       guard count <= holesMax else {
         throw SystemError(call: "open \(path): a file with holes", errno: EFBIG)
       }
-      try takeUpRoom(of: file, path, count)
+      try allocateSpace(of: file, path, count)
     }
     return try FileMapping(file, bytesCount: count)
   }
@@ -86,7 +86,7 @@ public struct FileMapping: ~Copyable {
     return status
   }
 
-  private static func takeUpRoom(
+  private static func allocateSpace(
     of file: borrowing FileDescriptor, _ path: String, _ bytesCount: Int
   ) throws(SystemError) {
     let code = posix_fallocate(file.rawValue, 0, bytesCount)
@@ -94,7 +94,7 @@ public struct FileMapping: ~Copyable {
   }
 }
 
-extension Folder {
+extension Directory {
   /// Creates a directory that only its owner may enter. Leaves an existing one as it is.
   public static func make(path: String) throws(SystemError) {
     try check("mkdir \(path)", nilFor: EEXIST) { mkdir(path, 0o700) }

@@ -17,7 +17,7 @@ public struct GPUClient: Hashable, Sendable {
 
   /// Parses a descriptor's fdinfo (drm-usage-stats of the kernel's documentation).
   init?(_ info: [UInt8]) {
-    let lines = FieldLines(info)
+    let lines = KeyValueLines(info)
     guard let id = lines.value("drm-client-id"),
       let device = lines.value("drm-pdev") ?? lines.value("drm-driver")
     else { return nil }

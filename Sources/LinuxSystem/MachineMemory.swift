@@ -9,7 +9,7 @@ public struct MachineMemory: Hashable, Sendable {
   public var swapFree: UInt64
 
   init?(parsing bytes: [UInt8]) {
-    let lines = FieldLines(bytes)
+    let lines = KeyValueLines(bytes)
     func size(_ key: StaticString) -> UInt64? {
       guard let words = lines.value(key)?.split(separator: " "), words.count == 2,
         words[1] == "kB", let count = UInt64(words[0]), count < 1 << 53
@@ -60,7 +60,7 @@ extension ProcFS {
   /// Returns the swapped memory of a process, in bytes; nil if the process does not exist.
   public func swapped(_ pid: Int32) throws(SystemError) -> UInt64? {
     guard let bytes = try contents(ProcPath(pid, "status")) else { return nil }
-    let words = FieldLines(bytes).words("VmSwap")
+    let words = KeyValueLines(bytes).words("VmSwap")
     return words.first.flatMap { UInt64($0) }.map { $0 * 1024 } ?? 0
   }
 }

@@ -88,7 +88,7 @@ enum RouteMessage {
   /// default route.
   static func defaultRoutes(
     _ message: NetlinkMessage, _ family: Int32
-  ) -> [NetworkReading.Route] {
+  ) -> [NetworkConfiguration.Route] {
     let body = message.body
     // struct rtmsg: family, dst_len, src_len, tos, table, protocol, scope, type, flags.
     guard message.type == 24, let flags = body.integer(at: 8, as: UInt32.self),
@@ -98,7 +98,7 @@ enum RouteMessage {
       body.integer(at: 7, as: UInt8.self) == unicast, flags & cloned == 0
     else { return [] }
     let attributes = NetlinkMessage.attributes(in: body.dropFirst(12))
-    var route = NetworkReading.Route(
+    var route = NetworkConfiguration.Route(
       family: family,
       table: attributes[RouteAttribute.table]?.integer(at: 0, as: UInt32.self) ?? UInt32(table),
       priority: attributes[RouteAttribute.priority]?.integer(at: 0, as: UInt32.self) ?? 0,
@@ -114,9 +114,9 @@ enum RouteMessage {
 
   /// struct rtnexthop: len, flags, hops, ifindex, and attributes.
   private static func hops(
-    _ bytes: ArraySlice<UInt8>, of route: NetworkReading.Route
-  ) -> [NetworkReading.Route] {
-    var routes: [NetworkReading.Route] = []
+    _ bytes: ArraySlice<UInt8>, of route: NetworkConfiguration.Route
+  ) -> [NetworkConfiguration.Route] {
+    var routes: [NetworkConfiguration.Route] = []
     var rest = bytes
     while let length = rest.integer(at: 0, as: UInt16.self).map(Int.init),
       length >= 8, length <= rest.count, let flags = rest.integer(at: 2, as: UInt8.self),
@@ -142,7 +142,7 @@ enum RouteMessage {
   ///
   /// Temporary addresses of IPv6 (RFC 8981) do not count. The kernel adds new ones every day, and
   /// no connection breaks. The permanent address changes with the network.
-  static func address(_ message: NetlinkMessage, _ family: Int32) -> NetworkReading.Address? {
+  static func address(_ message: NetlinkMessage, _ family: Int32) -> NetworkConfiguration.Address? {
     let body = message.body
     // struct ifaddrmsg: family, prefixlen, flags, scope, index.
     guard message.type == 20, let interface = body.integer(at: 4, as: UInt32.self),
@@ -160,6 +160,6 @@ enum RouteMessage {
     if flags & (0x40 | 0x08) != 0 || family == AF_INET6 && flags & 0x01 != 0 { return nil }
     guard let bytes = attributes[AddressAttribute.local] ?? attributes[AddressAttribute.address]
     else { return nil }
-    return NetworkReading.Address(interface: interface, bytes: Array(bytes), prefix: prefix)
+    return NetworkConfiguration.Address(interface: interface, bytes: Array(bytes), prefix: prefix)
   }
 }

@@ -50,7 +50,7 @@ public struct PIDFD: ~Copyable, Sendable {
   ///   visible here; ESRCH if the process was reaped. It closes the file descriptor then.
   public init(adopting received: consuming FileDescriptor) throws(SystemError) {
     let info = try FileDescriptor.open(reading: "/proc/self/fdinfo/\(received.rawValue)")
-    let lines = FieldLines(try info.readToEnd())
+    let lines = KeyValueLines(try info.readToEnd())
     guard
       let pid = lines.integer("Pid"),
       let flags = lines.value("flags").flatMap({ UInt32($0, radix: 8) }),

@@ -18,7 +18,7 @@ public enum WalkStep: Sendable {
 public struct PriorityRelease {
   private struct Key: Hashable {
     let thread: ProcessIdentity
-    let lever: PriorityLever
+    let kind: PriorityKind
   }
 
   /// The original value, and all values that it was lowered to.
@@ -55,7 +55,7 @@ public struct PriorityRelease {
   private var walks = 0
   private let waits: Bool
   /// The first failure of each setting.
-  public private(set) var failures: [PriorityLever: SystemError] = [:]
+  public private(set) var failures: [PriorityKind: SystemError] = [:]
   /// The number of restored priorities.
   public private(set) var count = 0
 
@@ -84,7 +84,7 @@ public struct PriorityRelease {
   ///
   /// - Parameter members: the processes that may be new.
   public mutating func run(members: () throws(SystemError) -> [ProcessStat]) {
-    giveBackGroups()
+    restoreGroups()
     var left: [ProcessStat]?
     while step({ () throws(SystemError) in
       if left == nil { left = try members() }
@@ -95,8 +95,8 @@ public struct PriorityRelease {
   }
 
   /// Restores the settings of a control group.
-  public mutating func giveBackGroups() {
-    for memory in groups { giveBack(memory, to: nil) }
+  public mutating func restoreGroups() {
+    for memory in groups { restore(memory, to: nil) }
     groups = []
   }
 
@@ -153,7 +153,7 @@ public struct PriorityRelease {
     for item in lowered[place..<end] where item.group == nil {
       threads.insert(item.thread)
       processes.insert(item.process)
-      let key = Key(thread: item.thread, lever: item.lever)
+      let key = Key(thread: item.thread, kind: item.kind)
       if known[key]?.after.contains(item.after) != true {
         known[key, default: Memory(item: item, after: [])].after.append(item.after)
       }
@@ -191,9 +191,9 @@ public struct PriorityRelease {
   }
 
   private mutating func restoreProcess(_ stat: ProcessStat) {
-    if let score = memory(of: .outOfMemoryScore, stat) { giveBack(score, to: stat.pid) }
-    let session = known[Key(thread: stat.identity, lever: .autogroup)]
-    if let session { giveBack(session, to: stat.pid) }
+    if let score = memory(of: .outOfMemoryScore, stat) { restore(score, to: stat.pid) }
+    let session = known[Key(thread: stat.identity, kind: .autogroup)]
+    if let session { restore(session, to: stat.pid) }
   }
 
   private mutating func restore(_ thread: Int32, of stat: ProcessStat) {
@@ -202,11 +202,12 @@ public struct PriorityRelease {
     guard seen.insert(thread).inserted, let identity = found?.identity,
       let current = (try? ThreadPriority(of: thread)) ?? nil
     else { return }
-    for lever in PriorityLever.ofThreads {
+    for kind in PriorityKind.ofThreads {
       // It is unknown whether a new thread would have had a real-time policy.
-      let memory = known[Key(thread: identity, lever: lever)]
-        ?? (lever == .policy ? nil : memory(of: lever, stat))
-      guard let memory, let value = current[lever], value != memory.item.before,
+      let memory =
+        known[Key(thread: identity, kind: kind)]
+        ?? (kind == .policy ? nil : memory(of: kind, stat))
+      guard let memory, let value = current[kind], value != memory.item.before,
         memory.after.contains(value)
       else { continue }
       set(memory.item, thread: thread, process: stat.pid)
@@ -215,26 +216,26 @@ public struct PriorityRelease {
 
   /// Returns the original values of a process or of its nearest known ancestor. A process that was
   /// forked while its parent was lowered has inherited some of the lowered values.
-  private func memory(of lever: PriorityLever, _ stat: ProcessStat) -> Memory? {
+  private func memory(of kind: PriorityKind, _ stat: ProcessStat) -> Memory? {
     var next: ProcessStat? = stat
     for _ in 0..<64 {
       guard let current = next else { break }
-      if let memory = known[Key(thread: current.identity, lever: lever)] { return memory }
+      if let memory = known[Key(thread: current.identity, kind: kind)] { return memory }
       next = stats[current.parent]
     }
-    return leader.flatMap { known[Key(thread: $0, lever: lever)] }
+    return leader.flatMap { known[Key(thread: $0, kind: kind)] }
   }
 
   /// Restores a setting of a process or of a control group.
-  private mutating func giveBack(_ memory: Memory, to process: Int32?) {
+  private mutating func restore(_ memory: Memory, to process: Int32?) {
     let item = memory.item
     do throws(SystemError) {
       let current = try proc.value(
-        of: item.lever, thread: process ?? 0, process: process ?? 0, group: item.group)
+        of: item.kind, thread: process ?? 0, process: process ?? 0, group: item.group)
       guard let current, current != item.before, memory.after.contains(current) else { return }
       set(item, thread: process ?? 0, process: process ?? 0)
     } catch {
-      failures[item.lever] = failures[item.lever] ?? error
+      failures[item.kind] = failures[item.kind] ?? error
     }
   }
 
@@ -245,12 +246,12 @@ public struct PriorityRelease {
     for attempt in 1... {
       do throws(SystemError) {
         try proc.set(
-          item.lever, to: item.before, thread: thread, process: process, group: item.group)
+          item.kind, to: item.before, thread: thread, process: process, group: item.group)
         count += 1
         return
       } catch {
         guard waits, error.errno == EAGAIN, attempt < Self.attemptsMax else {
-          failures[item.lever] = failures[item.lever] ?? error
+          failures[item.kind] = failures[item.kind] ?? error
           return
         }
         usleep(100_000)
@@ -275,8 +276,8 @@ extension PriorityRelease {
         try proc.descendants(of: items.filter { $0.group == nil }.map(\.thread))
       }
       count += release.count
-      for lever in PriorityLever.allCases {
-        if let error = release.failures[lever] { failures.append("\(lever.rawValue): \(error)") }
+      for kind in PriorityKind.allCases {
+        if let error = release.failures[kind] { failures.append("\(kind.rawValue): \(error)") }
       }
     }
     return (count, failures)

@@ -25,7 +25,7 @@ public struct ProcessDetails: Hashable, Sendable {
   }
 
   init?(parsing bytes: [UInt8]) {
-    let lines = FieldLines(bytes)
+    let lines = KeyValueLines(bytes)
     guard
       let tracer = lines.integer("TracerPid"),
       let uids = UserIDs(lines.words("Uid")), let gids = UserIDs(lines.words("Gid")),
@@ -59,12 +59,12 @@ extension ProcFS {
   /// Returns the process that traces a thread; nil if none does or the thread does not exist.
   public func tracer(of thread: Int32, in process: Int32) throws(SystemError) -> Int32? {
     let tracing = try contents(ProcPath(process, thread: thread, "status"))
-      .flatMap { FieldLines($0).integer("TracerPid") } ?? 0
+      .flatMap { KeyValueLines($0).integer("TracerPid") } ?? 0
     if tracing == 0 { return nil }
     let tracer = Int32(truncatingIfNeeded: tracing)
     // The id of the attached thread, which need not be the leading thread of its process.
     let bytes = try contents(ProcPath(tracer, "status")) ?? []
-    return FieldLines(bytes).integer("Tgid").map { Int32(truncatingIfNeeded: $0) } ?? tracer
+    return KeyValueLines(bytes).integer("Tgid").map { Int32(truncatingIfNeeded: $0) } ?? tracer
   }
 
   /// Returns whether the initial environment of a process has this entry.

@@ -25,7 +25,7 @@ public enum ProcessRelease {
   ///   - marks: the marks of the dead daemon. Processes of other daemons stay as they are.
   ///   - held: processes that are managed again. They stay as they are.
   public static func resume(
-    _ marks: ProcessMarks, except held: Set<ProcessIdentity> = [], in proc: ProcFS
+    _ marks: EnvironmentMarkers, except held: Set<ProcessIdentity> = [], in proc: ProcFS
   ) -> Outcome {
     let marked = ((try? proc.pids()) ?? []).compactMap { pid -> ProcessIdentity? in
       guard let stat = (try? proc.stat(pid)) ?? nil, stat.state == .stopped,

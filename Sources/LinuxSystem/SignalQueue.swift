@@ -4,7 +4,7 @@ import Glibc
 /// Signals that the process reads one at a time instead of being interrupted (signalfd(2)).
 public struct SignalQueue: ~Copyable, Sendable {
   /// One signal.
-  public struct Arrival: Hashable, Sendable {
+  public struct ReceivedSignal: Hashable, Sendable {
     public var number: Int32
     /// Whether the kernel sent it, for example after a hang-up of the terminal, and not a process.
     public var isFromKernel: Bool
@@ -23,11 +23,12 @@ public struct SignalQueue: ~Copyable, Sendable {
   }
 
   /// Returns the next signal; nil if none is pending. Never blocks.
-  public borrowing func next() throws(SystemError) -> Arrival? {
+  public borrowing func next() throws(SystemError) -> ReceivedSignal? {
     let descriptor = descriptor.rawValue
     var number: Int32 = 0
     var code: Int32 = 0
     try check("read signalfd") { clinux_take_signal(descriptor, &number, &code) }
-    return number == 0 ? nil : Arrival(number: number, isFromKernel: code == Int32(SI_KERNEL))
+    return number == 0
+      ? nil : ReceivedSignal(number: number, isFromKernel: code == Int32(SI_KERNEL))
   }
 }

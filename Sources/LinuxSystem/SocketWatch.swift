@@ -65,6 +65,6 @@ public struct SocketWatch: ~Copyable, Sendable {
   /// not a watch. Reads /proc, so call it rarely.
   public borrowing func isConnectionOpen() throws(BoundedFileError) -> Bool {
     let info = try BoundedFile(path: "/proc/self/fdinfo/\(rawValue)", bytesMax: 65536)
-    return FieldLines(info.bytes).value("tfd") != nil
+    return KeyValueLines(info.bytes).value("tfd") != nil
   }
 }

@@ -129,7 +129,7 @@ public enum UnixSocket {
       default: throw error
       }
     }
-    guard try isLeftBehind(socket) else {
+    guard try isLeftover(socket) else {
       throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
     }
     try unlink(path: path)
@@ -141,7 +141,7 @@ public enum UnixSocket {
   /// Returns whether no process serves a socket although connect(2) succeeds. This happens when the
   /// listening process died while it started a child, and the child has not closed its copy of the
   /// listener yet. When the child closes it, the kernel closes the connection.
-  private static func isLeftBehind(
+  private static func isLeftover(
     _ connected: borrowing FileDescriptor
   ) throws(SystemError) -> Bool {
     let listener = try credentials(connected.rawValue).pid

@@ -12,11 +12,11 @@ public final class Daemon {
 
   private let log: Log
   private let loop: EventLoop
-  private let ownPriority: OwnPriority?
+  private let daemonPriority: DaemonPriority?
   private let eventLog: EventLog
   private let pump: Pump
   private let settings: CurrentSettings
-  private let parts: Parts
+  private let subsystems: Subsystems
   private let server: Server
   private let runner: EffectRunner
   private let systemChanges: SystemChangeProviders
@@ -33,19 +33,19 @@ public final class Daemon {
   /// - Throws: ``StartFailure`` if the configuration has mistakes, or the socket cannot be used;
   ///   and the errors of the operating system.
   public init(_ arguments: Arguments) throws {
-    let beginning = try Beginning(arguments)
-    (log, loop, eventLog) = (beginning.log, beginning.loop, beginning.eventLog)
-    ownPriority = beginning.ownPriority
+    let startup = try StartupState(arguments)
+    (log, loop, eventLog) = (startup.log, startup.loop, startup.eventLog)
+    daemonPriority = startup.daemonPriority
     Self.blockSignals()
-    pump = Pump(scheduler: beginning.scheduler, store: eventLog, clock: Instant.sinceBoot)
+    pump = Pump(scheduler: startup.scheduler, store: eventLog, clock: Instant.sinceBoot)
     settings = CurrentSettings(
-      beginning.configuration, paths: arguments.paths, pump: pump, loop: loop, log: log)
-    parts = try Self.parts(arguments, beginning, settings, pump)
+      startup.configuration, paths: arguments.paths, pump: pump, loop: loop, log: log)
+    subsystems = try Self.subsystems(arguments, startup, settings, pump)
     let inherited = try DescriptorStore.Inherited()
     ownSocketPath = inherited.listeners.isEmpty ? arguments.socketPath : nil
     let listener = try Self.listener(inherited.listeners, arguments.socketPath)
-    server = try Self.server(beginning, parts, listener: listener, settings, pump)
-    runner = try Self.runner(beginning, parts, server, pump)
+    server = try Self.server(startup, subsystems, listener: listener, settings, pump)
+    runner = try Self.runner(startup, subsystems, server, pump)
     systemChanges = SystemChangeProviders(
       loop: loop, log: log,
       report: { [unowned pump] in pump.post(.systemChanged(nil, $0, for: nil)) },
@@ -58,10 +58,11 @@ public final class Daemon {
     try watchSignals()
     connect()
     let takeover = Takeover(
-      parts: parts, server: server, pump: pump, eventLog: eventLog, remains: beginning.remains,
-      inherited: inherited, socketPath: arguments.socketPath, startedAt: beginning.startedAt,
+      subsystems: subsystems, server: server, pump: pump, eventLog: eventLog,
+      previous: startup.previous,
+      inherited: inherited, socketPath: arguments.socketPath, startedAt: startup.startedAt,
       log: log)
-    if beginning.remains.replay != nil { survival.set(BootClock.after(Self.survivalTime)) }
+    if startup.previous.replay != nil { survival.set(BootClock.after(Self.survivalTime)) }
     // A previous daemon may have died before it had told the scheduler that it started.
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)
@@ -109,8 +110,8 @@ public final class Daemon {
   /// Tells the scheduler the current state of the machine.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
-    if isNew { parts.notifications.load() }
-    parts.notifications.serve()
+    if isNew { subsystems.notifications.load() }
+    subsystems.notifications.serve()
     settings.apply()
     if isNew { pump.post(.scheduler(.started)) }
   }
@@ -126,23 +127,23 @@ public final class Daemon {
 
   /// Passes a configuration on to the parts.
   private func configure(_ configuration: Configuration) {
-    parts.processes.options = configuration.options
+    subsystems.processes.options = configuration.options
     server.options = configuration.options
-    parts.launches.manifests = configuration.manifests
-    parts.memory.apply(configuration.policy)
-    parts.store.save(slowToClose: systemChanges.slowToClose + parts.memory.slowToClose)
+    subsystems.launches.manifests = configuration.manifests
+    subsystems.memory.apply(configuration.policy)
+    subsystems.store.save(slowToClose: systemChanges.slowToClose + subsystems.memory.slowToClose)
   }
 
   /// Returns everything that the next daemon must know.
-  private func state() -> (Holdings, Scheduler, requestLast: UInt64) {
-    var holdings = Holdings()
-    holdings.instances = parts.processes.held
-    holdings.arrivals = parts.launches.held
-    holdings.leftRunning = parts.launches.leftRunning
+  private func state() -> (DaemonState, Scheduler, requestLast: UInt64) {
+    var daemonState = DaemonState()
+    daemonState.instances = subsystems.processes.held
+    daemonState.unmanagedLeaders = subsystems.launches.held
+    daemonState.leftRunning = subsystems.launches.leftRunning
     for connection in server.connections.values {
-      holdings.connections[connection.cookie] = connection.held
+      daemonState.connections[connection.cookie] = connection.held
     }
-    return (holdings, pump.scheduler, parts.requests.numberLast)
+    return (daemonState, pump.scheduler, subsystems.requests.numberLast)
   }
 
   /// Returns the socket from systemd, or a new one.
@@ -158,7 +159,7 @@ public final class Daemon {
       return try UnixSocket.listen(path: path, mode: 0o666)
     } catch {
       guard error.errno == EADDRINUSE else { throw error }
-      throw StartFailure.occupied(path: path, FileFacts(path: path))
+      throw StartFailure.occupied(path: path, FileStatus(path: path))
     }
   }
 
@@ -190,16 +191,16 @@ public final class Daemon {
   /// systemd still keeps the connections for a next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
-    let isKept = parts.store.isThere
+    let isKept = subsystems.store.isThere
     if isKept {
-      if isRestarting() { ending = .restarting } else { parts.processes.resumeAll() }
-      parts.processes.finish()
+      if isRestarting() { ending = .restarting } else { subsystems.processes.resumeAll() }
+      subsystems.processes.finish()
     } else {
       pump.post(.scheduler(.stop))
-      parts.processes.finish()
-      parts.processes.priorities.finish()
+      subsystems.processes.finish()
+      subsystems.processes.priorities.finish()
     }
-    parts.notifications.finish()
+    subsystems.notifications.finish()
     if isKept { eventLog.condense(at: pump.now) }
     eventLog.setClean(ending == .stopped)
     server.stop(keepingConnections: isKept)

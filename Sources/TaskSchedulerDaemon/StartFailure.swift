@@ -7,7 +7,7 @@ public enum StartFailure: Error, CustomStringConvertible {
   case tooManySockets(Int)
   case wrongSocket
   /// Another file has the path of the daemon's socket. The facts are nil if it vanished meanwhile.
-  case occupied(path: String, FileFacts?)
+  case occupied(path: String, FileStatus?)
 
   public var description: String {
     switch self {

@@ -6,7 +6,7 @@ public protocol CurrentCall: AnyObject {
   /// The number by which the kernel knows the connection of the call (SO_COOKIE).
   var cookie: UInt64 { get }
   /// The data for a reply to the call; nil if the scheduler does not answer it.
-  var waiting: Holdings.Waiting? { get }
+  var waiting: DaemonState.Waiting? { get }
   /// Removes the message of the call from its socket. The event log contains the event that the
   /// call requests.
   func takeMessage()

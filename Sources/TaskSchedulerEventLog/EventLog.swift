@@ -9,7 +9,7 @@ import TaskSchedulerCore
 /// fits, the event log falls behind (`isBehind`), and the daemon tries at later events to write the
 /// state.
 public final class EventLog: EventStore {
-  private let room: EventLogRoom
+  private let room: EventLogCapacity
   /// Whether the daemon has just taken over, and may use the reserve.
   public var isTakingOver = false
 
@@ -44,7 +44,7 @@ public final class EventLog: EventStore {
   private var isCallWritten = false
   private var isSending = false
   /// Returns the current state of the daemon. Set once, before the first event.
-  public var state: () -> (Holdings, Scheduler, requestLast: UInt64) = {
+  public var state: () -> (DaemonState, Scheduler, requestLast: UInt64) = {
     preconditionFailure("the event log has not been told of the daemon")
   }
 
@@ -56,7 +56,7 @@ public final class EventLog: EventStore {
   ///   - report: receives each change of what the event log can promise.
   public init(
     _ files: (any EventLogFiles)?, boot: BootID, version: String, scheduler: Scheduler,
-    at now: Instant, room: EventLogRoom = EventLogRoom(),
+    at now: Instant, room: EventLogCapacity = EventLogCapacity(),
     report: @escaping (EventLogCondition) -> Void
   ) {
     self.files = files
@@ -68,15 +68,15 @@ public final class EventLog: EventStore {
     eventCount = 0
     lastEventAt = now
     let start = EventLogStart(writer: version, eventCount: 0, requestLast: 0, at: now)
-    let beginning = EventLogBeginning(start, Holdings(), scheduler)
-    file = EventLogWithoutFile(bytesCount: beginning.count)
-    writer = Self.writer(in: file, boot, beginning)
+    let initialRecords = EventLogInitialRecords(start, DaemonState(), scheduler)
+    file = EventLogMemoryFile(bytesCount: initialRecords.count)
+    writer = Self.writer(in: file, boot, initialRecords)
     guard let files else { return }
     do {
-      let (file, writer) = try begin(beginning, number, in: files)
+      let (file, writer) = try begin(initialRecords, number, in: files)
       try files.finish(number)
       (self.file, self.writer) = (file, writer)
-      keepSpare(for: beginning)
+      keepSpare(for: initialRecords)
     } catch {
       // Without room the daemon serves, but makes no promises.
       fallBehind("\(error)")
@@ -91,7 +91,7 @@ public final class EventLog: EventStore {
   public init(
     continuing file: any EventLogFile, _ number: UInt64, _ replay: borrowing Replay,
     in files: any EventLogFiles, boot: BootID, version: String,
-    room: EventLogRoom = EventLogRoom(), report: @escaping (EventLogCondition) -> Void
+    room: EventLogCapacity = EventLogCapacity(), report: @escaping (EventLogCondition) -> Void
   ) {
     self.files = files
     self.boot = boot
@@ -110,35 +110,36 @@ public final class EventLog: EventStore {
   }
 
   private static func writer(
-    in file: any EventLogFile, _ boot: BootID, _ beginning: EventLogBeginning
+    in file: any EventLogFile, _ boot: BootID, _ initialRecords: EventLogInitialRecords
   ) -> EventLogWriter {
-    guard let writer = EventLogWriter(in: file.bytes, boot: boot, beginning: beginning) else {
+    guard let writer = EventLogWriter(in: file.bytes, boot: boot, initialRecords: initialRecords)
+    else {
       preconditionFailure("an event log has room for what it begins with")
     }
     return writer
   }
 
   private func begin(
-    _ beginning: EventLogBeginning, _ number: UInt64, in files: any EventLogFiles,
+    _ initialRecords: EventLogInitialRecords, _ number: UInt64, in files: any EventLogFiles,
     room least: Int = 0
   ) throws -> (any EventLogFile, EventLogWriter) {
     let file = try files.make(
-      number, bytesCount: beginning.count + bytesCount(after: beginning, least),
-      least: beginning.count + least + room.reserveBytes)
-    return (file, Self.writer(in: file, boot, beginning))
+      number, bytesCount: initialRecords.count + bytesCount(after: initialRecords, least),
+      least: initialRecords.count + least + room.reserveBytes)
+    return (file, Self.writer(in: file, boot, initialRecords))
   }
 
   /// Returns the room for records after the state, in bytes: about a quarter of a large state. The
   /// next daemon takes twice as long for a byte of an event, because it handles the event.
-  private func bytesCount(after beginning: EventLogBeginning, _ least: Int = 0) -> Int {
+  private func bytesCount(after initialRecords: EventLogInitialRecords, _ least: Int = 0) -> Int {
     // The state repeats unfinished messages: a larger room makes that rare.
-    max(room.bytes, beginning.count / 4 + room.reserveBytes, least + room.reserveBytes)
-      + 2 * beginning.unfinishedCount
+    max(room.bytes, initialRecords.count / 4 + room.reserveBytes, least + room.reserveBytes)
+      + 2 * initialRecords.unfinishedCount
   }
 
   /// Ensures that the next file can be written, too.
-  private func keepSpare(for beginning: EventLogBeginning) {
-    spareBytes = beginning.count + bytesCount(after: beginning)
+  private func keepSpare(for initialRecords: EventLogInitialRecords) {
+    spareBytes = initialRecords.count + bytesCount(after: initialRecords)
     keepSpare()
   }
 
@@ -271,16 +272,16 @@ public final class EventLog: EventStore {
   private func beginNew(at now: Instant, room least: Int = 0) {
     guard let files else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
-    var (holdings, scheduler, requestLast) = state()
+    var (daemonState, scheduler, requestLast) = state()
     // The call does not wait for an answer yet: the next daemon finds it in its socket.
-    if let call, !isCallWritten { holdings.connections[call.cookie]?.waiting = nil }
+    if let call, !isCallWritten { daemonState.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
       writer: version, eventCount: eventCount, requestLast: requestLast, at: now)
     start.effects = Array(effects.dropFirst(effectsDone - effectsBase))
     start.effectsDone = effectsDone
-    let beginning = EventLogBeginning(start, holdings, scheduler)
+    let initialRecords = EventLogInitialRecords(start, daemonState, scheduler)
     do {
-      let (fresh, freshWriter) = try begin(beginning, number + 1, in: files, room: least)
+      let (fresh, freshWriter) = try begin(initialRecords, number + 1, in: files, room: least)
       freshWriter.copyProgress(from: writer)
       freshWriter.setBehind(false)
       try files.finish(number + 1)
@@ -288,7 +289,7 @@ public final class EventLog: EventStore {
       (file, writer) = (fresh, freshWriter)
       if isBehind { report(.whole) }
       isBehind = false
-      keepSpare(for: beginning)
+      keepSpare(for: initialRecords)
     } catch {
       fallBehind("\(error)")
     }

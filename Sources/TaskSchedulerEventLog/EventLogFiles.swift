@@ -21,7 +21,7 @@ public protocol EventLogFile: AnyObject {
 }
 
 /// A change of what an event log can promise.
-public enum EventLogCondition: Hashable, Sendable {
+public enum EventLogCondition: Equatable, Sendable {
   /// The event log misses events until further notice.
   case behind(problem: String)
   /// The event log has the current state again.
@@ -32,7 +32,7 @@ public enum EventLogCondition: Hashable, Sendable {
 }
 
 /// How many records a file of an event log has room for.
-public struct EventLogRoom: Hashable, Sendable {
+public struct EventLogCapacity: Equatable, Sendable {
   /// The room for records after the state. An event takes about 100 bytes; after a crash, the next
   /// daemon handles as many as fit in about 20 ms.
   public var bytes: Int
@@ -47,7 +47,7 @@ public struct EventLogRoom: Hashable, Sendable {
 }
 
 /// Memory that ends with the daemon.
-final class EventLogWithoutFile: EventLogFile {
+final class EventLogMemoryFile: EventLogFile {
   let bytes: UnsafeMutableRawBufferPointer
 
   init(bytesCount: Int) {

@@ -25,8 +25,8 @@ public enum EventLogLayout {
   enum RecordKind: UInt8 {
     /// ``EventLogStart``, the first record.
     case start = 1
-    /// ``Holdings``, the second record.
-    case holdings
+    /// ``DaemonState``, the second record.
+    case daemonState
     /// `Scheduler`, the third record.
     case scheduler
     case event
@@ -85,8 +85,8 @@ public enum CallPhase: UInt32, Sendable {
   case takingPart
 }
 
-/// The identity of a boot: `/proc/sys/kernel/random/boot_id` as 16 bytes. Holdings of an earlier
-/// boot no longer exist.
+/// The identity of a boot: `/proc/sys/kernel/random/boot_id` as 16 bytes. Processes and connections
+/// of an earlier boot no longer exist.
 public struct BootID: Hashable, Sendable {
   let bytes: [UInt8]
 
@@ -102,7 +102,7 @@ public struct BootID: Hashable, Sendable {
 }
 
 /// The first record of an event log.
-public struct EventLogStart: Hashable, Sendable {
+public struct EventLogStart: Equatable, Sendable {
   /// The version of the daemon that wrote the event log, as text for people.
   public var writer: String
   /// The number of earlier events.

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// Why an event log cannot be used.
-public enum EventLogRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is not an event log, or shorter than the header of one.
   case notAnEventLog
   /// The format version, which this taskschedd does not read.
@@ -23,7 +23,7 @@ public enum EventLogRefusal: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 /// A damage of an event log, which ends its usable part.
-public struct EventLogDamage: Hashable, Sendable, CustomStringConvertible {
+public struct EventLogDamage: Equatable, Sendable, CustomStringConvertible {
   /// The offset in bytes from the start of the event log.
   public var place: Int
   public var problem: String
@@ -36,7 +36,7 @@ public struct EventLogDamage: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The progress of the daemon at its last write, from the header.
-public struct EventLogProgress: Hashable, Sendable {
+public struct EventLogProgress: Equatable, Sendable {
   /// The number of the event that the daemon carried out, counted from 1.
   public var event: UInt64
   /// The number of its effects that were certainly carried out.
@@ -76,8 +76,8 @@ public struct EventLogProgress: Hashable, Sendable {
 /// Reads an event log. The bytes may have any content.
 public struct EventLogReader {
   public let start: EventLogStart
-  public let holdings: Holdings
-  /// The scheduler at the start, or why it cannot be read. The holdings are known in any case.
+  public let daemonState: DaemonState
+  /// The scheduler at the start, or why it cannot be read. The daemon's state is known in any case.
   public let scheduler: Result<Scheduler, EventLogRefusal>
   public let progress: EventLogProgress
   public private(set) var records: EventLogRecords
@@ -97,14 +97,14 @@ public struct EventLogReader {
     progress = Self.progress(bytes)
     var reader = RecordReader(bytes, from: EventLogLayout.headerBytes)
     let start = reader.firstRecord(.start)
-    reader.skipHoldings()
+    reader.skipDaemonState()
     let scheduler = reader.firstRecord(.scheduler)
     var source = readAhead(reader)
     self.start = try RecordReader.value(EventLogStart.self, in: start)
     self.scheduler = Result { () throws(EventLogRefusal) in
       try RecordReader.value(Scheduler.self, in: scheduler)
     }
-    holdings = try source.holdings().get()
+    daemonState = try source.daemonState().get()
     records = EventLogRecords(source, from: reader.end)
   }
 

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// The state with which an event log begins, encoded as its first three records.
-public struct EventLogBeginning {
+public struct EventLogInitialRecords {
   let records: [[UInt8]]
   let eventCount: UInt64
   /// The number of bytes of incomplete messages. More of them may follow soon.
@@ -14,7 +14,7 @@ public struct EventLogBeginning {
     }
   }
 
-  public init(_ start: EventLogStart, _ holdings: Holdings, _ scheduler: Scheduler) {
+  public init(_ start: EventLogStart, _ daemonState: DaemonState, _ scheduler: Scheduler) {
     func record(_ kind: EventLogLayout.RecordKind, _ value: some Stored) -> [UInt8] {
       var writer = StoredWriter()
       writer.write(byte: kind.rawValue)
@@ -22,10 +22,10 @@ public struct EventLogBeginning {
       return writer.bytes
     }
     records = [
-      record(.start, start), record(.holdings, holdings), record(.scheduler, scheduler),
+      record(.start, start), record(.daemonState, daemonState), record(.scheduler, scheduler),
     ]
     eventCount = start.eventCount
-    unfinishedCount = holdings.connections.values.reduce(0) { $0 + $1.input.bytes.count }
+    unfinishedCount = daemonState.connections.values.reduce(0) { $0 + $1.input.bytes.count }
   }
 }
 
@@ -47,19 +47,19 @@ public struct EventLogWriter {
   /// Begins an event log in memory that contains only zeros, or returns nil if the memory is too
   /// small for the first records.
   public init?(
-    in memory: UnsafeMutableRawBufferPointer, boot: BootID, beginning: EventLogBeginning
+    in memory: UnsafeMutableRawBufferPointer, boot: BootID, initialRecords: EventLogInitialRecords
   ) {
-    guard memory.count >= beginning.count else { return nil }
+    guard memory.count >= initialRecords.count else { return nil }
     self.memory = memory
     for (index, byte) in EventLogLayout.magic.enumerated() { memory[index] = byte }
     for (index, byte) in boot.bytes.enumerated() { memory[EventLogLayout.bootPlace + index] = byte }
     Self.writeVersion(to: memory)
     end = EventLogLayout.headerBytes
     // `scratch` is not used here, because it would keep the memory of the longest record.
-    for record in beginning.records {
+    for record in initialRecords.records {
       guard append(record: record) else { return nil }
     }
-    setEvent(beginning.eventCount)
+    setEvent(initialRecords.eventCount)
   }
 
   /// Continues an event log that was read up to `end`, and erases all bytes from there on.

@@ -6,10 +6,10 @@ public enum EventLogEntry: Sendable {
   case note(Note)
 }
 
-/// A source of the holdings and records of an event log.
+/// A source of an event log's records, with the daemon's state at its start.
 public protocol RecordSource {
-  /// Returns the holdings at the start of the event log. Call this once, before ``next()``.
-  mutating func holdings() -> Result<Holdings, EventLogRefusal>
+  /// Returns the daemon's state at the start of the event log. Call this once, before ``next()``.
+  mutating func daemonState() -> Result<DaemonState, EventLogRefusal>
   /// Returns the next record and the offset of its end, or nil at the end or at a damage.
   mutating func next() -> (entry: EventLogEntry, end: Int)?
   /// The damage that ``next()`` has found.
@@ -29,13 +29,13 @@ public struct RecordReader: RecordSource {
     end = place
   }
 
-  /// Skips the record with the holdings. ``holdings()`` decodes it later.
-  mutating func skipHoldings() { held = firstRecord(.holdings) }
+  /// Skips the record with the daemon's state. ``daemonState()`` decodes it later.
+  mutating func skipDaemonState() { held = firstRecord(.daemonState) }
 
-  /// Decodes the holdings at the start of the event log.
-  public func holdings() -> Result<Holdings, EventLogRefusal> {
+  /// Decodes the daemon's state at the start of the event log.
+  public func daemonState() -> Result<DaemonState, EventLogRefusal> {
     guard let held else { preconditionFailure("skipHoldings() was not called") }
-    return Result { () throws(EventLogRefusal) in try Self.value(Holdings.self, in: held) }
+    return Result { () throws(EventLogRefusal) in try Self.value(DaemonState.self, in: held) }
   }
 
   /// Decodes the value of one of the first three records.
@@ -115,7 +115,7 @@ public struct RecordReader: RecordSource {
     case .note:
       let value = UnsafeRawBufferPointer(rebasing: record.dropFirst())
       return .note(try StoredReader.read(Note.self, from: value))
-    case .start, .holdings, .scheduler, nil:
+    case .start, .daemonState, .scheduler, nil:
       throw MalformedBytes("a record of kind \(record[0]) follows the beginning")
     }
   }

@@ -11,8 +11,8 @@ public struct Replay {
   }
 
   public private(set) var scheduler: Scheduler
-  /// The holdings after the last effect that was certainly carried out.
-  public private(set) var holdings: Holdings
+  /// The daemon's state after the last effect that was certainly carried out.
+  public private(set) var daemonState: DaemonState
   /// The number of all events since the first daemon.
   public private(set) var eventCount: UInt64
   /// The highest number of a request.
@@ -66,19 +66,19 @@ public struct Replay {
   ) throws(EventLogRefusal) {
     self.now = now
     scheduler = try reader.scheduler.get()
-    holdings = reader.holdings
+    daemonState = reader.daemonState
     eventCount = reader.start.eventCount
     requestLast = reader.start.requestLast
     lastAlive = reader.start.at
     progress = reader.progress
     records = reader.records
     end = reader.end
-    for (cookie, connection) in holdings.connections {
+    for (cookie, connection) in daemonState.connections {
       if let request = connection.waiting?.request { waiting[request] = cookie }
     }
     guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
-    settle(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
-    // Otherwise the first change of the holdings or the scheduler would copy them.
+    applyDone(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
+    // Otherwise the first change of the daemon's state or the scheduler would copy them.
     _ = consume reader
   }
 
@@ -87,17 +87,17 @@ public struct Replay {
     while damage == nil, let entry = records?.next() {
       switch entry {
       case .event(let event, let call, let at):
-        damage = checkOrder(at)
+        damage = Self.damage(at: end, event: at, previous: lastAlive, now: now)
         guard damage == nil else { break }
         if let call {
           waiting[call.waiting.request] = call.connection
-          holdings.connections[call.connection, default: .init()].waiting = call.waiting
+          daemonState.connections[call.connection, default: .init()].waiting = call.waiting
         }
         let effects = take(event, at: at)
         end = records?.end ?? end
         return Step(event: event, at: at, effects: effects)
       case .note(let note):
-        holdings.apply(note)
+        daemonState.apply(note)
         end = records?.end ?? end
       }
     }
@@ -114,10 +114,10 @@ public struct Replay {
       damage = EventLogDamage(
         place: end, problem: "\(progress.event - eventCount) events are missing")
     }
-    if isCallWritten, let input = holdings.connections[progress.callConnection]?.input,
+    if isCallWritten, let input = daemonState.connections[progress.callConnection]?.input,
       !input.bytes.isEmpty {
       isInputUsedUp = true
-      holdings.connections[progress.callConnection]?.input = MessagePart()
+      daemonState.connections[progress.callConnection]?.input = MessagePart()
     }
   }
 
@@ -126,9 +126,12 @@ public struct Replay {
     progress.callPhase != .none && progress.callEvent != 0 && progress.callEvent <= eventCount
   }
 
-  private func checkOrder(_ at: Instant) -> EventLogDamage? {
-    if at > now { return EventLogDamage(place: end, problem: "an event is of the future") }
-    if at < lastAlive {
+  // A static function: a call of a method would copy the replay at each event.
+  private static func damage(
+    at end: Int, event: Instant, previous: Instant, now: Instant
+  ) -> EventLogDamage? {
+    if event > now { return EventLogDamage(place: end, problem: "an event is of the future") }
+    if event < previous {
       return EventLogDamage(place: end, problem: "an event is older than the one before it")
     }
     return nil
@@ -139,32 +142,32 @@ public struct Replay {
     lastAlive = at
     eventCount += 1
     if let request = event.request { requestLast = max(requestLast, request.number) }
-    if case .scheduler(.stop) = event { holdings.leaveRunning() }
+    if case .scheduler(.stop) = event { daemonState.leaveRunning() }
     let effects = scheduler.handle(event, at: at)
-    settle(effects[...], alreadyDone: 0)
+    applyDone(effects[...], alreadyDone: 0)
     return effects
   }
 
   /// Applies those effects of the event that were carried out.
   ///
   /// - Parameter alreadyDone: The number of effects of the event before these.
-  private mutating func settle(_ effects: ArraySlice<Effect>, alreadyDone: Int) {
+  private mutating func applyDone(_ effects: ArraySlice<Effect>, alreadyDone: Int) {
     let done =
       eventCount < progress.event
       ? effects.count
       : eventCount == progress.event
         ? min(effects.count, max(0, progress.effectsDone - alreadyDone)) : 0
     for effect in effects.prefix(done) {
-      holdings.apply(effect)
+      daemonState.apply(effect)
       guard case .reply(let request, _) = effect else { continue }
       if let cookie = waiting.removeValue(forKey: request) {
-        holdings.connections[cookie]?.waiting = nil
+        daemonState.connections[cookie]?.waiting = nil
       }
     }
     effectsLeft = effects.dropFirst(done)
     effectsDone = alreadyDone + done
     if effectsLeft.isEmpty, let leader = lastEvent?.newLeader {
-      holdings.forgetArrival(of: leader)
+      daemonState.forgetUnmanagedLeader(of: leader)
     }
   }
 }

@@ -3,7 +3,7 @@ import TaskSchedulerCore
 /// A defect planted between the scheduler and the simulated world.
 ///
 /// A run that does not report the defect shows that the checkers are incomplete.
-public enum Canary: String, CaseIterable, Hashable, Sendable {
+public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropKill = "drop-kill"
   case dropCallback = "drop-callback"
   case dropResume = "drop-resume"
@@ -48,7 +48,7 @@ struct PlantedDefect {
 
   init(_ canary: Canary, seed: UInt64) {
     self.canary = canary
-    var chance = Chance(seed: seed, .faults, 1)
+    var chance = SeededGenerator(seed: seed, .faults, 1)
     period = 1 + chance.below(4)
   }
 

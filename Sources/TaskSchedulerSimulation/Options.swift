@@ -1,5 +1,5 @@
 /// The options of a run. Equal options produce equal traces.
-public struct SimulationOptions: Hashable, Sendable {
+public struct SimulationOptions: Equatable, Sendable {
   public var seed: UInt64
   /// The number of actions in the safety phase.
   public var actionCount: Int
@@ -49,7 +49,7 @@ extension SimulationOptions {
 }
 
 /// The outcome of a run.
-public struct SimulationOutcome: Hashable, Sendable {
+public struct SimulationOutcome: Equatable, Sendable {
   /// The number of events that the scheduler handled.
   public var eventCount: Int
   /// The number of restarts of the daemon.
@@ -60,7 +60,7 @@ public struct SimulationOutcome: Hashable, Sendable {
 }
 
 /// A violation of the contract.
-public struct Violation: Hashable, Sendable, Error {
+public struct Violation: Equatable, Sendable, Error {
   /// The checker's name.
   public var checker: String
   public var sentence: String

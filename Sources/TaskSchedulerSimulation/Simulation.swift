@@ -127,9 +127,9 @@ public final class Simulation {
   func disarmTimer() { armed = nil }
 
   /// Returns a stream of random numbers for choices in the order of time, not of the actions.
-  func draw(_ stream: Chance.Stream) -> Chance {
+  func draw(_ stream: SeededGenerator.Stream) -> SeededGenerator {
     draws += 1
-    return Chance(seed: options.seed, stream, draws)
+    return SeededGenerator(seed: options.seed, stream, draws)
   }
 
   func schedule(after delay: UInt64, _ planned: PlannedEvent) {
@@ -162,7 +162,7 @@ public final class Simulation {
   private func safetyPhase() {
     for number in 0..<options.actionCount where violation == nil {
       if options.skipped.contains(where: { $0.contains(number) }) { continue }
-      var chance = Chance(seed: options.seed, .actions, UInt64(number))
+      var chance = SeededGenerator(seed: options.seed, .actions, UInt64(number))
       advance(to: now + pause(&chance))
       guard violation == nil else { return }
       act(&chance)
@@ -172,7 +172,7 @@ public final class Simulation {
 
   /// Returns the pause before the next action. Most pauses are short, so that actions coincide.
   /// Some are so long that limits expire.
-  private func pause(_ chance: inout Chance) -> UInt64 {
+  private func pause(_ chance: inout SeededGenerator) -> UInt64 {
     switch chance.below(100) {
     case 0..<25: chance.below(2 * Nanoseconds.millisecond)
     case 25..<60: chance.below(400 * Nanoseconds.millisecond)

@@ -6,8 +6,8 @@
 /// that begins with it. Of many candidates, the first 512 of about the right length are compared: a
 /// client may have chosen names and candidates to keep others waiting.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
-  let wanted = Letters(name)
-  guard !wanted.bytes.isEmpty, wanted.bytes.count <= Letters.countMax else { return nil }
+  let wanted = ComparableName(name)
+  guard !wanted.bytes.isEmpty, wanted.bytes.count <= ComparableName.countMax else { return nil }
   let distanceMax = max(1, min(8, wanted.bytes.count / 3))
   var best: (distance: Int, name: String)?
   var beginning: [String] = []
@@ -17,13 +17,13 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
     // What is left out of its letters is not known yet.
     let excess = candidate.utf8.count - wanted.bytes.count
     guard excess >= -distanceMax else { continue }
-    let isLong = excess > distanceMax + candidate.utf8.lazy.filter(Letters.isMark).count
+    let isLong = excess > distanceMax + candidate.utf8.lazy.filter(ComparableName.isMark).count
     if isLong && (wanted.bytes.count < 3 || beginning.count > 1) { continue }
-    let other = Letters(candidate)
+    let other = ComparableName(candidate)
     if wanted.bytes.count >= 3, other.bytes.starts(with: wanted.bytes) {
       beginning.append(candidate)
     }
-    guard !isLong, other.bytes.count <= Letters.countMax else { continue }
+    guard !isLong, other.bytes.count <= ComparableName.countMax else { continue }
     comparisonsLeft -= 1
     let bound = best.map { $0.distance - 1 } ?? distanceMax
     if let distance = wanted.distance(to: other, max: bound) { best = (distance, candidate) }
@@ -32,7 +32,7 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
 }
 
 /// What of a name is compared.
-private struct Letters {
+private struct ComparableName {
   /// A name of a page's length is no typing mistake.
   static let countMax = 255
 
@@ -51,7 +51,7 @@ private struct Letters {
   /// The optimal string alignment distance; nil where it is greater than `max`.
   ///
   /// Computes only the cells of the table within `max` of its diagonal; other cells are larger.
-  func distance(to other: Letters, max: Int) -> Int? {
+  func distance(to other: ComparableName, max: Int) -> Int? {
     let (a, b) = (bytes, other.bytes)
     guard max >= 0, abs(a.count - b.count) <= max else { return nil }
     let far = max + 1

@@ -33,7 +33,7 @@ struct Arguments: ParsableCommand {
     help: ArgumentHelp(
       "Read manifests from DIR instead of the standard directories (may be repeated).",
       valueName: "dir"), completion: .directory)
-  var manifestFolders: [String] = []
+  var manifestDirectories: [String] = []
 
   @Option(
     help: ArgumentHelp("Listen on PATH, unless systemd passes a socket.", valueName: "path"),
@@ -178,14 +178,16 @@ func socketPath(_ arguments: Arguments) -> String {
 }
 
 // An internal option, with which the daemon has systemd start programs.
-if CommandLine.arguments.dropFirst().first == HeldStart.option { HeldStart.run() }
+if CommandLine.arguments.dropFirst().first == LaunchHelper.option { LaunchHelper.run() }
 
 let arguments = parse()
 var paths: ConfigurationPaths =
   arguments.user
   ? .user(uid: getuid(), environment: environment(), explicitFile: arguments.config)
   : .system(explicitFile: arguments.config, trustedOwners: [0, getuid()])
-if !arguments.manifestFolders.isEmpty { paths.manifestFolders = arguments.manifestFolders }
+if !arguments.manifestDirectories.isEmpty {
+  paths.manifestDirectories = arguments.manifestDirectories
+}
 
 if arguments.check {
   let (configuration, problems) = Configuration.load(from: paths)

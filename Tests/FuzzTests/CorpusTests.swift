@@ -3,7 +3,7 @@ import FuzzTargets
 import Testing
 
 /// An input that is kept in the repository.
-struct KeptInput: Sendable, CustomTestStringConvertible {
+struct CorpusInput: Sendable, CustomTestStringConvertible {
   let target: FuzzTarget
   let path: String
 
@@ -21,12 +21,12 @@ struct KeptInput: Sendable, CustomTestStringConvertible {
 
   /// The inputs of all targets below `Corpus` or `Findings`. The interfaces themselves are of the
   /// corpus.
-  static func all(in folder: String) -> [KeptInput] {
+  static func all(in folder: String) -> [CorpusInput] {
     FuzzTarget.all.flatMap { target in
       var folders = ["\(folder)/\(target.name)"]
       if folders == ["Corpus/interface"] { folders.append(interfaces) }
       return folders.flatMap { folder in
-        names(in: folder).map { KeptInput(target: target, path: "\(folder)/\($0)") }
+        names(in: folder).map { CorpusInput(target: target, path: "\(folder)/\($0)") }
       }
     }
   }
@@ -43,7 +43,7 @@ struct KeptInput: Sendable, CustomTestStringConvertible {
 struct CorpusTests {
   @Test("The kept corpus violates no promise", arguments: FuzzTarget.all)
   func corpus(_ target: FuzzTarget) throws {
-    let inputs = KeptInput.all(in: "Corpus").filter { $0.target.name == target.name }
+    let inputs = CorpusInput.all(in: "Corpus").filter { $0.target.name == target.name }
     #expect(inputs.count >= 3, "a target without seeds")
     for input in inputs {
       do {
@@ -55,15 +55,15 @@ struct CorpusTests {
   }
 
   @Test(
-    "Former findings of the fuzzer are not found again", arguments: KeptInput.all(in: "Findings"))
-  func findings(_ input: KeptInput) throws {
+    "Former findings of the fuzzer are not found again", arguments: CorpusInput.all(in: "Findings"))
+  func findings(_ input: CorpusInput) throws {
     try input.run()
   }
 
   @Test("Each input of the corpus, truncated at every byte, violates no promise")
   func truncated() throws {
     for target in FuzzTarget.all {
-      for input in KeptInput.all(in: "Corpus") where input.target.name == target.name {
+      for input in CorpusInput.all(in: "Corpus") where input.target.name == target.name {
         try input.runTruncated()
       }
     }
@@ -73,7 +73,7 @@ struct CorpusTests {
   func folders() {
     let known = Set(FuzzTarget.all.map(\.name))
     for folder in ["Corpus", "Findings"] {
-      #expect(Set(KeptInput.names(in: folder)).subtracting(known).isEmpty)
+      #expect(Set(CorpusInput.names(in: folder)).subtracting(known).isEmpty)
     }
   }
 
@@ -89,7 +89,7 @@ struct CorpusTests {
   }
 }
 
-extension KeptInput {
+extension CorpusInput {
   /// Runs the input's beginnings, those of the long ones in larger steps.
   func runTruncated() throws {
     let bytes = try Data(contentsOf: URL(filePath: "\(Self.fuzz)/\(path)"))

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Test machines have no GPU. `UseMeterTests` and the tests of the core therefore use simulated
-/// counters to test that GPU use in the background kills.
+/// Test machines have no GPU. `ResourceMeterTests` and the tests of the core therefore use
+/// simulated counters to test that the daemon kills an application for GPU use in the background.
 @Suite("§12: Off limits in the background")
 struct BackgroundRuleTests {
   private let id = "org.test.uses"
@@ -27,7 +27,7 @@ struct BackgroundRuleTests {
   func held(kind: String) throws {
     let daemon = try daemon()
     let monitor = try Monitor(daemon)
-    let program = try UsingProgram(daemon)
+    let program = try ResourceUsingProgram(daemon)
     #expect(try program.ask("lock \(kind) \(shared.file("contacts.db"))") == "done")
     try daemon.adopt(id, program.process)
     try daemon.sendToBackground(id)
@@ -43,7 +43,7 @@ struct BackgroundRuleTests {
   func free() throws {
     let daemon = try daemon()
     let monitor = try Monitor(daemon)
-    let program = try UsingProgram(daemon)
+    let program = try ResourceUsingProgram(daemon)
     for kind in ["flock", "fcntl", "ofd"] {
       _ = try program.ask("lock \(kind) \(shared.file("contacts.db"))")
       _ = try program.ask("unlock")
@@ -128,8 +128,8 @@ struct BackgroundRuleTests {
 
   /// Returns a program that uses CPU time in short bursts until the daemon throttles it. The time
   /// that it uses after that must not kill it.
-  private func throttled(_ daemon: DaemonFixture) throws -> UsingProgram {
-    let program = try UsingProgram(daemon)
+  private func throttled(_ daemon: DaemonFixture) throws -> ResourceUsingProgram {
+    let program = try ResourceUsingProgram(daemon)
     try daemon.adopt(id, program.process, background: true, task: "work")
     while try daemon.application(id).instance?.resources?.throttledPercent == nil {
       try program.ask("burn 0.005")
@@ -170,7 +170,7 @@ struct BackgroundRuleTests {
     let daemon = try daemon(
       ("BackgroundUseWindow", "100ms"), ("BackgroundProcessorShare", "2"),
       ("ThrottledProcessorShare", "1"))
-    let program = try UsingProgram(daemon)
+    let program = try ResourceUsingProgram(daemon)
     try daemon.adopt(id, program.process)
     try program.ask("burn 0.6")
     // The program answers when it has used up the CPU time.
@@ -183,7 +183,7 @@ struct BackgroundRuleTests {
   func listening() throws {
     let daemon = try daemon()
     let monitor = try Monitor(daemon)
-    let program = try UsingProgram(daemon)
+    let program = try ResourceUsingProgram(daemon)
     let path = shared.file("socket")
     let address = try program.ask("listen \(path)")
     try daemon.adopt(id, program.process)

@@ -24,7 +24,7 @@ struct DamagedEventLogTests {
 
   private func eventLog(_ daemon: DaemonFixture) throws -> String {
     let folder = daemon.folder.file("event-log")
-    let names = try Folder.names(path: folder).filter { $0.hasPrefix("event-log.") }
+    let names = try Directory.names(path: folder).filter { $0.hasPrefix("event-log.") }
     return "\(folder)/\(try unwrap(names.last))"
   }
 
@@ -123,7 +123,9 @@ struct DamagedEventLogTests {
     let (other, others, otherRun) = try marked()
     let folder = first.folder.file("event-log")
     func lose() throws {
-      for name in try Folder.names(path: folder) { try Folder.remove(path: "\(folder)/\(name)") }
+      for name in try Directory.names(path: folder) {
+        try Directory.remove(path: "\(folder)/\(name)")
+      }
       rmdir(folder)
     }
     var second: DaemonFixture?

@@ -88,7 +88,7 @@ struct DocumentTests {
     let names = Set(installed.pages.map { "man:\($0.name)(\($0.section))" })
     var count = 0
     for folder in ["usr/lib/systemd/system", "usr/lib/systemd/user", "usr/lib/systemd/catalog"] {
-      for file in try Folder.names(path: "\(installed.root)/\(folder)") {
+      for file in try Directory.names(path: "\(installed.root)/\(folder)") {
         let text = try String(
           contentsOfFile: "\(installed.root)/\(folder)/\(file)", encoding: .utf8)
         for line in text.split(separator: "\n") where line.hasPrefix("Documentation") {

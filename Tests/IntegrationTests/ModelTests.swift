@@ -48,7 +48,7 @@ struct ModelTests {
     #expect(inspection.facts.running == 1)
     kill(application.pid, SIGSTOP)
     try waitUntil("it is stopped") { try daemon.state(of: application.pid) == .stopped }
-    #expect(throws: Unlike.self) { try inspection.compare(leaders) }
+    #expect(throws: PredictionMismatch.self) { try inspection.compare(leaders) }
     kill(application.pid, SIGCONT)
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)

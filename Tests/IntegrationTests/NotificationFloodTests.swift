@@ -91,7 +91,7 @@ struct NotificationFloodTests {
     try other.notify("Mine", at: WallClockTime(in: 1000))
     #expect(try other.notifications().count == 1)
     let after = try residentBytes(daemon)
-    let eventLog = try Folder.names(path: daemon.folder.file("event-log"))
+    let eventLog = try Directory.names(path: daemon.folder.file("event-log"))
       .map { size(daemon.folder.file("event-log/\($0)")) }.reduce(0, +)
     let store = size(daemon.folder.file("state/notifications.db"))
     print("resident \(before >> 10) to \(after >> 10) KiB, event log \(eventLog >> 10) KiB, "

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A process that gets the pid of one that has ended.
-private enum RebornProcess {
+private enum PIDReuser {
   /// Starts a process with the pid in its argument. The process prints `born`, stops itself, and
   /// prints `continued` when it is resumed.
   static let program = """
@@ -40,7 +40,7 @@ private enum RebornProcess {
 /// set_tid).
 @Suite(
   "§15: A signal reaches only processes of its application (pid reuse included)",
-  .enabled(if: RebornProcess.isPossible, "this machine does not let us choose a pid (clone3)"))
+  .enabled(if: PIDReuser.isPossible, "this machine does not let us choose a pid (clone3)"))
 struct PIDReuseTests {
   private let id = "org.test.mail"
 
@@ -54,7 +54,7 @@ struct PIDReuseTests {
   }
 
   private func bear(_ pid: Int32, _ daemon: DaemonFixture) throws -> TestProcess {
-    let other = try daemon.python(RebornProcess.program, ["\(pid)"])
+    let other = try daemon.python(PIDReuser.program, ["\(pid)"])
     #expect(try other.nextLine() == "born")
     try waitUntil("it has stopped itself") { try daemon.state(of: pid) == .stopped }
     return other

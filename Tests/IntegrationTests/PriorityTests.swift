@@ -15,8 +15,8 @@ struct PriorityTests {
 
   /// Starts a program with a child and two threads that have different priorities, one of them
   /// real-time.
-  private func program(_ daemon: DaemonFixture) throws -> UsingProgram {
-    let program = try UsingProgram(daemon)
+  private func program(_ daemon: DaemonFixture) throws -> ResourceUsingProgram {
+    let program = try ResourceUsingProgram(daemon)
     let thread = try program.ask("thread")
     _ = try program.ask("nice \(thread) -3")
     _ = try program.ask("fork")
@@ -95,7 +95,7 @@ struct PriorityTests {
   @Test("A process that is forked while its parent is lowered is restored with it")
   func bornMeanwhile() throws {
     let daemon = try DaemonFixture()
-    let program = try UsingProgram(daemon)
+    let program = try ResourceUsingProgram(daemon)
     let count = 300
     _ = try program.ask("storm \(count)")
     try waitUntil("it has begun") { try program.processes().count > count / 10 }
@@ -118,7 +118,7 @@ struct PriorityTests {
     .enabled(if: (try? ProcFS())?.usesAutogroups == true, "sessions do not compete here"))
   func sessions() throws {
     let daemon = try DaemonFixture()
-    let program = try UsingProgram(daemon)
+    let program = try ResourceUsingProgram(daemon)
     let own = try #require(Int32(try program.ask("session")))
     let other = try #require(Int32(try program.ask("session")))
     try daemon.proc.set(.autogroup, to: -4, thread: other, process: other, group: nil)
@@ -145,7 +145,7 @@ struct PriorityTests {
   ) throws -> (before: ThreadPriority?, lowered: ThreadPriority?, words: String, after: Bool) {
     let nobody: UInt32 = 65534
     let daemon = try DaemonFixture(uid: nobody)
-    let program = try UsingProgram(daemon, uid: nobody)
+    let program = try ResourceUsingProgram(daemon, uid: nobody)
     let pid = program.process.pid
     if !limits.isEmpty {
       let limiting = try TestProcess("/usr/bin/prlimit", ["prlimit", "--pid=\(pid)"] + limits)
@@ -313,7 +313,7 @@ extension DaemonFixture {
 }
 
 /// Resources/uses.py.
-final class UsingProgram {
+final class ResourceUsingProgram {
   let process: TestProcess
   private let daemon: DaemonFixture
 
@@ -324,7 +324,7 @@ final class UsingProgram {
   }
 
   /// Starts a second program of the same kind.
-  func copy() throws -> UsingProgram { try UsingProgram(daemon) }
+  func copy() throws -> ResourceUsingProgram { try ResourceUsingProgram(daemon) }
 
   /// Sends a command to the program, and returns its answer.
   @discardableResult

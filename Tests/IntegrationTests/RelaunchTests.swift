@@ -412,8 +412,8 @@ struct RelaunchTests {
     let pid = try running(first, Monitor(first)).pid
     let daemon = try first.killed {
       let eventLog = first.folder.file("event-log")
-      for name in try Folder.names(path: eventLog) {
-        try Folder.remove(path: "\(eventLog)/\(name)")
+      for name in try Directory.names(path: eventLog) {
+        try Directory.remove(path: "\(eventLog)/\(name)")
       }
     }
     let instance = try running(daemon, Monitor(daemon))

@@ -149,8 +149,8 @@ struct SampleOutputTests {
 
   @Test("A document shows what the command prints")
   func samples() throws {
-    let pages = try Folder.names(path: Programs.root + "/docs").filter { $0.hasSuffix(".md") }
-    let manuals = try Folder.names(path: Programs.root + "/man")
+    let pages = try Directory.names(path: Programs.root + "/docs").filter { $0.hasSuffix(".md") }
+    let manuals = try Directory.names(path: Programs.root + "/man")
     let samples =
       try (["README.md"] + pages.map { "docs/\($0)" }).flatMap { try Sample.ofMarkdown($0) }
       + manuals.flatMap { try Sample.ofManual("man/\($0)") }

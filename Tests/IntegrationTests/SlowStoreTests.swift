@@ -107,7 +107,7 @@ struct SlowStoreTests {
 
   /// Whether the store's thread exists in addition to the thread of the event loop.
   private func isWriting(_ daemon: DaemonFixture) throws -> Bool {
-    try Folder.names(path: "/proc/\(daemon.process.pid)/task").count > 1
+    try Directory.names(path: "/proc/\(daemon.process.pid)/task").count > 1
   }
 
   private func error(_ answer: JSONValue) -> String? {

@@ -76,7 +76,7 @@ struct StartFailureTests {
       text.contains(
         "the event log's directory \(eventLog) (--event-log) belongs to user 65534; it must belong "
           + "to root (chown)"))
-    #expect(try Folder.names(path: eventLog).isEmpty)
+    #expect(try Directory.names(path: eventLog).isEmpty)
   }
 
   @Test("The event log's directory may be written by its owner only")
@@ -87,7 +87,7 @@ struct StartFailureTests {
     let (exit, text) = try start(socket: folder.file("socket"), eventLog: ["--event-log", eventLog])
     #expect(exit == .exited(code: 1))
     #expect(text.contains("(--event-log) may be written by others (mode 777)"))
-    #expect(try Folder.names(path: eventLog).isEmpty)
+    #expect(try Directory.names(path: eventLog).isEmpty)
   }
 
   @Test("A link at the path of the event log's lock is not followed")

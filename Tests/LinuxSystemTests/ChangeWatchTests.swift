@@ -51,14 +51,14 @@ struct FolderWatchTests {
   private let folder = TemporaryDirectory()
 
   /// Waits for the first event, and returns the names of all events.
-  private func names(_ watch: borrowing FolderWatch) throws -> [String] {
+  private func names(_ watch: borrowing DirectoryWatch) throws -> [String] {
     try waitFor(POLLIN, on: watch.descriptor.rawValue)
     return try watch.takeChanges().map(\.name)
   }
 
   @Test("The watch reports entries that are created, replaced, written and removed")
   func changes() throws {
-    let watch = try FolderWatch()
+    let watch = try DirectoryWatch()
     let watched = try watch.add(folder.path)
     #expect(try watch.add(folder.path) == watched)
     #expect(try watch.takeChanges().isEmpty)
@@ -76,7 +76,7 @@ struct FolderWatchTests {
 
   @Test("The watch reports that a directory is gone, and names the directory of each change")
   func folders() throws {
-    let watch = try FolderWatch()
+    let watch = try DirectoryWatch()
     let outer = try watch.add(folder.path)
     #expect(mkdir(folder.file("inner"), 0o755) == 0)
     let inner = try watch.add(folder.file("inner"))
@@ -92,7 +92,7 @@ struct FolderWatchTests {
 
   @Test("The watch refuses a path that is not a directory")
   func refused() throws {
-    let watch = try FolderWatch()
+    let watch = try DirectoryWatch()
     folder.write("file", "")
     for (name, code) in [("none", ENOENT), ("file", ENOTDIR)] {
       do throws(SystemError) {

@@ -18,16 +18,16 @@ struct PriorityReleaseTests {
     let child = try #require(Int32(try parent.readLine() ?? ""))
     defer { kill(child, SIGKILL) }
     let stats = try [parent.pid, child].map { try #require(try proc.stat($0)) }
-    func lowered(_ stat: ProcessStat, _ lever: PriorityLever, _ before: Int, _ after: Int)
+    func lowered(_ stat: ProcessStat, _ kind: PriorityKind, _ before: Int, _ after: Int)
       throws -> LoweredPriority {
-      try proc.set(lever, to: after, thread: stat.pid, process: stat.pid, group: nil)
+      try proc.set(kind, to: after, thread: stat.pid, process: stat.pid, group: nil)
       return LoweredPriority(
-        thread: stat.identity, process: stat.pid, lever: lever, before: before, after: after)
+        thread: stat.identity, process: stat.pid, kind: kind, before: before, after: after)
     }
     let last = ThreadPriority.ioPriorityLast
     var items: [LoweredPriority] = []
-    let levers = [(PriorityLever.nice, 15), (.ioPriority, last), (.outOfMemoryScore, 500)]
-    for (lever, after) in levers { items.append(try lowered(stats[0], lever, 0, after)) }
+    let kinds = [(PriorityKind.nice, 15), (.ioPriority, last), (.outOfMemoryScore, 500)]
+    for (kind, after) in kinds { items.append(try lowered(stats[0], kind, 0, after)) }
     // The record names one lowered priority of the child. The child inherited the others.
     items.append(try lowered(stats[1], .nice, 0, 15))
     _ = try lowered(stats[1], .ioPriority, 0, last)

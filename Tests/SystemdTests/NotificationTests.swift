@@ -291,11 +291,11 @@ private final class Client {
 
   struct Event: Decodable {
     struct Parameters: Decodable {
-      struct Told: Decodable {
+      struct DeliveredEvent: Decodable {
         struct Notification: Decodable { var id: Int }
         var notification: Notification
       }
-      var notification: Told?
+      var notification: DeliveredEvent?
     }
     var parameters: Parameters
   }

@@ -28,7 +28,7 @@ struct BackgroundRuleTests {
     }
   }
 
-  private func looks(_ world: World) -> Int {
+  private func samples(_ world: World) -> Int {
     resources(world).count { if case .sample = $0 { true } else { false } }
   }
 
@@ -152,12 +152,12 @@ struct BackgroundRuleTests {
     world.rates[id] = (0.49, 0)
     world.advance(by: .seconds(400))
     #expect(throttles(world).isEmpty)
-    #expect(looks(world) > 30)
+    #expect(samples(world) > 30)
     world.ask { .operation(.activate($0, mail)) }
     world.acknowledgeAll(id)
     world.forget()
     world.advance(by: .seconds(4000))
-    #expect(looks(world) == 0)
+    #expect(samples(world) == 0)
     #expect(world.scheduler.nextDeadline == nil, "nothing wakes an idle daemon")
   }
 
@@ -178,7 +178,7 @@ struct BackgroundRuleTests {
     #expect(world.state(id) == .suspended)
     world.forget()
     world.advance(by: .seconds(1000))
-    #expect(looks(world) == 0)
+    #expect(samples(world) == 0)
   }
 
   @Test("While a debugger traces any process of the instance, its use is not limited")
@@ -203,7 +203,7 @@ struct BackgroundRuleTests {
     try world.crash(awayFor: .seconds(5))
     #expect(throttles(world) == [10])
     #expect(priorities(world) == [.background])
-    #expect(looks(world) == 1)
+    #expect(samples(world) == 1)
     #expect(world.state(id) == .background)
   }
 
@@ -219,7 +219,7 @@ struct BackgroundRuleTests {
       world.forget()
       try world.crash()
       #expect(world.state(id) == .background)
-      #expect(looks(world) == 1)
+      #expect(samples(world) == 1)
       world.suspending = .atOnce
       world.advance(by: world.scheduler.policy.suspendRetryInterval)
       #expect(world.state(id) == (isPlaying ? .background : .suspended))

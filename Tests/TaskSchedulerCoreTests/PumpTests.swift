@@ -4,7 +4,7 @@ import Testing
 private let mailer = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 
 /// What is behind a pump: it writes down what the pump does.
-private final class Behind: EventStore, EffectHandler {
+private final class PumpRecorder: EventStore, EffectHandler {
   enum Line: Equatable {
     case recorded(Event), willHandle(Event), willCarryOut(Int), run(Effect), effectDone
     case didHandle(Event), didHandleAll(deadline: Instant?)
@@ -36,7 +36,7 @@ private final class Behind: EventStore, EffectHandler {
 
 @Suite("The pump stores, handles and carries out, in this order")
 struct PumpTests {
-  private let behind = Behind()
+  private let behind = PumpRecorder()
   private let pump: Pump
   private let terminate = Event.operation(.terminate(RequestID(1), mailer, byUser: false))
   private let refusal = Effect.reply(RequestID(1), .refused(.unknownApplication(mailer)))

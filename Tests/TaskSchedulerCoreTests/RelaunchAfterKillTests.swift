@@ -5,7 +5,7 @@ import Testing
 @Suite("§8 Relaunch after an end that the daemon caused")
 struct RelaunchAfterKillTests {
   /// An end that neither the application nor a person chooses.
-  struct DaemonsEnd: CustomTestStringConvertible, Sendable {
+  struct DaemonEnd: CustomTestStringConvertible, Sendable {
     let reason: EndReason
     let bringAbout: @Sendable (inout World) -> Void
     var testDescription: String { reason.name }
@@ -16,8 +16,8 @@ struct RelaunchAfterKillTests {
     }
 
     /// For what an application in the background uses of the machine.
-    static func using(_ reason: EndReason, processor: Double, gpu: Double) -> DaemonsEnd {
-      DaemonsEnd(reason) { world in
+    static func using(_ reason: EndReason, processor: Double, gpu: Double) -> DaemonEnd {
+      DaemonEnd(reason) { world in
         let id = world.makeVoIP(mail, .background)
         world.rates[id] = (processor, gpu)
         world.advance(by: .seconds(20))
@@ -28,37 +28,37 @@ struct RelaunchAfterKillTests {
   @Test(
     "§8: The mode voip relaunches after the daemon's own kills, and after an end of unknown reason",
     arguments: [
-      DaemonsEnd(.callbackTimeout) { world in
+      DaemonEnd(.callbackTimeout) { world in
         let id = world.makeVoIP(mail, .active)
         world.ask { .operation(.sendToBackground($0, mail)) }
         world.advance(by: .seconds(6))
         #expect(world.state(id) == .notRunning)
       },
-      DaemonsEnd(.backgroundTimeExpired) { world in
+      DaemonEnd(.backgroundTimeExpired) { world in
         _ = world.makeVoIP(mail, .background)
         world.advance(by: .seconds(600))
       },
-      DaemonsEnd(.keepAliveTimeout) { world in
+      DaemonEnd(.keepAliveTimeout) { world in
         let id = world.makeVoIP(mail, .active)
         world.ask { .application(.setKeepAlive($0, id, interval: .seconds(600))) }
         world.ask { .operation(.sendToBackground($0, mail)) }
         world.acknowledgeAll(id)
         world.advance(by: .seconds(630))
       },
-      DaemonsEnd.using(.gpuInBackground, processor: 0, gpu: 0.5),
-      DaemonsEnd.using(.excessiveUse, processor: 3, gpu: 0),
-      DaemonsEnd(.sharedResourceHeld) { world in
+      DaemonEnd.using(.gpuInBackground, processor: 0, gpu: 0.5),
+      DaemonEnd.using(.excessiveUse, processor: 3, gpu: 0),
+      DaemonEnd(.sharedResourceHeld) { world in
         world.suspending = .never
         let id = world.makeVoIP(mail, .background)
         world.end(id, TaskID(1))
         world.feed(.resources(.held(id, path: "/srv/db")))
         world.suspending = .atOnce
       },
-      DaemonsEnd(.unknown) { world in
+      DaemonEnd(.unknown) { world in
         world.feed(.process(.leaderExited(world.makeVoIP(mail, .suspended), .unknown)))
       },
     ])
-  func killed(_ end: DaemonsEnd) {
+  func killed(_ end: DaemonEnd) {
     var world = World {
       $0.backgroundUseWindow = .seconds(10)
       $0.backgroundProcessorShare = 50

@@ -11,7 +11,7 @@ struct SnapshotTests {
   @Test("A scheduler that was stored and restored behaves as the original",
     arguments: 1...12 as ClosedRange<UInt64>)
   func goesOn(seed: UInt64) throws {
-    var walk = Walk(seed: seed)
+    var walk = RandomWalk(seed: seed)
     for _ in 0..<12 {
       walk.run(steps: 50, thenStop: false)
       let original = walk.world.scheduler
@@ -29,7 +29,7 @@ struct SnapshotTests {
 
   @Test("The same state is stored as the same bytes")
   func canonical() throws {
-    var walk = Walk(seed: 7)
+    var walk = RandomWalk(seed: 7)
     walk.run(steps: 300, thenStop: false)
     let first = StoredWriter.bytes(of: walk.world.scheduler)
     #expect(StoredWriter.bytes(of: try restored(walk.world.scheduler)) == first)

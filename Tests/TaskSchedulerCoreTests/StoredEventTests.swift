@@ -110,7 +110,7 @@ struct StoredEventTests {
 
   @Test("The samples have every case of an event")
   func everyEvent() {
-    let count = caseCount(Event.form.parts)
+    let count = caseCount(Event.parts)
     #expect(Set(Event.samples.map { caseNumber($0) }) == Set(0..<count))
   }
 
@@ -118,14 +118,14 @@ struct StoredEventTests {
   func effects() throws {
     var seen: Set<Int> = []
     for seed in 1...4 as ClosedRange<UInt64> {
-      var walk = Walk(seed: seed)
+      var walk = RandomWalk(seed: seed)
       walk.run(steps: 600)
       for effect in walk.world.effects { seen.insert(caseNumber(effect)) }
       #expect(try restored(walk.world.effects) == walk.world.effects)
     }
     let expiration = Effect.expire(instance, TaskID(3), remaining: .milliseconds(1))
     #expect(try restored(expiration) == expiration)
-    #expect(seen.union([caseNumber(expiration)]) == Set(0..<caseCount(Effect.form.parts)))
+    #expect(seen.union([caseNumber(expiration)]) == Set(0..<caseCount(Effect.parts)))
   }
 
   @Test("Bytes whose application has no reverse-DNS id are refused")

@@ -46,7 +46,7 @@ struct StoredTests {
 
   @Test("Bytes that end early, go on, or promise more than there is are refused")
   func damaged() throws {
-    var walk = Walk(seed: 3)
+    var walk = RandomWalk(seed: 3)
     walk.run(steps: 300, thenStop: false)
     let instances = walk.world.scheduler.instances
     #expect(instances.count > 1)
@@ -64,7 +64,7 @@ struct StoredTests {
 
   @Test("No changed byte makes the reader crash")
   func changedByte() throws {
-    var walk = Walk(seed: 5)
+    var walk = RandomWalk(seed: 5)
     walk.run(steps: 200, thenStop: false)
     let whole = StoredWriter.bytes(of: walk.world.scheduler)
     for index in whole.indices {

@@ -176,15 +176,16 @@ struct ConfigurationLoadTests {
   func xdg() {
     let both = ConfigurationPaths.user(
       uid: 7, environment: ["HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "relative"])
-    #expect(both.settingFolders == ["/usr/share/taskschedd", "/etc/taskschedd", "/c/taskschedd"])
     #expect(
-      both.manifestFolders == [
+      both.settingDirectories == ["/usr/share/taskschedd", "/etc/taskschedd", "/c/taskschedd"])
+    #expect(
+      both.manifestDirectories == [
         "/c/taskschedd/applications", "/h/.local/share/taskschedd/applications",
         "/etc/taskschedd/applications", "/usr/share/taskschedd/applications",
       ])
     #expect(both.trustedOwners == [0, 7])
     let none = ConfigurationPaths.user(uid: 7, environment: [:])
-    #expect(none.settingFolders == ["/usr/share/taskschedd", "/etc/taskschedd"])
+    #expect(none.settingDirectories == ["/usr/share/taskschedd", "/etc/taskschedd"])
   }
 
   @Test("The file of --config, with its drop-ins, is read instead of all others")

@@ -9,8 +9,8 @@ import Testing
 @Suite("§15.6: A user without credit still has a turn")
 struct FairShareTurnTests {
   /// A connection with one call.
-  private final class Caller: TurnTaker {
-    var isPutOff = false
+  private final class Caller: WorkSource {
+    var isDeferred = false
     private(set) var isServed = false
     func serve() { isServed = true }
   }

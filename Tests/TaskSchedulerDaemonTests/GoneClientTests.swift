@@ -92,12 +92,12 @@ private final class GoneClientsDaemon: ConnectionOwner {
     connection.reply(NoFields())
   }
 
-  func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool {
-    ControlInterface.MethodName(rawValue: call.method)?.onlyAsks ?? true
+  func isUseless(_ call: ReceivedCall, on connection: Connection) -> Bool {
+    ControlInterface.MethodName(rawValue: call.method)?.isQuery ?? true
   }
 
   func hasConnection(_ cookie: UInt64) -> Bool { false }
-  func keep(_ change: Kept, for user: UInt32) -> String? { nil }
+  func keep(_ change: HeldResources, for user: UInt32) -> String? { nil }
   func admits(_ connection: Connection) -> Bool { true }
   func served(_ connection: Connection, nanoseconds: UInt64) {}
   func save(_ connection: Connection) {}

@@ -34,7 +34,7 @@ struct GroupPriorityTests {
     folder.write("cpu.max", "90000 100000\n")
     var options = DaemonOptions()
     options.backgroundNice = 1
-    let membership = try Membership(proc: proc)
+    let membership = try InstanceMembership(proc: proc)
     priorities = try Priorities(
       membership: membership, steps: try ProcessSteps(loop: loop), loop: loop, eventLog: eventLog,
       options: options

@@ -25,7 +25,7 @@ struct InterruptedCallTests {
     folder = try EventLogDirectory(path: temporary.file("event-log"), proc: proc)
     eventLog = EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
     client = try Client(eventLog, proc: proc)
-    eventLog.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
+    eventLog.state = { [client] in (client.daemonState, Scheduler(), requestLast: 1) }
   }
 
   @Test("After two restarts, the client's next message is not taken for the interrupted call")
@@ -95,10 +95,10 @@ struct InterruptedCallTests {
     try client.call {
       eventLog.record(event, at: now)
       let next = try takeOver()
-      #expect(next.replay.holdings.connections[client.cookie]?.waiting == call)
+      #expect(next.replay.daemonState.connections[client.cookie]?.waiting == call)
       eventLog.willCarryOut(Array(next.replay.effectsLeft))
       while try !takeOver().replay.effectsLeft.isEmpty { eventLog.effectDone() }
-      #expect(try takeOver().replay.holdings.connections[client.cookie]?.waiting == nil)
+      #expect(try takeOver().replay.daemonState.connections[client.cookie]?.waiting == nil)
     }
   }
 
@@ -162,7 +162,7 @@ struct InterruptedCallTests {
   }
 
   private func input(_ next: Next) throws -> [UInt8] {
-    next.replay.holdings.connections[client.cookie]?.input.bytes ?? []
+    next.replay.daemonState.connections[client.cookie]?.input.bytes ?? []
   }
 
   @Test("The received bytes of a call are held until the call is written, and no longer")
@@ -225,7 +225,7 @@ struct InterruptedCallTests {
     let found = try find()
     let replay = found.replay
     let eventLog = EventLog(continuing: found, in: folder, boot: boot, log: log)
-    eventLog.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
+    eventLog.state = { [client] in (client.daemonState, Scheduler(), requestLast: 1) }
     return Next(call: InterruptedCall(replay), eventLog: eventLog, replay: replay)
   }
 
@@ -243,7 +243,7 @@ struct InterruptedCallTests {
   private func waits() throws -> Bool {
     let mapping = try FileMapping.open(path: folder.path(of: #require(folder.numbers.first)))
     let reader = try EventLogReader(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
-    return reader.holdings.connections[client.cookie]?.waiting != nil
+    return reader.daemonState.connections[client.cookie]?.waiting != nil
   }
 
   /// Records events until one more would begin a new event log.
@@ -251,7 +251,7 @@ struct InterruptedCallTests {
     let path = temporary.file("measured")
     let other = try EventLogDirectory(path: path, proc: proc)
     let measured = EventLog(other, boot: boot, scheduler: Scheduler(), at: now, log: log)
-    measured.state = { (Holdings(), Scheduler(), requestLast: 0) }
+    measured.state = { (DaemonState(), Scheduler(), requestLast: 0) }
     let first = other.numbers
     while true {
       measured.record(.scheduler(.deadlineReached), at: now)
@@ -306,17 +306,17 @@ private final class Client: ConnectionOwner {
   }
 
   /// The waiting call as `Requests` describes it.
-  var waiting: Holdings.Waiting {
-    Holdings.Waiting(
+  var waiting: DaemonState.Waiting {
+    DaemonState.Waiting(
       request: request, method: ControlInterface.Activate.name, application: "org.example.a",
       takesMore: false, isOneway: false)
   }
 
-  /// The holdings as `Requests` reports them until the call is answered.
-  var holdings: Holdings {
-    var holdings = Holdings()
-    holdings.connections[cookie] = Holdings.Connection(waiting: waiting)
-    return holdings
+  /// The daemon's state as `Requests` reports it until the call is answered.
+  var daemonState: DaemonState {
+    var daemonState = DaemonState()
+    daemonState.connections[cookie] = DaemonState.Connection(waiting: waiting)
+    return daemonState
   }
 
   static let message =
@@ -364,8 +364,8 @@ private final class Client: ConnectionOwner {
   }
 
   func hasConnection(_ cookie: UInt64) -> Bool { false }
-  func keep(_ change: Kept, for user: UInt32) -> String? { nil }
-  func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool { false }
+  func keep(_ change: HeldResources, for user: UInt32) -> String? { nil }
+  func isUseless(_ call: ReceivedCall, on connection: Connection) -> Bool { false }
   func admits(_ connection: Connection) -> Bool { true }
   func served(_ connection: Connection, nanoseconds: UInt64) {}
   func save(_ connection: Connection) {}

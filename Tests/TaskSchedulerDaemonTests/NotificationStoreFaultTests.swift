@@ -41,7 +41,7 @@ struct NotificationStoreFaultTests {
     #expect(try BoundedFileBytes.of(aside.path) == Array(text.utf8))
     #expect(try store.list().isEmpty)
     try store.apply([StoreFixture.schedule(2_000_000_000_000, mail)])
-    #expect(FileFacts(path: path)?.permissions == 0o600)
+    #expect(FileStatus(path: path)?.permissions == 0o600)
   }
 
   @Test("With any damaged page, the readable notifications are recovered, and no id is reused")

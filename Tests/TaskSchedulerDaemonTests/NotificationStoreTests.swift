@@ -280,8 +280,8 @@ struct NotificationStoreTests {
     let path = folder.file("new/state/notifications.db")
     let store = try NotificationStore(path: path)
     try store.apply([StoreFixture.schedule(1, mail)])
-    for file in [path, path + "-wal"] { #expect(FileFacts(path: file)?.permissions == 0o600) }
-    #expect(FileFacts(path: folder.file("new"))?.permissions == 0o700)
+    for file in [path, path + "-wal"] { #expect(FileStatus(path: file)?.permissions == 0o600) }
+    #expect(FileStatus(path: folder.file("new"))?.permissions == 0o700)
   }
 
   @Test("A stored change survives kill -9 during the next")

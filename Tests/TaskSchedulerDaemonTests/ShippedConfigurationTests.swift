@@ -42,6 +42,14 @@ struct ShippedConfigurationTests {
     }
   }
 
+  @Test("The fuzzer begins with the installed taskschedd.toml")
+  func corpus() throws {
+    let copy = try BoundedFile(
+      path: "\(Self.package)/Fuzz/Corpus/settings/shipped.toml", bytesMax: 1 << 20)
+    let isSame = try copy.bytes.elementsEqual(Self.text("taskschedd.toml").utf8)
+    #expect(isSame, "cp systemd/taskschedd.toml Fuzz/Corpus/settings/shipped.toml")
+  }
+
   @Test("Each setting's comment states its bounds")
   func statedBounds() throws {
     let words = try Self.text("taskschedd.toml").split { " \n#".contains($0) }
@@ -63,7 +71,7 @@ struct ShippedConfigurationTests {
   @Test("The example manifests have no mistake on a machine that has their users")
   func examples() throws {
     let fixture = ConfigurationFixture()
-    let names = try Folder.names(path: "\(Self.package)/systemd/examples")
+    let names = try Directory.names(path: "\(Self.package)/systemd/examples")
     for name in names {
       // `mail` is a user of Debian. On a machine without this user, the test uses root.
       let hasMail = try Users.user(named: "mail") != nil

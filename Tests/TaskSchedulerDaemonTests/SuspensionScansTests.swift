@@ -50,12 +50,12 @@ struct SuspensionScansTests {
   func order() throws {
     for number in 3..<10 { symlink("/x", root.file("42/fd/\(number)")) }
     var told: [String] = []
-    let looks = try SuspensionScans(scans: scans, loop: loop) { id, findings in
+    let suspensionScans = try SuspensionScans(scans: scans, loop: loop) { id, findings in
       told.append("\(id.number) found \(findings.examinedCount)")
     } ended: {
       told.append("ended \($0.map(\.number))")
     }
-    looks.add(InstanceID(1), user: 1, scan(42))
+    suspensionScans.add(InstanceID(1), user: 1, scan(42))
     #expect(told.isEmpty)
     try turn { told.count == 2 }
     #expect(told == ["1 found 7", "ended [1]"])
@@ -66,14 +66,14 @@ struct SuspensionScansTests {
     let pipe = blockProcess(42)
     var found: [InstanceID] = []
     var ended: [InstanceID] = []
-    let looks = try SuspensionScans(scans: scans, loop: loop) { id, _ in
+    let suspensionScans = try SuspensionScans(scans: scans, loop: loop) { id, _ in
       found.append(id)
     } ended: {
       ended += $0
     }
-    looks.add(InstanceID(1), user: 1, scan(42))
-    looks.cancel(InstanceID(1))
-    looks.add(InstanceID(1), user: 1, scan(41))
+    suspensionScans.add(InstanceID(1), user: 1, scan(42))
+    suspensionScans.cancel(InstanceID(1))
+    suspensionScans.add(InstanceID(1), user: 1, scan(41))
     unblockProcess(42, pipe)
     try turn { !ended.isEmpty }
     #expect(found == [InstanceID(1)] && ended == [InstanceID(1)])
@@ -83,12 +83,12 @@ struct SuspensionScansTests {
   func others() throws {
     let pipe = blockProcess(42)
     var ended: [UInt64] = []
-    let looks = try SuspensionScans(scans: scans, loop: loop) { _, _ in
+    let suspensionScans = try SuspensionScans(scans: scans, loop: loop) { _, _ in
     } ended: {
       ended += $0.map(\.number)
     }
-    looks.add(InstanceID(1), user: 1, scan(42))
-    for number in 2...5 { looks.add(InstanceID(UInt64(number)), user: 2, scan(41)) }
+    suspensionScans.add(InstanceID(1), user: 1, scan(42))
+    for number in 2...5 { suspensionScans.add(InstanceID(UInt64(number)), user: 2, scan(41)) }
     try turn { ended.count == 4 }
     #expect(ended == [2, 3, 4, 5])
     unblockProcess(42, pipe)
@@ -98,12 +98,12 @@ struct SuspensionScansTests {
   @Test("Instances without anything to scan end together")
   func unexamined() throws {
     var ended: [[UInt64]] = []
-    let looks = try SuspensionScans(scans: scans, loop: loop) { _, _ in
+    let suspensionScans = try SuspensionScans(scans: scans, loop: loop) { _, _ in
       Issue.record("nothing is scanned")
     } ended: {
       ended.append($0.map(\.number))
     }
-    for number in 1...3 { looks.add(InstanceID(UInt64(number))) }
+    for number in 1...3 { suspensionScans.add(InstanceID(UInt64(number))) }
     #expect(ended.isEmpty)
     try turn { !ended.isEmpty }
     #expect(ended == [[1, 2, 3]])

@@ -23,7 +23,8 @@ private final class RecordingScheduler {
     memory.initializeMemory(as: UInt8.self, repeating: 0)
     let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: now)
     writer = EventLogWriter(
-      in: memory, boot: boot, beginning: EventLogBeginning(start, Holdings(), scheduler))!
+      in: memory, boot: boot,
+      initialRecords: EventLogInitialRecords(start, DaemonState(), scheduler))!
     history.append((writer.count, scheduler))
   }
 
@@ -45,9 +46,9 @@ private final class RecordingScheduler {
   func note(_ note: Note) -> Bool { writer.append(note) }
 
   func fill() {
-    let arrival = Holdings.Arrival(
+    let details = DaemonState.LeaderDetails(
       leader: leader, uid: 1000, group: nil, marker: "m", mechanism: nil, isLaunched: false)
-    #expect(note(.arrival(arrival)))
+    #expect(note(.leader(details)))
     handle(
       .application(
         .register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0"))))
@@ -57,7 +58,7 @@ private final class RecordingScheduler {
       )
     }
     handle(.operation(.sendToBackground(RequestID(10), mail)))
-    let child = Holdings.Stopped(process: Leader(pid: 4712, startTime: 1), wasStopped: true)
+    let child = DaemonState.Stopped(process: Leader(pid: 4712, startTime: 1), wasStopped: true)
     #expect(note(.stopping(InstanceID(1), [child])))
   }
 
@@ -89,9 +90,9 @@ struct EventLogTests {
     #expect(found.requestLast == 10)
     #expect(found.lastAlive == recording.now)
     #expect(found.effectsLeft.isEmpty)
-    let instance = try #require(found.holdings.instances[InstanceID(1)])
+    let instance = try #require(found.daemonState.instances[InstanceID(1)])
     #expect(instance.application == "org.example.mail")
-    #expect(instance.arrival.marker == "m")
+    #expect(instance.details.marker == "m")
     #expect(instance.stopped.map(\.process.pid) == [4712])
     #expect(found.end == recording.writer.count)
   }
@@ -138,19 +139,19 @@ struct EventLogTests {
     let pids = (1...4).map { Int32($0) }
     for pid in pids {
       let begin = recording.writer.count
-      let one = Holdings.Stopped(process: Leader(pid: pid, startTime: 7), wasStopped: false)
+      let one = DaemonState.Stopped(process: Leader(pid: pid, startTime: 7), wasStopped: false)
       #expect(recording.note(.stopping(InstanceID(UInt64(pid)), [one])))
       ranges.append(begin..<recording.writer.count)
       recording.handle(
         .application(.beginBackgroundTask(RequestID(UInt64(20 + pid)), InstanceID(1), name: "x")))
     }
-    let all = try recording.bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+    let all = try recording.bytes.withUnsafeBytes { try Leftovers($0, boot: boot) }
     #expect(all.damage == nil)
     for index in recording.bytes.indices where index < 40 || index >= EventLogLayout.headerBytes {
       for bit in 0..<8 {
         var bytes = recording.bytes
         bytes[index] ^= 1 << bit
-        let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+        let left = try bytes.withUnsafeBytes { try Leftovers($0, boot: boot) }
         let found = Set(left.stopped.map(\.process.pid))
         for (pid, range) in zip(pids, ranges) where !range.contains(index) {
           #expect(found.contains(pid), "\(pid), with byte \(index) wrong")
@@ -182,13 +183,13 @@ struct EventLogTests {
   func resumedBeyondDamage() throws {
     let recording = RecordingScheduler()
     recording.fill()
-    let one = Holdings.Stopped(process: Leader(pid: 1, startTime: 7), wasStopped: false)
+    let one = DaemonState.Stopped(process: Leader(pid: 1, startTime: 7), wasStopped: false)
     #expect(recording.note(.stopping(InstanceID(1), [one])))
     let end = recording.writer.count
     recording.handle(.application(.beginBackgroundTask(RequestID(20), InstanceID(1), name: "x")))
     #expect(recording.note(.resumed(InstanceID(1))))
     func named(_ bytes: [UInt8]) throws -> Bool {
-      let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+      let left = try bytes.withUnsafeBytes { try Leftovers($0, boot: boot) }
       return left.stopped.contains(one)
     }
     #expect(try !named(recording.bytes))
@@ -225,8 +226,9 @@ struct EventLogTests {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { memory.deallocate() }
     memory.initializeMemory(as: UInt8.self, repeating: 0)
-    let beginning = EventLogBeginning(start, Holdings(), recording.scheduler)
-    let writer = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
+    let initialRecords = EventLogInitialRecords(start, DaemonState(), recording.scheduler)
+    let writer = try #require(
+      EventLogWriter(in: memory, boot: boot, initialRecords: initialRecords))
     writer.copyProgress(from: recording.writer)
     func left() throws -> [Effect] {
       Array(try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: recording.now).effectsLeft)
@@ -239,17 +241,17 @@ struct EventLogTests {
   @Test("A process that was arriving when the event log began is not left stopped")
   func arrivingAtTheBeginning() throws {
     let recording = RecordingScheduler()
-    var holdings = Holdings()
-    holdings.arrivals[leader] = Holdings.Arrival(
+    var daemonState = DaemonState()
+    daemonState.unmanagedLeaders[leader] = DaemonState.LeaderDetails(
       leader: leader, uid: 1000, group: "/applications/mail", marker: nil, mechanism: "freezer",
       isLaunched: true)
     let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: recording.now)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { memory.deallocate() }
     memory.initializeMemory(as: UInt8.self, repeating: 0)
-    let beginning = EventLogBeginning(start, holdings, recording.scheduler)
-    _ = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
-    let left = try LeftBehind(UnsafeRawBufferPointer(memory), boot: boot)
+    let initialRecords = EventLogInitialRecords(start, daemonState, recording.scheduler)
+    _ = try #require(EventLogWriter(in: memory, boot: boot, initialRecords: initialRecords))
+    let left = try Leftovers(UnsafeRawBufferPointer(memory), boot: boot)
     #expect(left.groups == ["/applications/mail"])
   }
 
@@ -262,33 +264,35 @@ struct EventLogTests {
       recording.handle(.operation(.launch(nil, key, target: .background, reason: .boot)))
     }
     let leaders = (1...3).map { Leader(pid: Int32($0), startTime: 7) }
-    for leader in leaders { #expect(recording.note(.arrival(Self.arrival(leader)))) }
+    for leader in leaders { #expect(recording.note(.leader(Self.details(leader)))) }
     for (index, leader) in leaders.enumerated() {
       #expect(
-        try Set(replay(recording.bytes).get().holdings.arrivals.keys) == Set(leaders[index...]))
+        try Set(replay(recording.bytes).get().daemonState.unmanagedLeaders.keys)
+          == Set(leaders[index...]))
       recording.handle(.process(.spawned(InstanceID(UInt64(index + 1)), leader)))
     }
     let found = try replay(recording.bytes).get()
-    #expect(found.holdings.arrivals.isEmpty)
+    #expect(found.daemonState.unmanagedLeaders.isEmpty)
     #expect(
-      Self.names.indices.map { found.holdings.instances[InstanceID(UInt64($0 + 1))]?.arrival }
-        == leaders.map { Self.arrival($0) })
+      Self.names.indices.map { found.daemonState.instances[InstanceID(UInt64($0 + 1))]?.details }
+        == leaders.map { Self.details($0) })
     // Only a process that the scheduler did not accept is released.
     let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
-    for leader in others { #expect(recording.note(.arrival(Self.arrival(leader)))) }
+    for leader in others { #expect(recording.note(.leader(Self.details(leader)))) }
     recording.handle(
       .application(
         .register(
           RequestID(90), Self.names[0], others[0], target: .background, seat: SeatID("seat0"))))
-    #expect(try Array(replay(recording.bytes).get().holdings.arrivals.keys) == [others[1]])
+    #expect(
+      try Array(replay(recording.bytes).get().daemonState.unmanagedLeaders.keys) == [others[1]])
   }
 
   private static let names = ["mail", "maps", "music"].map {
     ApplicationKey(ApplicationID("org.example.\($0)")!, owner: UserID(1000))
   }
 
-  private static func arrival(_ leader: Leader) -> Holdings.Arrival {
-    Holdings.Arrival(
+  private static func details(_ leader: Leader) -> DaemonState.LeaderDetails {
+    DaemonState.LeaderDetails(
       leader: leader, uid: 1000, group: nil, marker: "m\(leader.pid)", mechanism: nil,
       isLaunched: true, launch: InstanceID(UInt64(leader.pid)))
   }
@@ -296,36 +300,37 @@ struct EventLogTests {
   @Test("Processes that were arriving when the event log began are held, too")
   func arrivalsAtTheBeginning() throws {
     let recording = RecordingScheduler()
-    var holdings = Holdings()
-    holdings.arrivals[leader] = Self.arrival(leader)
+    var daemonState = DaemonState()
+    daemonState.unmanagedLeaders[leader] = Self.details(leader)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { memory.deallocate() }
     memory.initializeMemory(as: UInt8.self, repeating: 0)
     let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: recording.now)
-    let beginning = EventLogBeginning(start, holdings, recording.scheduler)
-    var writer = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
+    let initialRecords = EventLogInitialRecords(start, daemonState, recording.scheduler)
+    var writer = try #require(
+      EventLogWriter(in: memory, boot: boot, initialRecords: initialRecords))
     let hasRoom = writer.append(.scheduler(.clockRead(WallTime(nanoseconds: 1))), at: recording.now)
     #expect(hasRoom)
     let found = try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: recording.now)
-    #expect(found.holdings.arrivals == holdings.arrivals)
+    #expect(found.daemonState.unmanagedLeaders == daemonState.unmanagedLeaders)
   }
 
   @Test("Processes that run on after a stop are known until they are managed again")
   func runsOn() throws {
     let recording = RecordingScheduler()
     recording.fill()
-    #expect(try replay(recording.bytes).get().holdings.leftRunning.isEmpty)
+    #expect(try replay(recording.bytes).get().daemonState.leftRunning.isEmpty)
     recording.handle(.scheduler(.stop))
     #expect(recording.note(.forgotten(InstanceID(1))))
     recording.handle(.scheduler(.stop))
     let stopped = try replay(recording.bytes).get()
-    #expect(stopped.holdings.instances.isEmpty)
-    #expect(stopped.holdings.leftRunning[leader]?.application == "org.example.mail")
-    #expect(recording.note(.arrival(Self.arrival(leader))))
+    #expect(stopped.daemonState.instances.isEmpty)
+    #expect(stopped.daemonState.leftRunning[leader]?.application == "org.example.mail")
+    #expect(recording.note(.leader(Self.details(leader))))
     recording.handle(
       .application(
         .register(RequestID(91), mail, leader, target: .background, seat: SeatID("seat0"))))
-    #expect(try replay(recording.bytes).get().holdings.leftRunning == [:])
+    #expect(try replay(recording.bytes).get().daemonState.leftRunning == [:])
   }
 
   @Test("A restored scheduler knows whether it had started, so that no launch at start is lost")

@@ -23,8 +23,6 @@ private func declaredNames(of type: Any.Type) -> [String] {
   }
 }
 
-private func parts<Value: StoredByForm>(_ type: Value.Type) -> StoredParts { Value.form.parts }
-
 /// `[InstanceID: PendingLaunch]`, `UInt64?`, `Memory.Phase`.
 private func name(_ type: any Stored.Type) -> String {
   guard let container = type as? any StoredContainer.Type else {
@@ -38,21 +36,21 @@ private func name(_ type: any Stored.Type) -> String {
 @Suite("The forms of stored types are complete and documented")
 struct StoredFormTests {
   /// The types that an event log begins with or consists of, and all that they contain.
-  private static let types: [any StoredByForm.Type] = {
-    var found: [any StoredByForm.Type] = []
+  private static let types: [any StoredByParts.Type] = {
+    var found: [any StoredByParts.Type] = []
     var seen: Set<ObjectIdentifier> = []
     func add(_ type: any Stored.Type) {
       guard seen.insert(ObjectIdentifier(type)).inserted else { return }
       if let container = type as? any StoredContainer.Type { container.elements.forEach(add) }
-      guard let type = type as? any StoredByForm.Type else { return }
+      guard let type = type as? any StoredByParts.Type else { return }
       found.append(type)
-      switch parts(type) {
+      switch type.parts {
       case .fields(let types), .derived(let types): types.forEach(add)
       case .cases(let cases): cases.flatMap(\.payload).forEach(add)
       }
     }
     let roots: [any Stored.Type] = [
-      EventLogStart.self, Holdings.self, Scheduler.self, LoggedCall.self, Event.self, Note.self,
+      EventLogStart.self, DaemonState.self, Scheduler.self, LoggedCall.self, Event.self, Note.self,
     ]
     roots.forEach(add)
     return found
@@ -61,7 +59,7 @@ struct StoredFormTests {
   @Test("A form has every field and every case of its type", arguments: types.indices)
   func complete(index: Int) {
     let type = Self.types[index]
-    switch parts(type) {
+    switch type.parts {
     case .fields(let types): #expect(types.count == declaredNames(of: type).count, "\(type)")
     case .cases(let cases):
       #expect(cases.map(\.name).sorted() == declaredNames(of: type).sorted(), "\(type)")
@@ -72,19 +70,21 @@ struct StoredFormTests {
   @Test("A value of each case of each enum is read as it was written", arguments: types.indices)
   func restored(index: Int) throws {
     let type = Self.types[index]
-    guard case .cases(let cases) = parts(type) else { return }
+    guard case .cases(let cases) = type.parts else { return }
     for number in cases.indices {
       let bytes = try Self.sample(type, ofCase: number)
-      #expect(try rewritten(type, bytes) == bytes, "\(type) \(cases[number].name)")
+      let name = cases[number].name
+      #expect(try rewritten(type, bytes) == bytes, "\(type) \(name)")
+      #expect(try "\(decoded(type, bytes))".hasPrefix(name), "\(type) \(name)")
     }
   }
 
   @Test("The request of an event is the RequestID of its payload")
   func requests() throws {
-    guard case .cases(let topics) = Event.form.parts else { return }
+    guard case .cases(let topics) = Event.parts else { return }
     var count = 0
     for (number, topic) in topics.enumerated() {
-      let inner = topic.payload[0] as? any StoredByForm.Type
+      let inner = topic.payload[0] as? any StoredByParts.Type
       for item in 0..<(inner.map { caseCount($0) } ?? 1) {
         let payload =
           try inner.map { try Self.sample($0, ofCase: item) }
@@ -102,7 +102,7 @@ struct StoredFormTests {
     for child in Mirror(reflecting: value).children {
       if let request = child.value as? RequestID { return request }
       let kind = Mirror(reflecting: child.value).displayStyle
-      if kind == .tuple || kind == .optional || child.value is any StoredByForm && kind == .enum,
+      if kind == .tuple || kind == .optional || child.value is any StoredByParts && kind == .enum,
         let request = request(in: child.value)
       {
         return request
@@ -111,8 +111,12 @@ struct StoredFormTests {
     return nil
   }
 
-  private func caseCount(_ type: any StoredByForm.Type) -> Int {
-    if case .cases(let cases) = parts(type) { cases.count } else { 1 }
+  private func caseCount(_ type: any StoredByParts.Type) -> Int {
+    if case .cases(let cases) = type.parts { cases.count } else { 1 }
+  }
+
+  private func decoded<Value: Stored>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Any {
+    try StoredReader.read(type, from: bytes)
   }
 
   private func rewritten<Value: Stored>(_ type: Value.Type, _ bytes: [UInt8]) throws -> [UInt8] {
@@ -126,8 +130,8 @@ struct StoredFormTests {
     if let container = type as? any StoredContainer.Type {
       return try [1] + container.elements.flatMap { try sample($0) }
     }
-    if let type = type as? any StoredByForm.Type {
-      switch parts(type) {
+    if let type = type as? any StoredByParts.Type {
+      switch type.parts {
       case .fields(let types), .derived(let types): return try types.flatMap { try sample($0) }
       case .cases(let cases):
         return try [UInt8(number)] + cases[number].payload.flatMap { try sample($0) }
@@ -153,10 +157,10 @@ struct StoredFormTests {
   @Test("docs/event-log.md lists the stored types with their forms")
   func documented() throws {
     let rows = Self.types.filter { type in
-      if case .cases = parts(type) { !Self.isLeftOut(name(type)) } else { true }
+      if case .cases = type.parts { !Self.isLeftOut(name(type)) } else { true }
     }.map { type in
       let content =
-        switch parts(type) {
+        switch type.parts {
         case .fields(let types):
           zip(declaredNames(of: type), types).map { "`\($0)`: \(name($1))" }
         case .derived(let types): types.map { name($0) }

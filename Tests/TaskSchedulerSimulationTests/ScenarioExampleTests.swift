@@ -32,7 +32,7 @@ struct ScenarioExampleTests {
       let lineCount = text.split(separator: "\n", omittingEmptySubsequences: false).count
       do throws(ScenarioProblem) {
         let scenario = try Scenario(text)
-        #expect(!ScenarioPlay.timeline(of: scenario).entries.isEmpty)
+        #expect(!ScenarioRunner.timeline(of: scenario).entries.isEmpty)
         readCount += 1
       } catch {
         #expect((1...lineCount).contains(error.line) && error.column >= 1, "\(error)")

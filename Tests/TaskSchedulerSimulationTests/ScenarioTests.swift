@@ -4,7 +4,7 @@ import Testing
 
 /// A scenario's timeline in short: `13s mail callback …`.
 private func lines(_ text: String) throws -> [String] {
-  ScenarioPlay.timeline(of: try Scenario(text)).entries.map { entry in
+  ScenarioRunner.timeline(of: try Scenario(text)).entries.map { entry in
     let what: String =
       switch entry.kind {
       case .step(let step): "> \(step)"
@@ -53,7 +53,7 @@ struct ScenarioTests {
       at 0s register org.example.stuck
       at 1s debugger-attaches org.example.stuck
       """
-    let timeline = ScenarioPlay.timeline(of: try Scenario(text))
+    let timeline = ScenarioRunner.timeline(of: try Scenario(text))
     #expect(timeline.isCut)
     #expect(try lines(text).last == "1s > debugger-attaches org.example.stuck")
     // As long as something is planned, it comes.
@@ -123,7 +123,7 @@ struct ScenarioTests {
       at 1s debugger-attaches org.example.mail
       until 1min
       """
-    let timeline = ScenarioPlay.timeline(of: try Scenario(text))
+    let timeline = ScenarioRunner.timeline(of: try Scenario(text))
     #expect(timeline.isCut)
     #expect(timeline.entries.allSatisfy { $0.at <= .seconds(60) })
   }

@@ -35,7 +35,7 @@ struct ManagedRun: ~Copyable {
   }
 
   /// Sends taskctl a transition.
-  borrowing func tell(_ state: ControlInterface.State, cause: String? = nil) throws {
+  borrowing func report(_ state: ControlInterface.State, cause: String? = nil) throws {
     try stream.reply(
       ControlInterface.Monitor.Output(
         change: .init(
@@ -50,8 +50,8 @@ struct ManagedRun: ~Copyable {
     // Of two pending signals, the kernel delivers the one with the lower number first. A signal
     // that the test sends next must not overtake SIGSTOP.
     try waitUntilStopped(program.pid)
-    try tell(.background, cause: "sendAway")
-    try tell(.suspended, cause: "noEntitlement")
+    try report(.background, cause: "sendAway")
+    try report(.suspended, cause: "noEntitlement")
   }
 
   /// Answers as a daemon that has observed the end.

@@ -23,7 +23,7 @@ private final class RecordedDaemon {
       writer: "9.8.7", eventCount: eventsBefore, requestLast: 0, at: now)
     writer = EventLogWriter(
       in: memory, boot: BootID("0f5b4e0c-0000-4000-8000-0123456789ab"),
-      beginning: EventLogBeginning(start, Holdings(), scheduler))!
+      initialRecords: EventLogInitialRecords(start, DaemonState(), scheduler))!
     self.scheduler = scheduler
     count = writer.count
   }

@@ -100,7 +100,7 @@ struct SupervisionTests {
     #expect(kill(-managed.taskctl.process.pid, SIGCONT) == 0)
     let (connection, input) = try managed.daemon.accept(ControlInterface.Activate.self)
     #expect(input.application == managed.input.application)
-    try managed.tell(.active, cause: "activate")
+    try managed.report(.active, cause: "activate")
     try connection.reply(ControlInterface.Activate.Output())
     try managed.program.send(signal: SIGKILL)
     try managed.answer(.init(reason: .crashed, signal: Int(SIGKILL), atUSec: 1))

@@ -23,7 +23,9 @@ struct LanguageTests {
       guard let text = try? String(contentsOfFile: Self.root + "/" + path, encoding: .utf8) else {
         continue
       }
-      for breach in LanguageRules.breaches(in: path, text: text) { Issue.record("\(breach)") }
+      for violation in LanguageRules.violations(in: path, text: text) {
+        Issue.record("\(violation)")
+      }
     }
   }
 
@@ -39,9 +41,9 @@ struct LanguageTests {
       ("taskctl/A.swift", "  // is let run, later"), ("taskctl/A.swift", "a(\"\\(b) torn\")"),
     ])
   func found(_ path: String, _ line: String) {
-    #expect(LanguageRules.breaches(in: "Sources/" + path, text: line).count == 1)
-    #expect(LanguageRules.breaches(in: "systemd/catalog/a", text: line).count == 1)
-    #expect(LanguageRules.breaches(in: "Elsewhere/A.swift", text: line).isEmpty)
+    #expect(LanguageRules.violations(in: "Sources/" + path, text: line).count == 1)
+    #expect(LanguageRules.violations(in: "systemd/catalog/a", text: line).count == 1)
+    #expect(LanguageRules.violations(in: "Elsewhere/A.swift", text: line).isEmpty)
   }
 
   @Test(
@@ -52,7 +54,7 @@ struct LanguageTests {
       "// the torna", "let whoever = 1",
     ])
   func ignored(_ line: String) {
-    #expect(LanguageRules.breaches(in: "Sources/taskctl/A.swift", text: line).isEmpty)
+    #expect(LanguageRules.violations(in: "Sources/taskctl/A.swift", text: line).isEmpty)
   }
 
   @Test("A function of 70 lines is accepted, and one of 71 lines is reported")
@@ -60,9 +62,9 @@ struct LanguageTests {
     func text(_ count: Int) -> String {
       "  func a() {\n" + String(repeating: "    b()\n", count: count - 2) + "  }\n"
     }
-    #expect(LanguageRules.breaches(in: "Sources/A.swift", text: text(70)).isEmpty)
-    #expect(LanguageRules.breaches(in: "Sources/A.swift", text: text(71)).count == 1)
+    #expect(LanguageRules.violations(in: "Sources/A.swift", text: text(70)).isEmpty)
+    #expect(LanguageRules.violations(in: "Sources/A.swift", text: text(71)).count == 1)
     let requirement = "  func c()\n"
-    #expect(LanguageRules.breaches(in: "Sources/A.swift", text: requirement + text(70)).isEmpty)
+    #expect(LanguageRules.violations(in: "Sources/A.swift", text: requirement + text(70)).isEmpty)
   }
 }

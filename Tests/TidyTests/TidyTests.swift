@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("The rules of the project, on the present sources")
+@Suite("The sources")
 struct TidyTests {
   /// The package's root: this file is Tests/TidyTests/TidyTests.swift.
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
@@ -17,46 +17,46 @@ struct TidyTests {
   }
 
   private static func paths(below folder: String) throws -> [String] {
-    var isFolder = false
-    guard FileManager.default.fileExists(atPath: root + "/" + folder, isDirectory: &isFolder)
+    var isDirectory = false
+    guard FileManager.default.fileExists(atPath: root + "/" + folder, isDirectory: &isDirectory)
     else { return [] }
-    guard isFolder else { return [folder] }
+    guard isDirectory else { return [folder] }
     return try FileManager.default.contentsOfDirectory(atPath: root + "/" + folder).sorted()
       .filter { !$0.hasPrefix(".") }.flatMap { try paths(below: folder + "/" + $0) }
   }
 
-  @Test("no file breaks a rule")
+  @Test("No source file breaks a rule")
   func sources() throws {
-    var breaches: [HouseRules.Breach] = []
+    var violations: [SourceRules.Violation] = []
     for path in try Self.files() {
       let text = try String(contentsOfFile: Self.root + "/" + path, encoding: .utf8)
-      breaches += HouseRules.breaches(in: path, text: text)
+      violations += SourceRules.violations(in: path, text: text)
     }
-    for breach in breaches { Issue.record("\(breach)") }
+    for violation in violations { Issue.record("\(violation)") }
   }
 
-  @Test("the sources are found")
+  @Test("The tests find the sources")
   func found() throws {
     let files = try Self.files()
     #expect(files.contains("Sources/TaskSchedulerCore/Scheduler/Scheduler.swift"))
     #expect(files.contains("Tests/TidyTests/TidyTests.swift"))
   }
 
-  @Test("every room that has sources has a row in the table of imports")
-  func rooms() throws {
-    let rooms = try Self.files().filter { $0.hasPrefix("Sources/") && $0.hasSuffix(".swift") }
+  @Test("Every target with sources has a row in the table of imports")
+  func targets() throws {
+    let targets = try Self.files().filter { $0.hasPrefix("Sources/") && $0.hasSuffix(".swift") }
       .map { String($0.split(separator: "/")[1]) }
-    let unknown = Set(rooms).subtracting(HouseRules.imports.keys)
+    let unknown = Set(targets).subtracting(SourceRules.imports.keys)
     #expect(unknown.isEmpty)
   }
 }
 
-@Suite("the rules can fail")
-struct HouseRulesTests {
+@Suite("The rules for sources can fail")
+struct SourceRulesTests {
   private let core = "Sources/TaskSchedulerCore/Sample.swift"
 
   private func rules(_ text: String, in path: String) -> [String] {
-    HouseRules.breaches(in: path, text: text).map(\.rule)
+    SourceRules.violations(in: path, text: text).map(\.rule)
   }
 
   @Test(
@@ -66,15 +66,15 @@ struct HouseRulesTests {
       ("TaskSchedulerCore", "FoundationEssentials"), ("TaskSchedulerWire", "LinuxSystem"),
       ("LinuxSystem", "TaskSchedulerCore"), ("TaskSchedulerClient", "TaskSchedulerDaemon"),
       ("TaskSchedulerDaemon", "TaskSchedulerClient"), ("taskctl", "TaskSchedulerDaemon"),
-      ("NewRoom", "Glibc"),
+      ("NewTarget", "Glibc"),
     ])
-  func imports(_ room: String, _ module: String) {
+  func imports(_ target: String, _ module: String) {
     for form in ["import \(module)", "public import \(module)", "@testable import \(module)"] {
-      let found = rules(form + "\n", in: "Sources/\(room)/Sample.swift")
-      #expect(found == ["\(room) may not import \(module)"])
+      let found = rules(form + "\n", in: "Sources/\(target)/Sample.swift")
+      #expect(found == ["\(target) may not import \(module)"])
     }
-    let found = rules("import struct \(module).Name\n", in: "Sources/\(room)/Sample.swift")
-    #expect(found == ["\(room) may not import \(module)"])
+    let found = rules("import struct \(module).Name\n", in: "Sources/\(target)/Sample.swift")
+    #expect(found == ["\(target) may not import \(module)"])
   }
 
   @Test("Only the layer over SQLite imports SQLite")
@@ -86,14 +86,14 @@ struct HouseRulesTests {
   }
 
   @Test(
-    "full Foundation is imported nowhere", arguments: ["Sources/taskctl/A.swift", "Tests/A.swift"])
+    "No file imports full Foundation", arguments: ["Sources/taskctl/A.swift", "Tests/A.swift"])
   func foundation(_ path: String) {
     #expect(rules("import Foundation\n", in: path).count == 1)
     #expect(rules("import FoundationEssentials\n", in: path).isEmpty)
   }
 
   @Test(
-    "the core and its simulation mention no clock, chance or environment",
+    "The core and its simulation mention no clock, chance or environment",
     arguments: [
       "let at = ContinuousClock.now()", "Int.random(in: 0..<2)", "Date()", "sleep(1)",
       "getenv(\"HOME\")", "Task { }",
@@ -105,7 +105,7 @@ struct HouseRulesTests {
     #expect(rules("  // \(line)\n", in: core).isEmpty, "a comment may")
   }
 
-  @Test("a longer name that ends in a forbidden word is none")
+  @Test("A longer name that ends with a forbidden word is accepted")
   func longerNames() {
     #expect(rules("var newest: BackgroundTask {\n", in: core).isEmpty)
   }
@@ -126,7 +126,7 @@ struct HouseRulesTests {
     #expect(rules(text, in: core).isEmpty)
   }
 
-  @Test("a line has 100 columns at most, a file 500 lines")
+  @Test("A line has at most 100 columns, and a file at most 500 lines")
   func sizes() {
     let longest = String(repeating: "x", count: 100)
     #expect(rules(longest + "\n", in: core).isEmpty)
@@ -137,14 +137,14 @@ struct HouseRulesTests {
     #expect(rules(String(repeating: "x\n", count: 501), in: core).count == 1)
   }
 
-  @Test("nothing unfinished is left", arguments: ["TO" + "DO", "FIX" + "ME"])
+  @Test("A mark of unfinished work is reported", arguments: ["TO" + "DO", "FIX" + "ME"])
   func unfinished(_ mark: String) {
     #expect(rules("// \(mark): later\n", in: core).count == 1)
     #expect(rules("/* \(mark) */\n", in: "Sources/CLinux/a.c").count == 1)
   }
 
   @Test(
-    "what is public has a doc comment",
+    "A public declaration without a doc comment is reported",
     arguments: [
       "public struct A {}", "public enum A {}", "public final class A {}", "open class A {}",
       "public protocol A {}", "public func a() {}", "public static func a() {}",
@@ -158,7 +158,7 @@ struct HouseRulesTests {
   }
 
   @Test(
-    "what a protocol asks for needs none",
+    "A witness of a protocol needs no doc comment",
     arguments: [
       "public func encode(to encoder: any Encoder) throws {}", "public func hash(into: Int) {}",
       "public static func < (lhs: A, rhs: A) -> Bool { true }", "public init() {}",

@@ -12,12 +12,12 @@ enum ClientTarget {
   }
 
   static func run(_ input: UnsafeRawBufferPointer) throws {
-    var steering = Steering(input)
+    var controlBytes = ControlBytes(input)
     var client = ClientConnection()
-    let expected = call(&client, &steering)
+    let expected = call(&client, &controlBytes)
     try require(client.waitingCount == expected, "\(client.waitingCount) calls wait")
     var violation: ProtocolViolation?
-    for message in steering.rest.split(separator: 0) {
+    for message in controlBytes.rest.split(separator: 0) {
       switch receive(UnsafeRawBufferPointer(rebasing: message), &client) {
       case .success(let answer):
         try require(violation == nil, "a broken connection goes on")
@@ -30,11 +30,13 @@ enum ClientTarget {
   }
 
   /// Makes the calls that the input names. Returns how many of them expect an answer.
-  private static func call(_ client: inout ClientConnection, _ steering: inout Steering) -> Int {
+  private static func call(_ client: inout ClientConnection, _ controlBytes: inout ControlBytes)
+    -> Int
+  {
     var expected = 0
     var output: [UInt8] = []
-    while let kind = steering.rest.first.flatMap(Kind.init(rawValue:)) {
-      _ = steering.byte()
+    while let kind = controlBytes.rest.first.flatMap(Kind.init(rawValue:)) {
+      _ = controlBytes.byte()
       client.call(
         method: ApplicationInterface.Register.name, more: kind == .more, oneway: kind == .oneway,
         output: &output)

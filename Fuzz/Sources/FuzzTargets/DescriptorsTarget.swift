@@ -18,15 +18,15 @@ enum DescriptorsTarget {
   private static let stepsMax = 256
 
   static func run(_ input: UnsafeRawBufferPointer) throws {
-    var steering = Steering(input)
+    var controlBytes = ControlBytes(input)
     var stream = try DescriptorStream()
     var steps = 0
-    while let letter = steering.byte(), steps < stepsMax, !stream.isOver {
+    while let letter = controlBytes.byte(), steps < stepsMax, !stream.isOver {
       steps += 1
       switch letter {
       case UInt8(ascii: "s"):
-        let descriptorCount = steering.byte() ?? 0
-        let bytes = steering.bytes(Int(steering.byte() ?? 0))
+        let descriptorCount = controlBytes.byte() ?? 0
+        let bytes = controlBytes.bytes(Int(controlBytes.byte() ?? 0))
         try stream.send(bytes, descriptorCount: Int(descriptorCount) % 12)
       case UInt8(ascii: "n"): try stream.next(.take)
       case UInt8(ascii: "t"): try stream.next(.claim)
@@ -114,22 +114,22 @@ private struct DescriptorStream: ~Copyable {
   }
 
   /// The reader's action on a message.
-  enum Fate {
+  enum ReaderAction {
     case look, take, claim
   }
 
-  mutating func next(_ fate: Fate) throws {
-    if try step(fate) {
+  mutating func next(_ action: ReaderAction) throws {
+    if try step(action) {
       throw Finding(description: "an open stream was said to be at its end")
     }
   }
 
   /// Takes one step. Returns true at the end of the stream.
-  private mutating func step(_ fate: Fate) throws -> Bool {
+  private mutating func step(_ action: ReaderAction) throws -> Bool {
     let previous = last
     last = []
     switch input.next(far.rawValue, buffer) {
-    case .message(let bytes): try came(bytes, fate)
+    case .message(let bytes): try came(bytes, action)
     case .part:
       do {
         try input.takePart(far.rawValue, buffer)
@@ -151,7 +151,7 @@ private struct DescriptorStream: ~Copyable {
     return false
   }
 
-  private mutating func came(_ bytes: UnsafeRawBufferPointer, _ fate: Fate) throws {
+  private mutating func came(_ bytes: UnsafeRawBufferPointer, _ action: ReaderAction) throws {
     guard let expected = whole.first else {
       throw Finding(description: "a message came that was not sent: \(Array(bytes))")
     }
@@ -160,7 +160,7 @@ private struct DescriptorStream: ~Copyable {
     try require(
       input.hasDescriptors || input.descriptors.count == expected.descriptorCount,
       "descriptors were overlooked")
-    if case .look = fate { return }
+    if case .look = action { return }
     do {
       try input.take(far.rawValue, buffer)
     } catch {
@@ -177,7 +177,7 @@ private struct DescriptorStream: ~Copyable {
       let left = try UnixSocket.readableCount(far.rawValue)
       try require(left == 0, "\(left) more bytes were there, and the loop would not be asked again")
     }
-    if case .claim = fate, count > 0 { try claim() }
+    if case .claim = action, count > 0 { try claim() }
   }
 
   private mutating func claim() throws {

@@ -21,8 +21,8 @@ struct EventLogSample: Sendable {
     memory.initializeMemory(as: UInt8.self, repeating: 0)
     var eventCount = UInt64(Self.beginnings.count)
     let start = EventLogStart(writer: "sample", eventCount: eventCount, requestLast: 3, at: now)
-    let beginning = EventLogBeginning(start, Self.holdings, scheduler)
-    guard var writer = EventLogWriter(in: memory, boot: Self.boot, beginning: beginning)
+    let initialRecords = EventLogInitialRecords(start, Self.daemonState, scheduler)
+    guard var writer = EventLogWriter(in: memory, boot: Self.boot, initialRecords: initialRecords)
     else { preconditionFailure("the sample's beginning has no room") }
     var states: Set<[UInt8]> = [Self.state(scheduler)]
     for step in Self.steps {
@@ -84,38 +84,38 @@ struct EventLogSample: Sendable {
     case note(Note)
   }
 
-  private static func arrival(_ pid: Int32) -> Holdings.Arrival {
-    Holdings.Arrival(
+  private static func details(_ pid: Int32) -> DaemonState.LeaderDetails {
+    DaemonState.LeaderDetails(
       leader: leader(pid), uid: 1000, group: "/applications/\(pid)", marker: "m",
       mechanism: "signal", isLaunched: true)
   }
 
-  private static let holdings: Holdings = {
-    var holdings = Holdings()
-    holdings.instances[first] = Holdings.Instance(
-      application: mail.id.name, arrival: arrival(11),
-      stopped: [Holdings.Stopped(process: leader(21), wasStopped: false)])
-    holdings.instances[first]?.lowered = [
-      Holdings.Lowered(
-        thread: leader(11), process: 11, group: nil, lever: "nice", before: 0, after: 10)
+  private static let daemonState: DaemonState = {
+    var daemonState = DaemonState()
+    daemonState.instances[first] = DaemonState.Instance(
+      application: mail.id.name, details: details(11),
+      stopped: [DaemonState.Stopped(process: leader(21), wasStopped: false)])
+    daemonState.instances[first]?.lowered = [
+      DaemonState.Lowered(
+        thread: leader(11), process: 11, group: nil, kind: "nice", before: 0, after: 10)
     ]
-    holdings.arrivals[leader(14)] = arrival(14)
-    var connection = Holdings.Connection()
+    daemonState.unmanagedLeaders[leader(14)] = details(14)
+    var connection = DaemonState.Connection()
     connection.stream = first
     connection.input = MessagePart(Array("{\"method\"".utf8))
-    holdings.connections[7] = connection
-    return holdings
+    daemonState.connections[7] = connection
+    return daemonState
   }()
 
   /// The events that the log contains as records.
   private static let steps: [Step] = [
-    .note(.arrival(arrival(12))),
+    .note(.leader(details(12))),
     .event(.process(.spawned(second, leader(12)))),
     .event(
       .application(.openStream(RequestID(4), second, named: player.id)),
       for: LoggedCall(
         connection: 8,
-        waiting: Holdings.Waiting(
+        waiting: DaemonState.Waiting(
           request: RequestID(4), method: "register", application: player.id.name, takesMore: true,
           isOneway: false))),
     .note(.stream(second, connection: 8)),
@@ -126,7 +126,7 @@ struct EventLogSample: Sendable {
     .event(.application(.acknowledge(RequestID(8), first, CallbackID(3)))),
     .event(.application(.acknowledge(RequestID(9), first, CallbackID(4)))),
     .event(.application(.endBackgroundTask(RequestID(10), first, TaskID(1)))),
-    .note(.stopping(first, [Holdings.Stopped(process: leader(11), wasStopped: true)])),
+    .note(.stopping(first, [DaemonState.Stopped(process: leader(11), wasStopped: true)])),
     .event(.resources(.listens(first, ListeningReport(["0.0.0.0:80", "@abstract"])))),
     .event(.process(.suspensionFailed(first, reason: "EPERM"))),
     .event(.process(.suspensionLost(first, reason: "process 7 runs"))),
@@ -135,7 +135,7 @@ struct EventLogSample: Sendable {
     .event(.process(.stillSuspended([first, second]))),
     .event(.scheduler(.deadlineReached)),
     .event(.process(.tracerChecked(first, isTraced: false))),
-    .note(.arrival(arrival(13))),
+    .note(.leader(details(13))),
     .event(
       .operation(
         .adopt(
@@ -143,7 +143,7 @@ struct EventLogSample: Sendable {
         Adoption(
           application: game, leader: leader(13), target: .background, seat: SeatID("seat0"),
             backgroundTask: "rsync", backgroundModes: [.voip])))),
-    .note(.monitor(Holdings.Monitor(uid: 1000), connection: 9)),
+    .note(.monitor(DaemonState.Monitor(uid: 1000), connection: 9)),
     .note(.input(MessagePart([0x7B]), connection: 9)),
     .note(.inputComplete(connection: 9)),
     .note(.unsaved(true, connection: 9)),

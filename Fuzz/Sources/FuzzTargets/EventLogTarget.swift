@@ -14,11 +14,11 @@ enum EventLogTarget {
   private static let header = EventLogLayout.headerBytes
 
   static func run(_ input: UnsafeRawBufferPointer) throws {
-    var steering = Steering(input)
-    let choices = steering.byte() ?? 0
+    var controlBytes = ControlBytes(input)
+    let choices = controlBytes.byte() ?? 0
     let repairs = choices & 1 == 1
     var bytes = EventLogSample.shared.bytes
-    while !steering.rest.isEmpty { edit(&bytes, steering.bytes(5)) }
+    while !controlBytes.rest.isEmpty { edit(&bytes, controlBytes.bytes(5)) }
     if repairs { repair(&bytes) }
     let boot = choices & 2 == 0 ? EventLogSample.boot : nil
     try bytes.withUnsafeBytes { try read($0, boot, isUnrepaired: !repairs) }
@@ -32,7 +32,7 @@ enum EventLogTarget {
       replay = try Replay(bytes, boot: boot, now: Instant(nanoseconds: .max))
     } catch {
       // The daemon searches for the processes that the log names in any case.
-      _ = try? LeftBehind(bytes, boot: boot)
+      _ = try? Leftovers(bytes, boot: boot)
       return try require(!error.description.isEmpty, "a refusal without a reason")
     }
     try require(
@@ -42,16 +42,16 @@ enum EventLogTarget {
     if isUnrepaired {
       try require(EventLogSample.shared.states.contains(state), "something is known that never was")
     }
-    let left = try LeftBehind(bytes, boot: boot)
-    if replay.damage == nil { try checkLeftBehind(left, as: replay.holdings) }
+    let left = try Leftovers(bytes, boot: boot)
+    if replay.damage == nil { try checkLeftovers(left, as: replay.daemonState) }
     let again = try StoredReader.read(Scheduler.self, from: state)
     try require(EventLogSample.state(again) == state, "the state was read back as another")
   }
 
   /// Checks that a reader of stopped processes finds every process that the daemon held.
-  private static func checkLeftBehind(_ left: LeftBehind, as holdings: Holdings) throws {
-    for instance in holdings.instances.values {
-      if let group = instance.arrival.group {
+  private static func checkLeftovers(_ left: Leftovers, as daemonState: DaemonState) throws {
+    for instance in daemonState.instances.values {
+      if let group = instance.details.group {
         try require(left.groups.contains(group), "the group \(group) would stay frozen")
       }
       for stopped in instance.stopped {

@@ -13,10 +13,10 @@ enum FramingTarget {
   }
 
   static func run(_ input: UnsafeRawBufferPointer) throws {
-    var steering = Steering(input)
-    guard let selector = steering.byte(), let seed = steering.byte() else { return }
+    var controlBytes = ControlBytes(input)
+    guard let selector = controlBytes.byte(), let seed = controlBytes.byte() else { return }
     let bytesMax = longest[Int(selector) % longest.count]
-    let stream = Array(steering.rest)
+    let stream = Array(controlBytes.rest)
     let pieces = split(stream, seed)
     let expected = search(stream, bytesMax)
     let scanned = scan(pieces, bytesMax)

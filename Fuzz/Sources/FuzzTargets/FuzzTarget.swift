@@ -68,7 +68,7 @@ func require(
 }
 
 /// The bytes at the start of an input, which control the target.
-struct Steering {
+struct ControlBytes {
   private(set) var rest: UnsafeRawBufferPointer
 
   init(_ input: UnsafeRawBufferPointer) {

@@ -7,12 +7,12 @@ import TaskSchedulerWire
 /// arrive with it.
 enum ParametersTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
-    var steering = Steering(input)
+    var controlBytes = ControlBytes(input)
     var descriptorCount = 0
-    if let first = steering.rest.first, (1...8).contains(first) {
-      descriptorCount = Int(steering.byte() ?? 0)
+    if let first = controlBytes.rest.first, (1...8).contains(first) {
+      descriptorCount = Int(controlBytes.byte() ?? 0)
     }
-    guard let value = try? JSONParser.parse(steering.rest), case .object = value else { return }
+    guard let value = try? JSONParser.parse(controlBytes.rest), case .object = value else { return }
     for method in InterfaceMethods.all { try check(method, value, descriptorCount) }
     for name in ApplicationInterface.Failure.Name.allCases {
       try FailureCheck.run(ApplicationInterface.Failure.self, name.rawValue, value)

@@ -11,7 +11,7 @@ enum ScenarioTarget {
     } catch {
       return try check(error, of: text)
     }
-    let timeline = ScenarioPlay.timeline(of: scenario)
+    let timeline = ScenarioRunner.timeline(of: scenario)
     try require(timeline.entries.count <= Timeline.entriesMax + 1000, "the timeline has no end")
     var last = Duration.zero
     for entry in timeline.entries {
@@ -19,7 +19,7 @@ enum ScenarioTarget {
       last = entry.at
     }
     if timeline.entries.count < 1000, !timeline.isCut {
-      try require(ScenarioPlay.timeline(of: scenario) == timeline, "two plays are not the same")
+      try require(ScenarioRunner.timeline(of: scenario) == timeline, "two plays are not the same")
     }
   }
 

@@ -10,19 +10,19 @@ enum ServerTarget {
     var server = ServerConnection(service: InterfaceMethods.service)
     var client = ClientConnection()
     for part in input.split(separator: 0, omittingEmptySubsequences: false) {
-      var steering = Steering(UnsafeRawBufferPointer(rebasing: part))
+      var controlBytes = ControlBytes(UnsafeRawBufferPointer(rebasing: part))
       var descriptorCount = 0
-      if let first = steering.rest.first, (1...8).contains(first) {
-        descriptorCount = Int(steering.byte() ?? 0)
+      if let first = controlBytes.rest.first, (1...8).contains(first) {
+        descriptorCount = Int(controlBytes.byte() ?? 0)
       }
       var output: [UInt8] = []
       let action = server.receive(
-        steering.rest, fileDescriptorCount: descriptorCount, output: &output)
+        controlBytes.rest, fileDescriptorCount: descriptorCount, output: &output)
       if case .close = action {
         try require(output.isEmpty, "something was said before a broken connection's close")
         return
       }
-      guard let call = try? Call(message: steering.rest) else {
+      guard let call = try? Call(message: controlBytes.rest) else {
         throw Finding(description: "a message was taken that is no call")
       }
       var ignored: [UInt8] = []

@@ -38,7 +38,7 @@ extension ScheduledApplication {
     }
     let startUSec = Int(BootClock.now() / 1_000)
     state.withLock { $0.willBegin() }
-    var pauses = RetryPauses()
+    var delays = RetryDelays()
     var isFirst = true
     while true {
       do throws(ApplicationError) {
@@ -48,7 +48,7 @@ extension ScheduledApplication {
         return BackgroundTaskID(task.id)
       } catch {
         isFirst = false
-        if mayTryAgain(after: error), pause(&pauses) { continue }
+        if mayTryAgain(after: error), pause(&delays) { continue }
         state.withLock { $0.beginEnded() }
         throw error
       }

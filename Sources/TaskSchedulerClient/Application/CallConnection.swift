@@ -64,7 +64,7 @@ final class CallConnection: Sendable {
 }
 
 /// The pauses between attempts: none, then 10 ms, doubling to 1 s.
-struct RetryPauses: Sendable {
+struct RetryDelays: Sendable {
   /// How many pauses a request takes before it fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total.
   /// A daemon that systemd restarts is back in a tenth of that time.
   static let requestMax = 9

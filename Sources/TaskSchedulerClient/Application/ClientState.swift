@@ -112,7 +112,7 @@ struct ClientState: Sendable {
     // A daemon that has forgotten this process launches it again, although it was launched before.
     // Its numbers of instances and callbacks may be the same as those of its predecessor.
     let isAnew = callback.kind == .didFinishLaunching && hasFinishedLaunching
-    if isAnew { wantRestoration() }
+    if isAnew { requestRestoration() }
     if let last = lastCallback, last.callback == callback {
       return last.handled ? .acknowledge : .none
     }
@@ -132,7 +132,7 @@ struct ClientState: Sendable {
   /// The number to pass to `restored`; nil if the daemon knows the handler and the sockets.
   var restoration: Int? { restorationsWanted == restorationsDone ? nil : restorationsWanted }
 
-  mutating func wantRestoration() { restorationsWanted += 1 }
+  mutating func requestRestoration() { restorationsWanted += 1 }
 
   mutating func restored(_ restoration: Int) { restorationsDone = restoration }
 

@@ -86,9 +86,9 @@ extension ScheduledApplication {
 
   /// Connects when the daemon is back. Attempts at once, then with growing pauses.
   private func reconnect(at socketPath: SocketPath) -> Result<EventStream, ApplicationError> {
-    var pauses = RetryPauses()
+    var delays = RetryDelays()
     while true {
-      if isClosed(within: pauses.take()) { return .failure(.closed) }
+      if isClosed(within: delays.take()) { return .failure(.closed) }
       do throws(ApplicationError) {
         let background = state.withLock { state in
           state.willRegister()

@@ -107,7 +107,7 @@ extension ScheduledApplication {
     case .done: return ready
     case .daemonAway:
       // The library passes the socket to the daemon when it is back.
-      state.withLock { $0.wantRestoration() }
+      state.withLock { $0.requestRestoration() }
       return ready
     case .refused:
       return ReadySocket(

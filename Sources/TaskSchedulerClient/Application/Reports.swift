@@ -15,7 +15,7 @@ extension ScheduledApplication {
 
   /// Returns true if the daemon knows, or need not know any more.
   func report(end task: Int) -> Bool {
-    guard settle(ApplicationInterface.EndBackgroundTask.self, .init(task: task)) else {
+    guard callTwice(ApplicationInterface.EndBackgroundTask.self, .init(task: task)) else {
       return false
     }
     state.withLock { $0.reported(end: task) }
@@ -23,7 +23,7 @@ extension ScheduledApplication {
   }
 
   private func report(acknowledgement callback: Int) -> Bool {
-    guard settle(ApplicationInterface.Acknowledge.self, .init(callback: callback)) else {
+    guard callTwice(ApplicationInterface.Acknowledge.self, .init(callback: callback)) else {
       return false
     }
     state.withLock { $0.reported(acknowledgement: callback) }
@@ -32,7 +32,7 @@ extension ScheduledApplication {
 
   /// Calls once, and once more on a new connection. A refusal settles the call too: the daemon no
   /// longer knows the task or callback.
-  private func settle<Method: InterfaceMethod>(
+  private func callTwice<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) -> Bool {
     guard let calls else { return true }
@@ -49,9 +49,9 @@ extension ScheduledApplication {
 
   /// Reports on the queue for this, with growing pauses, until the daemon knows all.
   func reportLater() {
-    let isFirst = reportPauses.withLock { pauses in
-      defer { pauses = pauses ?? RetryPauses() }
-      return pauses == nil
+    let isFirst = reportDelays.withLock { delays in
+      defer { delays = delays ?? RetryDelays() }
+      return delays == nil
     }
     if isFirst { reportQueue.async { self.reportAll() } }
   }
@@ -65,12 +65,12 @@ extension ScheduledApplication {
     for callback in acknowledgements.sorted() where isDone {
       isDone = report(acknowledgement: callback)
     }
-    let pause = reportPauses.withLock { pauses -> Duration? in
+    let pause = reportDelays.withLock { delays -> Duration? in
       if isDone, !state.withLock({ $0.mustReport }) {
-        pauses = nil
+        delays = nil
         return nil
       }
-      return pauses?.take()
+      return delays?.take()
     }
     guard let pause, !isClosed(within: .zero) else { return }
     let milliseconds = Int(pause / .milliseconds(1))

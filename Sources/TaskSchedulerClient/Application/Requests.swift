@@ -18,13 +18,13 @@ extension ScheduledApplication {
   func retrying<Value>(
     _ attempt: () throws(ApplicationError) -> Value
   ) throws(ApplicationError) -> Value {
-    var pauses = RetryPauses()
+    var delays = RetryDelays()
     while true {
       do throws(ApplicationError) {
         try throwIfEnded()
         return try attempt()
       } catch {
-        guard mayTryAgain(after: error), pause(&pauses) else { throw error }
+        guard mayTryAgain(after: error), pause(&delays) else { throw error }
       }
     }
   }
@@ -40,8 +40,8 @@ extension ScheduledApplication {
   }
 
   /// Waits before the next attempt of a request. Returns false if there must not be another one.
-  func pause(_ pauses: inout RetryPauses) -> Bool {
-    pauses.count < RetryPauses.requestMax && !isClosed(within: pauses.take())
+  func pause(_ delays: inout RetryDelays) -> Bool {
+    delays.count < RetryDelays.requestMax && !isClosed(within: delays.take())
   }
 
   /// Waits until the application is closed, for the timeout at most.

@@ -37,7 +37,7 @@ public final class ScheduledApplication: Sendable {
   /// managed sockets.
   let reportQueue = DispatchQueue(label: "org.taskschedd.client.reports")
   /// The pauses between attempts to report; nil if all is reported.
-  let reportPauses = Locked<RetryPauses?>(nil)
+  let reportDelays = Locked<RetryDelays?>(nil)
   /// Serializes requests about the keep-alive handler, so that the daemon and `state` agree.
   let keepAliveTurn = Locked(())
   private let channel: EventChannel?

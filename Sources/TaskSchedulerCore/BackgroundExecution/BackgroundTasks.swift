@@ -1,5 +1,5 @@
 /// An outstanding background task.
-public struct BackgroundTask: Hashable, Sendable {
+public struct BackgroundTask: Equatable, Sendable {
   public let id: TaskID
   /// A name for people.
   public let name: String?
@@ -9,7 +9,7 @@ public struct BackgroundTask: Hashable, Sendable {
 }
 
 /// The outstanding background tasks of one instance (contract §4).
-struct BackgroundTasks: Hashable, Sendable {
+struct BackgroundTasks: Equatable, Sendable {
   /// All of them, in the order in which they began. Most instances have few.
   private(set) var all: [BackgroundTask] = []
   private(set) var idLast: UInt64 = 0

@@ -1,5 +1,5 @@
 /// The time limit of one stint (contract §4).
-struct BackgroundTime: Hashable, Sendable {
+struct BackgroundTime: Equatable, Sendable {
   /// The start of the limit: the start of the stint, or the instant when a debugger left.
   private(set) var limitStart: Instant
   /// When the expiration handlers were called.

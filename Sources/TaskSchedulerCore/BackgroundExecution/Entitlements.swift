@@ -1,5 +1,5 @@
 /// What entitles an application to run in the background (contract §5). Nothing else does.
-public enum Entitlement: String, Hashable, Sendable, CaseIterable {
+public enum Entitlement: String, Equatable, Sendable, CaseIterable {
   /// An outstanding background task with time left.
   case backgroundTask
   /// An unacknowledged callback.
@@ -13,7 +13,7 @@ public enum Entitlement: String, Hashable, Sendable, CaseIterable {
 }
 
 /// An activity of an instance that the daemon observes and that may entitle the instance to run.
-public enum Activity: String, Hashable, Sendable, CaseIterable {
+public enum Activity: String, Equatable, Sendable, CaseIterable {
   case audio, location, event
 
   /// The mode that the manifest must declare for the activity.
@@ -27,7 +27,7 @@ public enum Activity: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The present activities of one instance.
-struct Activities: Hashable, Sendable {
+struct Activities: Equatable, Sendable {
   private(set) var isPlaying = false
   private(set) var isLocating = false
   private(set) var eventsUnderWay = 0

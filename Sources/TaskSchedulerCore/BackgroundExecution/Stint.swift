@@ -1,5 +1,5 @@
 /// One stretch in the background state: what begins and ends with it (contract §4, §5).
-struct Stint: Hashable, Sendable {
+struct Stint: Equatable, Sendable {
   var time: BackgroundTime
   var suspension = Suspension.none
   /// When the time to open the event stream ends, for an instance that started in the background.
@@ -8,7 +8,7 @@ struct Stint: Hashable, Sendable {
   var use: UseMeasurement?
 
   /// The progress of stopping the processes.
-  enum Suspension: Hashable {
+  enum Suspension: Equatable {
     case none
     /// The daemon is stopping the processes.
     case stopping

@@ -3,7 +3,7 @@
 
 /// The resources that the processes of an instance have used, counted from an instant that does not
 /// change while one daemon lives.
-public struct ResourceUse: Hashable, Sendable {
+public struct ResourceUse: Equatable, Sendable {
   /// The CPU time of all processes, on all CPUs together.
   public var processor: Duration
   /// The GPU time of all processes, on all engines of all GPUs together.
@@ -19,7 +19,7 @@ public struct ResourceUse: Hashable, Sendable {
 }
 
 /// What the daemon found about an instance's use of resources.
-public enum ResourceEvent: Hashable, Sendable {
+public enum ResourceEvent: Equatable, Sendable {
   /// The answer to ``ResourceEffect/sample(_:)``. Also sent when all processes of a measured
   /// instance have stopped.
   case used(InstanceID, ResourceUse)
@@ -32,7 +32,7 @@ public enum ResourceEvent: Hashable, Sendable {
 }
 
 /// The addresses on which an application listened when it was last suspended.
-public struct ListeningReport: Hashable, Sendable {
+public struct ListeningReport: Equatable, Sendable {
   /// The maximum number of addresses in a report.
   public static let namedMax = 10
 
@@ -61,7 +61,7 @@ public struct ListeningReport: Hashable, Sendable {
 }
 
 /// An action of the daemon on the use of resources.
-public enum ResourceEffect: Hashable, Sendable {
+public enum ResourceEffect: Equatable, Sendable {
   /// Sets the priority of all processes, including later ones.
   case prioritize(InstanceID, ProcessPriority)
   /// Measures the use of an instance; answered by ``ResourceEvent/used(_:_:)``.
@@ -71,7 +71,7 @@ public enum ResourceEffect: Hashable, Sendable {
 }
 
 /// A change in the use of resources, for the log and the monitors.
-public enum ResourceRecord: Hashable, Sendable {
+public enum ResourceRecord: Equatable, Sendable {
   case usedProcessor(Duration, within: Duration)
   case usedGPU(Duration)
   case heldResource(path: String)
@@ -81,7 +81,7 @@ public enum ResourceRecord: Hashable, Sendable {
 }
 
 /// The measurement of an instance's use of resources during a stint.
-struct UseMeasurement: Hashable, Sendable {
+struct UseMeasurement: Equatable, Sendable {
   var progress = Progress.asked
   /// The present window; nil until the first answer.
   var window: Window?
@@ -90,7 +90,7 @@ struct UseMeasurement: Hashable, Sendable {
   /// Whether the instance was throttled before in this stint.
   var wasThrottled = false
 
-  enum Progress: Hashable {
+  enum Progress: Equatable {
     /// The scheduler waits for an answer of the daemon.
     case asked
     /// The scheduler asks again at this instant.
@@ -98,7 +98,7 @@ struct UseMeasurement: Hashable, Sendable {
   }
 
   /// The time over which the scheduler compares the use of CPUs with the limit.
-  struct Window: Hashable {
+  struct Window: Equatable {
     var since: Instant
     /// The CPU time used before the window.
     var processor: Duration
@@ -121,7 +121,7 @@ struct UseMeasurement: Hashable, Sendable {
 }
 
 /// The share of a CPU that an instance may use in the background.
-public enum ProcessorShare: Hashable, Sendable {
+public enum ProcessorShare: Equatable, Sendable {
   /// The percentage of one CPU that a throttled instance may use.
   case throttled(percent: Int)
   /// The percentage of one CPU that an instance may use. This instance had been throttled before,

@@ -1,5 +1,5 @@
 /// The priority of an instance's processes over those of others (contract §12), the highest first.
-public enum ProcessPriority: String, Hashable, Sendable, CaseIterable {
+public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
   /// The priorities that the application has set.
   case foreground
   /// Lower than all foreground applications, and without real-time scheduling.

@@ -2,7 +2,7 @@ import DequeModule
 
 /// The kind of a callback that an application must acknowledge within a limit: one of the six
 /// lifecycle callbacks (contract §2, §3), or the call of its keep-alive handler (§6).
-public enum CallbackKind: String, Hashable, Sendable, CaseIterable {
+public enum CallbackKind: String, Equatable, Sendable, CaseIterable {
   case didFinishLaunching
   case didBecomeActive
   case willResignActive
@@ -18,14 +18,14 @@ public enum CallbackKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// One callback to one instance.
-public struct Callback: Hashable, Sendable {
+public struct Callback: Equatable, Sendable {
   public let id: CallbackID
   public let kind: CallbackKind
 }
 
 /// The unacknowledged callbacks of one instance. One is in flight; the next follows in order when
 /// that one is acknowledged.
-struct Callbacks: Hashable, Sendable {
+struct Callbacks: Equatable, Sendable {
   private(set) var inFlight: Callback?
   /// The start of the limit of the callback in flight.
   private(set) var limitStart = Instant(nanoseconds: 0)

@@ -1,7 +1,7 @@
 /// The events that an instance was woken for and handles (contract §5). Each entitles the instance
 /// to run until it acknowledges the event or the time for the event ends.
-struct HandledEvents: Hashable, Sendable {
-  struct Entry: Hashable {
+struct HandledEvents: Equatable, Sendable {
+  struct Entry: Equatable {
     let id: CallbackID
     let notice: Notice
     var endsAt: Instant
@@ -43,7 +43,7 @@ struct HandledEvents: Hashable, Sendable {
 }
 
 /// Messages that an application receives when it opens its event stream.
-struct Inbox: Hashable, Sendable {
+struct Inbox: Equatable, Sendable {
   /// The maximum of notices. No person chooses more notifications before an application has opened
   /// its stream.
   private static let noticesMax = 64
@@ -65,7 +65,7 @@ struct Inbox: Hashable, Sendable {
 }
 
 /// An episode of memory pressure, by its number, and when an instance was warned of it.
-struct DeliveredMemoryWarning: Hashable {
+struct DeliveredMemoryWarning: Equatable {
   var episode: UInt64
   var at: Instant
 }

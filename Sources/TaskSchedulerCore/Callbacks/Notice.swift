@@ -1,5 +1,5 @@
 /// A message to an application that is not a callback.
-public enum Notice: Hashable, Sendable {
+public enum Notice: Equatable, Sendable {
   /// Sockets that the application handed over are ready. The application may run for `EventTime`,
   /// or until it acknowledges the id.
   case socketsReady(CallbackID, [SocketReadiness])

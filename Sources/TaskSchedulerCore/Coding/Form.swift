@@ -1,4 +1,4 @@
-/// The stored form of a type: a function that makes a value of its parts, and a getter of each
+/// The stored form of a struct: a function that makes a value of its parts, and a getter of each
 /// part.
 ///
 ///     extension Leader: StoredByForm {
@@ -6,14 +6,14 @@
 ///     }
 ///
 /// Parts are written and read in the order of the list. The tests compare each list with the
-/// declaration of its type, so that no field and no case is missing.
-package struct Form<Value>: Sendable {
-  package let parts: StoredParts
+/// declaration of its type, so that no field is missing.
+package final class Form<Value>: Sendable {
+  fileprivate let parts: StoredParts
   fileprivate let write: @Sendable (Value, inout StoredWriter) -> Void
   fileprivate let read: @Sendable (inout StoredReader) throws(MalformedBytes) -> Value
 
   /// Creates the form of a type that is stored field by field.
-  package init<each Field: Stored>(
+  package convenience init<each Field: Stored>(
     _ make: @escaping @Sendable (repeat each Field) throws(MalformedBytes) -> Value,
     _ field: repeat @escaping @Sendable (Value) -> each Field
   ) {
@@ -21,7 +21,7 @@ package struct Form<Value>: Sendable {
   }
 
   /// Creates the form of a type that is stored as other values, from which the type is computed.
-  package init<each Field: Stored>(
+  package convenience init<each Field: Stored>(
     derived make: @escaping @Sendable (repeat each Field) throws(MalformedBytes) -> Value,
     _ field: repeat @escaping @Sendable (Value) -> each Field
   ) {
@@ -43,27 +43,38 @@ package struct Form<Value>: Sendable {
       try make(repeat try (each Field)(from: &reader))
     }
   }
+}
 
-  /// Creates the form of an enum. The number of a case is its index in the list.
-  package init(cases: [Case<Value>]) {
-    precondition(cases.count <= 256, "the number of a case is a byte")
-    parts = .cases(cases.map { ($0.name, $0.types) })
-    write = { value, writer in
-      for (number, item) in cases.enumerated()
-      where item.write(value, UInt8(number), &writer) { return }
-      preconditionFailure("\(Value.self) has a case that its form does not list: \(value)")
-    }
-    read = { (reader) throws(MalformedBytes) in
-      let number = Int(try reader.readByte())
-      guard number < cases.count else {
-        throw MalformedBytes("\(Value.self) has no case \(number)")
-      }
-      return try cases[number].read(&reader)
-    }
+/// One case of a stored enum: its name, and the function that makes a value of its payload.
+package struct Case<Value>: Sendable {
+  fileprivate let name: String
+  fileprivate let types: [any Stored.Type]
+  fileprivate let read: @Sendable (inout StoredReader) throws(MalformedBytes) -> Value
+
+  package init<each Field: Stored>(
+    _ name: String, _ make: @escaping @Sendable (repeat each Field) -> Value
+  ) {
+    var types: [any Stored.Type] = []
+    for type in repeat (each Field).self { types.append(type) }
+    self.name = name
+    self.types = types
+    read = { (reader) throws(MalformedBytes) in make(repeat try (each Field)(from: &reader)) }
+  }
+
+  /// A case without a payload.
+  package init(_ name: String, _ value: Value) where Value: Sendable {
+    self.name = name
+    types = []
+    read = { (_) throws(MalformedBytes) in value }
   }
 }
 
-/// The types of the parts of a value, for tests and the documentation.
+/// A type whose stored parts are known, for tests and the documentation.
+package protocol StoredByParts: Stored {
+  static var parts: StoredParts { get }
+}
+
+/// The types of the parts of a value.
 package enum StoredParts: Sendable {
   /// The types of the fields that the type declares.
   case fields([any Stored.Type])
@@ -73,49 +84,30 @@ package enum StoredParts: Sendable {
   case derived([any Stored.Type])
 }
 
-/// One case of an enum, and its payload.
-package struct Case<Value>: Sendable {
-  fileprivate let name: String
-  fileprivate let types: [any Stored.Type]
-  /// Writes the value and returns true. If the value is of another case, writes nothing and returns
-  /// false.
-  fileprivate let write: @Sendable (Value, UInt8, inout StoredWriter) -> Bool
-  fileprivate let read: @Sendable (inout StoredReader) throws(MalformedBytes) -> Value
-
-  /// - Parameter payload: Returns the payload of the value; nil if the value is of another case.
-  package init<each Field: Stored>(
-    _ name: String, _ make: @escaping @Sendable (repeat each Field) -> Value,
-    _ payload: @escaping @Sendable (Value) -> (repeat each Field)?
-  ) {
-    var types: [any Stored.Type] = []
-    for type in repeat (each Field).self { types.append(type) }
-    self.name = name
-    self.types = types
-    write = { value, number, writer in
-      guard let payload = payload(value) else { return false }
-      writer.write(byte: number)
-      for field in repeat each payload { field.write(to: &writer) }
-      return true
-    }
-    read = { (reader) throws(MalformedBytes) in make(repeat try (each Field)(from: &reader)) }
-  }
-
-  /// A case without a payload.
-  package init(_ name: String, _ value: Value) where Value: Equatable & Sendable {
-    self.name = name
-    types = []
-    write = { other, number, writer in
-      guard other == value else { return false }
-      writer.write(byte: number)
-      return true
-    }
-    read = { (_) throws(MalformedBytes) in value }
-  }
+/// A struct that is stored by a ``Form``.
+package protocol StoredByForm: StoredByParts {
+  static var form: Form<Self> { get }
 }
 
-/// A type that is stored by a ``Form``.
-package protocol StoredByForm: Stored {
-  static var form: Form<Self> { get }
+/// An enum that is stored as the number of its case and the payload.
+///
+///     extension ExitStatus: StoredByCases {
+///       static let cases: [Case<Self>] = [
+///         Case("exited", Self.exited), Case("unknown", Self.unknown),
+///       ]
+///
+///       func write(to writer: inout StoredWriter) {
+///         switch self {
+///         case .exited(let a): writer.write(case: 0, a)
+///         case .unknown: writer.write(case: 1)
+///         }
+///       }
+///     }
+///
+/// The number of a case is its index in `cases`. The compiler refuses a `write` without all cases,
+/// and the tests compare what it writes with the list.
+package protocol StoredByCases: StoredByParts {
+  static var cases: [Case<Self>] { get }
 }
 
 /// A type that consists of values of other types, such as a list.
@@ -124,11 +116,33 @@ package protocol StoredContainer: Stored {
 }
 
 extension StoredByForm {
+  package static var parts: StoredParts { form.parts }
+
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
     self = try Self.form.read(&reader)
   }
 
   package func write(to writer: inout StoredWriter) {
     Self.form.write(self, &writer)
+  }
+}
+
+extension StoredByCases {
+  package static var parts: StoredParts { .cases(cases.map { ($0.name, $0.types) }) }
+
+  package init(from reader: inout StoredReader) throws(MalformedBytes) {
+    let number = Int(try reader.readByte())
+    guard number < Self.cases.count else {
+      throw MalformedBytes("\(Self.self) has no case \(number)")
+    }
+    self = try Self.cases[number].read(&reader)
+  }
+}
+
+extension StoredWriter {
+  /// Writes the number of an enum's case and the fields of its payload.
+  package mutating func write<each Field: Stored>(case number: UInt8, _ field: repeat each Field) {
+    write(byte: number)
+    for field in repeat each field { field.write(to: &self) }
   }
 }

@@ -15,7 +15,7 @@ package protocol Stored: SendableMetatype {
 }
 
 /// Bytes that are not a value of the expected type.
-package struct MalformedBytes: Error, Hashable {
+package struct MalformedBytes: Error, Equatable {
   package let problem: String
 
   package init(_ problem: String) {

@@ -1,5 +1,5 @@
 /// The reason of an instance's end (contract §14). Every end has exactly one.
-public enum EndReason: Hashable, Sendable {
+public enum EndReason: Equatable, Sendable {
   /// The leader exited by itself.
   case exited(code: Int32)
   /// A signal that the scheduler did not send ended the leader.
@@ -52,7 +52,7 @@ public enum EndReason: Hashable, Sendable {
 }
 
 /// How the leader's process ended, as the kernel reports it.
-public enum ExitStatus: Hashable, Sendable {
+public enum ExitStatus: Equatable, Sendable {
   case exited(code: Int32)
   case signaled(Int32)
   /// The process has ended, and the kernel does not report how.
@@ -60,7 +60,7 @@ public enum ExitStatus: Hashable, Sendable {
 }
 
 /// The end of an instance, which the scheduler stores with the application.
-public struct End: Hashable, Sendable {
+public struct End: Equatable, Sendable {
   public var reason: EndReason
   public var at: Instant
   /// The details of the end, where there are more than the reason.
@@ -80,7 +80,7 @@ public struct End: Hashable, Sendable {
 }
 
 /// SIGKILL after a stop signal.
-public struct ForcedEnd: Hashable, Sendable {
+public struct ForcedEnd: Equatable, Sendable {
   /// The stop signal.
   public var signal: Signal
   /// `TerminateTimeout`, within which the application did not end.
@@ -105,7 +105,7 @@ extension EndReason {
 /// The details of an end.
 ///
 /// It is indirect because every application and instance has a place for one, and few have one.
-public indirect enum EndDetail: Hashable, Sendable {
+public indirect enum EndDetail: Equatable, Sendable {
   /// The application did not acknowledge this callback in time.
   case callback(CallbackKind)
   /// The first of the outstanding background tasks, and their number.

@@ -1,6 +1,6 @@
 /// An end under way. The first reason stays, unless a person's order replaces a reason of the
 /// daemon's own (contract §14).
-struct Termination: Hashable, Sendable {
+struct Termination: Equatable, Sendable {
   var reason: EndReason
   var phase: Phase
   /// The requests that are answered when the leader has exited.
@@ -13,7 +13,7 @@ struct Termination: Hashable, Sendable {
   /// Whether a person ordered the end. Then a debugger does not hold its limits (contract §3).
   var isOrdered: Bool { reason.isOrdered }
 
-  enum Phase: Hashable {
+  enum Phase: Equatable {
     /// The application has been told to end, and has not acknowledged willTerminate.
     case callbacks
     /// The stop signal has been sent; SIGKILL follows at the instant given.

@@ -1,5 +1,5 @@
 /// The keep-alive handler of one application (contract §6).
-public struct KeepAlive: Hashable, Sendable {
+public struct KeepAlive: Equatable, Sendable {
   /// The interval. The scheduler calls the handler at least once before each interval ends.
   public let interval: Duration
   /// The start of the current interval: the instant when the handler was set, or the planned

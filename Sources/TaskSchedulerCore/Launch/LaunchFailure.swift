@@ -1,5 +1,5 @@
 /// A launch that failed.
-public struct LaunchFailure: Hashable, Sendable {
+public struct LaunchFailure: Equatable, Sendable {
   /// Which step failed, and why.
   public var reason: String
   public var at: Instant

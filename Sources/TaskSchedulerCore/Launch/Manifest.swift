@@ -1,6 +1,6 @@
 /// The part of an application's manifest that the scheduler needs. The daemon keeps how to execute
 /// the application: command, environment, directory.
-public struct Manifest: Hashable, Sendable {
+public struct Manifest: Equatable, Sendable {
   public var id: ApplicationID
   /// A name for people.
   public var displayName: String?

@@ -1,5 +1,5 @@
 /// The state of an application's automatic relaunches.
-struct Relaunch: Hashable, Sendable {
+struct Relaunch: Equatable, Sendable {
   /// The delay of the last relaunch.
   var delay: Duration?
   /// When the next relaunch is due.

@@ -2,7 +2,7 @@
 // The daemon watches them while the application is suspended.
 
 /// The conditions that the daemon found on a watched socket.
-public struct SocketConditions: OptionSet, Hashable, Sendable {
+public struct SocketConditions: OptionSet, Equatable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -20,7 +20,7 @@ public struct SocketConditions: OptionSet, Hashable, Sendable {
 }
 
 /// A managed socket that is ready.
-public struct SocketReadiness: Hashable, Sendable {
+public struct SocketReadiness: Equatable, Sendable {
   public var socket: SocketID
   public var conditions: SocketConditions
 
@@ -31,7 +31,7 @@ public struct SocketReadiness: Hashable, Sendable {
 }
 
 /// An event about managed sockets.
-public enum SocketEvent: Hashable, Sendable {
+public enum SocketEvent: Equatable, Sendable {
   /// The application hands over a socket that the daemon can watch.
   case manage(RequestID, InstanceID, SocketID)
   /// The application takes a socket back.
@@ -52,7 +52,7 @@ public enum SocketEvent: Hashable, Sendable {
 }
 
 /// An action of the daemon on managed sockets.
-public enum SocketEffect: Hashable, Sendable {
+public enum SocketEffect: Equatable, Sendable {
   /// Manages the socket from now on.
   case hold(InstanceID, SocketID)
   case release(InstanceID, SocketID)
@@ -63,7 +63,7 @@ public enum SocketEffect: Hashable, Sendable {
 }
 
 /// The managed sockets of one instance.
-struct ManagedSockets: Hashable, Sendable {
+struct ManagedSockets: Equatable, Sendable {
   /// The sockets, in the order in which the application handed them over.
   private(set) var ids: [SocketID] = []
 

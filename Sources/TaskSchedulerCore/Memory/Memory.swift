@@ -1,9 +1,9 @@
 // The machine's memory (contract §11): its present state, and the use by each instance.
 
 /// Memory pressure, as a trigger of the kernel reported it.
-public struct MemoryPressure: Hashable, Sendable {
+public struct MemoryPressure: Equatable, Sendable {
   /// The processes that waited for memory.
-  public enum Source: String, Hashable, Sendable, CaseIterable {
+  public enum Source: String, Equatable, Sendable, CaseIterable {
     /// All processes, including those of a container that thrashes within its own limit.
     case machine
     /// The processes of the daemon's own slice, which the applications share.
@@ -20,7 +20,7 @@ public struct MemoryPressure: Hashable, Sendable {
 }
 
 /// The memory of the machine, in bytes.
-public struct MemoryReading: Hashable, Sendable {
+public struct MemoryReading: Equatable, Sendable {
   /// MemAvailable: what programs could get without paging anything out.
   public var available: UInt64
   public var total: UInt64
@@ -37,7 +37,7 @@ public struct MemoryReading: Hashable, Sendable {
 }
 
 /// How much memory the processes of one instance use, in bytes.
-public struct MemorySize: Hashable, Sendable {
+public struct MemorySize: Equatable, Sendable {
   public var instance: InstanceID
   /// The memory that the end of the instance would free: private dirty and swapped.
   public var dirty: UInt64
@@ -55,7 +55,7 @@ public struct MemorySize: Hashable, Sendable {
 }
 
 /// An event about memory.
-public enum MemoryEvent: Hashable, Sendable {
+public enum MemoryEvent: Equatable, Sendable {
   /// A trigger has fired.
   case pressed(MemoryPressure)
   /// The answer to ``MemoryEffect/read``.
@@ -76,7 +76,7 @@ public enum MemoryEvent: Hashable, Sendable {
 }
 
 /// An action of the daemon on memory.
-public enum MemoryEffect: Hashable, Sendable {
+public enum MemoryEffect: Equatable, Sendable {
   /// Reads the machine's memory; answered by ``MemoryEvent/read(_:)``.
   case read
   /// Measures the memory of instances; answered by `measured`.
@@ -89,7 +89,7 @@ public enum MemoryEffect: Hashable, Sendable {
 }
 
 /// An application that may be ended for memory, or never is, with the reason for its place.
-public struct MemoryCandidate: Hashable, Sendable {
+public struct MemoryCandidate: Equatable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
   public var size: MemorySize
@@ -118,7 +118,7 @@ public struct MemoryCandidate: Hashable, Sendable {
 }
 
 /// The application that was chosen to end, and the reasons for the choice.
-public struct MemoryChoice: Hashable, Sendable {
+public struct MemoryChoice: Equatable, Sendable {
   public var chosen: MemoryCandidate
   /// The next applications in the order, of the same class.
   public var runnersUp: [MemoryCandidate]
@@ -134,14 +134,14 @@ public struct MemoryChoice: Hashable, Sendable {
 }
 
 /// What the scheduler knows about the machine's memory.
-struct Memory: Hashable, Sendable {
+struct Memory: Equatable, Sendable {
   /// The progress since pressure began.
-  enum Phase: Hashable {
+  enum Phase: Equatable {
     /// No pressure.
     case calm
-    /// The running applications have been warned. No application is ended before `patience`. With
-    /// `looks`, the scheduler then reads the memory again.
-    case warned(patience: Instant, looks: Bool)
+    /// The running applications have been warned. No application is ended before `decidesAt`. With
+    /// `readsMemory`, the scheduler then reads the memory again.
+    case warned(decidesAt: Instant, readsMemory: Bool)
     /// The scheduler has asked for the sizes of the candidates.
     case measuring(since: Instant)
     /// The chosen instance is being terminated.
@@ -171,7 +171,7 @@ struct Memory: Hashable, Sendable {
 
   /// The sizes of the candidates. If there is time, the scheduler asks for them before it must
   /// choose.
-  struct Measurement: Hashable {
+  struct Measurement: Equatable {
     /// When the scheduler asked. No size is older.
     var askedAt: Instant
     /// The sizes; nil until the answer has come.
@@ -184,12 +184,12 @@ struct Memory: Hashable, Sendable {
   func deadline(_ policy: Policy) -> Instant? {
     switch phase {
     case .calm, .measuring: return nil
-    case .warned(let patience, let looks):
+    case .warned(let decidesAt, let readsMemory):
       let quiet = pressedAt.advanced(by: policy.memoryQuietTime)
-      guard looks else { return quiet }
+      guard readsMemory else { return quiet }
       let isToBeMeasured = measurement == nil
       return min(
-        quiet, isToBeMeasured ? patience.earlier(by: Policy.memoryMeasuringLead) : patience)
+        quiet, isToBeMeasured ? decidesAt.earlier(by: Policy.memoryMeasuringLead) : decidesAt)
     case .ending(_, let givenUpAt), .reclaiming(_, let givenUpAt): return givenUpAt
     }
   }
@@ -210,9 +210,9 @@ struct Memory: Hashable, Sendable {
 }
 
 /// The state of the procedure for memory pressure.
-public struct MemoryStatus: Hashable, Sendable {
+public struct MemoryStatus: Equatable, Sendable {
   /// The progress of the procedure.
-  public enum Phase: String, Hashable, Sendable, CaseIterable {
+  public enum Phase: String, Equatable, Sendable, CaseIterable {
     case calm, warned, measuring, ending, reclaiming
   }
 

@@ -1,10 +1,10 @@
 /// The calendar unit by which a notification repeats in its time zone (contract §9).
-public enum RepeatInterval: String, Hashable, Sendable, CaseIterable {
+public enum RepeatInterval: String, Equatable, Sendable, CaseIterable {
   case minute, hour, day, week, month, year
 }
 
 /// When a notification fires: a wall-clock time in a time zone.
-public struct NotificationSchedule: Hashable, Sendable {
+public struct NotificationSchedule: Equatable, Sendable {
   /// The local time in the time zone, as `YYYY-MM-DDTHH:MM:SS`.
   public var date: String
   /// The name of a time zone in the tz database, such as `Europe/Berlin`.
@@ -20,7 +20,7 @@ public struct NotificationSchedule: Hashable, Sendable {
 }
 
 /// The content of a notification. The scheduler only passes it to the store.
-public struct NotificationContent: Hashable, Sendable {
+public struct NotificationContent: Equatable, Sendable {
   public var title: String
   public var body: String
   /// A name of the freedesktop sound theme, such as `message-new-instant`, or the absolute path of
@@ -44,7 +44,7 @@ public struct NotificationContent: Hashable, Sendable {
 }
 
 /// A notification as a client requests it.
-public struct NotificationDraft: Hashable, Sendable {
+public struct NotificationDraft: Equatable, Sendable {
   public var content: NotificationContent
   /// When the notification fires; nil is now.
   public var schedule: NotificationSchedule?
@@ -62,7 +62,7 @@ public struct NotificationDraft: Hashable, Sendable {
 }
 
 /// A notification that waits for its time, as the scheduler stores it.
-public struct ScheduledNotification: Hashable, Sendable {
+public struct ScheduledNotification: Equatable, Sendable {
   public var id: NotificationID
   public var application: ApplicationKey
   public var firesAt: WallTime

@@ -2,7 +2,7 @@
 // stores when each notification fires, and its application.
 
 /// An event about notifications.
-public enum NotificationEvent: Hashable, Sendable {
+public enum NotificationEvent: Equatable, Sendable {
   /// An application, or an operator on its behalf, requests a notification. `unshown` is how many
   /// of the user's notifications have fired for the last time and were not shown yet, by the store;
   /// nil if the store cannot be read.
@@ -35,7 +35,7 @@ public enum NotificationEvent: Hashable, Sendable {
 }
 
 /// An atomic change of the store. A repeated transaction changes nothing.
-public enum NotificationTransaction: Hashable, Sendable {
+public enum NotificationTransaction: Equatable, Sendable {
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   case cancel([NotificationID], ApplicationKey)
   case setBadge(ApplicationKey, Int)
@@ -45,7 +45,7 @@ public enum NotificationTransaction: Hashable, Sendable {
 }
 
 /// An action of the daemon on notifications.
-public enum NotificationEffect: Hashable, Sendable {
+public enum NotificationEffect: Equatable, Sendable {
   /// Makes a transaction durable, after all transactions with lower ids. Answered by `stored` or
   /// `storeFailed`. The scheduler repeats an unanswered transaction after a recovery.
   case store(TransactionID, NotificationTransaction)
@@ -66,7 +66,7 @@ public enum NotificationEffect: Hashable, Sendable {
 /// were durable before.
 struct Notifications: Sendable {
   /// A transaction that the store has not answered.
-  struct Pending: Hashable {
+  struct Pending: Equatable {
     var id: TransactionID
     var transaction: NotificationTransaction
     /// The request that waits for the answer; nil for a notification that fires.
@@ -236,24 +236,28 @@ struct Notifications: Sendable {
       let expected = cancelling[id] == nil ? instant(of: notification) : nil
       try require(due.isSet(id, to: expected), "the deadline of a notification is wrong")
     }
-    var applications = scheduled.values.map(\.application) + awaitingNext.values.map(\.application)
-    var users = applications.map(\.owner)
+    var counts = [ApplicationKey: Int](minimumCapacity: countByApplication.count)
+    var userCounts: [UserID: Int] = [:]
+    for notification in scheduled.values { counts[notification.application, default: 0] += 1 }
+    for notification in awaitingNext.values { counts[notification.application, default: 0] += 1 }
     var cancelled: [NotificationID: Int] = [:]
     for (id, one) in pending {
       try require(id == one.id && id.number <= transactionLast, "a transaction has a wrong id")
       switch one.transaction {
       case .schedule(_, let key, let draft):
-        users.append(key.owner)
-        if draft.schedule != nil { applications.append(key) }
+        if draft.schedule != nil {
+          counts[key, default: 0] += 1
+        } else {
+          userCounts[key.owner, default: 0] += 1
+        }
       case .cancel(let ids, _): for id in ids { cancelled[id, default: 0] += 1 }
       case .setBadge, .fire: break
       }
     }
     try require(cancelled == cancelling, "the count of notifications being cancelled is wrong")
-    let counts = applications.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     try require(
       counts == countByApplication, "the count of notifications of an application is wrong")
-    let userCounts = users.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    for (key, count) in counts { userCounts[key.owner, default: 0] += count }
     try require(userCounts == countByUser, "the count of notifications of a user is wrong")
   }
 }

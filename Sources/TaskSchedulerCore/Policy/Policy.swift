@@ -3,7 +3,7 @@
 /// Durations carry their unit in their type (`Duration`); other units are in the names. A site
 /// changes a limit in the table `[policy]` of taskschedd.toml. ``problems`` checks the bounds and
 /// the relations between limits.
-public struct Policy: Hashable, Sendable {
+public struct Policy: Equatable, Sendable {
   /// `multitasking-supported`: whether applications may run in the background at all. If false, the
   /// scheduler terminates an application that is sent to the background. Source: contract §2, iOS 4
   /// on devices without multitasking.

@@ -24,6 +24,10 @@ public final class Pump {
   /// Returns the state of an instance without a copy of the scheduler.
   public func state(of id: InstanceID) -> ApplicationState { scheduler.storedState(of: id) }
 
+  /// The scheduler's first violated invariant, as a sentence; nil if all hold. The scheduler is not
+  /// copied.
+  public var violatedInvariant: String? { scheduler.violatedInvariant }
+
   /// Begins to handle events.
   public func start(_ handler: any EffectHandler) { self.handler = handler }
 

@@ -2,7 +2,7 @@
 // kind, a description and a stored form in this file; the code that prints records does not change.
 
 /// One change, for the log and the monitors.
-public struct Record: Hashable, Sendable {
+public struct Record: Equatable, Sendable {
   public var application: ApplicationKey
   /// The leader of the running instance; nil if the application does not run.
   public var leader: Leader?
@@ -16,7 +16,7 @@ public struct Record: Hashable, Sendable {
   }
 
   /// What changed.
-  public enum Change: Hashable, Sendable {
+  public enum Change: Equatable, Sendable {
     case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
     case registered
     case taskBegan(TaskID, name: String?, remaining: Duration?)
@@ -226,66 +226,48 @@ extension Record: StoredByForm {
     Record.init(application:leader:change:), \.application, \.leader, \.change)
 }
 
-extension Record.Change: StoredByForm {
-  package static let form = Form(cases: [
-    Case("transition", Record.Change.transition) {
-      if case .transition(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("registered", Record.Change.registered),
-    Case("taskBegan", Record.Change.taskBegan) {
-      if case .taskBegan(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("taskEnded", Record.Change.taskEnded) {
-      if case .taskEnded(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("taskExpired", Record.Change.taskExpired) {
-      if case .taskExpired(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("ended", Record.Change.ended) { if case .ended(let a) = $0 { a } else { nil } },
-    Case("refused", Record.Change.refused) { if case .refused(let a) = $0 { a } else { nil } },
-    Case("suspensionFailed", Record.Change.suspensionFailed) {
-      if case .suspensionFailed(let a) = $0 { a } else { nil }
-    },
-    Case("signalFailed", Record.Change.signalFailed) {
-      if case .signalFailed(let a) = $0 { a } else { nil }
-    },
-    Case("keepAliveSet", Record.Change.keepAliveSet) {
-      if case .keepAliveSet(let a) = $0 { .some(a) } else { nil }
-    },
-    Case("keepAliveCalled", Record.Change.keepAliveCalled),
-    Case("socketManaged", Record.Change.socketManaged) {
-      if case .socketManaged(let a) = $0 { a } else { nil }
-    },
-    Case("socketReleased", Record.Change.socketReleased) {
-      if case .socketReleased(let a) = $0 { a } else { nil }
-    },
-    Case("socketsReady", Record.Change.socketsReady) {
-      if case .socketsReady(let a) = $0 { a } else { nil }
-    },
-    Case("notificationScheduled", Record.Change.notificationScheduled) {
-      if case .notificationScheduled(let a) = $0 { a } else { nil }
-    },
-    Case("notificationsCancelled", Record.Change.notificationsCancelled) {
-      if case .notificationsCancelled(let a) = $0 { a } else { nil }
-    },
-    Case("notificationFired", Record.Change.notificationFired) {
-      if case .notificationFired(let a) = $0 { a } else { nil }
-    },
-    Case("notificationChosen", Record.Change.notificationChosen) {
-      if case .notificationChosen(let a) = $0 { a } else { nil }
-    },
-    Case("badgeSet", Record.Change.badgeSet) { if case .badgeSet(let a) = $0 { a } else { nil } },
-    Case("relaunchPlanned", Record.Change.relaunchPlanned) {
-      if case .relaunchPlanned(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("memoryWarned", Record.Change.memoryWarned) {
-      if case .memoryWarned(let a) = $0 { a } else { nil }
-    },
-    Case("memoryChosen", Record.Change.memoryChosen) {
-      if case .memoryChosen(let a) = $0 { a } else { nil }
-    },
-    Case("resources", Record.Change.resources) {
-      if case .resources(let a) = $0 { a } else { nil }
-    },
-  ])
+extension Record.Change: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("transition", Self.transition), Case("registered", Self.registered),
+    Case("taskBegan", Self.taskBegan), Case("taskEnded", Self.taskEnded),
+    Case("taskExpired", Self.taskExpired), Case("ended", Self.ended), Case("refused", Self.refused),
+    Case("suspensionFailed", Self.suspensionFailed), Case("signalFailed", Self.signalFailed),
+    Case("keepAliveSet", Self.keepAliveSet), Case("keepAliveCalled", Self.keepAliveCalled),
+    Case("socketManaged", Self.socketManaged), Case("socketReleased", Self.socketReleased),
+    Case("socketsReady", Self.socketsReady),
+    Case("notificationScheduled", Self.notificationScheduled),
+    Case("notificationsCancelled", Self.notificationsCancelled),
+    Case("notificationFired", Self.notificationFired),
+    Case("notificationChosen", Self.notificationChosen), Case("badgeSet", Self.badgeSet),
+    Case("relaunchPlanned", Self.relaunchPlanned), Case("memoryWarned", Self.memoryWarned),
+    Case("memoryChosen", Self.memoryChosen), Case("resources", Self.resources),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .transition(let a, let b, let c): writer.write(case: 0, a, b, c)
+    case .registered: writer.write(case: 1)
+    case .taskBegan(let a, let b, let c): writer.write(case: 2, a, b, c)
+    case .taskEnded(let a, let b): writer.write(case: 3, a, b)
+    case .taskExpired(let a, let b): writer.write(case: 4, a, b)
+    case .ended(let a): writer.write(case: 5, a)
+    case .refused(let a): writer.write(case: 6, a)
+    case .suspensionFailed(let a): writer.write(case: 7, a)
+    case .signalFailed(let a): writer.write(case: 8, a)
+    case .keepAliveSet(let a): writer.write(case: 9, a)
+    case .keepAliveCalled: writer.write(case: 10)
+    case .socketManaged(let a): writer.write(case: 11, a)
+    case .socketReleased(let a): writer.write(case: 12, a)
+    case .socketsReady(let a): writer.write(case: 13, a)
+    case .notificationScheduled(let a): writer.write(case: 14, a)
+    case .notificationsCancelled(let a): writer.write(case: 15, a)
+    case .notificationFired(let a): writer.write(case: 16, a)
+    case .notificationChosen(let a): writer.write(case: 17, a)
+    case .badgeSet(let a): writer.write(case: 18, a)
+    case .relaunchPlanned(let a, let b): writer.write(case: 19, a, b)
+    case .memoryWarned(let a): writer.write(case: 20, a)
+    case .memoryChosen(let a): writer.write(case: 21, a)
+    case .resources(let a): writer.write(case: 22, a)
+    }
+  }
 }

@@ -53,7 +53,7 @@ enum RecordText {
 }
 
 /// A value of a record.
-package enum RecordValue: Hashable, Sendable {
+package enum RecordValue: Equatable, Sendable {
   case text(String)
   case texts([String])
   case number(UInt64)
@@ -80,6 +80,6 @@ package enum RecordValue: Hashable, Sendable {
 }
 
 /// The importance of a record, as in syslog(3).
-public enum LogLevel: String, CaseIterable, Hashable, Sendable {
+public enum LogLevel: String, CaseIterable, Equatable, Sendable {
   case error, warning, notice, info, debug
 }

@@ -1,5 +1,5 @@
 /// A request of an application. The daemon has determined the instance of the caller.
-public enum ApplicationEvent: Hashable, Sendable {
+public enum ApplicationEvent: Equatable, Sendable {
   /// A process that belongs to no instance opened an event stream. The process becomes the leader
   /// of a new instance.
   case register(RequestID, ApplicationKey, Leader, target: LaunchTarget, seat: SeatID)

@@ -1,7 +1,7 @@
 import DequeModule
 
 /// An application, running or not.
-struct Application: Hashable, Sendable {
+struct Application: Equatable, Sendable {
   let key: ApplicationKey
   var manifest: Manifest?
   var instance: InstanceID?
@@ -39,6 +39,10 @@ struct Applications: Sendable {
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
   /// All applications, in no order.
   var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
+  /// The allocations of all applications; see ``BoxedDictionary/boxes``.
+  var boxes: Dictionary<ApplicationKey, BoxedDictionary<ApplicationKey, Application>.Box>.Values {
+    byKey.boxes.values
+  }
   var running: [ApplicationKey] { all.filter { $0.instance != nil }.map(\.key) }
 
   /// The manifests, ordered by their ids.
@@ -89,12 +93,12 @@ struct Applications: Sendable {
     byKey[key]?.instance = nil
     byKey[key]?.lastEnd = end
     leaveQuota(of: key.owner)
-    settle(key, keeping: endedMax)
+    keepIfEnded(key, keeping: endedMax)
   }
 
   /// Keeps an idle application if it has ever run, and removes the oldest ended one beyond the
   /// quota of its owner.
-  private mutating func settle(_ key: ApplicationKey, keeping endedMax: Int) {
+  private mutating func keepIfEnded(_ key: ApplicationKey, keeping endedMax: Int) {
     guard let application = byKey[key], application.isIdle else { return }
     if application.lastEnd == nil {
       byKey[key] = nil
@@ -121,7 +125,7 @@ struct Applications: Sendable {
     byKey[key]?.launching = nil
     byKey[key]?.launchFailure = failure
     leaveQuota(of: key.owner)
-    settle(key, keeping: endedMax)
+    keepIfEnded(key, keeping: endedMax)
   }
 
   private mutating func leaveQuota(of owner: UserID) {
@@ -152,7 +156,7 @@ struct Applications: Sendable {
       let hadManifest = byKey[key]?.manifest != nil
       let applying = manifest(for: key)
       byKey[key]?.manifest = applying
-      if hadManifest { settle(key, keeping: endedMax) }
+      if hadManifest { keepIfEnded(key, keeping: endedMax) }
     }
     for manifest in fresh where byKey[manifest.launchKey] == nil {
       byKey[manifest.launchKey] = Application(key: manifest.launchKey, manifest: manifest)
@@ -166,17 +170,18 @@ struct Applications: Sendable {
   func check() throws(InvariantViolation) {
     try require(
       activationLast < InvariantViolation.countMax, "the last activation number is too high")
-    for (key, application) in byKey {
-      try require(key == application.key, "an application is stored under another key")
+    for (key, box) in byKey.boxes {
+      try require(key == box.value.key, "an application is stored under another key")
       try require(
-        application.activation <= activationLast, "an application has an invalid activation number")
+        box.value.activation <= activationLast, "an application has an invalid activation number")
     }
     try require(countRunning() == runningByOwner, "the count of running applications is wrong")
   }
 
   private func countRunning() -> [UserID: Int] {
-    byKey.values.reduce(into: [:]) {
-      if $1.instance != nil || $1.launching != nil { $0[$1.key.owner, default: 0] += 1 }
+    byKey.boxes.values.reduce(into: [:]) {
+      let isRunning = $1.value.instance != nil || $1.value.launching != nil
+      if isRunning { $0[$1.value.key.owner, default: 0] += 1 }
     }
   }
 }

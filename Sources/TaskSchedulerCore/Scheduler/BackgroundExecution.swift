@@ -31,7 +31,7 @@ extension Instance {
     guard let stint, termination == nil else { return }
     if isEntitled(turn.policy, at: turn.instant) {
       undoSuspension(in: &turn)
-      watchUse(in: &turn)
+      startMeasuringUse(in: &turn)
     } else if !tasks.isEmpty {
       guard debuggerIsAbsent else { return askForDebugger(in: &turn) }
       kill(.backgroundTimeExpired, tasks.endDetail, in: &turn)
@@ -72,7 +72,7 @@ extension Instance {
     throttleAgain(in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
     // The instance runs until the next try, or for as long as a new entitlement lasts.
-    watchUse(in: &turn)
+    startMeasuringUse(in: &turn)
     reconsider(in: &turn)
   }
 
@@ -84,15 +84,15 @@ extension Instance {
   /// interval first.
   mutating func suspensionLost(reason: String, in turn: inout Turn) {
     guard phase == .suspended(isStopping: false), termination == nil else { return }
-    let insists = suspensionLostAt.map {
+    let wasLostRecently = suspensionLostAt.map {
       turn.instant < $0.advanced(by: turn.policy.suspendRetryInterval)
     }
     suspensionLostAt = turn.instant
     leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .suspensionLost, in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
-    if insists == true {
+    if wasLostRecently == true {
       delaySuspension(in: turn)
-      watchUse(in: &turn)
+      startMeasuringUse(in: &turn)
     }
     reconsider(in: &turn)
   }

@@ -1,5 +1,5 @@
 /// An action of the daemon. The daemon carries out the effects of an event in their order.
-public enum Effect: Hashable, Sendable {
+public enum Effect: Equatable, Sendable {
   /// Answers a request.
   case reply(RequestID, Reply)
   /// Sends a callback on the event stream.
@@ -35,7 +35,7 @@ public enum Effect: Hashable, Sendable {
 }
 
 /// The answer to a request.
-public enum Reply: Hashable, Sendable {
+public enum Reply: Equatable, Sendable {
   case done
   case registered(Registration)
   case began(TaskID, remaining: Duration?)
@@ -48,7 +48,7 @@ public enum Reply: Hashable, Sendable {
 }
 
 /// The state of an instance when it opens its event stream.
-public struct Registration: Hashable, Sendable {
+public struct Registration: Equatable, Sendable {
   public var application: ApplicationID
   public var instance: InstanceID
   public var state: ApplicationState

@@ -1,6 +1,6 @@
 /// An input of the scheduler. The daemon stores each event in the event log before the scheduler
 /// handles it.
-public enum Event: Hashable, Sendable {
+public enum Event: Equatable, Sendable {
   case application(ApplicationEvent)
   case operation(OperationEvent)
   case process(ProcessEvent)
@@ -27,7 +27,7 @@ public enum Event: Hashable, Sendable {
 }
 
 /// An event that concerns the scheduler as a whole.
-public enum SchedulerEvent: Hashable, Sendable {
+public enum SchedulerEvent: Equatable, Sendable {
   /// ``Scheduler/nextDeadline`` has passed.
   case deadlineReached
   /// The time of the wall clock. Sent when the daemon starts, and whenever the clock was set.

@@ -3,7 +3,7 @@
 /// Each part of the contract extends it in a file of this directory: `Lifecycle`, `TimeLimits`,
 /// `BackgroundExecution`, `KeepAliveCalls`, `SocketWakeUps`, `SystemChangeDelivery`,
 /// `MemoryPressure`, `ResourceLimits`, `Terminating`.
-struct Instance: Hashable, Sendable {
+struct Instance: Equatable, Sendable {
   let id: InstanceID
   let application: ApplicationKey
   let leader: Leader
@@ -34,7 +34,7 @@ struct Instance: Hashable, Sendable {
   var listening = ListeningReport()
 
   /// The state of an instance (contract §2), with all that exists in this state only.
-  enum Phase: Hashable {
+  enum Phase: Equatable {
     /// With `isActivating`, the instance becomes active once it has acknowledged the callbacks on
     /// its way to the foreground.
     case inactive(isActivating: Bool)
@@ -54,7 +54,7 @@ struct Instance: Hashable, Sendable {
   }
 
   /// The connection on which the application receives its events.
-  enum EventStream: Hashable {
+  enum EventStream: Equatable {
     /// The application is unaware: it receives no callbacks.
     case neverOpened
     case open
@@ -62,7 +62,7 @@ struct Instance: Hashable, Sendable {
   }
 
   /// What the scheduler knows about a debugger.
-  enum Tracer: Hashable {
+  enum Tracer: Equatable {
     case absent
     /// A limit has passed, and the scheduler has asked the daemon whether a debugger holds it.
     case asked(heldBefore: Bool)

@@ -36,9 +36,14 @@ extension Scheduler {
       try require(
         instances[id].map { $0.termination == nil } ?? false, "a handler has no instance")
     }
-    for application in applications.unordered {
+    for box in applications.boxes {
       try require(
-        relaunches.isSet(application.key, to: application.relaunch), "a relaunch deadline is wrong")
+        relaunches.isSet(box.value.key, to: box.value.relaunch), "a relaunch deadline is wrong")
+      try require(
+        box.value.instance.map { instances[$0] != nil } ?? true, "an instance is missing")
+      try require(
+        box.value.launching.map { launches[$0]?.application == box.value.key } ?? true,
+        "the launch of an application is missing")
     }
     for (id, instance) in instances {
       try instance.check()
@@ -56,13 +61,6 @@ extension Scheduler {
     for (owner, count) in countTasks() {
       try require(applications.taskCount(of: owner) == count, "the count of tasks is wrong")
     }
-    for application in applications.unordered {
-      try require(
-        application.instance.map { instances[$0] != nil } ?? true, "an instance is missing")
-      try require(
-        application.launching.map { launches[$0]?.application == application.key } ?? true,
-        "the launch of an application is missing")
-    }
     for (id, launch) in launches {
       try require(
         applications[launch.application]?.launching == id, "a launch has no application")
@@ -71,6 +69,8 @@ extension Scheduler {
   }
 
   func countTasks() -> [UserID: Int] {
-    instances.values.reduce(into: [:]) { $0[$1.application.owner, default: 0] += $1.tasks.count }
+    instances.boxes.values.reduce(into: [:]) {
+      $0[$1.value.application.owner, default: 0] += $1.value.tasks.count
+    }
   }
 }

@@ -2,7 +2,7 @@
 // puts a running process under management (contract §2, §8).
 
 /// How an instance starts.
-struct StartPlan: Hashable, Sendable {
+struct StartPlan: Equatable, Sendable {
   var target: LaunchTarget
   var reason: LaunchReason
   var seat: SeatID
@@ -15,7 +15,7 @@ struct StartPlan: Hashable, Sendable {
 }
 
 /// A launch whose program has not been executed yet.
-struct PendingLaunch: Hashable, Sendable {
+struct PendingLaunch: Equatable, Sendable {
   var request: RequestID?
   var application: ApplicationKey
   var plan: StartPlan
@@ -148,12 +148,11 @@ extension Scheduler {
     return InstanceID(instanceIDLast)
   }
 
-  /// Starts an instance in its first state. `welcome` runs after the transition and before the
-  /// first callback.
+  /// Starts an instance in its first state. Calls `afterTransition` before the first callback.
   private mutating func start(
     _ id: InstanceID, _ key: ApplicationKey, _ leader: Leader, _ plan: StartPlan,
     cause: TransitionCause, in turn: inout Turn,
-    welcome: (inout Instance, inout Turn) -> Void
+    afterTransition: (inout Instance, inout Turn) -> Void
   ) {
     applications.started(key, id)
     cancelRelaunch(key)
@@ -168,7 +167,7 @@ extension Scheduler {
       instance.record(
         .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)
       instance.prioritize(from: .notRunning, to: instance.state, in: &turn)
-      welcome(&instance, &turn)
+      afterTransition(&instance, &turn)
       instance.enqueue([.didFinishLaunching], in: &turn)
       instance.deliverMemoryWarning(in: &turn)
       instance.reconsider(in: &turn)

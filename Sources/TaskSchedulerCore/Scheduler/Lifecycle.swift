@@ -112,7 +112,7 @@ extension Instance {
     record(.transition(from: state, to: next.state, cause: cause), in: &turn)
     reasons.moved(to: next.state, cause)
     if state == .background {
-      stopWatchingUse(in: &turn)
+      stopMeasuringUse(in: &turn)
       tasks.endStint()
     }
     if !isPrioritized { prioritize(from: state, to: next.state, in: &turn) }

@@ -32,9 +32,9 @@ extension Scheduler {
     memory.reading = pressure.memory
     switch memory.phase {
     case .calm:
-      memory.phase = .warned(patience: patience(turn), looks: true)
+      memory.phase = .warned(decidesAt: decidesAt(turn), readsMemory: true)
       memory.pressedSince = turn.instant
-      memory.warningEnds = patience(turn)
+      memory.warningEnds = decidesAt(turn)
       memory.episodeLast += 1
       turn.memoryEpisode = memory.episode
       for id in instances.keys.sorted() {
@@ -43,11 +43,11 @@ extension Scheduler {
       if isMemoryCritical { return choose(in: &turn) }
       // The time after the warning may be shorter than measuring takes.
       memoryDue(in: &turn)
-    case .warned(let patience, _):
+    case .warned(let decidesAt, _):
       let isOfSlice = pressure.source == .slice
       let lasts = isOfSlice || isMemoryShort
-      if (lasts && patience <= turn.instant) || isMemoryCritical { return choose(in: &turn) }
-      let mayEndSoon = patience <= turn.instant.advanced(by: Policy.memoryMeasuringLead)
+      if (lasts && decidesAt <= turn.instant) || isMemoryCritical { return choose(in: &turn) }
+      let mayEndSoon = decidesAt <= turn.instant.advanced(by: Policy.memoryMeasuringLead)
       if mayEndSoon, isOfSlice || isMemoryNearFloor { measureAhead(in: &turn) }
     case .measuring, .ending, .reclaiming:
       break
@@ -57,8 +57,8 @@ extension Scheduler {
   /// Handles the reading at the end of the time after the warning.
   private mutating func memoryRead(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
-    guard case .warned(let patience, _) = memory.phase,
-      (patience <= turn.instant && isMemoryShort) || isMemoryCritical
+    guard case .warned(let decidesAt, _) = memory.phase,
+      (decidesAt <= turn.instant && isMemoryShort) || isMemoryCritical
     else { return }
     choose(in: &turn)
   }
@@ -66,25 +66,27 @@ extension Scheduler {
   /// Handles the end of the chosen application's processes.
   private mutating func memoryReclaimed(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
-    guard isMemoryShort else { return wait(until: patience(turn), looking: false, turn) }
+    guard isMemoryShort else { return wait(until: decidesAt(turn), readingMemory: false, turn) }
     // An application was ended before the end of the warning time; the others still have that time.
     if turn.instant < memory.warningEnds, !isMemoryCritical {
-      return wait(until: memory.warningEnds, looking: true, turn)
+      return wait(until: memory.warningEnds, readingMemory: true, turn)
     }
     choose(in: &turn)
   }
 
   /// Stops waiting for the chosen application. Its memory was not reported.
   private mutating func giveUpWaiting(in turn: inout Turn) {
-    let patience = max(turn.instant, memory.warningEnds)
-    wait(until: patience, looking: patience > turn.instant, turn)
+    let decidesAt = max(turn.instant, memory.warningEnds)
+    wait(until: decidesAt, readingMemory: decidesAt > turn.instant, turn)
     if memory.phase != .calm { turn.emit(.memory(.read)) }
   }
 
   /// Waits for the next trigger, or for the end of pressure.
-  private mutating func wait(until patience: Instant, looking looks: Bool, _ turn: Turn) {
+  private mutating func wait(
+    until decidesAt: Instant, readingMemory readsMemory: Bool, _ turn: Turn
+  ) {
     if isMemoryQuiet(turn) { return memory.endPressure() }
-    memory.phase = .warned(patience: patience, looks: looks)
+    memory.phase = .warned(decidesAt: decidesAt, readsMemory: readsMemory)
   }
 
   /// Returns whether no pressure was reported for `MemoryQuietTime`.
@@ -92,7 +94,7 @@ extension Scheduler {
     memory.pressedAt.advanced(by: turn.policy.memoryQuietTime) <= turn.instant
   }
 
-  private func patience(_ turn: Turn) -> Instant {
+  private func decidesAt(_ turn: Turn) -> Instant {
     turn.instant.advanced(by: turn.policy.memoryWarningTime)
   }
 
@@ -139,7 +141,7 @@ extension Scheduler {
   /// Ends the first candidate if the sizes are known; otherwise measures the candidates.
   private mutating func choose(in turn: inout Turn) {
     let candidates = memoryCandidates
-    if candidates.isEmpty { return wait(until: patience(turn), looking: false, turn) }
+    if candidates.isEmpty { return wait(until: decidesAt(turn), readingMemory: false, turn) }
     if let order = orderKnown(candidates, turn) {
       return end(order, since: turn.instant, in: &turn)
     }
@@ -249,13 +251,13 @@ extension Scheduler {
     guard let due = memory.deadline(turn.policy), due <= turn.instant else { return }
     switch memory.phase {
     case .calm, .measuring: break
-    case .warned(let patience, let looks):
+    case .warned(let decidesAt, let readsMemory):
       if isMemoryQuiet(turn) {
         memory.endPressure()
-      } else if looks, turn.instant < patience {
+      } else if readsMemory, turn.instant < decidesAt {
         measureAhead(in: &turn)
-      } else if looks {
-        memory.phase = .warned(patience: patience, looks: false)
+      } else if readsMemory {
+        memory.phase = .warned(decidesAt: decidesAt, readsMemory: false)
         turn.emit(.memory(.read))
       }
     case .ending, .reclaiming: giveUpWaiting(in: &turn)
@@ -268,8 +270,8 @@ extension Scheduler {
     memory.measurement = nil
     switch memory.phase {
     case .calm, .ending: break
-    case .warned(let patience, _):
-      memory.phase = .warned(patience: patience, looks: true)
+    case .warned(let decidesAt, _):
+      memory.phase = .warned(decidesAt: decidesAt, readsMemory: true)
     case .measuring: choose(in: &turn)
     case .reclaiming(let id, _): reclaim(id, in: &turn)
     }

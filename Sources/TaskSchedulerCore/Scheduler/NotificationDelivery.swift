@@ -73,7 +73,7 @@ extension Scheduler {
     switch pending.transaction {
     case .schedule(let id, let key, let draft):
       turn.reply(pending.request, .scheduled(id))
-      tell(key, .notificationScheduled(id), in: &turn)
+      record(.notificationScheduled(id), of: key, in: &turn)
       let now = notifications.wallTime(at: turn.instant) ?? WallTime(nanoseconds: 0)
       notifications.schedule(
         ScheduledNotification(
@@ -83,10 +83,10 @@ extension Scheduler {
     case .cancel(let ids, let key):
       notifications.remove(ids)
       turn.reply(pending.request, .cancelled(ids))
-      tell(key, .notificationsCancelled(ids), in: &turn)
+      record(.notificationsCancelled(ids), of: key, in: &turn)
     case .setBadge(let key, let badge):
       turn.reply(pending.request, .done)
-      tell(key, .badgeSet(badge), in: &turn)
+      record(.badgeSet(badge), of: key, in: &turn)
     case .fire(let id, _, let at, _):
       findNext(id, after: at, in: &turn)
     }
@@ -140,7 +140,7 @@ extension Scheduler {
     // Without waiting for the store, so that a slow disk delays no notification.
     turn.emit(.notification(.fire(notification.id, key, at: at, to: receiver)))
     if let receiver { turn.emit(.notify(receiver, .notificationFired(notification.id))) }
-    tell(key, .notificationFired(notification.id), in: &turn)
+    record(.notificationFired(notification.id), of: key, in: &turn)
   }
 
   /// Activates the application of the chosen notification; launches the application if it does not
@@ -148,14 +148,14 @@ extension Scheduler {
   private mutating func chosen(
     _ id: NotificationID, _ key: ApplicationKey, in turn: inout Turn
   ) {
-    tell(key, .notificationChosen(id), in: &turn)
+    record(.notificationChosen(id), of: key, in: &turn)
     guard let application = applications[key] else {
       return refuse(nil, key, .unknownApplication(key), in: &turn)
     }
     let notice = Notice.notificationChosen(id)
     if let running = application.instance {
       if instances[running]?.state != .active { activate(nil, key, in: &turn) }
-      updateInstance(running, in: &turn) { $0.tell(notice, in: &$1) }
+      updateInstance(running, in: &turn) { $0.deliver(notice, in: &$1) }
     } else {
       if application.launching == nil {
         launch(nil, key, target: .foreground, reason: .notification, in: &turn)
@@ -168,7 +168,9 @@ extension Scheduler {
     }
   }
 
-  private func tell(_ key: ApplicationKey, _ change: Record.Change, in turn: inout Turn) {
+  private func record(
+    _ change: Record.Change, of key: ApplicationKey, in turn: inout Turn
+  ) {
     let leader = applications[key]?.instance.flatMap { instances[$0]?.leader }
     turn.emit(.record(Record(application: key, leader: leader, change: change)))
   }
@@ -190,7 +192,7 @@ extension Scheduler {
 
 extension Instance {
   /// Sends the application a notice now, or when it opens its event stream.
-  fileprivate mutating func tell(_ notice: Notice, in turn: inout Turn) {
+  fileprivate mutating func deliver(_ notice: Notice, in turn: inout Turn) {
     if termination != nil { return }
     if hasStream { turn.emit(.notify(id, notice)) } else { inbox.add(notice) }
   }

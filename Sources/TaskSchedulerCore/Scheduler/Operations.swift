@@ -3,7 +3,7 @@
 // nothing and is answered "done".
 
 /// What a person, an operator or a service of the daemon asked for.
-public enum OperationEvent: Hashable, Sendable {
+public enum OperationEvent: Equatable, Sendable {
   case launch(RequestID?, ApplicationKey, target: LaunchTarget, reason: LaunchReason)
   case adopt(RequestID, Adoption)
   case activate(RequestID?, ApplicationKey)
@@ -22,7 +22,7 @@ public enum OperationEvent: Hashable, Sendable {
 }
 
 /// A running process that the scheduler shall manage.
-public struct Adoption: Hashable, Sendable {
+public struct Adoption: Equatable, Sendable {
   public var application: ApplicationKey
   public var leader: Leader
   public var target: LaunchTarget

@@ -1,5 +1,5 @@
 /// An observation of the daemon about the processes of an instance.
-public enum ProcessEvent: Hashable, Sendable {
+public enum ProcessEvent: Equatable, Sendable {
   /// The program of ``Effect/spawn(_:_:reason:)`` has been executed.
   case spawned(InstanceID, Leader)
   case spawnFailed(InstanceID, reason: String)

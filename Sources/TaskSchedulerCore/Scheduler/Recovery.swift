@@ -29,7 +29,7 @@ extension Instance {
       turn.emit(.resume(id))
     }
     if let callback = callbacks.inFlight { deliver(callback, in: &turn) }
-    watchUseAnew(in: &turn)
+    restartMeasuringUse(in: &turn)
     reconsider(in: &turn)
   }
 

@@ -17,7 +17,7 @@ extension Scheduler {
 extension Instance {
   /// Starts the measurements, once the instance has acknowledged the callbacks on its way to the
   /// background. Call this whenever the instance may continue to run there.
-  mutating func watchUse(in turn: inout Turn) {
+  mutating func startMeasuringUse(in turn: inout Turn) {
     guard let stint, stint.use == nil, !callbacks.contains(.willResignActive),
       !callbacks.contains(.didEnterBackground)
     else { return }
@@ -26,29 +26,29 @@ extension Instance {
   }
 
   mutating func measureIfDue(in turn: inout Turn) {
-    if let due = stint?.use?.nextDue, due <= turn.instant { askUse(in: &turn) }
+    if let due = stint?.use?.nextDue, due <= turn.instant { requestUse(in: &turn) }
   }
 
-  private mutating func askUse(in turn: inout Turn) {
+  private mutating func requestUse(in turn: inout Turn) {
     stint?.use?.progress = .asked
     turn.emit(.resources(.sample(id)))
   }
 
   /// Ends the measurements and the throttle.
-  mutating func stopWatchingUse(in turn: inout Turn) {
+  mutating func stopMeasuringUse(in turn: inout Turn) {
     liftThrottle(in: &turn)
     stint?.use = nil
   }
 
   /// Starts the measurements anew after a recovery, because another daemon counts from another
   /// instant.
-  mutating func watchUseAnew(in turn: inout Turn) {
+  mutating func restartMeasuringUse(in turn: inout Turn) {
     guard let use = stint?.use else { return }
     if let percent = use.throttledTo {
       turn.emitLast(.resources(.throttle(id, percent: percent)))
     }
     stint?.use?.window = nil
-    askUse(in: &turn)
+    requestUse(in: &turn)
   }
 
   /// Throttles a resumed instance as before.
@@ -85,12 +85,12 @@ extension Instance {
     guard wasAsked, !isStopping, time >= turn.policy.backgroundUseWindow else { return }
     stint?.use?.window?.since = now
     stint?.use?.window?.processor = use.processor
-    judge(use.processor - window.processor, within: time, measurement, in: &turn)
+    enforceProcessorShare(use.processor - window.processor, within: time, measurement, in: &turn)
   }
 
   /// Throttles an instance that used too much. Kills one that used up its throttled share, or that
   /// used too much again after a throttle.
-  private mutating func judge(
+  private mutating func enforceProcessorShare(
     _ used: Duration, within window: Duration, _ measurement: UseMeasurement, in turn: inout Turn
   ) {
     // Four fifths: an instance cannot use all of its share, because it waits for its turn.

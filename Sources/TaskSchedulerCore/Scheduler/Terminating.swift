@@ -21,7 +21,7 @@ extension Instance {
     }
     cancelActivation()
     undoSuspension(in: &turn)
-    stopWatchingUse(in: &turn)
+    stopMeasuringUse(in: &turn)
     termination = Termination(
       reason: reason, phase: .callbacks, waiters: waiters, detail: detail)
     enforceOrder(in: &turn)

@@ -1,6 +1,6 @@
 /// The five states of an application (contract §2). Foreground is `active` or `inactive`;
 /// background is `background` or `suspended`.
-public enum ApplicationState: String, Hashable, Sendable, CaseIterable {
+public enum ApplicationState: String, Equatable, Sendable, CaseIterable {
   /// The application has no process. A launch leads to `active` or `background`.
   case notRunning
   /// The application is in front of its seat. It was interrupted, or has not yet acknowledged
@@ -21,12 +21,12 @@ public enum ApplicationState: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The state that a launch leads to.
-public enum LaunchTarget: String, Hashable, Sendable {
+public enum LaunchTarget: String, Equatable, Sendable {
   case foreground, background
 }
 
 /// The reason for the start of an instance.
-public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
+public enum LaunchReason: String, Equatable, Sendable, CaseIterable {
   /// A person chose the application, or it registered itself.
   case user
   /// An operator ran `taskctl launch` or `taskctl run`.
@@ -50,7 +50,7 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The cause of a transition.
-public enum TransitionCause: Hashable, Sendable {
+public enum TransitionCause: Equatable, Sendable {
   /// The scheduler started the application.
   case launch
   /// The application opened its event stream.
@@ -108,6 +108,6 @@ public enum TransitionCause: Hashable, Sendable {
 }
 
 /// A mode that a manifest may declare.
-public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
+public enum BackgroundMode: String, Equatable, Sendable, CaseIterable {
   case audio, location, voip
 }

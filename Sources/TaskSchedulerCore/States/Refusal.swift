@@ -1,5 +1,5 @@
 /// The reason for which a request was refused. A refused request changes nothing.
-public enum Refusal: Hashable, Sendable, Error {
+public enum Refusal: Equatable, Sendable, Error {
   case unknownApplication(ApplicationKey)
   /// The contract has no such transition from this state.
   case invalidTransition(from: ApplicationState, cause: TransitionCause)

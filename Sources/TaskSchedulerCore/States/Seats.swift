@@ -1,6 +1,6 @@
 /// The application in front of each seat (contract §2), at most one. It is active, or inactive
 /// because it was interrupted or has not acknowledged its activation yet.
-struct Seats: Hashable, Sendable {
+struct Seats: Equatable, Sendable {
   private var frontBySeat: [SeatID: InstanceID] = [:]
 
   func front(of seat: SeatID) -> InstanceID? { frontBySeat[seat] }

@@ -2,7 +2,7 @@
 // and which limit comes next. The scheduler noted all of this when it happened.
 
 /// The explanation of an application's state, as `taskctl why` shows it.
-public struct Explanation: Hashable, Sendable {
+public struct Explanation: Equatable, Sendable {
   /// What caused the present state; nil if the application has never run.
   public var cause: TransitionCause?
   /// What last entitled the application to run in the background and no longer does; nil in the
@@ -17,12 +17,12 @@ public struct Explanation: Hashable, Sendable {
 }
 
 /// Something that entitled an instance to run in the background, and has ended.
-public struct EndedEntitlement: Hashable, Sendable {
+public struct EndedEntitlement: Equatable, Sendable {
   public var kind: Kind
   public var at: Instant
 
   /// What entitled the instance, and how that ended.
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: Equatable, Sendable {
     /// The application ended a background task.
     case task(TaskID, name: String?)
     /// The application acknowledged a callback.
@@ -39,12 +39,12 @@ public struct EndedEntitlement: Hashable, Sendable {
 }
 
 /// An action that the scheduler takes by itself at a known instant.
-public struct Limit: Hashable, Sendable {
+public struct Limit: Equatable, Sendable {
   public var kind: Kind
   public var at: Instant
 
   /// The action that the scheduler takes.
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: Equatable, Sendable {
     /// The application is killed, unless it has acknowledged this callback.
     case callback(CallbackKind)
     /// The expiration handlers of the background tasks are called.
@@ -71,7 +71,7 @@ public struct Limit: Hashable, Sendable {
 }
 
 /// How an instance came into its state, and what last entitled it to run.
-struct Reasons: Hashable, Sendable {
+struct Reasons: Equatable, Sendable {
   /// The cause of the present state; nil until the first transition.
   private(set) var cause: TransitionCause?
   private(set) var displacedBy: ApplicationKey?

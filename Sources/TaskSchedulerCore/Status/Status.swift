@@ -1,5 +1,5 @@
 /// The status of an application, running or not.
-public struct ApplicationStatus: Hashable, Sendable {
+public struct ApplicationStatus: Equatable, Sendable {
   public var key: ApplicationKey
   public var displayName: String?
   public var state: ApplicationState
@@ -22,7 +22,7 @@ public struct ApplicationStatus: Hashable, Sendable {
 
 /// A launch after an end that neither the application nor a person chose, or after a launch that
 /// failed.
-public struct NextLaunch: Hashable, Sendable {
+public struct NextLaunch: Equatable, Sendable {
   public var at: Instant
   /// The delay between the end, or the failed launch, and this launch.
   public var delay: Duration
@@ -31,7 +31,7 @@ public struct NextLaunch: Hashable, Sendable {
 }
 
 /// The status of a running instance.
-public struct InstanceStatus: Hashable, Sendable {
+public struct InstanceStatus: Equatable, Sendable {
   public var id: InstanceID
   public var leader: Leader
   public var isAware: Bool
@@ -60,7 +60,7 @@ public struct InstanceStatus: Hashable, Sendable {
 }
 
 /// The status of a keep-alive handler.
-public struct KeepAliveStatus: Hashable, Sendable {
+public struct KeepAliveStatus: Equatable, Sendable {
   public var keepAlive: KeepAlive
   /// When the burst that calls the handler is planned, if nothing changes.
   public var planned: Instant

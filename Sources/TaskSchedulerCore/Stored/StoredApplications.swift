@@ -63,49 +63,68 @@ extension ForcedEnd: StoredByForm {
   package static let form = Form(ForcedEnd.init(signal:limit:), \.signal, \.limit)
 }
 
-extension EndReason: StoredByForm {
-  package static let form = Form(cases: [
-    Case("exited", EndReason.exited) { if case .exited(let a) = $0 { a } else { nil } },
-    Case("crashed", EndReason.crashed) { if case .crashed(let a) = $0 { a } else { nil } },
-    Case("unknown", EndReason.unknown),
-    Case("terminatedByOperator", EndReason.terminatedByOperator),
-    Case("terminatedByUser", EndReason.terminatedByUser),
-    Case("callbackTimeout", EndReason.callbackTimeout),
-    Case("backgroundTimeExpired", EndReason.backgroundTimeExpired),
-    Case("keepAliveTimeout", EndReason.keepAliveTimeout),
-    Case("memoryPressure", EndReason.memoryPressure),
-    Case("gpuInBackground", EndReason.gpuInBackground),
-    Case("sharedResourceHeld", EndReason.sharedResourceHeld),
-    Case("excessiveUse", EndReason.excessiveUse),
-    Case("optedOut", EndReason.optedOut),
-    Case("schedulerStopped", EndReason.schedulerStopped),
-  ])
+extension EndReason: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("exited", Self.exited), Case("crashed", Self.crashed), Case("unknown", Self.unknown),
+    Case("terminatedByOperator", Self.terminatedByOperator),
+    Case("terminatedByUser", Self.terminatedByUser), Case("callbackTimeout", Self.callbackTimeout),
+    Case("backgroundTimeExpired", Self.backgroundTimeExpired),
+    Case("keepAliveTimeout", Self.keepAliveTimeout), Case("memoryPressure", Self.memoryPressure),
+    Case("gpuInBackground", Self.gpuInBackground),
+    Case("sharedResourceHeld", Self.sharedResourceHeld), Case("excessiveUse", Self.excessiveUse),
+    Case("optedOut", Self.optedOut), Case("schedulerStopped", Self.schedulerStopped),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .exited(let a): writer.write(case: 0, a)
+    case .crashed(let a): writer.write(case: 1, a)
+    case .unknown: writer.write(case: 2)
+    case .terminatedByOperator: writer.write(case: 3)
+    case .terminatedByUser: writer.write(case: 4)
+    case .callbackTimeout: writer.write(case: 5)
+    case .backgroundTimeExpired: writer.write(case: 6)
+    case .keepAliveTimeout: writer.write(case: 7)
+    case .memoryPressure: writer.write(case: 8)
+    case .gpuInBackground: writer.write(case: 9)
+    case .sharedResourceHeld: writer.write(case: 10)
+    case .excessiveUse: writer.write(case: 11)
+    case .optedOut: writer.write(case: 12)
+    case .schedulerStopped: writer.write(case: 13)
+    }
+  }
 }
 
-extension EndDetail: StoredByForm {
-  package static let form = Form(cases: [
-    Case("callback", EndDetail.callback) { if case .callback(let a) = $0 { a } else { nil } },
-    Case("task", EndDetail.task) {
-      if case .task(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("memory", EndDetail.memory) { if case .memory(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("processor", EndDetail.processor) {
-      if case .processor(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("gpu", EndDetail.gpu) { if case .gpu(let a) = $0 { a } else { nil } },
-    Case("sharedResource", EndDetail.sharedResource) {
-      if case .sharedResource(let a) = $0 { a } else { nil }
-    },
-  ])
+extension EndDetail: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("callback", Self.callback), Case("task", Self.task), Case("memory", Self.memory),
+    Case("processor", Self.processor), Case("gpu", Self.gpu),
+    Case("sharedResource", Self.sharedResource),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .callback(let a): writer.write(case: 0, a)
+    case .task(let a, let b, let c): writer.write(case: 1, a, b, c)
+    case .memory(let a, let b): writer.write(case: 2, a, b)
+    case .processor(let a, let b, let c): writer.write(case: 3, a, b, c)
+    case .gpu(let a): writer.write(case: 4, a)
+    case .sharedResource(let a): writer.write(case: 5, a)
+    }
+  }
 }
 
-extension ProcessorShare: StoredByForm {
-  package static let form = Form(cases: [
-    Case("throttled", ProcessorShare.throttled) {
-      if case .throttled(let a) = $0 { a } else { nil }
-    },
-    Case("usual", ProcessorShare.usual) { if case .usual(let a) = $0 { a } else { nil } },
-  ])
+extension ProcessorShare: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("throttled", Self.throttled), Case("usual", Self.usual),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .throttled(let a): writer.write(case: 0, a)
+    case .usual(let a): writer.write(case: 1, a)
+    }
+  }
 }
 
 extension MemoryChoice: StoredByForm {

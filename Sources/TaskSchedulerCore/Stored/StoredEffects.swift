@@ -1,120 +1,118 @@
-extension Effect: StoredByForm {
-  package static let form = Form(cases: [
-    Case("reply", Effect.reply) { if case .reply(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("record", Effect.record) { if case .record(let a) = $0 { a } else { nil } },
-    Case("deliver", Effect.deliver) {
-      if case .deliver(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("expire", Effect.expire) {
-      if case .expire(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("notify", Effect.notify) { if case .notify(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("resources", Effect.resources) { if case .resources(let a) = $0 { a } else { nil } },
-    Case("socket", Effect.socket) { if case .socket(let a) = $0 { a } else { nil } },
-    Case("notification", Effect.notification) {
-      if case .notification(let a) = $0 { a } else { nil }
-    },
-    Case("memory", Effect.memory) { if case .memory(let a) = $0 { a } else { nil } },
-    Case("spawn", Effect.spawn) {
-      if case .spawn(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("manage", Effect.manage) {
-      if case .manage(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("suspend", Effect.suspend) { if case .suspend(let a) = $0 { a } else { nil } },
-    Case("resume", Effect.resume) { if case .resume(let a) = $0 { a } else { nil } },
-    Case("terminate", Effect.terminate) {
-      if case .terminate(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("kill", Effect.kill) { if case .kill(let a) = $0 { a } else { nil } },
-    Case("release", Effect.release) { if case .release(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("checkTracer", Effect.checkTracer) { if case .checkTracer(let a) = $0 { a } else { nil } },
-  ])
+extension Effect: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("reply", Self.reply), Case("record", Self.record), Case("deliver", Self.deliver),
+    Case("expire", Self.expire), Case("notify", Self.notify), Case("resources", Self.resources),
+    Case("socket", Self.socket), Case("notification", Self.notification),
+    Case("memory", Self.memory), Case("spawn", Self.spawn), Case("manage", Self.manage),
+    Case("suspend", Self.suspend), Case("resume", Self.resume), Case("terminate", Self.terminate),
+    Case("kill", Self.kill), Case("release", Self.release), Case("checkTracer", Self.checkTracer),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .reply(let a, let b): writer.write(case: 0, a, b)
+    case .record(let a): writer.write(case: 1, a)
+    case .deliver(let a, let b, let c): writer.write(case: 2, a, b, c)
+    case .expire(let a, let b, let c): writer.write(case: 3, a, b, c)
+    case .notify(let a, let b): writer.write(case: 4, a, b)
+    case .resources(let a): writer.write(case: 5, a)
+    case .socket(let a): writer.write(case: 6, a)
+    case .notification(let a): writer.write(case: 7, a)
+    case .memory(let a): writer.write(case: 8, a)
+    case .spawn(let a, let b, let c): writer.write(case: 9, a, b, c)
+    case .manage(let a, let b, let c): writer.write(case: 10, a, b, c)
+    case .suspend(let a): writer.write(case: 11, a)
+    case .resume(let a): writer.write(case: 12, a)
+    case .terminate(let a, let b): writer.write(case: 13, a, b)
+    case .kill(let a): writer.write(case: 14, a)
+    case .release(let a, let b): writer.write(case: 15, a, b)
+    case .checkTracer(let a): writer.write(case: 16, a)
+    }
+  }
 }
 
-extension Reply: StoredByForm {
-  package static let form = Form(cases: [
-    Case("done", Reply.done),
-    Case("registered", Reply.registered) { if case .registered(let a) = $0 { a } else { nil } },
-    Case("began", Reply.began) { if case .began(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("started", Reply.started) { if case .started(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("ended", Reply.ended) { if case .ended(let a) = $0 { a } else { nil } },
-    Case("managed", Reply.managed) { if case .managed(let a) = $0 { a } else { nil } },
-    Case("scheduled", Reply.scheduled) { if case .scheduled(let a) = $0 { a } else { nil } },
-    Case("cancelled", Reply.cancelled) { if case .cancelled(let a) = $0 { a } else { nil } },
-    Case("refused", Reply.refused) { if case .refused(let a) = $0 { a } else { nil } },
-  ])
+extension Reply: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("done", Self.done), Case("registered", Self.registered), Case("began", Self.began),
+    Case("started", Self.started), Case("ended", Self.ended), Case("managed", Self.managed),
+    Case("scheduled", Self.scheduled), Case("cancelled", Self.cancelled),
+    Case("refused", Self.refused),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .done: writer.write(case: 0)
+    case .registered(let a): writer.write(case: 1, a)
+    case .began(let a, let b): writer.write(case: 2, a, b)
+    case .started(let a, let b): writer.write(case: 3, a, b)
+    case .ended(let a): writer.write(case: 4, a)
+    case .managed(let a): writer.write(case: 5, a)
+    case .scheduled(let a): writer.write(case: 6, a)
+    case .cancelled(let a): writer.write(case: 7, a)
+    case .refused(let a): writer.write(case: 8, a)
+    }
+  }
 }
 
-extension Refusal: StoredByForm {
-  package static let form = Form(cases: [
-    Case("unknownApplication", Refusal.unknownApplication) {
-      if case .unknownApplication(let a) = $0 { a } else { nil }
-    },
-    Case("invalidTransition", Refusal.invalidTransition) {
-      if case .invalidTransition(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("invalidState", Refusal.invalidState) {
-      if case .invalidState(let a) = $0 { a } else { nil }
-    },
-    Case("alreadyRunning", Refusal.alreadyRunning) {
-      if case .alreadyRunning(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("terminating", Refusal.terminating),
-    Case("notLaunchable", Refusal.notLaunchable),
-    Case("launchFailed", Refusal.launchFailed) {
-      if case .launchFailed(let a) = $0 { a } else { nil }
-    },
-    Case("wrongApplication", Refusal.wrongApplication) {
-      if case .wrongApplication(let a) = $0 { a } else { nil }
-    },
-    Case("unknownCallback", Refusal.unknownCallback) {
-      if case .unknownCallback(let a) = $0 { a } else { nil }
-    },
-    Case("unknownTask", Refusal.unknownTask) {
-      if case .unknownTask(let a) = $0 { a } else { nil }
-    },
-    Case("modeNotDeclared", Refusal.modeNotDeclared) {
-      if case .modeNotDeclared(let a) = $0 { a } else { nil }
-    },
-    Case("quotaExceeded", Refusal.quotaExceeded) {
-      if case .quotaExceeded(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("multitaskingNotSupported", Refusal.multitaskingNotSupported),
-    Case("keepAliveTooShort", Refusal.keepAliveTooShort) {
-      if case .keepAliveTooShort(let a) = $0 { a } else { nil }
-    },
-    Case("noEventStream", Refusal.noEventStream),
-    Case("unknownSocket", Refusal.unknownSocket) {
-      if case .unknownSocket(let a) = $0 { a } else { nil }
-    },
-    Case("unknownNotification", Refusal.unknownNotification) {
-      if case .unknownNotification(let a) = $0 { a } else { nil }
-    },
-    Case("notStored", Refusal.notStored) { if case .notStored(let a) = $0 { a } else { nil } },
-    Case("cannotBeTold", Refusal.cannotBeTold) {
-      if case .cannotBeTold(let a) = $0 { a } else { nil }
-    },
-    Case("terminatedByOperator", Refusal.terminatedByOperator),
-  ])
+extension Refusal: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("unknownApplication", Self.unknownApplication),
+    Case("invalidTransition", Self.invalidTransition), Case("invalidState", Self.invalidState),
+    Case("alreadyRunning", Self.alreadyRunning), Case("terminating", Self.terminating),
+    Case("notLaunchable", Self.notLaunchable), Case("launchFailed", Self.launchFailed),
+    Case("wrongApplication", Self.wrongApplication), Case("unknownCallback", Self.unknownCallback),
+    Case("unknownTask", Self.unknownTask), Case("modeNotDeclared", Self.modeNotDeclared),
+    Case("quotaExceeded", Self.quotaExceeded),
+    Case("multitaskingNotSupported", Self.multitaskingNotSupported),
+    Case("keepAliveTooShort", Self.keepAliveTooShort), Case("noEventStream", Self.noEventStream),
+    Case("unknownSocket", Self.unknownSocket),
+    Case("unknownNotification", Self.unknownNotification), Case("notStored", Self.notStored),
+    Case("cannotBeTold", Self.cannotBeTold),
+    Case("terminatedByOperator", Self.terminatedByOperator),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .unknownApplication(let a): writer.write(case: 0, a)
+    case .invalidTransition(let a, let b): writer.write(case: 1, a, b)
+    case .invalidState(let a): writer.write(case: 2, a)
+    case .alreadyRunning(let a, let b): writer.write(case: 3, a, b)
+    case .terminating: writer.write(case: 4)
+    case .notLaunchable: writer.write(case: 5)
+    case .launchFailed(let a): writer.write(case: 6, a)
+    case .wrongApplication(let a): writer.write(case: 7, a)
+    case .unknownCallback(let a): writer.write(case: 8, a)
+    case .unknownTask(let a): writer.write(case: 9, a)
+    case .modeNotDeclared(let a): writer.write(case: 10, a)
+    case .quotaExceeded(let a, let b): writer.write(case: 11, a, b)
+    case .multitaskingNotSupported: writer.write(case: 12)
+    case .keepAliveTooShort(let a): writer.write(case: 13, a)
+    case .noEventStream: writer.write(case: 14)
+    case .unknownSocket(let a): writer.write(case: 15, a)
+    case .unknownNotification(let a): writer.write(case: 16, a)
+    case .notStored(let a): writer.write(case: 17, a)
+    case .cannotBeTold(let a): writer.write(case: 18, a)
+    case .terminatedByOperator: writer.write(case: 19)
+    }
+  }
 }
 
-extension Notice: StoredByForm {
-  package static let form = Form(cases: [
-    Case("socketsReady", Notice.socketsReady) {
-      if case .socketsReady(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("systemChanges", Notice.systemChanges) {
-      if case .systemChanges(let a) = $0 { a } else { nil }
-    },
-    Case("notificationFired", Notice.notificationFired) {
-      if case .notificationFired(let a) = $0 { a } else { nil }
-    },
-    Case("notificationChosen", Notice.notificationChosen) {
-      if case .notificationChosen(let a) = $0 { a } else { nil }
-    },
-    Case("memoryWarning", Notice.memoryWarning),
-  ])
+extension Notice: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("socketsReady", Self.socketsReady), Case("systemChanges", Self.systemChanges),
+    Case("notificationFired", Self.notificationFired),
+    Case("notificationChosen", Self.notificationChosen), Case("memoryWarning", Self.memoryWarning),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .socketsReady(let a, let b): writer.write(case: 0, a, b)
+    case .systemChanges(let a): writer.write(case: 1, a)
+    case .notificationFired(let a): writer.write(case: 2, a)
+    case .notificationChosen(let a): writer.write(case: 3, a)
+    case .memoryWarning: writer.write(case: 4)
+    }
+  }
 }
 
 extension Registration: StoredByForm {
@@ -124,83 +122,97 @@ extension Registration: StoredByForm {
     \.instance, \.state, \.launchReason, \.backgroundModes, \.remaining, \.tasks)
 }
 
-extension ResourceRecord: StoredByForm {
-  package static let form = Form(cases: [
-    Case("usedProcessor", ResourceRecord.usedProcessor) {
-      if case .usedProcessor(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("usedGPU", ResourceRecord.usedGPU) { if case .usedGPU(let a) = $0 { a } else { nil } },
-    Case("heldResource", ResourceRecord.heldResource) {
-      if case .heldResource(let a) = $0 { a } else { nil }
-    },
-    Case("throttled", ResourceRecord.throttled) {
-      if case .throttled(let a) = $0 { .some(a) } else { nil }
-    },
-    Case("listens", ResourceRecord.listens) { if case .listens(let a) = $0 { a } else { nil } },
-  ])
+extension ResourceRecord: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("usedProcessor", Self.usedProcessor), Case("usedGPU", Self.usedGPU),
+    Case("heldResource", Self.heldResource), Case("throttled", Self.throttled),
+    Case("listens", Self.listens),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .usedProcessor(let a, let b): writer.write(case: 0, a, b)
+    case .usedGPU(let a): writer.write(case: 1, a)
+    case .heldResource(let a): writer.write(case: 2, a)
+    case .throttled(let a): writer.write(case: 3, a)
+    case .listens(let a): writer.write(case: 4, a)
+    }
+  }
 }
 
-extension SocketEffect: StoredByForm {
-  package static let form = Form(cases: [
-    Case("hold", SocketEffect.hold) { if case .hold(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("release", SocketEffect.release) {
-      if case .release(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("watch", SocketEffect.watch) { if case .watch(let a) = $0 { a } else { nil } },
-    Case("stopWatching", SocketEffect.stopWatching) {
-      if case .stopWatching(let a) = $0 { a } else { nil }
-    },
-  ])
+extension SocketEffect: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("hold", Self.hold), Case("release", Self.release), Case("watch", Self.watch),
+    Case("stopWatching", Self.stopWatching),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .hold(let a, let b): writer.write(case: 0, a, b)
+    case .release(let a, let b): writer.write(case: 1, a, b)
+    case .watch(let a): writer.write(case: 2, a)
+    case .stopWatching(let a): writer.write(case: 3, a)
+    }
+  }
 }
 
-extension NotificationEffect: StoredByForm {
-  package static let form = Form(cases: [
-    Case("store", NotificationEffect.store) {
-      if case .store(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("fire", NotificationEffect.fire) {
-      if case .fire(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
-    },
-    Case("findNext", NotificationEffect.findNext) {
-      if case .findNext(let a, let b) = $0 { (a, b) } else { nil }
-    },
-  ])
+extension NotificationEffect: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("store", Self.store), Case("fire", Self.fire), Case("findNext", Self.findNext),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .store(let a, let b): writer.write(case: 0, a, b)
+    case .fire(let a, let b, let c, let d): writer.write(case: 1, a, b, c, d)
+    case .findNext(let a, let b): writer.write(case: 2, a, b)
+    }
+  }
 }
 
-extension NotificationTransaction: StoredByForm {
-  package static let form = Form(cases: [
-    Case("schedule", NotificationTransaction.schedule) {
-      if case .schedule(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("cancel", NotificationTransaction.cancel) {
-      if case .cancel(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("setBadge", NotificationTransaction.setBadge) {
-      if case .setBadge(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("fire", NotificationTransaction.fire) {
-      if case .fire(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
-    },
-  ])
+extension NotificationTransaction: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("schedule", Self.schedule), Case("cancel", Self.cancel), Case("setBadge", Self.setBadge),
+    Case("fire", Self.fire),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .schedule(let a, let b, let c): writer.write(case: 0, a, b, c)
+    case .cancel(let a, let b): writer.write(case: 1, a, b)
+    case .setBadge(let a, let b): writer.write(case: 2, a, b)
+    case .fire(let a, let b, let c, let d): writer.write(case: 3, a, b, c, d)
+    }
+  }
 }
 
-extension MemoryEffect: StoredByForm {
-  package static let form = Form(cases: [
-    Case("read", MemoryEffect.read),
-    Case("measure", MemoryEffect.measure) { if case .measure(let a) = $0 { a } else { nil } },
-    Case("reclaim", MemoryEffect.reclaim) { if case .reclaim(let a) = $0 { a } else { nil } },
-    Case("pageOut", MemoryEffect.pageOut) { if case .pageOut(let a) = $0 { a } else { nil } },
-  ])
+extension MemoryEffect: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("read", Self.read), Case("measure", Self.measure), Case("reclaim", Self.reclaim),
+    Case("pageOut", Self.pageOut),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .read: writer.write(case: 0)
+    case .measure(let a): writer.write(case: 1, a)
+    case .reclaim(let a): writer.write(case: 2, a)
+    case .pageOut(let a): writer.write(case: 3, a)
+    }
+  }
 }
 
-extension ResourceEffect: StoredByForm {
-  package static let form = Form(cases: [
-    Case("prioritize", ResourceEffect.prioritize) {
-      if case .prioritize(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("sample", ResourceEffect.sample) { if case .sample(let a) = $0 { a } else { nil } },
-    Case("throttle", ResourceEffect.throttle) {
-      if case .throttle(let a, let b) = $0 { (a, b) } else { nil }
-    },
-  ])
+extension ResourceEffect: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("prioritize", Self.prioritize), Case("sample", Self.sample),
+    Case("throttle", Self.throttle),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .prioritize(let a, let b): writer.write(case: 0, a, b)
+    case .sample(let a): writer.write(case: 1, a)
+    case .throttle(let a, let b): writer.write(case: 2, a, b)
+    }
+  }
 }

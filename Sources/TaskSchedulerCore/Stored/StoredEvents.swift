@@ -1,126 +1,112 @@
-extension Event: StoredByForm {
-  package static let form = Form(cases: [
-    Case("application", Event.application) { if case .application(let a) = $0 { a } else { nil } },
-    Case("process", Event.process) { if case .process(let a) = $0 { a } else { nil } },
-    Case("scheduler", Event.scheduler) { if case .scheduler(let a) = $0 { a } else { nil } },
-    Case("operation", Event.operation) { if case .operation(let a) = $0 { a } else { nil } },
-    Case("resources", Event.resources) { if case .resources(let a) = $0 { a } else { nil } },
-    Case("socket", Event.socket) { if case .socket(let a) = $0 { a } else { nil } },
-    Case("notification", Event.notification) {
-      if case .notification(let a) = $0 { a } else { nil }
-    },
-    Case("memory", Event.memory) { if case .memory(let a) = $0 { a } else { nil } },
-    Case("systemChanged", Event.systemChanged) {
-      if case .systemChanged(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-  ])
+extension Event: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("application", Self.application), Case("process", Self.process),
+    Case("scheduler", Self.scheduler), Case("operation", Self.operation),
+    Case("resources", Self.resources), Case("socket", Self.socket),
+    Case("notification", Self.notification), Case("memory", Self.memory),
+    Case("systemChanged", Self.systemChanged),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .application(let a): writer.write(case: 0, a)
+    case .process(let a): writer.write(case: 1, a)
+    case .scheduler(let a): writer.write(case: 2, a)
+    case .operation(let a): writer.write(case: 3, a)
+    case .resources(let a): writer.write(case: 4, a)
+    case .socket(let a): writer.write(case: 5, a)
+    case .notification(let a): writer.write(case: 6, a)
+    case .memory(let a): writer.write(case: 7, a)
+    case .systemChanged(let a, let b, let c): writer.write(case: 8, a, b, c)
+    }
+  }
 }
 
-extension ApplicationEvent: StoredByForm {
-  package static let form = Form(cases: [
-    Case("acknowledge", ApplicationEvent.acknowledge) {
-      if case .acknowledge(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("beginBackgroundTask", ApplicationEvent.beginBackgroundTask) {
-      if case .beginBackgroundTask(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("endBackgroundTask", ApplicationEvent.endBackgroundTask) {
-      if case .endBackgroundTask(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("setKeepAlive", ApplicationEvent.setKeepAlive) {
-      if case .setKeepAlive(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("register", ApplicationEvent.register) {
-      if case .register(let a, let b, let c, let d, let e) = $0 { (a, b, c, d, e) } else { nil }
-    },
-    Case("openStream", ApplicationEvent.openStream) {
-      if case .openStream(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("streamClosed", ApplicationEvent.streamClosed) {
-      if case .streamClosed(let a) = $0 { a } else { nil }
-    },
-  ])
+extension ApplicationEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("acknowledge", Self.acknowledge), Case("beginBackgroundTask", Self.beginBackgroundTask),
+    Case("endBackgroundTask", Self.endBackgroundTask), Case("setKeepAlive", Self.setKeepAlive),
+    Case("register", Self.register), Case("openStream", Self.openStream),
+    Case("streamClosed", Self.streamClosed),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .acknowledge(let a, let b, let c): writer.write(case: 0, a, b, c)
+    case .beginBackgroundTask(let a, let b, let c): writer.write(case: 1, a, b, c)
+    case .endBackgroundTask(let a, let b, let c): writer.write(case: 2, a, b, c)
+    case .setKeepAlive(let a, let b, let c): writer.write(case: 3, a, b, c)
+    case .register(let a, let b, let c, let d, let e): writer.write(case: 4, a, b, c, d, e)
+    case .openStream(let a, let b, let c): writer.write(case: 5, a, b, c)
+    case .streamClosed(let a): writer.write(case: 6, a)
+    }
+  }
 }
 
-extension OperationEvent: StoredByForm {
-  package static let form = Form(cases: [
-    Case("activate", OperationEvent.activate) {
-      if case .activate(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("deactivate", OperationEvent.deactivate) {
-      if case .deactivate(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("sendToBackground", OperationEvent.sendToBackground) {
-      if case .sendToBackground(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("terminate", OperationEvent.terminate) {
-      if case .terminate(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("launch", OperationEvent.launch) {
-      if case .launch(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
-    },
-    Case("adopt", OperationEvent.adopt) {
-      if case .adopt(let a, let b) = $0 { (a, b) } else { nil }
-    },
-  ])
+extension OperationEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("activate", Self.activate), Case("deactivate", Self.deactivate),
+    Case("sendToBackground", Self.sendToBackground), Case("terminate", Self.terminate),
+    Case("launch", Self.launch), Case("adopt", Self.adopt),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .activate(let a, let b): writer.write(case: 0, a, b)
+    case .deactivate(let a, let b): writer.write(case: 1, a, b)
+    case .sendToBackground(let a, let b): writer.write(case: 2, a, b)
+    case .terminate(let a, let b, let c): writer.write(case: 3, a, b, c)
+    case .launch(let a, let b, let c, let d): writer.write(case: 4, a, b, c, d)
+    case .adopt(let a, let b): writer.write(case: 5, a, b)
+    }
+  }
 }
 
-extension ProcessEvent: StoredByForm {
-  package static let form = Form(cases: [
-    Case("suspensionCompleted", ProcessEvent.suspensionCompleted) {
-      if case .suspensionCompleted(let a) = $0 { a } else { nil }
-    },
-    Case("stillSuspended", ProcessEvent.stillSuspended) {
-      if case .stillSuspended(let a) = $0 { a } else { nil }
-    },
-    Case("spawned", ProcessEvent.spawned) {
-      if case .spawned(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("spawnFailed", ProcessEvent.spawnFailed) {
-      if case .spawnFailed(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("leaderExited", ProcessEvent.leaderExited) {
-      if case .leaderExited(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("suspensionFailed", ProcessEvent.suspensionFailed) {
-      if case .suspensionFailed(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("suspensionLost", ProcessEvent.suspensionLost) {
-      if case .suspensionLost(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("signalFailed", ProcessEvent.signalFailed) {
-      if case .signalFailed(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("tracerChecked", ProcessEvent.tracerChecked) {
-      if case .tracerChecked(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("activityBegan", ProcessEvent.activityBegan) {
-      if case .activityBegan(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("activityEnded", ProcessEvent.activityEnded) {
-      if case .activityEnded(let a, let b) = $0 { (a, b) } else { nil }
-    },
-  ])
+extension ProcessEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("suspensionCompleted", Self.suspensionCompleted),
+    Case("stillSuspended", Self.stillSuspended), Case("spawned", Self.spawned),
+    Case("spawnFailed", Self.spawnFailed), Case("leaderExited", Self.leaderExited),
+    Case("suspensionFailed", Self.suspensionFailed), Case("suspensionLost", Self.suspensionLost),
+    Case("signalFailed", Self.signalFailed), Case("tracerChecked", Self.tracerChecked),
+    Case("activityBegan", Self.activityBegan), Case("activityEnded", Self.activityEnded),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .suspensionCompleted(let a): writer.write(case: 0, a)
+    case .stillSuspended(let a): writer.write(case: 1, a)
+    case .spawned(let a, let b): writer.write(case: 2, a, b)
+    case .spawnFailed(let a, let b): writer.write(case: 3, a, b)
+    case .leaderExited(let a, let b): writer.write(case: 4, a, b)
+    case .suspensionFailed(let a, let b): writer.write(case: 5, a, b)
+    case .suspensionLost(let a, let b): writer.write(case: 6, a, b)
+    case .signalFailed(let a, let b): writer.write(case: 7, a, b)
+    case .tracerChecked(let a, let b): writer.write(case: 8, a, b)
+    case .activityBegan(let a, let b): writer.write(case: 9, a, b)
+    case .activityEnded(let a, let b): writer.write(case: 10, a, b)
+    }
+  }
 }
 
-extension SchedulerEvent: StoredByForm {
-  package static let form = Form(cases: [
-    Case("deadlineReached", SchedulerEvent.deadlineReached),
-    Case("clockRead", SchedulerEvent.clockRead) {
-      if case .clockRead(let a) = $0 { a } else { nil }
-    },
-    Case("policyChanged", SchedulerEvent.policyChanged) {
-      if case .policyChanged(let a) = $0 { a } else { nil }
-    },
-    Case("manifestsChanged", SchedulerEvent.manifestsChanged) {
-      if case .manifestsChanged(let a) = $0 { a } else { nil }
-    },
-    Case("started", SchedulerEvent.started),
-    Case("stop", SchedulerEvent.stop),
-    Case("recovered", SchedulerEvent.recovered) {
-      if case .recovered(let a) = $0 { a } else { nil }
-    },
-  ])
+extension SchedulerEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("deadlineReached", Self.deadlineReached), Case("clockRead", Self.clockRead),
+    Case("policyChanged", Self.policyChanged), Case("manifestsChanged", Self.manifestsChanged),
+    Case("started", Self.started), Case("stop", Self.stop), Case("recovered", Self.recovered),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .deadlineReached: writer.write(case: 0)
+    case .clockRead(let a): writer.write(case: 1, a)
+    case .policyChanged(let a): writer.write(case: 2, a)
+    case .manifestsChanged(let a): writer.write(case: 3, a)
+    case .started: writer.write(case: 4)
+    case .stop: writer.write(case: 5)
+    case .recovered(let a): writer.write(case: 6, a)
+    }
+  }
 }
 
 extension Adoption: StoredByForm {
@@ -129,73 +115,78 @@ extension Adoption: StoredByForm {
     \.leader, \.target, \.seat, \.backgroundTask, \.backgroundModes)
 }
 
-extension ExitStatus: StoredByForm {
-  package static let form = Form(cases: [
-    Case("exited", ExitStatus.exited) { if case .exited(let a) = $0 { a } else { nil } },
-    Case("signaled", ExitStatus.signaled) { if case .signaled(let a) = $0 { a } else { nil } },
-    Case("unknown", ExitStatus.unknown),
-  ])
+extension ExitStatus: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("exited", Self.exited), Case("signaled", Self.signaled), Case("unknown", Self.unknown),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .exited(let a): writer.write(case: 0, a)
+    case .signaled(let a): writer.write(case: 1, a)
+    case .unknown: writer.write(case: 2)
+    }
+  }
 }
 
-extension SocketEvent: StoredByForm {
-  package static let form = Form(cases: [
-    Case("manage", SocketEvent.manage) {
-      if case .manage(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("release", SocketEvent.release) {
-      if case .release(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("ready", SocketEvent.ready) { if case .ready(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("closed", SocketEvent.closed) {
-      if case .closed(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("lost", SocketEvent.lost) { if case .lost(let a, let b) = $0 { (a, b) } else { nil } },
-  ])
+extension SocketEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("manage", Self.manage), Case("release", Self.release), Case("ready", Self.ready),
+    Case("closed", Self.closed), Case("lost", Self.lost),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .manage(let a, let b, let c): writer.write(case: 0, a, b, c)
+    case .release(let a, let b, let c): writer.write(case: 1, a, b, c)
+    case .ready(let a, let b): writer.write(case: 2, a, b)
+    case .closed(let a, let b): writer.write(case: 3, a, b)
+    case .lost(let a, let b): writer.write(case: 4, a, b)
+    }
+  }
 }
 
 extension SocketReadiness: StoredByForm {
   package static let form = Form(SocketReadiness.init(_:_:), \.socket, \.conditions)
 }
 
-extension NotificationEvent: StoredByForm {
-  package static let form = Form(cases: [
-    Case("schedule", NotificationEvent.schedule) {
-      if case .schedule(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
-    },
-    Case("stored", NotificationEvent.stored) { if case .stored(let a) = $0 { a } else { nil } },
-    Case("storeFailed", NotificationEvent.storeFailed) {
-      if case .storeFailed(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("cancel", NotificationEvent.cancel) {
-      if case .cancel(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
-    },
-    Case("nextFound", NotificationEvent.nextFound) {
-      if case .nextFound(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("chosen", NotificationEvent.chosen) {
-      if case .chosen(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("setBadge", NotificationEvent.setBadge) {
-      if case .setBadge(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("loaded", NotificationEvent.loaded) {
-      if case .loaded(let a, let b) = $0 { (a, b) } else { nil }
-    },
-  ])
+extension NotificationEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("schedule", Self.schedule), Case("stored", Self.stored),
+    Case("storeFailed", Self.storeFailed), Case("cancel", Self.cancel),
+    Case("nextFound", Self.nextFound), Case("chosen", Self.chosen), Case("setBadge", Self.setBadge),
+    Case("loaded", Self.loaded),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .schedule(let a, let b, let c, let d): writer.write(case: 0, a, b, c, d)
+    case .stored(let a): writer.write(case: 1, a)
+    case .storeFailed(let a, let b): writer.write(case: 2, a, b)
+    case .cancel(let a, let b, let c, let d): writer.write(case: 3, a, b, c, d)
+    case .nextFound(let a, let b): writer.write(case: 4, a, b)
+    case .chosen(let a, let b): writer.write(case: 5, a, b)
+    case .setBadge(let a, let b, let c): writer.write(case: 6, a, b, c)
+    case .loaded(let a, let b): writer.write(case: 7, a, b)
+    }
+  }
 }
 
-extension MemoryEvent: StoredByForm {
-  package static let form = Form(cases: [
-    Case("pressed", MemoryEvent.pressed) { if case .pressed(let a) = $0 { a } else { nil } },
-    Case("read", MemoryEvent.read) { if case .read(let a) = $0 { a } else { nil } },
-    Case("measured", MemoryEvent.measured) { if case .measured(let a) = $0 { a } else { nil } },
-    Case("reclaimed", MemoryEvent.reclaimed) {
-      if case .reclaimed(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("warn", MemoryEvent.warn) {
-      if case .warn(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-  ])
+extension MemoryEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("pressed", Self.pressed), Case("read", Self.read), Case("measured", Self.measured),
+    Case("reclaimed", Self.reclaimed), Case("warn", Self.warn),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .pressed(let a): writer.write(case: 0, a)
+    case .read(let a): writer.write(case: 1, a)
+    case .measured(let a): writer.write(case: 2, a)
+    case .reclaimed(let a, let b): writer.write(case: 3, a, b)
+    case .warn(let a, let b, let c): writer.write(case: 4, a, b, c)
+    }
+  }
 }
 
 extension MemoryPressure: StoredByForm {
@@ -211,14 +202,18 @@ extension MemorySize: StoredByForm {
     MemorySize.init(_:dirty:total:isEstimate:), \.instance, \.dirty, \.total, \.isEstimate)
 }
 
-extension ResourceEvent: StoredByForm {
-  package static let form = Form(cases: [
-    Case("used", ResourceEvent.used) { if case .used(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("held", ResourceEvent.held) { if case .held(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("listens", ResourceEvent.listens) {
-      if case .listens(let a, let b) = $0 { (a, b) } else { nil }
-    },
-  ])
+extension ResourceEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("used", Self.used), Case("held", Self.held), Case("listens", Self.listens),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .used(let a, let b): writer.write(case: 0, a, b)
+    case .held(let a, let b): writer.write(case: 1, a, b)
+    case .listens(let a, let b): writer.write(case: 2, a, b)
+    }
+  }
 }
 
 extension ResourceUse: StoredByForm {
@@ -235,13 +230,22 @@ extension SystemChange: StoredByForm {
   package static let form = Form(SystemChange.init(kind:value:), \.kind, \.value)
 }
 
-extension SystemChangeKind: StoredByForm {
-  package static let form = Form(cases: [
-    Case("timeZone", SystemChangeKind.timeZone),
-    Case("clock", SystemChangeKind.clock),
-    Case("day", SystemChangeKind.day),
-    Case("locale", SystemChangeKind.locale), Case("network", SystemChangeKind.network),
-    Case("powerSource", SystemChangeKind.powerSource),
-    Case("custom", SystemChangeKind.custom) { if case .custom(let a) = $0 { a } else { nil } },
-  ])
+extension SystemChangeKind: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("timeZone", Self.timeZone), Case("clock", Self.clock), Case("day", Self.day),
+    Case("locale", Self.locale), Case("network", Self.network),
+    Case("powerSource", Self.powerSource), Case("custom", Self.custom),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .timeZone: writer.write(case: 0)
+    case .clock: writer.write(case: 1)
+    case .day: writer.write(case: 2)
+    case .locale: writer.write(case: 3)
+    case .network: writer.write(case: 4)
+    case .powerSource: writer.write(case: 5)
+    case .custom(let a): writer.write(case: 6, a)
+    }
+  }
 }

@@ -10,32 +10,48 @@ extension Instance: StoredByForm {
     \.suspensionLostAt, \.termination, \.tracer, \.listening)
 }
 
-extension Instance.Phase: StoredByForm {
-  static let form = Form(cases: [
-    Case("inactive", Instance.Phase.inactive) { if case .inactive(let a) = $0 { a } else { nil } },
-    Case("active", Instance.Phase.active),
-    Case("background", Instance.Phase.background) {
-      if case .background(let a) = $0 { a } else { nil }
-    },
-    Case("suspended", Instance.Phase.suspended) {
-      if case .suspended(let a) = $0 { a } else { nil }
-    },
-  ])
+extension Instance.Phase: StoredByCases {
+  static let cases: [Case<Self>] = [
+    Case("inactive", Self.inactive), Case("active", Self.active),
+    Case("background", Self.background), Case("suspended", Self.suspended),
+  ]
+
+  func write(to writer: inout StoredWriter) {
+    switch self {
+    case .inactive(let a): writer.write(case: 0, a)
+    case .active: writer.write(case: 1)
+    case .background(let a): writer.write(case: 2, a)
+    case .suspended(let a): writer.write(case: 3, a)
+    }
+  }
 }
 
-extension Instance.EventStream: StoredByForm {
-  static let form = Form(cases: [
-    Case("neverOpened", Instance.EventStream.neverOpened),
-    Case("open", Instance.EventStream.open), Case("closed", Instance.EventStream.closed),
-  ])
+extension Instance.EventStream: StoredByCases {
+  static let cases: [Case<Self>] = [
+    Case("neverOpened", Self.neverOpened), Case("open", Self.open), Case("closed", Self.closed),
+  ]
+
+  func write(to writer: inout StoredWriter) {
+    switch self {
+    case .neverOpened: writer.write(case: 0)
+    case .open: writer.write(case: 1)
+    case .closed: writer.write(case: 2)
+    }
+  }
 }
 
-extension Instance.Tracer: StoredByForm {
-  static let form = Form(cases: [
-    Case("absent", Instance.Tracer.absent),
-    Case("asked", Instance.Tracer.asked) { if case .asked(let a) = $0 { a } else { nil } },
-    Case("present", Instance.Tracer.present) { if case .present(let a) = $0 { a } else { nil } },
-  ])
+extension Instance.Tracer: StoredByCases {
+  static let cases: [Case<Self>] = [
+    Case("absent", Self.absent), Case("asked", Self.asked), Case("present", Self.present),
+  ]
+
+  func write(to writer: inout StoredWriter) {
+    switch self {
+    case .absent: writer.write(case: 0)
+    case .asked(let a): writer.write(case: 1, a)
+    case .present(let a): writer.write(case: 2, a)
+    }
+  }
 }
 
 extension Reasons: StoredByForm {
@@ -43,43 +59,58 @@ extension Reasons: StoredByForm {
     Reasons.init(cause:displacedBy:lastEntitlement:), \.cause, \.displacedBy, \.lastEntitlement)
 }
 
-extension TransitionCause: StoredByForm {
-  package static let form = Form(cases: [
-    Case("launch", TransitionCause.launch),
-    Case("register", TransitionCause.register),
-    Case("adopt", TransitionCause.adopt),
-    Case("activate", TransitionCause.activate), Case("acknowledged", TransitionCause.acknowledged),
-    Case("interruption", TransitionCause.interruption), Case("sendAway", TransitionCause.sendAway),
-    Case("otherActivated", TransitionCause.otherActivated) {
-      if case .otherActivated(let a) = $0 { a } else { nil }
-    },
-    Case("terminate", TransitionCause.terminate),
-    Case("noEntitlement", TransitionCause.noEntitlement),
-    Case("event", TransitionCause.event), Case("suspensionLost", TransitionCause.suspensionLost),
-    Case("leaderExited", TransitionCause.leaderExited),
-    Case("schedulerStopped", TransitionCause.schedulerStopped),
-  ])
+extension TransitionCause: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("launch", Self.launch), Case("register", Self.register), Case("adopt", Self.adopt),
+    Case("activate", Self.activate), Case("acknowledged", Self.acknowledged),
+    Case("interruption", Self.interruption), Case("sendAway", Self.sendAway),
+    Case("otherActivated", Self.otherActivated), Case("terminate", Self.terminate),
+    Case("noEntitlement", Self.noEntitlement), Case("event", Self.event),
+    Case("suspensionLost", Self.suspensionLost), Case("leaderExited", Self.leaderExited),
+    Case("schedulerStopped", Self.schedulerStopped),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .launch: writer.write(case: 0)
+    case .register: writer.write(case: 1)
+    case .adopt: writer.write(case: 2)
+    case .activate: writer.write(case: 3)
+    case .acknowledged: writer.write(case: 4)
+    case .interruption: writer.write(case: 5)
+    case .sendAway: writer.write(case: 6)
+    case .otherActivated(let a): writer.write(case: 7, a)
+    case .terminate: writer.write(case: 8)
+    case .noEntitlement: writer.write(case: 9)
+    case .event: writer.write(case: 10)
+    case .suspensionLost: writer.write(case: 11)
+    case .leaderExited: writer.write(case: 12)
+    case .schedulerStopped: writer.write(case: 13)
+    }
+  }
 }
 
 extension EndedEntitlement: StoredByForm {
   package static let form = Form(EndedEntitlement.init(kind:at:), \.kind, \.at)
 }
 
-extension EndedEntitlement.Kind: StoredByForm {
-  package static let form = Form(cases: [
-    Case("task", EndedEntitlement.Kind.task) {
-      if case .task(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("callback", EndedEntitlement.Kind.callback) {
-      if case .callback(let a) = $0 { a } else { nil }
-    },
-    Case("activity", EndedEntitlement.Kind.activity) {
-      if case .activity(let a) = $0 { a } else { nil }
-    },
-    Case("eventHandled", EndedEntitlement.Kind.eventHandled),
-    Case("eventTime", EndedEntitlement.Kind.eventTime),
-    Case("launchTime", EndedEntitlement.Kind.launchTime),
-  ])
+extension EndedEntitlement.Kind: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("task", Self.task), Case("callback", Self.callback), Case("activity", Self.activity),
+    Case("eventHandled", Self.eventHandled), Case("eventTime", Self.eventTime),
+    Case("launchTime", Self.launchTime),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .task(let a, let b): writer.write(case: 0, a, b)
+    case .callback(let a): writer.write(case: 1, a)
+    case .activity(let a): writer.write(case: 2, a)
+    case .eventHandled: writer.write(case: 3)
+    case .eventTime: writer.write(case: 4)
+    case .launchTime: writer.write(case: 5)
+    }
+  }
 }
 
 extension Callback: StoredByForm {
@@ -140,12 +171,18 @@ extension BackgroundTime: StoredByForm {
     BackgroundTime.init(limitStart:warnedAt:isOver:), \.limitStart, \.warnedAt, \.isOver)
 }
 
-extension Stint.Suspension: StoredByForm {
-  static let form = Form(cases: [
-    Case("none", Stint.Suspension.none),
-    Case("stopping", Stint.Suspension.stopping),
-    Case("failed", Stint.Suspension.failed) { if case .failed(let a) = $0 { a } else { nil } },
-  ])
+extension Stint.Suspension: StoredByCases {
+  static let cases: [Case<Self>] = [
+    Case("none", Self.none), Case("stopping", Self.stopping), Case("failed", Self.failed),
+  ]
+
+  func write(to writer: inout StoredWriter) {
+    switch self {
+    case .none: writer.write(case: 0)
+    case .stopping: writer.write(case: 1)
+    case .failed(let a): writer.write(case: 2, a)
+    }
+  }
 }
 
 extension Termination: StoredByForm {
@@ -154,16 +191,19 @@ extension Termination: StoredByForm {
     \.forced)
 }
 
-extension Termination.Phase: StoredByForm {
-  static let form = Form(cases: [
-    Case("callbacks", Termination.Phase.callbacks),
-    Case("signalled", Termination.Phase.signalled) {
-      if case .signalled(let a) = $0 { a } else { nil }
-    },
-    Case("killed", Termination.Phase.killed) {
-      if case .killed(let a) = $0 { .some(a) } else { nil }
-    },
-  ])
+extension Termination.Phase: StoredByCases {
+  static let cases: [Case<Self>] = [
+    Case("callbacks", Self.callbacks), Case("signalled", Self.signalled),
+    Case("killed", Self.killed),
+  ]
+
+  func write(to writer: inout StoredWriter) {
+    switch self {
+    case .callbacks: writer.write(case: 0)
+    case .signalled(let a): writer.write(case: 1, a)
+    case .killed(let a): writer.write(case: 2, a)
+    }
+  }
 }
 
 extension UseMeasurement: StoredByForm {
@@ -172,11 +212,17 @@ extension UseMeasurement: StoredByForm {
     \.throttledTo, \.wasThrottled)
 }
 
-extension UseMeasurement.Progress: StoredByForm {
-  static let form = Form(cases: [
-    Case("asked", UseMeasurement.Progress.asked),
-    Case("due", UseMeasurement.Progress.due) { if case .due(let a) = $0 { a } else { nil } },
-  ])
+extension UseMeasurement.Progress: StoredByCases {
+  static let cases: [Case<Self>] = [
+    Case("asked", Self.asked), Case("due", Self.due),
+  ]
+
+  func write(to writer: inout StoredWriter) {
+    switch self {
+    case .asked: writer.write(case: 0)
+    case .due(let a): writer.write(case: 1, a)
+    }
+  }
 }
 
 extension UseMeasurement.Window: StoredByForm {

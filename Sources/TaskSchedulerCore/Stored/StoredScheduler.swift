@@ -89,20 +89,21 @@ extension Memory: StoredByForm {
     \.pressedAt, \.pressedSince, \.warningEnds, \.reading, \.episodeLast, \.measurement)
 }
 
-extension Memory.Phase: StoredByForm {
-  static let form = Form(cases: [
-    Case("calm", Memory.Phase.calm),
-    Case("warned", Memory.Phase.warned) {
-      if case .warned(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("measuring", Memory.Phase.measuring) { if case .measuring(let a) = $0 { a } else { nil } },
-    Case("ending", Memory.Phase.ending) {
-      if case .ending(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("reclaiming", Memory.Phase.reclaiming) {
-      if case .reclaiming(let a, let b) = $0 { (a, b) } else { nil }
-    },
-  ])
+extension Memory.Phase: StoredByCases {
+  static let cases: [Case<Self>] = [
+    Case("calm", Self.calm), Case("warned", Self.warned), Case("measuring", Self.measuring),
+    Case("ending", Self.ending), Case("reclaiming", Self.reclaiming),
+  ]
+
+  func write(to writer: inout StoredWriter) {
+    switch self {
+    case .calm: writer.write(case: 0)
+    case .warned(let a, let b): writer.write(case: 1, a, b)
+    case .measuring(let a): writer.write(case: 2, a)
+    case .ending(let a, let b): writer.write(case: 3, a, b)
+    case .reclaiming(let a, let b): writer.write(case: 4, a, b)
+    }
+  }
 }
 
 extension Memory.Measurement: StoredByForm {

@@ -1,5 +1,5 @@
 /// The kind of a system change (contract §10).
-public enum SystemChangeKind: Hashable, Sendable {
+public enum SystemChangeKind: Equatable, Sendable {
   case timeZone
   /// The wall clock was set.
   case clock
@@ -13,7 +13,7 @@ public enum SystemChangeKind: Hashable, Sendable {
 }
 
 /// A system change.
-public struct SystemChange: Hashable, Sendable {
+public struct SystemChange: Equatable, Sendable {
   public var kind: SystemChangeKind
   /// The new value, if one word states it: `Europe/Berlin`, `2026-11-22`, `de_DE.UTF-8`, `online`
   /// or `offline`, `mains` or `battery`, or the text of a custom change.

@@ -2,8 +2,8 @@
 // suspended application hears of the newest change of each kind when it is resumed.
 
 /// The newest change of each kind, in order.
-struct SystemChanges: Hashable, Sendable {
-  struct Entry: Hashable {
+struct SystemChanges: Equatable, Sendable {
+  struct Entry: Equatable {
     var change: SystemChange
     /// The user whose applications hear of the change; nil is all users.
     var owner: UserID?

@@ -5,14 +5,15 @@
 /// values. This table contains references instead. The type has value semantics.
 struct BoxedDictionary<Key: Hashable, Value> {
   final class Box {
-    fileprivate var value: Value
+    fileprivate(set) var value: Value
 
     fileprivate init(_ value: Value) { self.value = value }
   }
 
   typealias Index = Dictionary<Key, Box>.Index
 
-  private var boxes: [Key: Box] = [:]
+  /// The allocations of the values. A property of `box.value` is read without a copy of the value.
+  private(set) var boxes: [Key: Box] = [:]
 
   var isEmpty: Bool { boxes.isEmpty }
   var count: Int { boxes.count }

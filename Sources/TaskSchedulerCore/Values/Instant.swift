@@ -1,7 +1,7 @@
 /// A point in time: nanoseconds of CLOCK_BOOTTIME, which includes the time that the machine sleeps.
 ///
 /// The core reads no clock. The caller passes the current instant to it.
-public struct Instant: Hashable, Comparable, Sendable {
+public struct Instant: Equatable, Comparable, Sendable {
   public var nanoseconds: UInt64
 
   public init(nanoseconds: UInt64) {

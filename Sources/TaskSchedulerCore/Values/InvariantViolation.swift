@@ -1,5 +1,5 @@
 /// The violation of an invariant.
-struct InvariantViolation: Error, Hashable {
+struct InvariantViolation: Error, Equatable {
   let sentence: String
 
   /// The upper bound of every counter. No counter reaches it in the life of a machine, so that a

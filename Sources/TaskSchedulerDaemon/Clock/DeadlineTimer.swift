@@ -12,7 +12,7 @@ final class DeadlineTimer {
   init(loop: EventLoop, log: Log, expired: @escaping () -> Void) throws(SystemError) {
     var expire: () -> Void = {}
     timer = try loop.timer { expire() }
-    timer.goFirst()
+    timer.setImportantPriority()
     alarm = WakeAlarm(loop: loop, log: log, expired)
     expire = { [weak self] in
       self?.armed = nil

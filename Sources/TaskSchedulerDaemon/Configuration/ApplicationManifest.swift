@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 
 /// A manifest: what the daemon needs to know to launch an application.
-public struct ApplicationManifest: Hashable, Sendable {
+public struct ApplicationManifest: Equatable, Sendable {
   public var id: ApplicationID
   /// `name`: The name for people.
   public var displayName: String?
@@ -62,7 +62,7 @@ public struct ApplicationManifest: Hashable, Sendable {
     // A relative directory would depend on the daemon's working directory.
     for folder in searchPath.split(separator: ":") where folder.hasPrefix("/") {
       let path = "\(folder)/\(program)"
-      if Folder.isExecutableFile(path: path) { return path }
+      if Directory.isExecutableFile(path: path) { return path }
     }
     return nil
   }

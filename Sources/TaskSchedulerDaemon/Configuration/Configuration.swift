@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// Everything that is read from files: the daemon's options, the limits and the manifests.
-public struct Configuration: Hashable, Sendable {
+public struct Configuration: Equatable, Sendable {
   public var options = DaemonOptions()
   public var policy = Policy()
   /// The manifests in force, by id.

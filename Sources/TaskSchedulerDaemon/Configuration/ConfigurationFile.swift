@@ -27,18 +27,18 @@ enum ConfigurationFile {
   }
 
   /// Returns the names in a directory that end in `.toml` and do not start with a dot.
-  static func tomlNames(in folder: String) -> Result<[String], FolderProblem> {
+  static func tomlNames(in folder: String) -> Result<[String], DirectoryProblem> {
     do {
-      let names = try Folder.names(path: folder)
+      let names = try Directory.names(path: folder)
       return .success(names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") })
     } catch {
       let problem = ConfigurationProblem(
         file: folder, message: sentence(error, wanted: "a directory of .toml files"))
-      return .failure(FolderProblem(problem: problem))
+      return .failure(DirectoryProblem(problem: problem))
     }
   }
 
-  struct FolderProblem: Error {
+  struct DirectoryProblem: Error {
     var problem: ConfigurationProblem
   }
 

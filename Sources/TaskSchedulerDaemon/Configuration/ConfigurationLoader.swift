@@ -38,12 +38,12 @@ extension Configuration {
 
 /// The configuration of a starting daemon. A separate thread reads the manifests, because there may
 /// be hundreds.
-struct ConfigurationAhead {
+struct ConfigurationPrefetch {
   private var settings = SettingsLoader()
-  private let manifests: ValueAhead<ManifestLoader>
+  private let manifests: Future<ManifestLoader>
 
   init(from paths: ConfigurationPaths) {
-    manifests = ValueAhead {
+    manifests = Future {
       var manifests = ManifestLoader(paths: paths)
       manifests.load()
       return manifests
@@ -53,7 +53,7 @@ struct ConfigurationAhead {
 
   var logLevel: LogLevel { settings.configuration.options.logLevel }
   /// Whether a problem has already been found.
-  var isWrong: Bool { !settings.problems.isEmpty }
+  var hasProblems: Bool { !settings.problems.isEmpty }
 
   /// Returns the complete configuration once all files have been read; nil after logging each
   /// problem if there is one.
@@ -85,8 +85,8 @@ struct SettingsLoader {
       }
       applyDropIns(folders: [file + ".d"])
     } else {
-      for folder in paths.settingFolders { _ = applyFile("\(folder)/\(Self.fileName)") }
-      applyDropIns(folders: paths.settingFolders.map { "\($0)/\(Self.fileName).d" })
+      for folder in paths.settingDirectories { _ = applyFile("\(folder)/\(Self.fileName)") }
+      applyDropIns(folders: paths.settingDirectories.map { "\($0)/\(Self.fileName).d" })
     }
     checkRelations()
   }

@@ -11,19 +11,19 @@ public struct ConfigurationPaths: Hashable, Sendable {
   public var scope: Scope
   /// The directories that may contain `taskschedd.toml` and `taskschedd.toml.d/`, by increasing
   /// precedence.
-  public var settingFolders: [String]
+  public var settingDirectories: [String]
   /// The directories of manifests, by decreasing precedence.
-  public var manifestFolders: [String]
-  /// The directories in `manifestFolders` that belong to the user. The system's daemon and users'
-  /// daemons share the other directories.
-  public var ownManifestFolders: Set<String>
+  public var manifestDirectories: [String]
+  /// The directories in `manifestDirectories` that belong to the user. The system's daemon and
+  /// users' daemons share the other directories.
+  public var ownManifestDirectories: Set<String>
   /// The file given by `--config`, which replaces the search for `taskschedd.toml`.
   public var explicitFile: String?
   /// The uids that may own a manifest. Any other owner could run programs as another user.
   public var trustedOwners: Set<UInt32>
 
-  private static let systemSettingFolders = ["/usr/share/taskschedd", "/etc/taskschedd"]
-  private static let systemManifestFolders = [
+  private static let systemSettingDirectories = ["/usr/share/taskschedd", "/etc/taskschedd"]
+  private static let systemManifestDirectories = [
     "/etc/taskschedd/applications", "/usr/share/taskschedd/applications",
   ]
 
@@ -33,9 +33,9 @@ public struct ConfigurationPaths: Hashable, Sendable {
   ) -> ConfigurationPaths {
     ConfigurationPaths(
       scope: .system,
-      settingFolders: systemSettingFolders.map { root + $0 },
-      manifestFolders: systemManifestFolders.map { root + $0 },
-      ownManifestFolders: [],
+      settingDirectories: systemSettingDirectories.map { root + $0 },
+      manifestDirectories: systemManifestDirectories.map { root + $0 },
+      ownManifestDirectories: [],
       explicitFile: explicitFile,
       trustedOwners: trustedOwners)
   }
@@ -51,10 +51,10 @@ public struct ConfigurationPaths: Hashable, Sendable {
     let own = [configHome, dataHome].compactMap { $0.map { $0 + "/taskschedd/applications" } }
     return ConfigurationPaths(
       scope: .user,
-      settingFolders: systemSettingFolders.map { root + $0 }
+      settingDirectories: systemSettingDirectories.map { root + $0 }
         + (configHome.map { [$0 + "/taskschedd"] } ?? []),
-      manifestFolders: own + systemManifestFolders.map { root + $0 },
-      ownManifestFolders: Set(own),
+      manifestDirectories: own + systemManifestDirectories.map { root + $0 },
+      ownManifestDirectories: Set(own),
       explicitFile: explicitFile,
       trustedOwners: [0, uid])
   }

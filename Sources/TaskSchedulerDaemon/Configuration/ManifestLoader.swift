@@ -16,12 +16,12 @@ struct ManifestLoader {
   }
 
   mutating func load() {
-    for folder in paths.manifestFolders {
+    for folder in paths.manifestDirectories {
       switch ConfigurationFile.tomlNames(in: folder) {
       case .failure(let failure): problems.append(failure.problem)
       case .success(let names):
         if names.isEmpty { continue }
-        if let reason = distrust(ofFolder: folder) {
+        if let reason = reasonToDistrust(ofDirectory: folder) {
           problems.append(ConfigurationProblem(file: folder, message: reason))
           continue
         }
@@ -36,7 +36,7 @@ struct ManifestLoader {
     case .missing, .masked: break
     case .unreadable(let problem): problems.append(problem)
     case .file(let file):
-      if let reason = distrust(of: file.facts, path: path, in: folder) {
+      if let reason = reasonToDistrust(of: file.facts, path: path, in: folder) {
         problems.append(ConfigurationProblem(file: path, message: reason))
         return
       }
@@ -58,7 +58,7 @@ struct ManifestLoader {
     problems += syntaxProblems
     guard let document else { return }
     // In a shared directory, manifests that name a user are meant for the system's daemon only.
-    if paths.scope == .user, !paths.ownManifestFolders.contains(folder),
+    if paths.scope == .user, !paths.ownManifestDirectories.contains(folder),
       document.root[ManifestReader.Key.user.rawValue] != nil
     {
       return
@@ -69,36 +69,37 @@ struct ManifestLoader {
   }
 
   /// Returns why the manifests of a directory cannot be trusted; nil if they can.
-  private func distrust(ofFolder folder: String) -> String? {
-    guard let facts = FileFacts(path: folder) else {
+  private func reasonToDistrust(ofDirectory folder: String) -> String? {
+    guard let facts = FileStatus(path: folder) else {
       return "could not be examined; running its manifests would be unsafe"
     }
-    return distrust(of: facts)
+    return reasonToDistrust(of: facts)
   }
 
   /// Returns why a file cannot be trusted; nil if it can. If the file is a link out of its
   /// directory, every directory above its target is checked, too.
-  private func distrust(of facts: FileFacts, path: String, in folder: String) -> String? {
-    if let reason = distrust(of: facts) { return reason }
-    guard Folder.isLink(path: path) else { return nil }
-    guard let target = Folder.resolved(path: path), let base = Folder.resolved(path: folder) else {
+  private func reasonToDistrust(of facts: FileStatus, path: String, in folder: String) -> String? {
+    if let reason = reasonToDistrust(of: facts) { return reason }
+    guard Directory.isLink(path: path) else { return nil }
+    guard let target = Directory.resolved(path: path), let base = Directory.resolved(path: folder)
+    else {
       return "changed while it was read; reload the configuration"
     }
     var parent = target
     while let slash = parent.lastIndex(of: "/"), parent != "/" {
       parent = slash == parent.startIndex ? "/" : String(parent[..<slash])
       if parent == base { return nil }
-      guard let facts = FileFacts(path: parent) else {
+      guard let facts = FileStatus(path: parent) else {
         return "is a link to \(target), whose directory \(parent) could not be examined"
       }
-      if let reason = distrust(of: facts) {
+      if let reason = reasonToDistrust(of: facts) {
         return "is a link to \(target), whose directory \(parent) \(reason)"
       }
     }
     return nil
   }
 
-  private func distrust(of facts: FileFacts) -> String? {
+  private func reasonToDistrust(of facts: FileStatus) -> String? {
     let trusted = paths.scope == .system ? "root" : "root or you"
     guard paths.trustedOwners.contains(facts.owner) else {
       return "is owned by uid \(facts.owner), which could run programs as other users; "

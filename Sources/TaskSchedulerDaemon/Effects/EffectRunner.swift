@@ -5,7 +5,7 @@ import TaskSchedulerWire
 
 /// Carries out the scheduler's effects.
 final class EffectRunner: EffectHandler {
-  private let parts: Parts
+  private let subsystems: Subsystems
   /// Reads what an application has written before a limit is enforced.
   private let limitCheck: LimitCheck
   private let timer: DeadlineTimer
@@ -16,10 +16,10 @@ final class EffectRunner: EffectHandler {
   private let post: (Event) -> Void
 
   init(
-    _ parts: Parts, limitCheck: LimitCheck, timer: DeadlineTimer, eventLog: EventLog,
+    _ subsystems: Subsystems, limitCheck: LimitCheck, timer: DeadlineTimer, eventLog: EventLog,
     serviceStatus: ServiceStatus?, log: Log, post: @escaping (Event) -> Void
   ) {
-    self.parts = parts
+    self.subsystems = subsystems
     self.limitCheck = limitCheck
     self.timer = timer
     self.eventLog = eventLog
@@ -28,28 +28,28 @@ final class EffectRunner: EffectHandler {
     self.post = post
   }
 
-  private var processes: ProcessController { parts.processes }
-  private var streams: EventStreams { parts.streams }
-  private var sockets: ManagedSockets { parts.sockets }
-  private var notifications: LocalNotifications { parts.notifications }
-  private var store: DescriptorStore { parts.store }
+  private var processes: ProcessController { subsystems.processes }
+  private var streams: EventStreams { subsystems.streams }
+  private var sockets: ManagedSockets { subsystems.sockets }
+  private var notifications: LocalNotifications { subsystems.notifications }
+  private var store: DescriptorStore { subsystems.store }
 
   func willHandle(_ event: Event) {
     if event.request != nil { eventLog.call?.takeMessage() }
-    if case .scheduler(.stop) = event { parts.launches.leaveRunning(processes.held) }
+    if case .scheduler(.stop) = event { subsystems.launches.leaveRunning(processes.held) }
   }
 
   func didHandle(_ event: Event) {
-    if let request = event.request { parts.requests.saveIfWaiting(request) }
+    if let request = event.request { subsystems.requests.saveIfWaiting(request) }
   }
 
   func didHandleAll(deadline: Instant?, wakeUp: Instant?) {
-    parts.launches.forgetArrivals()
+    subsystems.launches.forgetUnmanagedLeaders()
     timer.set(deadline: deadline, wakeUp: wakeUp)
   }
 
   /// Shows the daemon's state in `systemctl status`, if it has changed.
-  func reportStatus() { serviceStatus?.tell() }
+  func reportStatus() { serviceStatus?.report() }
 
   func run(_ effect: Effect, at now: Instant) {
     switch effect {
@@ -75,9 +75,9 @@ final class EffectRunner: EffectHandler {
     case .notification(let effect):
       notifications.run(effect, at: WallTime(nanoseconds: WallClock.nanoseconds))
     case .memory(let effect):
-      parts.memory.run(effect)
+      subsystems.memory.run(effect)
     case .spawn(let id, let key, let reason):
-      parts.launches.spawn(id, key, reason)
+      subsystems.launches.spawn(id, key, reason)
     case .manage(let id, let leader, let key):
       manage(id, leader, key)
     case .suspend(let id): processes.suspend(id)
@@ -95,7 +95,7 @@ final class EffectRunner: EffectHandler {
       log.write(record, at: now) { [processes] in
         record.leader.flatMap { processes.unit(of: $0) }
       }
-      parts.monitors.tell(record, at: now)
+      subsystems.monitors.send(record, at: now)
       if case .transition = record.change { serviceStatus?.note() }
     case .resources(let effect): processes.run(effect)
     }
@@ -136,22 +136,23 @@ final class EffectRunner: EffectHandler {
   private func answer(_ request: RequestID, _ reply: TaskSchedulerCore.Reply) {
     // The stream is the instance's before its first event can be sent.
     if case .registered(let registration) = reply,
-      let connection = parts.requests.connection(of: request) {
+      let connection = subsystems.requests.connection(of: request)
+    {
       streams.open(registration.instance, connection)
     }
-    parts.requests.answer(request, reply)
+    subsystems.requests.answer(request, reply)
   }
 
   private func manage(_ id: InstanceID, _ leader: Leader, _ key: ApplicationKey) {
     // This daemon took it over from a previous one, which had begun to carry out this effect.
     if processes[id] != nil { return }
-    guard let arrival = parts.launches.take(leader) else {
+    guard let details = subsystems.launches.take(leader) else {
       // It terminated before this daemon could take it over.
       return post(.process(.leaderExited(id, .unknown)))
     }
     do throws(SystemError) {
       try processes.manage(
-        id, of: key.id.name, leader: arrival.process, uid: arrival.uid, origin: arrival.origin)
+        id, of: key.id.name, leader: details.process, uid: details.uid, origin: details.origin)
     } catch {
       // The daemon would not learn when the process terminates.
       log.write(.error, "cannot monitor process \(leader.pid), so it is released: \(error)")

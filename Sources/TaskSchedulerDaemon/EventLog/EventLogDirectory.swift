@@ -27,12 +27,12 @@ final class EventLogDirectory: EventLogFiles {
   ///   link.
   init(path: String, proc: ProcFS) throws {
     self.path = path
-    try Folder.make(path: path)
-    if let reason = Self.distrust(of: path) {
+    try Directory.make(path: path)
+    if let reason = Self.reasonToDistrust(of: path) {
       throw Untrusted(path: path, reason: reason)
     }
     // `taskctl release` holds the lock for some milliseconds.
-    let lock = try Folder.lock(path: "\(path)/lock") { holder in
+    let lock = try Directory.lock(path: "\(path)/lock") { holder in
       (try? proc.stat(holder))??.command == "taskctl"
     }
     guard let lock else {
@@ -43,10 +43,10 @@ final class EventLogDirectory: EventLogFiles {
 
   /// Returns why the daemon may not take over the state in the directory; nil if it may. Another
   /// user with write access could name processes there that the daemon would stop or kill.
-  private static func distrust(of path: String) -> String? {
+  private static func reasonToDistrust(of path: String) -> String? {
     let own = Users.effectiveUID
     let wanted = own == 0 ? "root" : "root or user \(own)"
-    guard let facts = FileFacts(path: path) else { return "cannot be examined" }
+    guard let facts = FileStatus(path: path) else { return "cannot be examined" }
     guard facts.owner == own || facts.owner == 0 else {
       return "belongs to user \(facts.owner); it must belong to \(wanted) (chown)"
     }
@@ -61,7 +61,7 @@ final class EventLogDirectory: EventLogFiles {
 
   /// Returns the numbers of the event logs in a directory, the highest first.
   static func numbers(in path: String) throws(BoundedFileError) -> [UInt64] {
-    try Folder.names(path: path).compactMap { name in
+    try Directory.names(path: path).compactMap { name in
       name.hasPrefix("event-log.") ? UInt64(name.dropFirst("event-log.".count)) : nil
     }.sorted(by: >)
   }
@@ -79,7 +79,7 @@ final class EventLogDirectory: EventLogFiles {
     _ number: UInt64, bytesCount: Int, least: Int
   ) throws(SystemError) -> FileMapping {
     let path = unfinished(number)
-    try Folder.remove(path: path)
+    try Directory.remove(path: path)
     let bytesCount = Self.length(of: bytesCount)
     if spareBytesCount >= bytesCount, let spare = takeSpare(bytesCount, as: path) { return spare }
     do throws(SystemError) {
@@ -102,10 +102,10 @@ final class EventLogDirectory: EventLogFiles {
   private func unfinished(_ number: UInt64) -> String { "\(path)/unfinished.\(number)" }
 
   func finish(_ number: UInt64) throws(SystemError) {
-    try Folder.rename(unfinished(number), to: path(of: number))
+    try Directory.rename(unfinished(number), to: path(of: number))
     let earlier = numbers.filter { $0 < number }
-    if let last = earlier.first { try Folder.rename(path(of: last), to: sparePath) }
-    for number in earlier.dropFirst() { try Folder.remove(path: path(of: number)) }
+    if let last = earlier.first { try Directory.rename(path(of: last), to: sparePath) }
+    for number in earlier.dropFirst() { try Directory.remove(path: path(of: number)) }
   }
 
   // MARK: The spare file
@@ -114,14 +114,14 @@ final class EventLogDirectory: EventLogFiles {
 
   private func takeSpare(_ bytesMax: Int, as path: String) -> FileMapping? {
     guard let mapping = try? FileMapping.reuse(path: sparePath, bytesMax: bytesMax),
-      (try? Folder.rename(sparePath, to: path)) != nil
+      (try? Directory.rename(sparePath, to: path)) != nil
     else { return nil }
     return mapping
   }
 
   /// The length of the spare file; 0 if there is none.
   private var spareBytesCount: Int {
-    guard let facts = FileFacts(path: sparePath), facts.isRegularFile else { return 0 }
+    guard let facts = FileStatus(path: sparePath), facts.isRegularFile else { return 0 }
     return facts.bytesCount
   }
 
@@ -130,16 +130,16 @@ final class EventLogDirectory: EventLogFiles {
     let bytesCount = Self.length(of: bytesCount)
     guard spareBytesCount < bytesCount else { return }
     let path = "\(path)/unfinished-spare"
-    try Folder.remove(path: path)
+    try Directory.remove(path: path)
     _ = try FileMapping.create(path: path, bytesCount: bytesCount)
-    try Folder.rename(path, to: sparePath)
+    try Directory.rename(path, to: sparePath)
   }
 
   /// Keeps an unusable event log for people to examine. Removes the one that was set aside before.
   /// Returns the new path.
   func setAside(_ number: UInt64) throws(SystemError) -> String {
     let place = "\(path)/refused-event-log"
-    try Folder.rename(self.path(of: number), to: place)
+    try Directory.rename(self.path(of: number), to: place)
     return place
   }
 }

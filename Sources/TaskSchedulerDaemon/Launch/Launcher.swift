@@ -19,11 +19,11 @@ final class Launcher {
   }
 
   private let socketPath: String
-  private let starter: any Starter
+  private let starter: any ProgramStarter
   /// Whether the setting requires units, but there is no manager to start them.
   private let lacksManager: Bool
   /// The exit status of programs, if only systemd knows it; otherwise nil.
-  let ends: UnitEnds?
+  let ends: UnitExits?
 
   /// The control groups of the instances; nil if they have none.
   var groups: InstanceGroups? { starter.groups }
@@ -38,16 +38,16 @@ final class Launcher {
   ) throws(SystemError) {
     self.socketPath = socketPath
     let units =
-      mechanism == .child ? nil : try UnitStarter(proc: proc, loop: loop, scope: scope)
+      mechanism == .child ? nil : try TransientUnitStarter(proc: proc, loop: loop, scope: scope)
     ends = units?.ends
-    starter = units ?? ChildStarter(proc: proc, openFilesSoft: openFilesSoft)
+    starter = units ?? ChildProcessStarter(proc: proc, openFilesSoft: openFilesSoft)
     lacksManager = mechanism == .unit && units == nil
   }
 
   /// Starts the program of a manifest.
   ///
   /// - Parameters:
-  ///   - willRun: See ``Starter``.
+  ///   - willRun: See ``ProgramStarter``.
   ///   - finish: Called once, when the program runs or cannot run, possibly before this returns.
   func launch(
     _ manifest: ApplicationManifest, as id: InstanceID, reason: LaunchReason,
@@ -106,10 +106,10 @@ final class Launcher {
       if let value = getenv(name) { values[name] = String(cString: value) }
     }
     values.merge(manifest.environment) { _, manifest in manifest }
-    values[LaunchedBefore.applicationName] = manifest.id.name
-    values[LaunchedBefore.reasonName] = reason.rawValue
-    values[ProcessMarks.socketName] = socketPath
-    values[Membership.markerName] = marker
+    values[EarlierLaunches.applicationName] = manifest.id.name
+    values[EarlierLaunches.reasonName] = reason.rawValue
+    values[EnvironmentMarkers.socketName] = socketPath
+    values[InstanceMembership.markerName] = marker
     return values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
   }
 

@@ -10,7 +10,7 @@ import TaskSchedulerEventLog
 /// program again.
 final class Launches {
   /// A process that the daemon is about to report to the scheduler.
-  struct Arrival {
+  struct UnmanagedLeader {
     var process: ProcessHandle
     var uid: UInt32
     var origin: InstanceProcesses.Origin
@@ -21,13 +21,13 @@ final class Launches {
   /// The manifests in force, by application.
   var manifests: [ApplicationID: ApplicationManifest] = [:]
   /// The processes that a stopped scheduler released, and that still run.
-  private(set) var leftRunning: [Leader: Holdings.Instance] = [:]
-  private var arrivals: [Leader: Arrival] = [:]
+  private(set) var leftRunning: [Leader: DaemonState.Instance] = [:]
+  private var unmanagedLeaders: [Leader: UnmanagedLeader] = [:]
   /// The launches that are under way or whose outcome the scheduler is receiving.
   private var launching: Set<InstanceID> = []
   private var launched: Set<InstanceID> = []
   private let launcher: Launcher
-  private let membership: Membership
+  private let membership: InstanceMembership
   private let eventLog: EventLog
   private let log: Log
   private let post: (Event) -> Void
@@ -35,7 +35,7 @@ final class Launches {
   private var proc: ProcFS { membership.proc }
 
   init(
-    launcher: Launcher, membership: Membership, eventLog: EventLog, log: Log,
+    launcher: Launcher, membership: InstanceMembership, eventLog: EventLog, log: Log,
     post: @escaping (Event) -> Void
   ) {
     self.launcher = launcher
@@ -45,40 +45,40 @@ final class Launches {
     self.post = post
   }
 
-  // MARK: Arrivals
+  // MARK: Unmanaged leaders
 
-  /// The arrivals as the event log stores them.
-  var held: [Leader: Holdings.Arrival] { arrivals.mapValues(\.held) }
+  /// The unmanaged leaders as the event log stores them.
+  var held: [Leader: DaemonState.LeaderDetails] { unmanagedLeaders.mapValues(\.held) }
 
   /// Stores a leader in the event log. To be called before the event that tells the scheduler of
   /// the leader.
   @discardableResult
-  func expect(_ arrival: Arrival) -> Leader {
-    let leader = Leader(arrival.process.identity)
-    arrivals[leader] = arrival
-    eventLog.note(.arrival(arrival.held))
+  func expect(_ unmanaged: UnmanagedLeader) -> Leader {
+    let leader = Leader(unmanaged.process.identity)
+    unmanagedLeaders[leader] = unmanaged
+    eventLog.note(.leader(unmanaged.held))
     return leader
   }
 
-  /// Restores the arrival of a leader from a previous daemon.
-  func restore(_ arrival: Holdings.Arrival) {
+  /// Restores an unmanaged leader from a previous daemon.
+  func restore(_ details: DaemonState.LeaderDetails) {
     do throws(SystemError) {
-      let identity = ProcessIdentity(arrival.leader)
+      let identity = ProcessIdentity(details.leader)
       guard let process = try ProcessHandle(identity, in: proc) else { return }
-      arrivals[arrival.leader] = Arrival(
-        process: process, uid: arrival.uid, origin: .init(arrival), launch: arrival.launch)
+      unmanagedLeaders[details.leader] = UnmanagedLeader(
+        process: process, uid: details.uid, origin: .init(details), launch: details.launch)
     } catch {
-      log.write(.warning, "cannot take over process \(arrival.leader.pid): \(error)")
+      log.write(.warning, "cannot take over process \(details.leader.pid): \(error)")
     }
   }
 
-  /// Returns the arrival of a leader, and forgets it.
-  func take(_ leader: Leader) -> Arrival? { arrivals.removeValue(forKey: leader) }
+  /// Returns an unmanaged leader, and forgets it.
+  func take(_ leader: Leader) -> UnmanagedLeader? { unmanagedLeaders.removeValue(forKey: leader) }
 
   /// Forgets the processes that the scheduler did not manage. To be called when it has handled all
   /// events.
-  func forgetArrivals() {
-    if !arrivals.isEmpty { arrivals = [:] }
+  func forgetUnmanagedLeaders() {
+    if !unmanagedLeaders.isEmpty { unmanagedLeaders = [:] }
     if !launched.isEmpty {
       launching.subtract(launched)
       launched = []
@@ -98,15 +98,16 @@ final class Launches {
       return finish(id, .process(.spawnFailed(id, reason: "its manifest was removed")))
     }
     let willRun: (Launcher.Launched) -> Void = { [unowned self] in
-      expect(Arrival(process: $0.process, uid: $0.uid, origin: $0.origin, launch: id))
+      expect(UnmanagedLeader(process: $0.process, uid: $0.uid, origin: $0.origin, launch: id))
     }
     launcher.launch(manifest, as: id, reason: reason, willRun: willRun) {
       [unowned self] result in
       switch result {
       case .success(let launched):
         let leader = Leader(launched.process.identity)
-        if arrivals[leader] == nil {
-          expect(Arrival(process: launched.process, uid: launched.uid, origin: launched.origin))
+        if unmanagedLeaders[leader] == nil {
+          expect(
+            UnmanagedLeader(process: launched.process, uid: launched.uid, origin: launched.origin))
         }
         finish(id, .process(.spawned(id, leader)))
       case .failure(let failure):
@@ -122,29 +123,29 @@ final class Launches {
 
   /// Returns the process that a previous daemon started for a launch, if its program runs.
   private func started(for id: InstanceID) -> Leader? {
-    guard let (leader, arrival) = arrivals.first(where: { $0.value.launch == id }) else {
+    guard let (leader, details) = unmanagedLeaders.first(where: { $0.value.launch == id }) else {
       return nil
     }
-    let marker = try? proc.environmentValue(leader.pid, of: Membership.markerName)
-    if let marker, marker == arrival.origin.marker { return leader }
+    let marker = try? proc.environmentValue(leader.pid, of: InstanceMembership.markerName)
+    if let marker, marker == details.origin.marker { return leader }
     // That daemon may have released it as it died: it must not run beside the process of the
     // repeated launch.
-    _ = try? arrival.process.pidfd.send(signal: SIGKILL)
-    arrivals[leader] = nil
+    _ = try? details.process.pidfd.send(signal: SIGKILL)
+    unmanagedLeaders[leader] = nil
     return nil
   }
 
   // MARK: Released processes
 
   /// Remembers the processes that the scheduler releases because it stops.
-  func leaveRunning(_ held: [InstanceID: Holdings.Instance]) {
+  func leaveRunning(_ held: [InstanceID: DaemonState.Instance]) {
     for instance in held.values where instance.release == nil {
-      leftRunning[instance.arrival.leader] = instance
+      leftRunning[instance.details.leader] = instance
     }
   }
 
   /// Restores the processes that a previous daemon released, as far as they still run.
-  func restoreLeftRunning(_ left: [Leader: Holdings.Instance]) {
+  func restoreLeftRunning(_ left: [Leader: DaemonState.Instance]) {
     for (leader, instance) in left {
       let stat = (try? proc.stat(leader.pid)) ?? nil
       guard let stat, stat.identity == ProcessIdentity(leader), !stat.state.hasEnded else {
@@ -159,7 +160,7 @@ final class Launches {
     var processes: [ApplicationKey: Leader] = [:]
     for (leader, instance) in leftRunning {
       guard let id = ApplicationID(instance.application) else { continue }
-      let key = ApplicationKey(id, owner: UserID(instance.arrival.uid))
+      let key = ApplicationKey(id, owner: UserID(instance.details.uid))
       if let other = processes[key], other.startTime <= leader.startTime { continue }
       let stat = (try? proc.stat(leader.pid)) ?? nil
       guard let stat, stat.identity == ProcessIdentity(leader), !stat.state.hasEnded else {
@@ -174,23 +175,23 @@ final class Launches {
   /// belongs to no instance: an application has at most one running instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
     let left = leftRunning.values.filter {
-      $0.application == key.id.name && $0.arrival.uid == key.owner.uid
+      $0.application == key.id.name && $0.details.uid == key.owner.uid
     }
-    for instance in left.sorted(by: { $0.arrival.leader.startTime < $1.arrival.leader.startTime }) {
-      let leader = instance.arrival.leader
+    for instance in left.sorted(by: { $0.details.leader.startTime < $1.details.leader.startTime }) {
+      let leader = instance.details.leader
       leftRunning[leader] = nil
       do throws(SystemError) {
         let identity = ProcessIdentity(leader)
         guard let process = try ProcessHandle(identity, in: proc),
           try !process.pidfd.hasEnded(),
-          try membership.instance(of: identity, uid: instance.arrival.uid) == nil
+          try membership.instance(of: identity, uid: instance.details.uid) == nil
         else { continue }
         log.write(
           .notice, "\(key.id.name): managing process \(leader.pid) again, which an earlier daemon "
             + "released")
         return expect(
-          Arrival(
-            process: process, uid: instance.arrival.uid, origin: .init(instance.arrival)))
+          UnmanagedLeader(
+            process: process, uid: instance.details.uid, origin: .init(instance.details)))
       } catch {
         log.write(.warning, "cannot manage process \(leader.pid) again: \(error)")
       }
@@ -199,9 +200,9 @@ final class Launches {
   }
 }
 
-extension Launches.Arrival {
-  /// The arrival as the event log stores it.
-  fileprivate var held: Holdings.Arrival {
-    origin.arrival(of: process.identity, uid: uid, launch: launch)
+extension Launches.UnmanagedLeader {
+  /// The leader as the event log stores it.
+  fileprivate var held: DaemonState.LeaderDetails {
+    origin.details(of: process.identity, uid: uid, launch: launch)
   }
 }

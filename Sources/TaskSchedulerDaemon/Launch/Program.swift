@@ -29,7 +29,7 @@ struct Program {
 }
 
 /// A mechanism that starts programs.
-protocol Starter {
+protocol ProgramStarter {
   /// The control groups of the started programs; nil if they have none of their own.
   var groups: InstanceGroups? { get }
 

@@ -37,7 +37,7 @@ struct RecentRecords {
 
   mutating func add(_ record: Record, _ level: LogLevel, _ message: String, at now: Instant) {
     let owner = record.application.owner
-    if rings[owner] == nil, rings.count >= Self.usersMax { dropStalest() }
+    if rings[owner] == nil, rings.count >= Self.usersMax { removeOldest() }
     numberLast += 1
     let entry = Entry(
       number: numberLast, at: now, level: level, application: record.application,
@@ -64,7 +64,7 @@ struct RecentRecords {
     return Array(found.sorted { $0.number < $1.number }.suffix(count))
   }
 
-  private mutating func dropStalest() {
+  private mutating func removeOldest() {
     let newest = rings.mapValues { $0.entries.last?.number ?? 0 }
     if let stalest = newest.min(by: { $0.value < $1.value })?.key { rings[stalest] = nil }
   }

@@ -34,10 +34,10 @@ final class HeapTrimming {
   /// Adds a number of nanoseconds of work.
   func worked(_ nanoseconds: UInt64) {
     work &+= nanoseconds
-    if !isDue, work >= Self.workMin { beDue() }
+    if !isDue, work >= Self.workMin { schedule() }
   }
 
-  private func beDue() {
+  private func schedule() {
     isDue = true
     work = 0
     timer?.set(BootClock.after(delay))
@@ -46,6 +46,6 @@ final class HeapTrimming {
   private func trimNow() {
     trim()
     isDue = false
-    if work >= Self.restMin { beDue() }
+    if work >= Self.restMin { schedule() }
   }
 }

@@ -12,16 +12,16 @@ final class MemoryMeasuring {
   /// The number of processes of an instance that are read; the others are assumed to be alike.
   static let processesMax = 512
 
-  private let membership: Membership
+  private let membership: InstanceMembership
   private let loop: EventLoop
   private let find: (InstanceID) -> InstanceProcesses?
-  private var jobs: [UInt64: Job] = [:]
+  private var rounds: [UInt64: MeasuringRound] = [:]
   private var jobLast: UInt64 = 0
   /// The path of meminfo.
   private let memInfo: String
 
   init(
-    membership: Membership, loop: EventLoop, memInfo: String,
+    membership: InstanceMembership, loop: EventLoop, memInfo: String,
     find: @escaping (InstanceID) -> InstanceProcesses?
   ) {
     self.membership = membership
@@ -32,61 +32,61 @@ final class MemoryMeasuring {
 
   /// Calls `answer` with the sizes of all instances, in any order. The size of an ended one is 0.
   func measure(_ ids: [InstanceID], answer: @escaping ([MemorySize]) -> Void) {
-    let job = Job(look(ids), ids)
+    let round = MeasuringRound(findProcesses(ids), ids)
     jobLast += 1
     let number = jobLast
     do throws(SystemError) {
-      try job.begin(membership.proc)
-      guard let descriptor = job.descriptor else { return answer(job.sizes) }
+      try round.begin(membership.proc)
+      guard let descriptor = round.descriptor else { return answer(round.sizes) }
       let finish = { [unowned self] in
-        guard jobs.removeValue(forKey: number) != nil else { return }
+        guard rounds.removeValue(forKey: number) != nil else { return }
         // The handlers of the source and the timer retain the job.
-        job.source = nil
-        job.timer = nil
-        answer(job.sizes)
+        round.source = nil
+        round.timer = nil
+        answer(round.sizes)
       }
-      job.source = try loop.watch(descriptor, for: .input) { [unowned job] _ in
-        if !job.take() { finish() }
+      round.source = try loop.watch(descriptor, for: .input) { [unowned round] _ in
+        if !round.take() { finish() }
       }
-      job.timer = try loop.timer { finish() }
-      job.timer?.set(BootClock.after(Self.timeMax))
-      jobs[number] = job
+      round.timer = try loop.timer { finish() }
+      round.timer?.set(BootClock.after(Self.timeMax))
+      rounds[number] = round
     } catch {
       // No descriptor or thread is available: use the estimates.
-      answer(job.sizes)
+      answer(round.sizes)
     }
   }
 
   /// Returns the sizes of all instances, and blocks until they have been measured.
   func measure(_ ids: [InstanceID]) -> [MemorySize] {
-    let job = Job(look(ids), ids)
+    let round = MeasuringRound(findProcesses(ids), ids)
     do throws(SystemError) {
-      try job.begin(membership.proc)
-      try job.waitForEnd(until: BootClock.after(Self.timeMax))
+      try round.begin(membership.proc)
+      try round.waitForEnd(until: BootClock.after(Self.timeMax))
     } catch {
       // No descriptor or thread is available: use the estimates.
     }
-    return job.sizes
+    return round.sizes
   }
 
   // MARK: Listing the processes
 
-  private func look(_ ids: [InstanceID]) -> [Measured] {
+  private func findProcesses(_ ids: [InstanceID]) -> [MeasuredInstance] {
     let limit = BootClock.after(Self.timeMax)
     let machine = (try? MachineMemory.read(path: memInfo)) ?? nil
     let hasSwapped = machine.map { $0.swapFree < $0.swapTotal } ?? false
-    var found: [Measured] = []
+    var found: [MeasuredInstance] = []
     for id in ids {
       guard let instance = find(id) else { continue }
-      found.append(look(instance, hasSwapped: hasSwapped, limit: limit))
+      found.append(findProcesses(instance, hasSwapped: hasSwapped, limit: limit))
     }
     return found.sorted { ($0.bound, $0.id) > ($1.bound, $1.id) }
   }
 
-  private func look(
+  private func findProcesses(
     _ instance: InstanceProcesses, hasSwapped: Bool, limit: UInt64
-  ) -> Measured {
-    var measured = Measured(id: instance.id)
+  ) -> MeasuredInstance {
+    var measured = MeasuredInstance(id: instance.id)
     var members = [instance.leader.identity]
     if BootClock.now() < limit {
       let tree = (try? membership.tree(instance, max: Self.processesMax)) ?? []
@@ -99,7 +99,7 @@ final class MemoryMeasuring {
       guard let pages = (try? membership.proc.pages(process.pid)) ?? nil else { continue }
       let swapped = hasSwapped ? ((try? membership.proc.swapped(process.pid)) ?? nil) ?? 0 : 0
       measured.processes.append(
-        Measured.Process(
+        MeasuredInstance.Process(
           identity: process, resident: pages.resident + swapped,
           estimate: pages.resident - min(pages.shared, pages.resident) + swapped))
     }
@@ -108,7 +108,7 @@ final class MemoryMeasuring {
 }
 
 /// An instance that is being measured.
-private struct Measured {
+private struct MeasuredInstance {
   struct Process {
     let identity: ProcessIdentity
     /// The resident size, an upper bound of the dirty memory.
@@ -137,8 +137,8 @@ private struct Measured {
 }
 
 /// A round of measuring.
-private final class Job {
-  private var measured: [Measured]
+private final class MeasuringRound {
+  private var measured: [MeasuredInstance]
   private let ids: [InstanceID]
   private var reading: Reading?
   var source: DescriptorSource?
@@ -149,7 +149,7 @@ private final class Job {
     init(_ scan: consuming MemoryScan) { self.scan = scan }
   }
 
-  init(_ measured: [Measured], _ ids: [InstanceID]) {
+  init(_ measured: [MeasuredInstance], _ ids: [InstanceID]) {
     self.measured = measured
     self.ids = ids
   }

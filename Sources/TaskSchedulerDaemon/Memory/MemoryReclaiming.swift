@@ -39,7 +39,7 @@ final class MemoryReclaiming {
     // A second request for the same instance replaces the first.
     waiting.removeAll { $0.instance == id }
     for handle in members(of: instance) {
-      hasten(handle)
+      restorePriority(handle)
       do throws(SystemError) {
         let one = Waiting(try handle.pidfd.duplicate(), of: id)
         if try one.pidfd.hasEnded() { continue }
@@ -61,7 +61,7 @@ final class MemoryReclaiming {
 
   /// Restores the priority of the process: its threads free their memory themselves, and would do
   /// so last at background priority. If this is not permitted, the exit takes longer.
-  private func hasten(_ handle: ProcessHandle) {
+  private func restorePriority(_ handle: ProcessHandle) {
     let pid = handle.identity.pid
     for thread in (try? proc.threads(pid) ?? []) ?? [] {
       try? proc.set(.nice, to: 0, thread: thread, process: pid, group: nil)

@@ -5,14 +5,14 @@ import TaskSchedulerCore
 /// The scheduler's view of the machine's memory, and its memory effects (contract §11).
 final class MemoryService {
   /// The files in which the kernel reports memory and pressure.
-  struct Places {
+  struct Locations {
     var memInfo = "/proc/meminfo"
     var pressure = "/proc/pressure/memory"
     /// The path of `memory.pressure` in the applications' control group.
     var slicePressure: String?
   }
 
-  private let places: Places
+  private let locations: Locations
   private let processes: ProcessController
   private let log: Log
   private let post: (Event) -> Void
@@ -23,19 +23,19 @@ final class MemoryService {
   private var hasSaid: Set<String> = []
 
   init(
-    places: Places, processes: ProcessController, loop: EventLoop, log: Log,
+    locations: Locations, processes: ProcessController, loop: EventLoop, log: Log,
     post: @escaping (Event) -> Void
   ) {
-    self.places = places
+    self.locations = locations
     self.processes = processes
     self.log = log
     self.post = post
     measuring = MemoryMeasuring(
-      membership: processes.membership, loop: loop, memInfo: places.memInfo
+      membership: processes.membership, loop: loop, memInfo: locations.memInfo
     ) { [unowned processes] in processes[$0] }
     reclaiming = MemoryReclaiming(proc: processes.proc, loop: loop)
-    var paths = [MemoryPressure.Source.machine: places.pressure]
-    paths[.slice] = places.slicePressure
+    var paths = [MemoryPressure.Source.machine: locations.pressure]
+    paths[.slice] = locations.slicePressure
     triggers = MemoryTriggers(loop: loop, log: log, paths: paths) { [unowned self] source in
       post(.memory(.pressed(MemoryPressure(source: source, memory: reading))))
     }
@@ -56,7 +56,7 @@ final class MemoryService {
   /// application is terminated.
   var reading: MemoryReading {
     do throws(SystemError) {
-      let memory = try MachineMemory.read(path: places.memInfo)
+      let memory = try MachineMemory.read(path: locations.memInfo)
       return MemoryReading(available: memory.available, total: memory.total)
     } catch {
       say("could not read the machine's memory: \(error)")
@@ -85,7 +85,7 @@ final class MemoryService {
   private func pageOut(_ id: InstanceID) {
     guard let instance = processes[id] else { return }
     do throws(SystemError) {
-      guard try MachineMemory.read(path: places.memInfo).swapTotal > 0 else { return }
+      guard try MachineMemory.read(path: locations.memInfo).swapTotal > 0 else { return }
       for stat in try processes.membership.tree(instance, max: MemoryMeasuring.processesMax) {
         guard let handle = try ProcessHandle(stat.identity, in: processes.proc),
           let maps = try processes.proc.maps(stat.pid)

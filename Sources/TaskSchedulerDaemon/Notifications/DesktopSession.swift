@@ -31,7 +31,7 @@ final class DesktopSession {
   private let bus: MessageBus
   private var table = PresentationTable()
   private var service = Service.unknown(asked: false)
-  private var requests: RequestWindow
+  private var requests: PendingNotifyCalls
   /// Notifications that the service must close, and the one whose CloseNotification is pending.
   private var toClose: Deque<(id: NotificationID, name: UInt32)> = []
   private var closing: NotificationID?
@@ -56,7 +56,7 @@ final class DesktopSession {
     self.loop = loop
     self.log = log
     self.report = report
-    requests = RequestWindow(answerTime: UInt64(answerTime.microseconds) * 1000)
+    requests = PendingNotifyCalls(answerTime: UInt64(answerTime.microseconds) * 1000)
     bus = MessageBus(loop: loop, address: address)
     worker = try loop.soon { [weak self] in self?.work() }
     timer = try loop.timer { [weak self] in self?.work() }

@@ -31,9 +31,9 @@ struct ScheduleError: Error, Hashable, CustomStringConvertible {
 ///
 /// The cost of a computation does not depend on how long ago the schedule began.
 struct NotificationCalendar {
-  private let zones: TimeZoneFolder
+  private let zones: TimeZoneDatabase
 
-  init(_ zones: TimeZoneFolder = TimeZoneFolder()) {
+  init(_ zones: TimeZoneDatabase = TimeZoneDatabase()) {
     self.zones = zones
   }
 
@@ -74,7 +74,7 @@ struct NotificationCalendar {
     /// The first firing time, at the schedule's date.
     let first: WallTime
 
-    init(_ schedule: NotificationSchedule, _ zones: TimeZoneFolder) throws(ScheduleError) {
+    init(_ schedule: NotificationSchedule, _ zones: TimeZoneDatabase) throws(ScheduleError) {
       start = try LocalTime(schedule.date)
       rules = try zones.rules(schedule.timeZone)
       interval = schedule.repeats

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 
 /// An error in a request for a notification.
-struct NotificationMistake: Error {
+struct NotificationRequestError: Error {
   /// The path of the field in the call's parameters.
   var parameter: String
   /// What is wrong, and which values are valid.
@@ -22,19 +22,19 @@ extension NotificationDraft {
   init(
     _ content: ApplicationInterface.NotificationContent,
     _ schedule: ApplicationInterface.NotificationSchedule?, _ notifications: LocalNotifications
-  ) throws(NotificationMistake) {
+  ) throws(NotificationRequestError) {
     try Self.check(content.title, "content.title", bytesMax: Self.titleBytesMax)
     if content.title.isEmpty {
-      throw NotificationMistake(parameter: "content.title", reason: "it must not be empty")
+      throw NotificationRequestError(parameter: "content.title", reason: "it must not be empty")
     }
     try Self.check(content.body ?? "", "content.body", bytesMax: Self.textBytesMax)
     if let sound = content.sound { try Self.check(sound: sound) }
     if (content.userData ?? "").utf8.count > Self.textBytesMax {
-      throw NotificationMistake(
+      throw NotificationRequestError(
         parameter: "content.userData", reason: "it must have at most \(Self.textBytesMax) bytes")
     }
     if let badge = content.badge, !(0...Self.badgeMax).contains(badge) {
-      throw NotificationMistake(
+      throw NotificationRequestError(
         parameter: "content.badge", reason: "a badge must be from 0 to \(Self.badgeMax)")
     }
     self.init(
@@ -49,13 +49,13 @@ extension NotificationDraft {
     do throws(ScheduleError) {
       firesAt = try notifications.first(wanted)
     } catch {
-      throw NotificationMistake(
+      throw NotificationRequestError(
         parameter: "schedule.\(error.field.rawValue)", reason: error.message)
     }
   }
 
   /// Accepts a name of the freedesktop Sound Naming Specification or an absolute path.
-  private static func check(sound: String) throws(NotificationMistake) {
+  private static func check(sound: String) throws(NotificationRequestError) {
     let parameter = "content.sound"
     try check(sound, parameter, bytesMax: soundBytesMax)
     let isSound: Bool
@@ -67,7 +67,7 @@ extension NotificationDraft {
       isSound = !sound.isEmpty && !sound.hasPrefix(".") && sound.utf8.allSatisfy(isSoundNameByte)
     }
     if isSound { return }
-    throw NotificationMistake(
+    throw NotificationRequestError(
       parameter: parameter,
       reason: "it must be a name of the sound theme, of lower-case letters, digits, -, _ and dots, "
         + "or the absolute path of a sound file without empty, . and .. components")
@@ -84,16 +84,16 @@ extension NotificationDraft {
 
   private static func check(
     _ text: String, _ parameter: String, bytesMax: Int
-  ) throws(NotificationMistake) {
+  ) throws(NotificationRequestError) {
     guard text.utf8.count <= bytesMax else {
-      throw NotificationMistake(
+      throw NotificationRequestError(
         parameter: parameter, reason: "it must have at most \(bytesMax) bytes")
     }
     let isBad = text.unicodeScalars.contains {
       $0.properties.generalCategory == .control && $0 != "\n"
     }
     if isBad {
-      throw NotificationMistake(
+      throw NotificationRequestError(
         parameter: parameter, reason: "line feeds are the only allowed control characters")
     }
   }

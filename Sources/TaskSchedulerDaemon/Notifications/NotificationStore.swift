@@ -18,7 +18,7 @@ final class NotificationStore {
   /// recovered.
   let setAside: (path: String, salvagedCount: Int)?
   /// Disk space that allows removals on a full file system.
-  private let reserve: StoreReserve
+  private let reserve: DiskSpaceReserve
 
   /// The maximum number of notifications that are kept for an application after they fired for the
   /// last time and were presented. The latest are kept. The limit does not apply to notifications
@@ -32,7 +32,7 @@ final class NotificationStore {
   /// Renames a damaged file to `PATH.damaged`, and replaces an earlier file with that name.
   init(path: String) throws(StoreError) {
     self.path = path
-    reserve = StoreReserve(path: path + "-reserve")
+    reserve = DiskSpaceReserve(path: path + "-reserve")
     try Self.makeFile(path)
     do throws(StoreError) {
       database = try Self.open(path)
@@ -62,15 +62,15 @@ final class NotificationStore {
   private static func makeFile(_ path: String) throws(StoreError) {
     // If the -journal file is a named pipe, SQLite blocks when it opens it.
     for file in ["", "-wal", "-journal"].map({ path + $0 }) {
-      if let facts = FileFacts(path: file), !facts.isRegularFile {
+      if let facts = FileStatus(path: file), !facts.isRegularFile {
         throw .noFile(path, facts.kindName, at: file)
       }
     }
     do {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      try Folder.makeAll(path: folder.joined(separator: "/"))
+      try Directory.makeAll(path: folder.joined(separator: "/"))
       // SQLite would create a world-readable file, and copies its mode to the other files.
-      try Folder.makeFile(path: path)
+      try Directory.makeFile(path: path)
     } catch {
       throw StoreError(error, path)
     }
@@ -122,10 +122,10 @@ final class NotificationStore {
   private static func setAside(_ path: String) throws(StoreError) -> String {
     let aside = "\(path).damaged"
     do {
-      for suffix in ["-wal", "-shm", "-journal"] { try Folder.remove(path: aside + suffix) }
-      try Folder.rename(path, to: aside)
-      if FileFacts(path: path + "-wal") != nil {
-        try Folder.rename(path + "-wal", to: aside + "-wal")
+      for suffix in ["-wal", "-shm", "-journal"] { try Directory.remove(path: aside + suffix) }
+      try Directory.rename(path, to: aside)
+      if FileStatus(path: path + "-wal") != nil {
+        try Directory.rename(path + "-wal", to: aside + "-wal")
       }
       return aside
     } catch {

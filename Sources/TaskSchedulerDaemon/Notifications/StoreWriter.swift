@@ -48,8 +48,8 @@ final class StoreWriter {
   fileprivate static let groupMax = 32
 
   private let handover: Handover
-  private let shared = ThreadShared(State())
-  private let bell: Bell
+  private let shared = SharedValue(State())
+  private let notifier: LoopNotifier
   private var source: DescriptorSource?
   private var numberLast: UInt64 = 0
 
@@ -58,9 +58,9 @@ final class StoreWriter {
     _ store: NotificationStore, loop: EventLoop, answered: @escaping () -> Void
   ) throws(SystemError) {
     handover = Handover(store)
-    bell = try Bell()
-    source = try loop.watch(bell.rawValue, for: .input) { [bell] _ in
-      bell.silence()
+    notifier = try LoopNotifier()
+    source = try loop.watch(notifier.rawValue, for: .input) { [notifier] _ in
+      notifier.clear()
       answered()
     }
   }
@@ -96,13 +96,13 @@ final class StoreWriter {
 
   private func startThread() {
     do throws(SystemError) {
-      try DetachedThread.start { [shared, bell, handover] in
+      try DetachedThread.start { [shared, notifier, handover] in
         while true {
           let jobs = shared.change { $0.take() }
           if jobs.isEmpty { return }
           let answers = Self.write(jobs, to: handover.store)
           shared.change { $0.answers += answers }
-          bell.ring()
+          notifier.notify()
         }
       }
     } catch {
@@ -114,7 +114,7 @@ final class StoreWriter {
         state.isRunning = false
         state.answers.append(Answer(numbers: numbers, result: .failure(failure)))
       }
-      bell.ring()
+      notifier.notify()
     }
   }
 

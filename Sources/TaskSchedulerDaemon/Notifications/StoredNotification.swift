@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// A stored notification. The store keeps it from the request until it is canceled, or until the
 /// limit of presented notifications removes it.
-struct StoredNotification: Hashable {
+struct StoredNotification: Equatable {
   var id: NotificationID
   var application: ApplicationKey
   var content: NotificationContent
@@ -64,7 +64,7 @@ enum NotificationScope: Hashable {
 }
 
 /// A part of a list of notifications.
-struct NotificationPage: Hashable {
+struct NotificationPage: Equatable {
   var notifications: [StoredNotification] = []
   /// The id after which the next page begins; nil for the last page.
   var next: NotificationID?
@@ -72,7 +72,7 @@ struct NotificationPage: Hashable {
 
 /// A change of the stored notifications. All changes are idempotent: after a crash, the daemon
 /// cannot know whether a change was written, and writes it again.
-enum NotificationChange: Hashable {
+enum NotificationChange: Equatable {
   /// A notification is requested. Without a schedule, it is due at once.
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   /// It fired. `at` identifies the firing; `next` is nil if it does not fire again.

@@ -5,7 +5,7 @@ import TaskSchedulerCore
 ///
 /// A request, such as a new notification, is applied when it is durable. A fact, such as that a
 /// notification has fired, is applied at once.
-struct StoredNotifications: Hashable {
+struct StoredNotifications: Equatable {
   private var byID: [NotificationID: StoredNotification] = [:]
   private var idsByUser: [UserID: Set<NotificationID>] = [:]
   /// The numbers on applications' icons, without zeros.

@@ -95,7 +95,7 @@ struct TimeZoneRules: Hashable {
     }
     guard offsets.allSatisfy(Self.offsets.contains), kinds.allSatisfy({ $0 < header.types }),
       zip(times, times.dropFirst()).allSatisfy({ $0 < $1 }),
-      reader.skip(header.names + header.marks), let footer = reader.footer()
+      reader.skip(header.names + header.markers), let footer = reader.footer()
     else { return nil }
     offsetFirst = offsets[0]
     changes = zip(times, kinds).map { Change(at: $0, offset: offsets[Int($1)]) }
@@ -105,14 +105,14 @@ struct TimeZoneRules: Hashable {
 
   private struct Header {
     let version: UInt8
-    let marks: Int
+    let markers: Int
     let leapSeconds: Int
     let times: Int
     let types: Int
     let names: Int
 
     func bodyCount(timeSize: Int) -> Int {
-      times * (timeSize + 1) + types * 6 + names + leapSeconds * (timeSize + 4) + marks
+      times * (timeSize + 1) + types * 6 + names + leapSeconds * (timeSize + 4) + markers
     }
   }
 
@@ -144,7 +144,7 @@ struct TimeZoneRules: Hashable {
       let counts = (0..<6).map { _ in Int(integer(size: 4)) }
       guard counts.allSatisfy({ $0 >= 0 && $0 <= bytes.count }) else { return nil }
       return Header(
-        version: version, marks: counts[0] + counts[1], leapSeconds: counts[2], times: counts[3],
+        version: version, markers: counts[0] + counts[1], leapSeconds: counts[2], times: counts[3],
         types: counts[4], names: counts[5])
     }
 

@@ -12,7 +12,7 @@ final class InstanceResources {
   ///
   /// A starting daemon reads what a previous daemon lowered only when it is first needed, because
   /// all clients wait for it.
-  var lowered: LoweredState {
+  var lowered: LoweredPriorities {
     _read {
       takeHeldLowered()
       yield ownLowered
@@ -22,22 +22,22 @@ final class InstanceResources {
       yield &ownLowered
     }
   }
-  private var ownLowered = LoweredState()
-  private var heldLowered: [Holdings.Lowered]?
+  private var ownLowered = LoweredPriorities()
+  private var heldLowered: [DaemonState.Lowered]?
   /// The work that lowers or restores the priorities, and whether some are not lowered yet.
   var prioritizing: ProcessSteps.Work?
   var isPartlyLowered = false
   /// Whether the weights of its control group lower its priority.
   var hasWeights = (processor: false, io: false)
-  var meter = UseMeter()
+  var meter = ResourceMeter()
   /// The work that measures the use.
-  var look: ProcessSteps.Work?
+  var measurement: ProcessSteps.Work?
   var throttle: Throttle?
   /// The work that stops the processes for the throttle.
   var pausing: ProcessSteps.Work?
 
   /// - Parameter lowered: what a previous daemon lowered.
-  init(_ processes: InstanceProcesses, lowered: [Holdings.Lowered] = []) {
+  init(_ processes: InstanceProcesses, lowered: [DaemonState.Lowered] = []) {
     self.processes = processes
     heldLowered = lowered.isEmpty ? nil : lowered
   }
@@ -51,11 +51,11 @@ final class InstanceResources {
   var hasLowered: Bool { heldLowered != nil || !ownLowered.items.isEmpty }
 
   /// The lowered priorities, for the event log.
-  var held: [Holdings.Lowered] { heldLowered ?? ownLowered.items.map(\.held) }
+  var held: [DaemonState.Lowered] { heldLowered ?? ownLowered.items.map(\.held) }
 
   private func takeHeldLowered() {
     guard let held = heldLowered else { return }
     heldLowered = nil
-    ownLowered = LoweredState(held)
+    ownLowered = LoweredPriorities(held)
   }
 }

@@ -12,12 +12,12 @@ import TaskSchedulerEventLog
 final class Priorities {
   /// The interval at which the kernel lets a process without CAP_SYS_ADMIN set an autogroup.
   static let autogroupInterval: Duration = .milliseconds(110)
-  private static let sweepDelay: Duration = .milliseconds(500)
+  private static let scanDelay: Duration = .milliseconds(500)
   /// The number of values in one record. More could exceed the room of an event log.
   private static let notedMax = 1024
-  private static let notGivenBack = "it could not be given back without CAP_SYS_NICE"
+  private static let notRestored = "it could not be given back without CAP_SYS_NICE"
 
-  let membership: Membership
+  let membership: InstanceMembership
   let steps: ProcessSteps
   private let eventLog: EventLog
   let report: (Event) -> Void
@@ -27,18 +27,18 @@ final class Priorities {
   private var retries: [InstanceResources] = []
   /// The works that restore priorities.
   private var releases: [InstanceID: ProcessSteps.Work] = [:]
-  private var sweepTimer: TimerSource?
-  private var toSweep: [InstanceID] = []
+  private var scanTimer: TimerSource?
+  private var toScan: [InstanceID] = []
   var options: DaemonOptions
   /// Finds the members that the tree does not show, among all processes; set by the owner.
-  var sweep: (InstanceID, @escaping (InstanceResources, [ProcessStat]) -> Void) -> Void = {
+  var scan: (InstanceID, @escaping (InstanceResources, [ProcessStat]) -> Void) -> Void = {
     _, _ in
   }
 
   var proc: ProcFS { membership.proc }
 
   init(
-    membership: Membership, steps: ProcessSteps, loop: EventLoop, eventLog: EventLog,
+    membership: InstanceMembership, steps: ProcessSteps, loop: EventLoop, eventLog: EventLog,
     options: DaemonOptions, report: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.membership = membership
@@ -49,36 +49,36 @@ final class Priorities {
     rights = PriorityRights(isPrivileged: membership.proc.mayRaisePriorities)
     usesAutogroups = membership.proc.usesAutogroups
     retryTimer = try loop.timer { [weak self] in self?.retry() }
-    sweepTimer = try loop.timer { [weak self] in self?.lowerRest() }
+    scanTimer = try loop.timer { [weak self] in self?.lowerRemaining() }
   }
 
   /// Gives an instance a priority from now on. Ends the work for another priority.
   func prioritize(_ instance: InstanceResources, _ priority: ProcessPriority) {
     let before = instance.priority
     instance.priority = priority
-    guard priority.isLowered else { return giveBack(instance) }
+    guard priority.isLowered else { return restore(instance) }
     let isFirst = !instance.hasLowered
     // A lowered instance needs only another score: new processes inherit the rest.
     let onlyScore = !isFirst && before.isLowered && before != priority && !instance.isPartlyLowered
     lower(instance, onlyScore: onlyScore)
     guard isFirst, instance.origin.group == nil else { return }
-    if toSweep.isEmpty { sweepTimer?.set(BootClock.after(Self.sweepDelay)) }
-    toSweep.append(instance.id)
+    if toScan.isEmpty { scanTimer?.set(BootClock.after(Self.scanDelay)) }
+    toScan.append(instance.id)
   }
 
   /// Lowers the members that the process trees do not contain, for all instances that were lowered
   /// since the last sweep. One walk over all processes of the machine serves any number of
   /// instances.
-  private func lowerRest() {
-    let ids = toSweep
-    toSweep = []
+  private func lowerRemaining() {
+    let ids = toScan
+    toScan = []
     for id in ids {
-      sweep(id) { [weak self] instance, members in
+      scan(id) { [weak self] instance, members in
         guard let self, instance.priority.isLowered else { return }
         let fresh = members.filter { !instance.lowered.isKnown($0.identity) }
         if fresh.isEmpty { return }
-        let walk = MemberWalk(only: fresh, of: instance.processes, membership)
-        begin(LoweringWalk(instance, walk, in: self))
+        let walk = ProcessTreeWalk(only: fresh, of: instance.processes, membership)
+        begin(PriorityLowering(instance, walk, in: self))
       }
     }
   }
@@ -94,7 +94,7 @@ final class Priorities {
     stop(instance)
     instance.lowered.begin()
     if onlyScore {
-      var walk = MemberWalk(instance.processes, membership)
+      var walk = ProcessTreeWalk(instance.processes, membership)
       instance.prioritizing = begin(instance) { [unowned self] () throws(SystemError) in
         switch try walk.next() {
         case .member(let stat): apply(try score(stat, instance), instance)
@@ -107,11 +107,11 @@ final class Priorities {
     }
     attempt(instance) { () throws(SystemError) in try lowerGroup(instance) }
     instance.isPartlyLowered = true
-    instance.prioritizing = begin(LoweringWalk(instance, in: self))
+    instance.prioritizing = begin(PriorityLowering(instance, in: self))
   }
 
   @discardableResult
-  private func begin(_ walk: LoweringWalk) -> ProcessSteps.Work {
+  private func begin(_ walk: PriorityLowering) -> ProcessSteps.Work {
     var walk = walk
     return begin(walk.instance) { () throws(SystemError) in try walk.step() }
   }
@@ -142,7 +142,7 @@ final class Priorities {
       let identity = thread == stat.pid
         ? stat.identity : try proc.stat(stat.pid, thread: thread)?.identity
     else { return }
-    var items = try levers(of: identity, stat.pid, instance)
+    var items = try kinds(of: identity, stat.pid, instance)
     if thread == stat.pid {
       items += try score(stat, instance)
       items += try session(stat, instance)
@@ -155,19 +155,20 @@ final class Priorities {
     guard options.backgroundPriority else { return }
     let leader = instance.leader.identity
     var items: [LoweredPriority] = []
-    for lever in [PriorityLever.processorWeight, .ioWeight] {
+    for kind in [PriorityKind.processorWeight, .ioWeight] {
       guard let group = instance.origin.group,
-        let current = try proc.value(of: lever, thread: 0, process: 0, group: group)
+        let current = try proc.value(of: kind, thread: 0, process: 0, group: group)
       else { continue }
       let after = min(current, max(1, current * options.backgroundWeight / 100))
       items.append(
         LoweredPriority(
-          thread: leader, process: leader.pid, group: group, lever: lever,
-          before: instance.lowered.before(leader, lever) ?? current,
-          after: instance.lowered.items.first { $0.lever == lever }?.after ?? after))
+          thread: leader, process: leader.pid, group: group, kind: kind,
+          before: instance.lowered.before(leader, kind) ?? current,
+          after: instance.lowered.items.first { $0.kind == kind }?.after ?? after))
     }
     instance.hasWeights = (
-      items.contains { $0.lever == .processorWeight }, items.contains { $0.lever == .ioWeight })
+      items.contains { $0.kind == .processorWeight }, items.contains { $0.kind == .ioWeight }
+    )
     apply(items, instance)
   }
 
@@ -182,29 +183,29 @@ final class Priorities {
       current < options.backgroundNice
     else { return [] }
     guard rights.mayRestore(autogroup: current) else {
-      instance.lowered.obstacles[.autogroup] = Self.notGivenBack
+      instance.lowered.obstacles[.autogroup] = Self.notRestored
       return []
     }
     return [
       LoweredPriority(
-        thread: stat.identity, process: stat.pid, lever: .autogroup, before: current,
+        thread: stat.identity, process: stat.pid, kind: .autogroup, before: current,
         after: options.backgroundNice)
     ]
   }
 
   /// Returns the priorities of a thread that must be lowered. A priority that is already low is
   /// noted only if the thread did not inherit it from a lowered parent.
-  private func levers(
+  private func kinds(
     of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
     guard let current = try ThreadPriority(of: thread.pid) else { return [] }
     let isItsOwn = !instance.lowered.isKnown(thread) && instance.lowered.isOlder(thread)
     var items: [LoweredPriority] = []
-    func add(_ lever: PriorityLever, _ before: Int, _ after: Int, isLower: Bool) {
+    func add(_ kind: PriorityKind, _ before: Int, _ after: Int, isLower: Bool) {
       guard isLower || isItsOwn else { return }
       items.append(
         LoweredPriority(
-          thread: thread, process: process, lever: lever, before: before,
+          thread: thread, process: process, kind: kind, before: before,
           after: isLower ? after : before))
     }
     if ThreadPriority.isRealTime(policy: current.policy) {
@@ -212,7 +213,7 @@ final class Priorities {
         add(
           .policy, current.policy, ThreadPriority.ordinary(policy: current.policy), isLower: true)
       } else {
-        instance.lowered.obstacles[.policy] = Self.notGivenBack
+        instance.lowered.obstacles[.policy] = Self.notRestored
       }
     } else if current.policy & 0xff == 6 {
       instance.lowered.obstacles[.policy] = "SCHED_DEADLINE is the kernel's promise to a thread"
@@ -224,7 +225,7 @@ final class Priorities {
           .nice, current.nice, options.backgroundNice,
           isLower: current.nice < options.backgroundNice)
       } else {
-        instance.lowered.obstacles[.nice] = Self.notGivenBack
+        instance.lowered.obstacles[.nice] = Self.notRestored
       }
     }
     if !instance.hasWeights.io {
@@ -233,7 +234,7 @@ final class Priorities {
           .ioPriority, current.ioPriority, ThreadPriority.ioPriorityLast,
           isLower: ThreadPriority.isAboveLast(ioPriority: current.ioPriority))
       } else {
-        instance.lowered.obstacles[.ioPriority] = Self.notGivenBack
+        instance.lowered.obstacles[.ioPriority] = Self.notRestored
       }
     }
     return items
@@ -258,7 +259,7 @@ final class Priorities {
     guard isItsOwn || current < target || isOurs && current > target else { return [] }
     return [
       LoweredPriority(
-        thread: stat.identity, process: stat.pid, lever: .outOfMemoryScore, before: before,
+        thread: stat.identity, process: stat.pid, kind: .outOfMemoryScore, before: before,
         after: target)
     ]
   }
@@ -270,17 +271,17 @@ final class Priorities {
       let part = fresh[start..<min(start + Self.notedMax, fresh.count)]
       eventLog.note(.lowering(instance.id, part.map(\.held)))
     }
-    for item in items where item.before != item.after || item.lever == .outOfMemoryScore {
+    for item in items where item.before != item.after || item.kind == .outOfMemoryScore {
       do throws(SystemError) {
         try proc.set(
-          item.lever, to: item.after, thread: item.thread.pid, process: item.process,
+          item.kind, to: item.after, thread: item.thread.pid, process: item.process,
           group: item.group)
-        instance.lowered.obstacles[item.lever] = nil
+        instance.lowered.obstacles[item.kind] = nil
       } catch {
         if error.errno == EAGAIN {
           retryLater(instance)
         } else {
-          instance.lowered.obstacles[item.lever] = "\(error)"
+          instance.lowered.obstacles[item.kind] = "\(error)"
         }
       }
     }
@@ -293,7 +294,7 @@ final class Priorities {
   /// - Returns: False if the group has no CPU controller.
   func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {
     guard let percent else {
-      let items = instance.lowered.items.filter { $0.lever == .processorLimit }
+      let items = instance.lowered.items.filter { $0.kind == .processorLimit }
       var release = PriorityRelease(items, in: proc)
       release.run { () throws(SystemError) in [] }
       if let error = release.failures[.processorLimit] { throw error }
@@ -306,8 +307,8 @@ final class Priorities {
     apply(
       [
         LoweredPriority(
-          thread: leader, process: leader.pid, group: group, lever: .processorLimit,
-          before: current, after: PriorityLever.limit(percent: percent))
+          thread: leader, process: leader.pid, group: group, kind: .processorLimit,
+          before: current, after: PriorityKind.limit(percent: percent))
       ], instance)
     return true
   }
@@ -319,7 +320,7 @@ final class Priorities {
   /// - Parameter end: Called when that is complete, as far as possible now. Not called if the
   ///   instance
   ///   is lowered again before.
-  func giveBack(_ instance: InstanceResources, end: @escaping () -> Void = {}) {
+  func restore(_ instance: InstanceResources, end: @escaping () -> Void = {}) {
     stop(instance)
     instance.priority = .foreground
     instance.isPartlyLowered = false
@@ -328,8 +329,8 @@ final class Priorities {
       return end()
     }
     var release = PriorityRelease(instance.lowered.items, in: proc)
-    release.giveBackGroups()
-    let work = begin(release, instance, MemberWalk(instance.processes, membership)) {
+    release.restoreGroups()
+    let work = begin(release, instance, ProcessTreeWalk(instance.processes, membership)) {
       [weak self] release in
       self?.releaseEnded(release, instance)
       end()
@@ -338,7 +339,7 @@ final class Priorities {
   }
 
   private func begin(
-    _ release: PriorityRelease, _ instance: InstanceResources, _ members: MemberWalk,
+    _ release: PriorityRelease, _ instance: InstanceResources, _ members: ProcessTreeWalk,
     end: @escaping (PriorityRelease) -> Void
   ) -> ProcessSteps.Work {
     var release = release
@@ -346,7 +347,7 @@ final class Priorities {
     return steps.begin(.first, user: instance.uid, atOnce: true) { [membership] in
       let goesOn = release.step { () throws(SystemError) in
         let step = try walk.next()
-        if case .end = step { walk = MemberWalk(instance.processes, membership) }
+        if case .end = step { walk = ProcessTreeWalk(instance.processes, membership) }
         return step
       }
       if !goesOn { end(release) }
@@ -361,23 +362,23 @@ final class Priorities {
     }
     finish(release, instance)
     if instance.origin.group != nil || instance.processes.isReleased { return }
-    sweep(instance.id) { [weak self] instance, members in
+    scan(instance.id) { [weak self] instance, members in
       guard let self, !instance.priority.isLowered else { return }
       var release = release
       release.continueWithOthers()
-      let walk = MemberWalk(only: members, of: instance.processes, membership)
+      let walk = ProcessTreeWalk(only: members, of: instance.processes, membership)
       instance.prioritizing = begin(release, instance, walk) { _ in }
     }
   }
 
   private func finish(_ release: PriorityRelease, _ instance: InstanceResources) {
     // A value that could not be lowered need not be restored.
-    for lever in PriorityLever.allCases {
-      guard let error = release.failures[lever], instance.lowered.obstacles[lever] == nil else {
+    for kind in PriorityKind.allCases {
+      guard let error = release.failures[kind], instance.lowered.obstacles[kind] == nil else {
         continue
       }
       report(
-        .process(.signalFailed(instance.id, reason: "cannot restore its \(lever.name): \(error)")))
+        .process(.signalFailed(instance.id, reason: "cannot restore its \(kind.name): \(error)")))
     }
     instance.lowered.forget()
     eventLog.note(.restored(instance.id))

@@ -7,7 +7,7 @@ import TaskSchedulerEventLog
 
 extension ProcessController {
   /// The processes of all instances, for the next daemon.
-  var held: [InstanceID: Holdings.Instance] {
+  var held: [InstanceID: DaemonState.Instance] {
     let gone = refusals.merging(departing) { _, departing in departing }
     return instances.merging(gone) { current, _ in current }.mapValues { instance in
       var held = instance.held
@@ -22,10 +22,10 @@ extension ProcessController {
   ///   not need.
   /// - Returns: the instances whose leaders have terminated without a pidfd that reports it.
   func takeOver(
-    _ held: [InstanceID: Holdings.Instance], leaders: [InstanceID: Int32]
+    _ held: [InstanceID: DaemonState.Instance], leaders: [InstanceID: Int32]
   ) -> [InstanceID] {
     var lost: [InstanceID] = []
-    catchUp?.start()
+    takeoverWork?.start()
     for (id, number) in leaders where held[id] == nil {
       FileDescriptor(taking: number).close()
       store.removeLeader(of: id)
@@ -34,30 +34,30 @@ extension ProcessController {
       do throws(SystemError) {
         guard let leader = try leader(of: instance, leaders[id]) else {
           lost.append(id)
-          seeTo(instance, id)
+          releaseProcesses(instance, id)
           continue
         }
         try takeOver(id, instance, leader)
       } catch {
         report(.process(.signalFailed(id, reason: "cannot take it over: \(error)")))
         lost.append(id)
-        seeTo(instance, id)
+        releaseProcesses(instance, id)
       }
     }
     return lost
   }
 
   private func leader(
-    of held: Holdings.Instance, _ number: Int32?
+    of held: DaemonState.Instance, _ number: Int32?
   ) throws(SystemError) -> ProcessHandle? {
-    let identity = ProcessIdentity(held.arrival.leader)
+    let identity = ProcessIdentity(held.details.leader)
     guard let number else { return try ProcessHandle(identity, in: proc) }
     let pidfd = PIDFD(restoring: FileDescriptor(taking: number), pid: identity.pid)
     return ProcessHandle(identity, held: pidfd)
   }
 
   private func takeOver(
-    _ id: InstanceID, _ held: Holdings.Instance, _ leader: ProcessHandle
+    _ id: InstanceID, _ held: DaemonState.Instance, _ leader: ProcessHandle
   ) throws(SystemError) {
     let instance = try InstanceProcesses(id, held, leader: leader, in: proc)
     instance.mayBeFrozen = true
@@ -74,23 +74,23 @@ extension ProcessController {
 
   /// Resumes the processes of a leader that has terminated, or kills them if the daemon launched
   /// them.
-  private func seeTo(_ held: Holdings.Instance, _ id: InstanceID) {
-    let group = held.arrival.group.map { ControlGroup(path: $0) }
-    giveBack(held.lowered)
+  private func releaseProcesses(_ held: DaemonState.Instance, _ id: InstanceID) {
+    let group = held.details.group.map { ControlGroup(path: $0) }
+    restorePriorities(held.lowered)
     do throws(SystemError) {
       if let group, group.exists {
-        if held.arrival.isLaunched { try group.kill() } else { try group.thaw() }
+        if held.details.isLaunched { try group.kill() } else { try group.thaw() }
       }
       for stopped in held.stopped.reversed() where !stopped.wasStopped {
         let process = try ProcessHandle(ProcessIdentity(stopped.process), in: proc)
-        _ = try process?.pidfd.send(signal: held.arrival.isLaunched ? SIGKILL : SIGCONT)
+        _ = try process?.pidfd.send(signal: held.details.isLaunched ? SIGKILL : SIGCONT)
       }
     } catch {
       report(.process(.signalFailed(id, reason: String(describing: error))))
     }
   }
 
-  private func giveBack(_ lowered: [Holdings.Lowered]) {
+  private func restorePriorities(_ lowered: [DaemonState.Lowered]) {
     var release = PriorityRelease(lowered.compactMap { LoweredPriority($0) }, in: proc)
     release.run { () throws(SystemError) in [] }
   }
@@ -101,7 +101,7 @@ extension ProcessController {
   /// daemon resumes the stopped processes of no instance at once.
   ///
   /// - Parameter unclear: the processes that the rest of the event log names.
-  func claimStopped(_ unclear: LeftBehind, _ marks: ProcessMarks) -> ProcessRelease.Outcome {
+  func claimStopped(_ unclear: Leftovers, _ markers: EnvironmentMarkers) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
     var groups: Set<String> = []
     for instance in instances.values {
@@ -118,14 +118,14 @@ extension ProcessController {
       }
     }
     var outcome = unclear.resume(except: held, heldGroups: groups, in: proc)
-    outcome.add(ProcessRelease.resume(marks, except: held, in: proc))
+    outcome.add(ProcessRelease.resume(markers, except: held, in: proc))
     return outcome
   }
 
   /// Resumes all processes, and keeps the scheduler's state for a next daemon.
   func resumeAll() {
     for instance in instances.values {
-      dropSuspension(instance)
+      clearSuspension(instance)
       resumeProcesses(of: instance)
     }
   }

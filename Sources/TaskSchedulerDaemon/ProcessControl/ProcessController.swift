@@ -9,7 +9,7 @@ import TaskSchedulerEventLog
 /// Every signal goes through a pidfd whose process was checked by its start time, so that it never
 /// reaches a process that has reused the pid (contract §15.2).
 final class ProcessController {
-  let membership: Membership
+  let membership: InstanceMembership
   let proc: ProcFS
   let loop: EventLoop
   let report: (Event) -> Void
@@ -20,16 +20,16 @@ final class ProcessController {
   var departing: [InstanceID: InstanceProcesses] = [:]
   /// The resources of each instance that uses any.
   var resources: [InstanceID: InstanceResources] = [:]
-  private var leaderEnds: LeaderEnds?
+  private var leaderExits: LeaderExits?
   let steps: ProcessSteps
-  private var sweeper: Sweeper?
+  private var processScanner: ProcessScanner?
   private(set) var suspensionScans: SuspensionScans?
-  private(set) var gpuLooks: GPULooks?
-  private(set) var catchUp: CatchUp?
-  private(set) var priorityCatchUp: CatchUp?
-  private(set) var useCatchUp: CatchUp?
+  private(set) var gpuSampling: GPUSampling?
+  private(set) var takeoverWork: TakeoverWork?
+  private(set) var priorityTakeoverWork: TakeoverWork?
+  private(set) var useTakeoverWork: TakeoverWork?
   let priorities: Priorities
-  private(set) var graveyard: Graveyard?
+  private(set) var endedInstanceGroups: EndedInstanceGroups?
   /// The suspended instances that are still to be compared with the kernel.
   var comparisons = SuspensionComparisons()
   /// The instances with a process that the kernel did not let the daemon resume.
@@ -41,15 +41,15 @@ final class ProcessController {
   /// The state of an instance in the scheduler.
   let state: (InstanceID) -> ApplicationState
   /// The exit statuses of programs in units; nil if the kernel reports them.
-  let unitEnds: UnitEnds?
+  let unitExits: UnitExits?
 
   /// - Parameter report: called with each event, after the call that caused it has returned.
   init(
     proc: ProcFS, loop: EventLoop, options: DaemonOptions, eventLog: EventLog,
-    store: DescriptorStore, unitEnds: UnitEnds? = nil,
+    store: DescriptorStore, unitExits: UnitExits? = nil,
     state: @escaping (InstanceID) -> ApplicationState, report: @escaping (Event) -> Void
   ) throws(SystemError) {
-    self.unitEnds = unitEnds
+    self.unitExits = unitExits
     self.state = state
     self.proc = proc
     self.eventLog = eventLog
@@ -57,50 +57,51 @@ final class ProcessController {
     self.loop = loop
     self.options = options
     self.report = report
-    membership = try Membership(proc: proc)
+    membership = try InstanceMembership(proc: proc)
     steps = try ProcessSteps(loop: loop)
     priorities = try Priorities(
       membership: membership, steps: steps, loop: loop, eventLog: eventLog, options: options,
       report: report)
-    priorityCatchUp = try CatchUp(loop: loop) { [weak self] id in
+    priorityTakeoverWork = try TakeoverWork(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id] else { return }
       let resources = resources(of: instance)
       priorities.prioritize(resources, resources.priority)
     }
-    useCatchUp = try CatchUp(loop: loop) { [weak self] in self?.readUse($0) }
-    priorities.sweep = { [weak self] id, answer in
-      self?.sweeper?.request(id) { [weak self] in
+    useTakeoverWork = try TakeoverWork(loop: loop) { [weak self] in self?.readUse($0) }
+    priorities.scan = { [weak self] id, answer in
+      self?.processScanner?.request(id) { [weak self] in
         guard let self, let found = try? $0.get(), let instance = instances[id] else { return }
         answer(resources(of: instance), found.members)
       }
     }
-    catchUp = try CatchUp(loop: loop) { [weak self] id in
+    takeoverWork = try TakeoverWork(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id], instance.isToBeSuspended,
         instance.suspension == nil
       else { return }
       instance.isToBeSuspended = false
       beginSuspending(instance)
     }
-    sweeper = try Sweeper(membership: membership, steps: steps, loop: loop) { [weak self] in
+    processScanner = try ProcessScanner(membership: membership, steps: steps, loop: loop) {
+      [weak self] in
       self?.instances[$0] ?? self?.departing[$0]
     }
-    catchUp?.underWay = { [weak self] in self?.sweeper?.isPutOff = $0 }
-    try setUpLooks()
-    graveyard = Graveyard(loop: loop)
+    takeoverWork?.underWay = { [weak self] in self?.processScanner?.isDeferred = $0 }
+    try createScans()
+    endedInstanceGroups = EndedInstanceGroups(loop: loop)
     refusalTimer = try loop.timer { [weak self] in self?.resumeRefused() }
     comparisons.timer = try loop.timer { [weak self] in self?.compareRest() }
-    leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
+    leaderExits = try LeaderExits(loop: loop) { [weak self] in self?.leaderEnded($0) }
   }
 
-  private func setUpLooks() throws(SystemError) {
+  private func createScans() throws(SystemError) {
     let scans = try DescriptorScans(proc: proc, loop: loop)
     suspensionScans = try SuspensionScans(scans: scans, loop: loop) { [weak self] id, findings in
-      guard let self, let instance = instances[id], instance.standsStill else { return }
+      guard let self, let instance = instances[id], instance.isFullyStopped else { return }
       take(findings, of: instance)
     } ended: { [weak self] in
       self?.reportSuspended($0)
     }
-    gpuLooks = try GPULooks(
+    gpuSampling = try GPUSampling(
       scans: scans, membership: membership, loop: loop,
       instances: { [weak self] in
         guard let self else { return [] }
@@ -143,20 +144,20 @@ final class ProcessController {
 
   func watch(_ instance: InstanceProcesses) throws(SystemError) {
     let id = instance.id
-    try leaderEnds?.watch(instance.leader.pidfd, of: id)
+    try leaderExits?.watch(instance.leader.pidfd, of: id)
     instance.willStop = { [eventLog] in eventLog.note(.stopping(id, $0)) }
     instances[id] = instance
     membership.add(instance)
     if let group = instance.origin.group, InstanceGroups.isUnit(group) {
-      unitEnds?.follow(group.name)
+      unitExits?.follow(group.name)
     }
   }
 
   private func leaderEnded(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
-    leaderEnds?.forget(instance.leader.pidfd)
-    if let unitEnds, let group = instance.origin.group, InstanceGroups.isUnit(group) {
-      return unitEnds.status(of: group.name) { [weak self] in
+    leaderExits?.forget(instance.leader.pidfd)
+    if let unitExits, let group = instance.origin.group, InstanceGroups.isUnit(group) {
+      return unitExits.status(of: group.name) { [weak self] in
         self?.report(.process(.leaderExited(id, ExitStatus($0))))
       }
     }
@@ -174,12 +175,12 @@ final class ProcessController {
   // MARK: Suspension
 
   func suspend(_ id: InstanceID) {
-    guard let instance = instances[id], instance.suspension == nil, !instance.standsStill
+    guard let instance = instances[id], instance.suspension == nil, !instance.isFullyStopped
     else { return }
     endThrottle(instance, resuming: false)
-    if let catchUp, catchUp.isUnderWay {
+    if let takeoverWork, takeoverWork.isUnderWay {
       instance.isToBeSuspended = true
-      return catchUp.add(id)
+      return takeoverWork.add(id)
     }
     beginSuspending(instance)
   }
@@ -209,9 +210,9 @@ final class ProcessController {
     if mechanism == .freezer {
       throw SystemError(call: "cgroup.freeze: it has no control group of its own", errno: ENOTSUP)
     }
-    guard let sweeper else { preconditionFailure("the sweeper lives as long as its owner") }
+    guard let processScanner else { preconditionFailure("the scanner lives as long as its owner") }
     return try SignalSuspension(
-      instance, membership: membership, sweeper: sweeper, steps: steps,
+      instance, membership: membership, processScanner: processScanner, steps: steps,
       timeout: options.suspendTimeout, loop: loop, finish: finish)
   }
 
@@ -220,9 +221,9 @@ final class ProcessController {
     instance.suspension = nil
     switch outcome {
     case .completed:
-      instance.standsStill = true
+      instance.isFullyStopped = true
       if isFrozen { watchFrozen(instance) }
-      lookAtSuspended(instance)
+      scanSuspended(instance)
     case .failed(let reason):
       resumeProcesses(of: instance)
       report(.process(.suspensionFailed(instance.id, reason: reason)))
@@ -232,8 +233,8 @@ final class ProcessController {
   /// Reports the instances that were stopped and have not been resumed since.
   private func reportSuspended(_ ids: [InstanceID]) {
     func takesReport(_ id: InstanceID) -> Bool {
-      guard let instance = instances[id], instance.standsStill else { return false }
-      instance.standsStill = false
+      guard let instance = instances[id], instance.isFullyStopped else { return false }
+      instance.isFullyStopped = false
       return true
     }
     let still = ids.filter { isSuspended($0) && takesReport($0) }
@@ -244,17 +245,17 @@ final class ProcessController {
   /// Resumes an instance. Ends a suspension that is under way.
   func resume(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
-    dropSuspension(instance)
+    clearSuspension(instance)
     resumeProcesses(of: instance)
   }
 
   /// Ends a suspension that is under way.
-  func dropSuspension(_ instance: InstanceProcesses) {
+  func clearSuspension(_ instance: InstanceProcesses) {
     instance.suspension = nil
     instance.frozenWatch = nil
     instance.isToBeSuspended = false
-    instance.standsStill = false
-    instance.lastLook?.cancel()
+    instance.isFullyStopped = false
+    instance.lastScan?.cancel()
     suspensionScans?.cancel(instance.id)
     endThrottle(instance, resuming: false)
   }
@@ -293,8 +294,8 @@ final class ProcessController {
   /// Sends SIGKILL to every process.
   func kill(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
-    dropSuspension(instance)
-    dropLooks(instance)
+    clearSuspension(instance)
+    cancelMeasurements(instance)
     kill(instance)
   }
 
@@ -303,9 +304,9 @@ final class ProcessController {
   func release(_ id: InstanceID, killing: Bool) {
     guard let instance = instances.removeValue(forKey: id) else { return }
     instance.isReleased = true
-    leaderEnds?.forget(instance.leader.pidfd)
-    dropSuspension(instance)
-    dropLooks(instance)
+    leaderExits?.forget(instance.leader.pidfd)
+    clearSuspension(instance)
+    cancelMeasurements(instance)
     store.removeLeader(of: id)
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
     if killing || (instance.origin.isLaunched && hasEnded), instance.killing == nil {
@@ -319,9 +320,9 @@ final class ProcessController {
       return attempt(instance) { () throws(SystemError) in try group.kill() }
     }
     stopResuming(instance)
-    guard let sweeper else { preconditionFailure("the sweeper lives as long as its owner") }
+    guard let processScanner else { preconditionFailure("the scanner lives as long as its owner") }
     let killing = Killing(
-      instance, membership: membership, sweeper: sweeper, steps: steps,
+      instance, membership: membership, processScanner: processScanner, steps: steps,
       timeout: options.suspendTimeout
     ) { [weak self, unowned instance] problem in
       self?.killingEnded(instance, problem)
@@ -349,10 +350,10 @@ final class ProcessController {
   }
 
   /// Ends the examination of its processes.
-  private func dropLooks(_ instance: InstanceProcesses) {
+  private func cancelMeasurements(_ instance: InstanceProcesses) {
     let resources = resources[instance.id]
-    resources?.look?.cancel()
-    resources?.look = nil
+    resources?.measurement?.cancel()
+    resources?.measurement = nil
     for work in instance.remembering { work.cancel() }
     instance.remembering = []
   }

@@ -29,19 +29,19 @@ extension ProcessController {
     guard let instance = instances[id] else { return }
     // After a takeover there may be hundreds of instances, most of which already have the priority.
     // The foreground application does not wait for them.
-    if catchUp?.isUnderWay == true, priority.isLowered {
+    if takeoverWork?.isUnderWay == true, priority.isLowered {
       resources(of: instance).priority = priority
-      priorityCatchUp?.add(id)
-      priorityCatchUp?.start()
+      priorityTakeoverWork?.add(id)
+      priorityTakeoverWork?.start()
     } else {
       priorities.prioritize(resources(of: instance), priority)
     }
   }
 
   private func sample(_ id: InstanceID) {
-    if catchUp?.isUnderWay == true {
-      useCatchUp?.add(id)
-      useCatchUp?.start()
+    if takeoverWork?.isUnderWay == true {
+      useTakeoverWork?.add(id)
+      useTakeoverWork?.start()
     } else {
       readUse(id)
     }
@@ -54,10 +54,11 @@ extension ProcessController {
     // All threads have just been lowered before the first reading.
     let isFirst = !resources.meter.isWatched
     resources.meter.begin()
-    resources.look?.cancel()
-    resources.look = lookForTracers(instance, .later) { [weak self, unowned resources] result in
+    resources.measurement?.cancel()
+    resources.measurement = lookForTracers(instance, .later) {
+      [weak self, unowned resources] result in
       guard let self else { return }
-      resources.look = nil
+      resources.measurement = nil
       var found: (members: [ProcessStat], isTraced: Bool) = ([], false)
       attempt(instance) { () throws(SystemError) in
         found = try result.get()
@@ -68,14 +69,14 @@ extension ProcessController {
         }
       }
       if !isFirst { priorities.lowerAgain(resources) }
-      guard let gpuLooks, gpuLooks.hasGPUs else {
+      guard let gpuSampling, gpuSampling.hasGPUs else {
         return reportUse(resources, isTraced: found.isTraced)
       }
-      gpuLooks.look(resources, members: found.members) { [weak self] in
+      gpuSampling.sample(resources, members: found.members) { [weak self] in
         self?.reportUse(resources, isTraced: found.isTraced)
       }
     }
-    if resources.look?.isUnderWay == false { resources.look = nil }
+    if resources.measurement?.isUnderWay == false { resources.measurement = nil }
   }
 
   private func reportUse(_ instance: InstanceResources, isTraced: Bool) {
@@ -91,7 +92,7 @@ extension ProcessController {
   /// releases a lock between the look and the suspension.
   ///
   /// An instance that was suspended for the whole absence of the daemon used nothing in that time.
-  func lookAtSuspended(_ instance: InstanceProcesses) {
+  func scanSuspended(_ instance: InstanceProcesses) {
     if isSuspended(instance.id) {
       suspensionScans?.add(instance.id)
       return
@@ -104,9 +105,11 @@ extension ProcessController {
           ? stopped : [instance.leader.identity] + stopped)
     }
     var members: [ProcessIdentity] = []
-    instance.lastLook?.cancel()
-    instance.lastLook = visit(instance) { members.append($0.identity) } end: { [weak self] _ in
-      guard let self, instance.standsStill else { return }
+    instance.lastScan?.cancel()
+    instance.lastScan = visit(instance) {
+      members.append($0.identity)
+    } end: { [weak self] _ in
+      guard let self, instance.isFullyStopped else { return }
       scan(instance, members)
     }
   }

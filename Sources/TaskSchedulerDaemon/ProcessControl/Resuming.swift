@@ -113,7 +113,7 @@ extension ProcessController {
       resumeProcesses(of: instance) { [weak self] in
         guard let self, instance.isReleased, instance.problem == nil, departing[id] == nil
         else { return }
-        forgetForGood(instance)
+        forgetEnded(instance)
       }
     }
   }
@@ -134,22 +134,22 @@ extension ProcessController {
     departing[instance.id] = instance
     resumeProcesses(of: instance) { [weak self] in
       guard let self else { return }
-      priorities.giveBack(resources(of: instance)) { [weak self] in
+      priorities.restore(resources(of: instance)) { [weak self] in
         guard let self else { return }
         departing[instance.id] = nil
-        if instance.problem == nil { forgetForGood(instance) }
+        if instance.problem == nil { forgetEnded(instance) }
       }
     }
   }
 
-  private func forgetForGood(_ instance: InstanceProcesses) {
+  private func forgetEnded(_ instance: InstanceProcesses) {
     resources[instance.id] = nil
     eventLog.note(.forgotten(instance.id))
-    if let group = instance.origin.group { unitEnds?.forget(group.name) }
+    if let group = instance.origin.group { unitExits?.forget(group.name) }
     if let group = instance.origin.group, !InstanceGroups.isUnit(group),
       (try? group.isPopulated()) != nil
     {
-      graveyard?.bury(group)
+      endedInstanceGroups?.removeWhenEmpty(group)
     }
   }
 }

@@ -94,14 +94,14 @@ extension ProcessController {
     _ instance: InstanceProcesses, from place: Int = 0, until end: UInt64 = .max
   ) -> Comparison {
     guard instance.suspension == nil, !instance.isToBeSuspended, instance.problem == nil,
-      instance.standsStill || isSuspended(instance.id)
+      instance.isFullyStopped || isSuspended(instance.id)
     else { return .still }
     let outcome = resumption(of: instance, from: place, until: end)
     guard case .lost(let reason) = outcome else { return outcome }
     instance.frozenWatch = nil
-    if instance.standsStill {
+    if instance.isFullyStopped {
       // The suspension is not reported yet.
-      instance.standsStill = false
+      instance.isFullyStopped = false
       suspensionEnded(instance, .failed(reason: reason))
       return outcome
     }

@@ -4,8 +4,8 @@ import TaskSchedulerCore
 // Examines the processes of an instance, in steps.
 
 extension ProcessController {
-  /// Calls `member` with each member that a ``MemberWalk`` finds, then `end` with the error, if
-  /// any.
+  /// Calls `member` with each member that a ``ProcessTreeWalk`` finds. Then calls `end` with the
+  /// error, if any.
   ///
   /// - Parameter atOnce: Whether to visit the first members before this call returns.
   func visit(
@@ -13,7 +13,7 @@ extension ProcessController {
     member: @escaping (ProcessStat) throws(SystemError) -> Void,
     end: @escaping (SystemError?) -> Void
   ) -> ProcessSteps.Work {
-    var walk = MemberWalk(instance, membership)
+    var walk = ProcessTreeWalk(instance, membership)
     return steps.begin(rank, user: instance.uid, atOnce: atOnce) {
       do throws(SystemError) {
         switch try walk.next() {
@@ -53,7 +53,7 @@ extension ProcessController {
     _ instance: InstanceProcesses, _ rank: ProcessSteps.Rank = .first,
     answer: @escaping (Result<(members: [ProcessStat], isTraced: Bool), SystemError>) -> Void
   ) -> ProcessSteps.Work {
-    var walk = ThreadWalk(MemberWalk(instance, membership), in: proc)
+    var walk = ThreadWalk(ProcessTreeWalk(instance, membership), in: proc)
     var members: [ProcessStat] = []
     var tracers: Set<Int32> = []
     return steps.begin(rank, user: instance.uid, atOnce: true) { [self] in

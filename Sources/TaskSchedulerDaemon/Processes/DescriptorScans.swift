@@ -20,16 +20,16 @@ final class DescriptorScans {
   private static let answersAtOnceMax = 64
 
   private let proc: ProcFS
-  private let shared = ThreadShared(ScanQueue())
-  private let bell: Bell
+  private let shared = SharedValue(ScanQueue())
+  private let notifier: LoopNotifier
   private var source: DescriptorSource?
   private var answers: [UInt64: (DescriptorScan.Findings) -> Void] = [:]
   private var numberLast: UInt64 = 0
 
   init(proc: ProcFS, loop: EventLoop) throws(SystemError) {
     self.proc = proc
-    bell = try Bell()
-    source = try loop.watch(bell.rawValue, for: .input) { [weak self] _ in self?.answer() }
+    notifier = try LoopNotifier()
+    source = try loop.watch(notifier.rawValue, for: .input) { [weak self] _ in self?.answer() }
   }
 
   deinit {
@@ -45,7 +45,9 @@ final class DescriptorScans {
     let number = numberLast
     answers[number] = answer
     let isThreadNeeded = shared.change {
-      $0.add(ScanQueue.Job(number: number, user: user, scan: scan), threadsMax: Self.threadsMax)
+      $0.add(
+        ScanQueue.Job(number: number, user: user, scan: scan),
+        threadsMax: Self.threadsMax)
     }
     if isThreadNeeded { startThread() }
     return Ticket(number: number)
@@ -58,26 +60,26 @@ final class DescriptorScans {
 
   private func startThread() {
     do throws(SystemError) {
-      try DetachedThread.start { [shared, bell, proc] in
+      try DetachedThread.start { [shared, notifier, proc] in
         // The loop has the unit's Nice=; scans compete with applications as any program does.
         if getpriority(Self.process, 0) < 0 { _ = setpriority(Self.process, 0, 0) }
         while let job = shared.change({ $0.take() }) {
           let findings = job.scan.run(in: proc) { shared.change { $0.isCancelled(job.number) } }
           shared.change { $0.finish(job, findings) }
-          bell.ring()
+          notifier.notify()
         }
       }
     } catch {
       // No thread is available: the findings say that nothing was examined.
       shared.change { $0.giveUp() }
-      bell.ring()
+      notifier.notify()
     }
   }
 
   private func answer() {
-    bell.silence()
+    notifier.clear()
     let (results, hasMore) = shared.change { $0.takeResults(max: Self.answersAtOnceMax) }
-    if hasMore { bell.ring() }
+    if hasMore { notifier.notify() }
     for (number, findings) in results { answers.removeValue(forKey: number)?(findings) }
   }
 }

@@ -65,7 +65,7 @@ final class InstanceProcesses {
   /// A resumption that is under way.
   var resumption: Resumption?
   /// Whether all processes are stopped, and the suspension is not reported yet.
-  var standsStill = false
+  var isFullyStopped = false
   /// Reports a thaw while the freezer suspends the instance.
   var frozenWatch: FrozenGroupWatch?
   /// When another program last resumed the instance, and the problem to report if that happens
@@ -74,16 +74,16 @@ final class InstanceProcesses {
   var resistance: String?
   /// The processes that a previous daemon stopped. A starting daemon opens them only when they are
   /// first needed, because all clients wait for it.
-  private(set) var heldStopped: [Holdings.Stopped] = []
+  private(set) var heldStopped: [DaemonState.Stopped] = []
   private var takenStopped: [StoppedProcess] = []
   /// Opens one of those processes; nil if it has ended or runs.
-  private let takeHold: (Holdings.Stopped) throws(SystemError) -> ProcessHandle?
+  private let takeHold: (DaemonState.Stopped) throws(SystemError) -> ProcessHandle?
   /// The members when the leader was asked to terminate: after its end, the parent of its children
   /// is no longer known.
   var remembered: Set<ProcessIdentity> = []
   /// Work under way: recording the members, and examining them before a suspension is reported.
   var remembering: [ProcessSteps.Work] = []
-  var lastLook: ProcessSteps.Work?
+  var lastScan: ProcessSteps.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
   /// Whether this daemon, or perhaps a previous one, asked its control group to freeze.
   var mayBeFrozen = false
@@ -99,7 +99,7 @@ final class InstanceProcesses {
   /// The systemd unit of its leader, as last read by `ProcessController.unit(of:)`.
   var unit: SystemdUnit??
   /// Called before processes receive SIGSTOP.
-  var willStop: ([Holdings.Stopped]) -> Void = { _ in }
+  var willStop: ([DaemonState.Stopped]) -> Void = { _ in }
 
   init(
     _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32, origin: Origin,
@@ -117,13 +117,13 @@ final class InstanceProcesses {
 
   /// Creates the processes of an instance as a previous daemon held them.
   init(
-    _ id: InstanceID, _ held: Holdings.Instance, leader: ProcessHandle, in proc: ProcFS
+    _ id: InstanceID, _ held: DaemonState.Instance, leader: ProcessHandle, in proc: ProcFS
   ) throws(SystemError) {
     self.id = id
     application = held.application
     self.leader = leader
-    origin = Origin(held.arrival)
-    uid = held.arrival.uid
+    origin = Origin(held.details)
+    uid = held.details.uid
     if let leadsSession = held.leadsSession, let leadsGroup = held.leadsGroup {
       (self.leadsSession, self.leadsGroup) = (leadsSession, leadsGroup)
     } else {
@@ -186,16 +186,16 @@ final class InstanceProcesses {
   var hasAnyStopped: Bool { !takenStopped.isEmpty || !heldStopped.isEmpty }
 
   /// All stopped processes, as the event log stores them.
-  var allStopped: [Holdings.Stopped] {
+  var allStopped: [DaemonState.Stopped] {
     let taken = takenStopped + (resumption?.refused.reversed() ?? [])
     return heldStopped
       + taken.map { .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped) }
   }
 
   /// The processes as the event log stores them, for the next daemon.
-  var held: Holdings.Instance {
-    var held = Holdings.Instance(
-      application: application, arrival: origin.arrival(of: leader.identity, uid: uid),
+  var held: DaemonState.Instance {
+    var held = DaemonState.Instance(
+      application: application, details: origin.details(of: leader.identity, uid: uid),
       stopped: allStopped)
     (held.leadsSession, held.leadsGroup) = (leadsSession, leadsGroup)
     if isReleased { held.release = isBeingKilled ? .kill : .resume }
@@ -218,19 +218,19 @@ struct StoppedProcess {
 
 extension InstanceProcesses.Origin {
   /// The origin as the event log stores it.
-  func arrival(
+  func details(
     of leader: ProcessIdentity, uid: UInt32, launch: InstanceID? = nil
-  ) -> Holdings.Arrival {
-    Holdings.Arrival(
+  ) -> DaemonState.LeaderDetails {
+    DaemonState.LeaderDetails(
       leader: Leader(leader), uid: uid, group: group?.path, marker: marker,
       mechanism: mechanism?.rawValue, isLaunched: isLaunched, launch: launch)
   }
 
-  init(_ arrival: Holdings.Arrival) {
+  init(_ details: DaemonState.LeaderDetails) {
     self.init(
-      group: arrival.group.map { ControlGroup(path: $0) }, marker: arrival.marker,
-      mechanism: arrival.mechanism.flatMap { SuspendMechanism(rawValue: $0) },
-      isLaunched: arrival.isLaunched)
+      group: details.group.map { ControlGroup(path: $0) }, marker: details.marker,
+      mechanism: details.mechanism.flatMap { SuspendMechanism(rawValue: $0) },
+      isLaunched: details.isLaunched)
   }
 }
 

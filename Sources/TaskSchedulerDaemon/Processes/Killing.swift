@@ -14,7 +14,7 @@ final class Killing {
   private static let killsAtOnce = 16
 
   private enum Phase {
-    case stopping(MemberWalk)
+    case stopping(ProcessTreeWalk)
     /// Kills the leader and the stopped processes, from this index on.
     case killing(Int)
     case looking
@@ -22,8 +22,8 @@ final class Killing {
   }
 
   private unowned let instance: InstanceProcesses
-  private let membership: Membership
-  private let sweeper: Sweeper
+  private let membership: InstanceMembership
+  private let processScanner: ProcessScanner
   private let steps: ProcessSteps
   private let limit: UInt64
   private let timeout: Duration
@@ -33,19 +33,20 @@ final class Killing {
   private var foundNew = false
   /// Whether the last look at all processes was complete, and whether a process was stopped since.
   private var wasWhole = false
-  private var foundSinceLook = false
+  private var foundSinceCheck = false
   /// The failure for some processes, in the last look.
   private var failure: SystemError?
   /// Called once, with the failure, if any.
   private let finish: (String?) -> Void
 
   init(
-    _ instance: InstanceProcesses, membership: Membership, sweeper: Sweeper, steps: ProcessSteps,
+    _ instance: InstanceProcesses, membership: InstanceMembership, processScanner: ProcessScanner,
+    steps: ProcessSteps,
     timeout: Duration, finish: @escaping (String?) -> Void
   ) {
     self.instance = instance
     self.membership = membership
-    self.sweeper = sweeper
+    self.processScanner = processScanner
     self.steps = steps
     self.timeout = timeout
     self.finish = finish
@@ -56,7 +57,7 @@ final class Killing {
 
   /// Begins the kill. Called once, when the owner has stored this object.
   func begin() {
-    begin(.stopping(MemberWalk(instance, membership)))
+    begin(.stopping(ProcessTreeWalk(instance, membership)))
   }
 
   private func begin(_ phase: Phase) {
@@ -80,14 +81,14 @@ final class Killing {
 
   /// Stops the next process. A process that cannot be stopped or killed, such as another user's,
   /// does not save the others.
-  private func stop(_ walk: inout MemberWalk) {
+  private func stop(_ walk: inout ProcessTreeWalk) {
     do throws(SystemError) {
       let found = try walk.next()
       phase = .stopping(walk)
       switch found {
       case .member(let stat):
         if !instance.hasStopped(stat.identity), try instance.stop(stat, membership.proc) {
-          (foundNew, foundSinceLook) = (true, true)
+          (foundNew, foundSinceCheck) = (true, true)
         }
       case .nothing: break
       case .end: walkEnded()
@@ -105,7 +106,7 @@ final class Killing {
     phase = .killing(0)
     guard foundNew, walks < Self.walksMax else { return }
     foundNew = false
-    phase = .stopping(MemberWalk(instance, membership))
+    phase = .stopping(ProcessTreeWalk(instance, membership))
   }
 
   private func kill(from place: Int) {
@@ -121,24 +122,24 @@ final class Killing {
     phase = .killing(end)
     guard end == instance.stopped.count + 1 else { return }
     phase = .looking
-    if wasWhole, !foundSinceLook { return finish(failure.map { String(describing: $0) }) }
+    if wasWhole, !foundSinceCheck { return finish(failure.map { String(describing: $0) }) }
     guard BootClock.now() < limit else {
       return finish("it made new processes for \(TimeSpan.format(timeout)) on end")
     }
-    sweeper.request(instance.id) { [weak self] found in self?.swept(found) }
+    processScanner.request(instance.id) { [weak self] found in self?.scanned(found) }
   }
 
-  private func swept(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
+  private func scanned(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     failure = nil
     do throws(SystemError) {
       let (members, isWhole) = try found.get()
       let fresh = members.filter { !instance.hasStopped($0.identity) }
-      (wasWhole, foundSinceLook, foundNew, walks) = (isWhole, false, false, 0)
+      (wasWhole, foundSinceCheck, foundNew, walks) = (isWhole, false, false, 0)
       begin(fresh.isEmpty
-        ? .killing(0) : .stopping(MemberWalk(only: fresh, of: instance, membership)))
+          ? .killing(0) : .stopping(ProcessTreeWalk(only: fresh, of: instance, membership)))
     } catch {
       failure = error
-      (wasWhole, foundSinceLook) = (true, false)
+      (wasWhole, foundSinceCheck) = (true, false)
       begin(.killing(0))
     }
   }

@@ -31,7 +31,7 @@ final class FreezerSuspension: Suspension {
   private let timer: TimerSource
   private let timeout: Duration
   private let limit: UInt64
-  private var pause = GrowingPause()
+  private var pause = ScanBackoff()
   private var hasEnded = false
   private let finish: (SuspensionOutcome) -> Void
 
@@ -50,7 +50,7 @@ final class FreezerSuspension: Suspension {
     // Before the first wait: the kernel reports changes since the last reading.
     _ = try ControlGroup.events(of: watch.rawValue)
     source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
-      self?.look()
+      self?.check()
     }
   }
 
@@ -66,7 +66,7 @@ final class FreezerSuspension: Suspension {
 
   /// Reads the state repeatedly for as long as the kernel may be silent, then waits for a report.
   private func advance() {
-    look()
+    check()
     if hasEnded { return }
     guard BootClock.now() < limit else {
       let time = TimeSpan.format(timeout)
@@ -76,7 +76,7 @@ final class FreezerSuspension: Suspension {
     timer.set(next < Self.notificationInterval ? min(BootClock.after(next), limit) : limit)
   }
 
-  private func look() {
+  private func check() {
     do throws(SystemError) {
       guard let events = try ControlGroup.events(of: watch.rawValue) else { return }
       if events.isFrozen { end(.completed) }
@@ -94,7 +94,7 @@ final class FreezerSuspension: Suspension {
 }
 
 /// The time between two looks at stopping processes. It grows, because most processes stop at once.
-private struct GrowingPause {
+private struct ScanBackoff {
   private var pause: Duration = .microseconds(200)
   private static let longest: Duration = .milliseconds(20)
 
@@ -115,16 +115,16 @@ final class SignalSuspension: Suspension {
   private static let threadsAtOnce = 16
 
   private unowned let instance: InstanceProcesses
-  private let membership: Membership
-  private let sweeper: Sweeper
+  private let membership: InstanceMembership
+  private let processScanner: ProcessScanner
   private let steps: ProcessSteps
   private let timer: TimerSource
   private let limit: UInt64
   private let timeout: Duration
-  private var pause = GrowingPause()
+  private var pause = ScanBackoff()
   private let finish: (SuspensionOutcome) -> Void
   private var work: ProcessSteps.Work?
-  private var walk: MemberWalk?
+  private var walk: ProcessTreeWalk?
   /// Whether this walk has found a process without a signal.
   private var foundNew = false
   /// A running process that this walk has found.
@@ -133,12 +133,13 @@ final class SignalSuspension: Suspension {
   private var threads: (process: Int32, rest: ArraySlice<Int32>)?
 
   init(
-    _ instance: InstanceProcesses, membership: Membership, sweeper: Sweeper, steps: ProcessSteps,
+    _ instance: InstanceProcesses, membership: InstanceMembership, processScanner: ProcessScanner,
+    steps: ProcessSteps,
     timeout: Duration, loop: EventLoop, finish: @escaping (SuspensionOutcome) -> Void
   ) throws(SystemError) {
     self.instance = instance
     self.membership = membership
-    self.sweeper = sweeper
+    self.processScanner = processScanner
     self.steps = steps
     self.timeout = timeout
     self.finish = finish
@@ -150,9 +151,9 @@ final class SignalSuspension: Suspension {
 
   deinit { work?.cancel() }
 
-  func begin() { begin(MemberWalk(instance, membership)) }
+  func begin() { begin(ProcessTreeWalk(instance, membership)) }
 
-  private func begin(_ walk: MemberWalk) {
+  private func begin(_ walk: ProcessTreeWalk) {
     self.walk = walk
     (foundNew, running, threads) = (false, nil, nil)
     work = steps.begin(.first, user: instance.uid) { [weak self] in self?.step() ?? false }
@@ -224,7 +225,7 @@ final class SignalSuspension: Suspension {
     } else if instance.origin.group != nil {
       finish(.completed)
     } else {
-      sweeper.request(instance.id) { [weak self] found in self?.swept(found) }
+      processScanner.request(instance.id) { [weak self] found in self?.scanned(found) }
     }
   }
 
@@ -236,15 +237,15 @@ final class SignalSuspension: Suspension {
   }
 
   /// Handles a look for members whose parents have ended, after all known processes have stopped.
-  private func swept(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
+  private func scanned(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     do throws(SystemError) {
       let (members, isWhole) = try found.get()
       let fresh = members.filter { !instance.hasStopped($0.identity) }
       if fresh.isEmpty, isWhole { return finish(.completed) }
       if isLate("it made new processes for \(TimeSpan.format(timeout)) on end") { return }
       begin(fresh.isEmpty
-        ? MemberWalk(instance, membership)
-        : MemberWalk(only: fresh, of: instance, membership))
+          ? ProcessTreeWalk(instance, membership)
+          : ProcessTreeWalk(only: fresh, of: instance, membership))
     } catch {
       finish(.failed(reason: String(describing: error)))
     }

@@ -8,7 +8,7 @@ import TaskSchedulerCore
 /// The looks run on threads (``DescriptorScans``). A resume cancels the look.
 final class SuspensionScans {
   private let scans: DescriptorScans
-  private let looked: (InstanceID, DescriptorScan.Findings) -> Void
+  private let scanned: (InstanceID, DescriptorScan.Findings) -> Void
   private let ended: ([InstanceID]) -> Void
   private var underWay: [InstanceID: DescriptorScans.Ticket] = [:]
   private var unexamined: [InstanceID] = []
@@ -19,11 +19,11 @@ final class SuspensionScans {
   ///   - ended: Called with the instances whose looks have ended.
   init(
     scans: DescriptorScans, loop: EventLoop,
-    looked: @escaping (InstanceID, DescriptorScan.Findings) -> Void,
+    scanned: @escaping (InstanceID, DescriptorScan.Findings) -> Void,
     ended: @escaping ([InstanceID]) -> Void
   ) throws(SystemError) {
     self.scans = scans
-    self.looked = looked
+    self.scanned = scanned
     self.ended = ended
     timer = try loop.timer { [weak self] in self?.endUnexamined() }
   }
@@ -34,7 +34,7 @@ final class SuspensionScans {
     underWay[id] = scans.request(scan, user: user) { [weak self] findings in
       guard let self else { return }
       underWay[id] = nil
-      looked(id, findings)
+      scanned(id, findings)
       ended([id])
     }
   }

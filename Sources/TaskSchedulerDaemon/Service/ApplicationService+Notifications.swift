@@ -68,7 +68,7 @@ extension ApplicationService {
     _ input: Interface.ScheduleNotification.Input, _ connection: Connection
   ) throws {
     let draft: NotificationDraft
-    do throws(NotificationMistake) {
+    do throws(NotificationRequestError) {
       draft = try NotificationDraft(input.content, input.schedule, notifications)
     } catch {
       throw Interface.Failure.invalidNotification(

@@ -18,7 +18,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
   let pump: Pump
   private let settings: CurrentSettings
 
-  private var membership: Membership { processes.membership }
+  private var membership: InstanceMembership { processes.membership }
 
   init(
     requests: Requests, launches: Launches, processes: ProcessController, sockets: ManagedSockets,
@@ -169,5 +169,5 @@ final class ApplicationService: ApplicationInterface.Implementation {
 
 extension ApplicationInterface.MethodName {
   /// Whether the method only answers. Such a call is not carried out without a client.
-  var onlyAsks: Bool { [.getStatus, .listNotifications].contains(self) }
+  var isQuery: Bool { [.getStatus, .listNotifications].contains(self) }
 }

@@ -18,7 +18,7 @@ protocol ConnectionOwner: AnyObject {
   /// waiting.
   var callsAtOnce: Int { get }
   /// Counts the memory and descriptors held for a client. Returns the problem if they are too many.
-  func keep(_ change: Kept, for user: UInt32) -> String?
+  func keep(_ change: HeldResources, for user: UInt32) -> String?
   /// Returns whether the connection has its turn. If not, the owner serves it later.
   func admits(_ connection: Connection) -> Bool
   /// Reports that a connection was served, and the time that this took.
@@ -27,7 +27,7 @@ protocol ConnectionOwner: AnyObject {
   func handle(_ call: ReceivedCall, on connection: Connection)
   /// Returns whether a oneway call has no effect, so that the daemon can skip it once the client
   /// has closed its connection.
-  func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool
+  func isUseless(_ call: ReceivedCall, on connection: Connection) -> Bool
   /// Stores the connection for the next daemon.
   func save(_ connection: Connection)
   /// Reports the end of a connection.
@@ -38,12 +38,12 @@ protocol ConnectionOwner: AnyObject {
 
 /// The connection of one client. Its calls are answered one at a time, in order. Small properties
 /// stand together, because the order decides the size, and each application has two connections.
-final class Connection: TurnTaker, CurrentCall {
+final class Connection: WorkSource, CurrentCall {
   /// The use of a connection.
   enum Role {
     case calls
     case eventStream(InstanceProcesses)
-    case monitor(Holdings.Monitor)
+    case monitor(DaemonState.Monitor)
   }
 
   let peer: Peer
@@ -52,14 +52,14 @@ final class Connection: TurnTaker, CurrentCall {
   var role = Role.calls
   /// Whether systemd's descriptor store has the connection, so that it outlives the daemon.
   var isSaved = false
-  var isPutOff = false
+  var isDeferred = false
   private(set) var isOpen = true
   /// Whether a part of the connection's data is only in memory, as the event log says.
   private var isUnsaved = false
-  /// The instance of the client's process, as ``Speakers`` found it.
-  var speaksFor: InstanceID?
+  /// The instance of the client's process, as ``InstanceConnections`` found it.
+  var knownInstance: InstanceID?
   /// The call that the scheduler is to answer.
-  var waiting: Holdings.Waiting?
+  var waiting: DaemonState.Waiting?
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
   private let descriptor: FileDescriptor
@@ -77,14 +77,14 @@ final class Connection: TurnTaker, CurrentCall {
   /// The end of a single answer in `output`. A single answer may have any length.
   private var answerEnd = 0
   /// The part of `input` and `output` that is counted for the user.
-  private var kept = Kept()
+  private var counted = HeldResources()
 
   /// - Parameters:
   ///   - descriptor: A non-blocking socket.
   ///   - held: The state of a connection that an earlier daemon left.
   init(
     _ descriptor: consuming FileDescriptor, cookie: UInt64, peer: Peer, service: Service,
-    owner: any ConnectionOwner, loop: EventLoop, held: Holdings.Connection?
+    owner: any ConnectionOwner, loop: EventLoop, held: DaemonState.Connection?
   ) throws(SystemError) {
     self.cookie = cookie
     self.descriptor = descriptor
@@ -109,8 +109,8 @@ final class Connection: TurnTaker, CurrentCall {
   var isOneway: Bool { wire.isOneway }
 
   /// The state that the next daemon needs; nil if the socket alone suffices.
-  var held: Holdings.Connection? {
-    var held = Holdings.Connection()
+  var held: DaemonState.Connection? {
+    var held = DaemonState.Connection()
     switch role {
     case .calls: break
     case .eventStream(let instance): held.stream = instance.id
@@ -119,7 +119,7 @@ final class Connection: TurnTaker, CurrentCall {
     if input.isCollecting { held.input = MessagePart(Array(input.taken)) }
     held.isUnsaved = isUnsaved
     held.waiting = waiting
-    return held == Holdings.Connection() ? nil : held
+    return held == DaemonState.Connection() ? nil : held
   }
 
   /// Takes a descriptor that came with the current call.
@@ -151,7 +151,7 @@ final class Connection: TurnTaker, CurrentCall {
     seen = []
     let start = BootClock.now()
     serve(events)
-    countKept()
+    updateHeldResources()
     owner.served(self, nanoseconds: BootClock.now() - start)
   }
 
@@ -176,7 +176,7 @@ final class Connection: TurnTaker, CurrentCall {
     }
     // The loop has already reported this data, and must report it again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
-    countKept()
+    updateHeldResources()
     owner.served(self, nanoseconds: BootClock.now() - start)
   }
 
@@ -187,7 +187,7 @@ final class Connection: TurnTaker, CurrentCall {
     if isOpen, events.contains(.hangUp), wire.isBusy || !output.isEmpty {
       return close(reason: nil)
     }
-    if isOpen, events.contains(.hangUp), !dropCallsInVain() {
+    if isOpen, events.contains(.hangUp), !discardUselessCalls() {
       source?.wait(for: waitingFor.union(.onChange))
       return
     }
@@ -229,13 +229,13 @@ final class Connection: TurnTaker, CurrentCall {
   /// answer may be thousands.
   ///
   /// - Returns: Whether there is such a call, or no more data.
-  private func dropCallsInVain() -> Bool {
+  private func discardUselessCalls() -> Bool {
     // The next bytes are the rest of a message that was partly taken.
     if input.isCollecting { return true }
     let end = BootClock.now() + Self.dropTime
     while isOpen, BootClock.now() < end {
       let (bytes, mayHaveMore) = input.wholeMessages(number, owner.readBuffer) { message in
-        wire.onewayCall(message).map { owner.isInVain($0, on: self) } ?? false
+        wire.onewayCall(message).map { owner.isUseless($0, on: self) } ?? false
       }
       guard bytes > 0 else { return true }
       do throws(ReceiveError) {
@@ -366,13 +366,13 @@ final class Connection: TurnTaker, CurrentCall {
     owner.eventLog.willSend(toConnection: cookie)
     flush()
     if !continues { wait() }
-    countKept()
+    updateHeldResources()
   }
 
   /// Sends one of several answers, already encoded because other clients receive it, too.
   ///
   /// - Parameter inTurn: Whether to wait for the user's turn if the user has no credit left.
-  func tell(_ message: [UInt8], inTurn: Bool) {
+  func sendMessage(_ message: [UInt8], inTurn: Bool) {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     borrowOutput()
     output += message
@@ -380,7 +380,7 @@ final class Connection: TurnTaker, CurrentCall {
       owner.eventLog.willSend(toConnection: cookie)
       flush()
     }
-    countKept()
+    updateHeldResources()
   }
 
   /// Answers the call with several replies that count as one answer.
@@ -392,7 +392,7 @@ final class Connection: TurnTaker, CurrentCall {
     answerEnd = output.count
     owner.eventLog.willSend(toConnection: cookie)
     flush()
-    countKept()
+    updateHeldResources()
   }
 
   /// Answers the call with an error.
@@ -404,7 +404,7 @@ final class Connection: TurnTaker, CurrentCall {
     owner.eventLog.willSend(toConnection: cookie)
     flush()
     wait()
-    countKept()
+    updateHeldResources()
   }
 
   /// Closes the connection if too many bytes wait for the client. Returns whether it stays open.
@@ -465,17 +465,17 @@ final class Connection: TurnTaker, CurrentCall {
 
   /// Reports the memory held for the client. Closes this connection, which needs more, if its user
   /// has too much.
-  private func countKept() {
+  private func updateHeldResources() {
     noteUnsaved()
-    var now = Kept()
+    var now = HeldResources()
     if isOpen {
       now.unfinished = input.collectedCount
       now.unread = output.count
       now.descriptors = input.isCollecting ? input.descriptors.count : 0
     }
-    guard now != kept else { return }
-    let change = now - kept
-    kept = now
+    guard now != counted else { return }
+    let change = now - counted
+    counted = now
     if let reason = owner.keep(change, for: peer.uid) { close(reason: reason) }
   }
 
@@ -490,7 +490,7 @@ final class Connection: TurnTaker, CurrentCall {
     guard isOpen else { return }
     isOpen = false
     source = nil
-    countKept()
+    updateHeldResources()
     owner.closed(self, reason: reason)
     // Last, because the owner may still examine the socket. If systemd holds the socket, shutdown
     // still tells the client, and systemd then closes its copy.

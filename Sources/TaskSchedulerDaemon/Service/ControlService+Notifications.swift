@@ -44,7 +44,7 @@ extension ControlService {
   ) throws {
     let key = try key(input.application, input.owner, connection.peer)
     let draft: NotificationDraft
-    do throws(NotificationMistake) {
+    do throws(NotificationRequestError) {
       draft = try NotificationDraft(input.content, input.schedule, notifications)
     } catch {
       throw Interface.Failure.invalidNotification(

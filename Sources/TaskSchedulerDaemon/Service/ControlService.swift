@@ -19,7 +19,7 @@ final class ControlService: ControlInterface.Implementation {
   private let settings: CurrentSettings
   let log: Log
 
-  private var membership: Membership { processes.membership }
+  private var membership: InstanceMembership { processes.membership }
 
   init(
     requests: Requests, launches: Launches, processes: ProcessController, monitors: Monitors,
@@ -108,18 +108,18 @@ final class ControlService: ControlInterface.Implementation {
   /// Returns what a monitor may see of the applications that it names.
   private func limits(
     of input: Interface.Monitor.Input, _ peer: Peer
-  ) throws -> Holdings.Monitor {
+  ) throws -> DaemonState.Monitor {
     if let application = input.application, ApplicationID(application) == nil {
       throw Interface.Failure.invalidApplicationID(application: application)
     }
     let mayAll = isOperator(peer)
     guard let owner = try input.owner.map({ try Self.uid($0) }) else {
-      return Holdings.Monitor(uid: mayAll ? nil : peer.uid, application: input.application)
+      return DaemonState.Monitor(uid: mayAll ? nil : peer.uid, application: input.application)
     }
     guard mayAll || owner == peer.uid else {
       throw Interface.Failure.notPermitted(application: input.application)
     }
-    return Holdings.Monitor(uid: owner, application: input.application)
+    return DaemonState.Monitor(uid: owner, application: input.application)
   }
 
   func getSettings(_: Interface.GetSettings.Input, _ connection: Connection) throws {
@@ -381,7 +381,7 @@ final class ControlService: ControlInterface.Implementation {
 
 extension ControlInterface.MethodName {
   /// Whether the method only answers. Such a call is not carried out without a client.
-  var onlyAsks: Bool {
+  var isQuery: Bool {
     [
       .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,
       .getSettings, .getLog,

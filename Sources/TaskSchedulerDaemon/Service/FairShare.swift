@@ -43,7 +43,7 @@ struct TimeCredit: Hashable {
 }
 
 /// The parties that share the daemon's time.
-enum Party: Hashable {
+enum TimeShareParty: Hashable {
   /// All connections of one user.
   case user(UInt32)
   /// Connections that are not accepted yet. The listening socket has a share of its own: in a
@@ -54,9 +54,9 @@ enum Party: Hashable {
 
 /// A source of work that may wait for its party's turn: a connection with calls, or the listening
 /// socket.
-protocol TurnTaker: AnyObject {
+protocol WorkSource: AnyObject {
   /// Whether the source waits for a turn.
-  var isPutOff: Bool { get set }
+  var isDeferred: Bool { get set }
   /// Does the work of a turn.
   func serve()
 }
@@ -76,7 +76,7 @@ final class FairShare {
   private final class Account {
     var credit: TimeCredit
     /// The sources that wait, in order.
-    var waiting: Deque<any TurnTaker> = []
+    var waiting: Deque<any WorkSource> = []
 
     init(at now: UInt64) { credit = TimeCredit(at: now) }
   }
@@ -87,9 +87,9 @@ final class FairShare {
   /// removed.
   private static let strangersMax = 64
 
-  private var accounts: [Party: Account] = [:]
+  private var accounts: [TimeShareParty: Account] = [:]
   /// The parties with waiting sources, in the order of their turns.
-  private var turns: Deque<Party> = []
+  private var turns: Deque<TimeShareParty> = []
   private var idle: DeferredSource?
   /// Expires when the first of them has credit again.
   private var repaid: TimerSource?
@@ -100,35 +100,35 @@ final class FairShare {
 
   init(loop: EventLoop) throws(SystemError) {
     idle = try loop.whenIdle { [unowned self] in serveNext() }
-    repaid = try loop.timer { [unowned self] in serveRepaid() }
+    repaid = try loop.timer { [unowned self] in serveWithCredit() }
   }
 
   /// The number of calls that a connection may have answered before other connections.
   var callsAtOnce: Int { userCount < 2 ? Self.callsAtOnceMax : 1 }
 
   /// Returns whether to serve a source now. If not, it is served later.
-  func admits(_ taker: any TurnTaker, of party: Party) -> Bool {
-    if taker.isPutOff { return false }
+  func admits(_ taker: any WorkSource, of party: TimeShareParty) -> Bool {
+    if taker.isDeferred { return false }
     let now = BootClock.now()
     let account = account(of: party, at: now)
     // Accepting connections comes before the calls of a single user, too, and must leave them time.
     if account.credit.isLeft(at: now) || (userCount < 2 && party != .newcomers) { return true }
-    taker.isPutOff = true
+    taker.isDeferred = true
     account.waiting.append(taker)
     lineUp(party)
     idle?.request()
-    waitForRepayment()
+    waitForCredit()
     return false
   }
 
-  func spend(_ nanoseconds: UInt64, by party: Party) {
+  func spend(_ nanoseconds: UInt64, by party: TimeShareParty) {
     (accounts[party] ?? account(of: party, at: BootClock.now())).credit.spend(nanoseconds)
     worked(nanoseconds)
   }
 
   /// Returns the account of a party. It exists without connections, too: otherwise a user that
   /// closes each connection before the next would always have full credit.
-  private func account(of party: Party, at now: UInt64) -> Account {
+  private func account(of party: TimeShareParty, at now: UInt64) -> Account {
     if let account = accounts[party] { return account }
     if accounts.count >= userCount + Self.strangersMax {
       accounts = accounts.filter { _, account in
@@ -147,29 +147,29 @@ final class FairShare {
     if !turns.isEmpty { idle?.request() }
   }
 
-  private func serveFirst(of party: Party) {
+  private func serveFirst(of party: TimeShareParty) {
     if let taker = accounts[party]?.waiting.popFirst() {
-      taker.isPutOff = false
+      taker.isDeferred = false
       taker.serve()
     }
     if accounts[party]?.waiting.isEmpty == false { lineUp(party) }
   }
 
-  private func lineUp(_ party: Party) {
+  private func lineUp(_ party: TimeShareParty) {
     if !turns.contains(party) { turns.append(party) }
   }
 
   /// Serves one source of each user with credit. The cost of a call is not known before.
-  private func serveRepaid() {
+  private func serveWithCredit() {
     let now = BootClock.now()
     for party in turns where accounts[party]?.credit.isLeft(at: now) == true {
       turns.removeAll { $0 == party }
       serveFirst(of: party)
     }
-    waitForRepayment()
+    waitForCredit()
   }
 
-  private func waitForRepayment() {
+  private func waitForCredit() {
     let now = BootClock.now()
     let times = turns.compactMap { party -> Duration? in
       guard var credit = accounts[party]?.credit else { return nil }

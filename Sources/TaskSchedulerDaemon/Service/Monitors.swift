@@ -7,7 +7,7 @@ import TaskSchedulerWire
 /// Monitors of one application are indexed by its id. Each `taskctl run` is one such monitor, and a
 /// change costs only the monitors that it concerns.
 final class Monitors {
-  private typealias Entry = (connection: Connection, limits: Holdings.Monitor)
+  private typealias Entry = (connection: Connection, limits: DaemonState.Monitor)
   private typealias Watching = [ObjectIdentifier: Entry]
 
   private var ofAll: Watching = [:]
@@ -32,13 +32,13 @@ final class Monitors {
     counts[Watcher(user: user, application: application)] ?? 0
   }
 
-  func add(_ connection: Connection, _ monitor: Holdings.Monitor) {
+  func add(_ connection: Connection, _ monitor: DaemonState.Monitor) {
     eventLog.note(.monitor(monitor, connection: connection.cookie))
     restore(connection, monitor)
   }
 
   /// Restores a monitor from an earlier daemon.
-  func restore(_ connection: Connection, _ monitor: Holdings.Monitor) {
+  func restore(_ connection: Connection, _ monitor: DaemonState.Monitor) {
     connection.role = .monitor(monitor)
     let entry = (connection, monitor)
     if let application = monitor.application {
@@ -67,17 +67,17 @@ final class Monitors {
   ///
   /// A monitor of a user's own applications waits for the user's turn if the user has no credit
   /// left, because the changes are the user's, too. Operators do not pay for other users' changes.
-  func tell(_ record: Record, at now: Instant) {
+  func send(_ record: Record, at now: Instant) {
     var messages: [Bool: [UInt8]] = [:]
-    func tell(_ entries: Watching) {
+    func send(_ entries: Watching) {
       for entry in entries.values where entry.limits.sees(record.application) {
         let seesAll = entry.limits.uid == nil
         if messages[seesAll] == nil { messages[seesAll] = message(record, at: now, seesAll) }
-        entry.connection.tell(messages[seesAll] ?? [], inTurn: !seesAll)
+        entry.connection.sendMessage(messages[seesAll] ?? [], inTurn: !seesAll)
       }
     }
-    tell(ofAll)
-    if !ofOne.isEmpty { tell(ofOne[record.application.id.name] ?? [:]) }
+    send(ofAll)
+    if !ofOne.isEmpty { send(ofOne[record.application.id.name] ?? [:]) }
   }
 
   /// - Parameter seesAll: Whether the monitor may see the applications of all users. Otherwise a
@@ -93,7 +93,7 @@ final class Monitors {
   }
 }
 
-extension Holdings.Monitor {
+extension DaemonState.Monitor {
   /// Returns whether the monitor receives changes of this application.
   func sees(_ key: ApplicationKey) -> Bool {
     (uid ?? key.owner.uid) == key.owner.uid && (application ?? key.id.name) == key.id.name

@@ -17,7 +17,7 @@ final class Peer {
   var instance: InstanceProcesses?
   /// The ``Membership/generation`` at which the process belonged to no instance. In generation 0,
   /// there is no instance.
-  var strangerSince: UInt64 = 0
+  var unmanagedSince: UInt64 = 0
 
   var uid: UInt32 { credentials.uid }
 

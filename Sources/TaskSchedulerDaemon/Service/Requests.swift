@@ -26,7 +26,7 @@ final class Requests {
   func open(_ connection: Connection, application: String) -> RequestID {
     numberLast += 1
     let id = RequestID(numberLast)
-    let waiting = Holdings.Waiting(
+    let waiting = DaemonState.Waiting(
       request: id, method: method, application: application,
       takesMore: connection.takesMore, isOneway: connection.isOneway)
     restore(waiting, connection)
@@ -34,7 +34,7 @@ final class Requests {
   }
 
   /// Restores a waiting call from an earlier daemon.
-  func restore(_ waiting: Holdings.Waiting, _ connection: Connection) {
+  func restore(_ waiting: DaemonState.Waiting, _ connection: Connection) {
     connections[waiting.request] = connection
     connection.waiting = waiting
   }
@@ -89,7 +89,7 @@ final class Requests {
   }
 
   private func answerStarted(
-    _ call: Holdings.Waiting, _ connection: Connection, _ instance: InstanceID, _ leader: Leader
+    _ call: DaemonState.Waiting, _ connection: Connection, _ instance: InstanceID, _ leader: Leader
   ) {
     let number = Int(clamping: instance.number)
     switch call.method {
@@ -104,7 +104,7 @@ final class Requests {
   }
 
   private func refuse(
-    _ call: Holdings.Waiting, _ connection: Connection, _ refusal: Refusal
+    _ call: DaemonState.Waiting, _ connection: Connection, _ refusal: Refusal
   ) {
     if call.method.hasPrefix(ApplicationInterface.name + ".") {
       connection.fail(refusal.failure(toApplication: call.application))

@@ -14,9 +14,11 @@ final class Server: ConnectionOwner {
   private var source: DescriptorSource?
   private var pause: TimerSource?
   private var isPaused = false
-  private let listening = ListenersTurn()
+  private let listening = ListenerWork()
   private let fairShare: FairShare
   private var trimming: HeapTrimming?
+  /// Returns the memory that the start has used, once the daemon has served the waiting clients.
+  private var afterStart: DeferredSource?
   private let loop: EventLoop
   private let proc: ProcFS
   private let service: Service
@@ -31,12 +33,12 @@ final class Server: ConnectionOwner {
   /// The number of connections to save before other clients have their turn. Each needs a message
   /// to systemd.
   private static let savesAtOnceMax = 64
-  private let speakers = Speakers()
+  private let instanceConnections = InstanceConnections()
   private var countByUser: [UInt32: Int] = [:] {
     didSet { fairShare.userCount = countByUser.count }
   }
   /// The memory and descriptors held for the connections of each user.
-  private var keptByUser: [UInt32: Kept] = [:]
+  private var heldByUser: [UInt32: HeldResources] = [:]
   /// The users that were refused a connection since they last had few. The log names each once.
   private var refusedUsers: Set<UInt32> = []
   private let applications: ApplicationService
@@ -76,9 +78,10 @@ final class Server: ConnectionOwner {
     saveTimer = try loop.timer { [unowned self] in saveSome() }
     Heap.returnLargeBlocks()
     trimming = try HeapTrimming(loop: loop, trim: Self.returnMemory)
+    afterStart = try loop.whenIdle(Self.returnMemory)
     fairShare.worked = { [unowned self] in trimming?.worked($0) }
     listening.takeTurn = { [unowned self] in takeListenersTurn() }
-    applications.whenRemoved { [unowned self] in speakers.forget($0) }
+    applications.whenRemoved { [unowned self] in instanceConnections.forget($0) }
   }
 
   var listenerNumber: Int32 { listener.rawValue }
@@ -91,11 +94,11 @@ final class Server: ConnectionOwner {
   /// so the server accepts them before it serves inherited connections, of which there may be
   /// thousands.
   func start() throws(SystemError) {
-    Self.returnMemory()
+    afterStart?.request()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
     // Otherwise each of one user's thousands of connections could have its turn before the next
     // accept.
-    source?.goFirst()
+    source?.setImportantPriority()
     for _ in 0..<Self.acceptsAtStartMax {
       guard let newcomer = acceptNext() else { return }
       newcomer.connection?.takeTurn()
@@ -185,7 +188,7 @@ final class Server: ConnectionOwner {
   private func resumeAccepting() {
     isPaused = false
     pause?.clear()
-    if !listening.isPutOff { source?.wait(for: .input) }
+    if !listening.isDeferred { source?.wait(for: .input) }
   }
 
   private func add(
@@ -202,7 +205,7 @@ final class Server: ConnectionOwner {
 
   /// Takes over a connection from an earlier daemon; nil if that fails.
   func restore(
-    _ number: Int32, cookie: UInt64, held: Holdings.Connection?
+    _ number: Int32, cookie: UInt64, held: DaemonState.Connection?
   ) throws(SystemError) -> Connection? {
     let socket = FileDescriptor(taking: number)
     let credentials = try UnixSocket.credentials(socket.rawValue)
@@ -232,7 +235,7 @@ final class Server: ConnectionOwner {
 
   private func makeConnection(
     _ socket: consuming FileDescriptor, _ credentials: PeerCredentials, cookie: UInt64,
-    held: Holdings.Connection?
+    held: DaemonState.Connection?
   ) throws(SystemError) -> Connection? {
     let count = countByUser[credentials.uid] ?? 0
     guard count < options.connectionsPerUserMax else {
@@ -244,7 +247,7 @@ final class Server: ConnectionOwner {
     let connection = try Connection(
       socket, cookie: cookie, peer: peer, service: service, owner: self, loop: loop, held: held)
     connections[ObjectIdentifier(connection)] = connection
-    speakers.add(connection)
+    instanceConnections.add(connection)
     countByUser[credentials.uid] = count + 1
     return connection
   }
@@ -269,7 +272,7 @@ final class Server: ConnectionOwner {
   func closed(_ connection: Connection, reason: String?) {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     unsaved[ObjectIdentifier(connection)] = nil
-    speakers.remove(connection)
+    instanceConnections.remove(connection)
     let uid = connection.peer.uid
     let count = (countByUser[uid] ?? 1) - 1
     countByUser[uid] = count > 0 ? count : nil
@@ -282,9 +285,9 @@ final class Server: ConnectionOwner {
     onClosed(connection)
   }
 
-  func keep(_ change: Kept, for user: UInt32) -> String? {
-    let kept = (keptByUser[user] ?? Kept()) + change
-    keptByUser[user] = kept == Kept() ? nil : kept
+  func keep(_ change: HeldResources, for user: UInt32) -> String? {
+    let kept = (heldByUser[user] ?? HeldResources()) + change
+    heldByUser[user] = kept == HeldResources() ? nil : kept
     if change.descriptors > 0, kept.descriptors > options.unfinishedDescriptorsPerUserMax {
       return "user \(user) has more than MaxUnfinishedDescriptorsPerUser = "
         + "\(options.unfinishedDescriptorsPerUserMax) descriptors in unfinished messages"
@@ -325,17 +328,17 @@ final class Server: ConnectionOwner {
     _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
   ) -> Bool {
     for id in instances {
-      for connection in speakers.known(of: id) where connection.hasUnheard {
+      for connection in instanceConnections.known(of: id) where connection.hasUnheard {
         guard BootClock.now() < end else { return false }
         connection.carryOutPending(until: end)
       }
     }
-    guard hearUnplaced(instances, of: user, until: end) else { return false }
+    guard carryOutUnattributedCalls(instances, of: user, until: end) else { return false }
     // A process of an instance may run as another user. The daemon does not wait for all calls of
     // that user: a flood may have thousands of connections.
     let othersEnd = min(end, BootClock.now() + Self.othersTime)
-    for other in speakers.users where other != user {
-      _ = hearUnplaced(instances, of: other, until: othersEnd)
+    for other in instanceConnections.users where other != user {
+      _ = carryOutUnattributedCalls(instances, of: other, until: othersEnd)
     }
     return true
   }
@@ -343,13 +346,13 @@ final class Server: ConnectionOwner {
   /// The time for the connections of users other than the instance's, in nanoseconds.
   private static let othersTime: UInt64 = 1_000_000
 
-  private func hearUnplaced(
+  private func carryOutUnattributedCalls(
     _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
   ) -> Bool {
     let start = BootClock.now()
-    let (found, isAll) = speakers.place(of: user, applications, until: end)
+    let (found, isAll) = instanceConnections.place(of: user, applications, until: end)
     fairShare.spend(BootClock.now() - start, by: .user(user))
-    for connection in found where connection.speaksFor.map(instances.contains) == true {
+    for connection in found where connection.knownInstance.map(instances.contains) == true {
       connection.carryOutPending(until: end)
     }
     return isAll
@@ -365,20 +368,20 @@ final class Server: ConnectionOwner {
 
   /// Returns whether a oneway call has no effect, so that the daemon can skip it once the client
   /// has closed its connection.
-  func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool {
+  func isUseless(_ call: ReceivedCall, on connection: Connection) -> Bool {
     if let method = ApplicationInterface.MethodName(rawValue: call.method) {
-      return method.onlyAsks || (method != .register && isStranger(connection))
+      return method.isQuery || (method != .register && isUnmanaged(connection))
     }
-    return ControlInterface.MethodName(rawValue: call.method)?.onlyAsks ?? true
+    return ControlInterface.MethodName(rawValue: call.method)?.isQuery ?? true
   }
 
-  private func isStranger(_ connection: Connection) -> Bool {
-    speakers.isStranger(connection, applications)
+  private func isUnmanaged(_ connection: Connection) -> Bool {
+    instanceConnections.isUnmanaged(connection, applications)
   }
 
   func handle(_ call: ReceivedCall, on connection: Connection) {
     do {
-      defer { speakers.note(connection) }
+      defer { instanceConnections.note(connection) }
       applications.requests.method = call.method
       if let method = ApplicationInterface.MethodName(rawValue: call.method) {
         save(connection)
@@ -399,8 +402,8 @@ final class Server: ConnectionOwner {
 }
 
 /// The turn of the listening socket, which waits until nothing else is ready.
-private final class ListenersTurn: TurnTaker {
-  var isPutOff = false
+private final class ListenerWork: WorkSource {
+  var isDeferred = false
   var takeTurn: () -> Void = {}
 
   func serve() { takeTurn() }

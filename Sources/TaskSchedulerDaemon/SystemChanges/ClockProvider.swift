@@ -42,13 +42,13 @@ final class ClockProvider: SystemChangeProvider {
     // The clock may have been set before the watch existed.
     offset = readOffset()
     source = try loop.watch(watch.clock.descriptor.rawValue, for: .input) { [weak self] _ in
-      self?.look()
+      self?.read()
     }
   }
 
   /// Handles a report of the kernel. A wake-up of the machine causes one, too, without changing the
   /// offset.
-  func look() {
+  func read() {
     // After an unknown failure, compare the offsets.
     guard (try? watch?.clock.takeSetting()) ?? true else { return }
     let present = readOffset()

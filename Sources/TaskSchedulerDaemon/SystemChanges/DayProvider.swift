@@ -31,19 +31,19 @@ final class DayProvider: SystemChangeProvider {
 
   func start() throws(SystemError) {
     timer = try loop.timer { [weak self] in self?.reconsider() }
-    day = lookAndWait()
+    day = readDayAndWait()
   }
 
   /// Compares the date, and waits for the next day by the present clock and zone.
   func reconsider() {
     guard let last = day else { return }
-    let present = lookAndWait()
+    let present = readDayAndWait()
     guard present != last else { return }
     day = present
     report(SystemChange(kind: .day, value: present.isoText))
   }
 
-  private func lookAndWait() -> LocalDay {
+  private func readDayAndWait() -> LocalDay {
     let zone = MachineZone(etc: etc)
     let offset = readOffset()
     let boot = BootClock.now()

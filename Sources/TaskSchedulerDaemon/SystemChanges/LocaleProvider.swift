@@ -12,15 +12,15 @@ final class LocaleProvider: SystemChangeProvider {
   private let etc: String
   private let report: SystemChangeReport
   private var folders: Folders?
-  private var burst: BurstWatch?
+  private var burst: DebouncedWatch?
   /// The number of times that the settings were read after a burst.
-  private(set) var looks = 0
+  private(set) var readCount = 0
   /// The settings in the last report.
   private var settings: [String: String] = [:]
 
   private final class Folders {
-    let watch: FolderWatch
-    init() throws(SystemError) { watch = try FolderWatch() }
+    let watch: DirectoryWatch
+    init() throws(SystemError) { watch = try DirectoryWatch() }
   }
 
   /// The names in /etc, and in its directory `default`, that concern the locale.
@@ -41,13 +41,13 @@ final class LocaleProvider: SystemChangeProvider {
     watchDefaults(folders)
     self.folders = folders
     settings = Self.settings(etc: etc)
-    burst = try BurstWatch(
+    burst = try DebouncedWatch(
       folders.watch.descriptor.rawValue, loop: loop,
       take: {
         guard let changes = try? folders.watch.takeChanges() else { return true }
         return changes.contains { $0.folder == nil || Self.names.contains($0.name) }
       },
-      settled: { [weak self] in self?.look(folders) })
+      becameQuiet: { [weak self] in self?.read(folders) })
   }
 
   /// Watches the directory of Debian's file, which other systems do not have.
@@ -55,8 +55,8 @@ final class LocaleProvider: SystemChangeProvider {
     _ = try? folders.watch.add(etc + "/default")
   }
 
-  private func look(_ folders: Folders) {
-    looks += 1
+  private func read(_ folders: Folders) {
+    readCount += 1
     // The directory may have been created or replaced.
     watchDefaults(folders)
     let present = Self.settings(etc: etc)

@@ -12,11 +12,11 @@ final class NetworkProvider: SystemChangeProvider {
   private let loop: EventLoop
   private let report: SystemChangeReport
   private var sockets: Sockets?
-  private var burst: BurstWatch?
+  private var burst: DebouncedWatch?
   /// The number of times that the tables were read after a burst.
-  private(set) var looks = 0
+  private(set) var readCount = 0
   /// The reading in the last report.
-  private var reading = NetworkReading()
+  private var reading = NetworkConfiguration()
 
   private final class Sockets {
     let watch: FileDescriptor
@@ -38,15 +38,15 @@ final class NetworkProvider: SystemChangeProvider {
     let sockets = try Sockets()
     reading = try RouteSocket.read(sockets.questions.rawValue)
     self.sockets = sockets
-    burst = try BurstWatch(
+    burst = try DebouncedWatch(
       sockets.watch.rawValue, loop: loop,
       // A failure is ignored; the tables are read regardless.
       take: { (try? RouteSocket.drain(sockets.watch.rawValue)) ?? true },
-      settled: { [weak self] in self?.look() })
+      becameQuiet: { [weak self] in self?.read() })
   }
 
-  private func look() {
-    looks += 1
+  private func read() {
+    readCount += 1
     // If the tables cannot be read now, the next message triggers another attempt.
     guard let sockets, let present = try? RouteSocket.read(sockets.questions.rawValue),
       present != reading

@@ -6,7 +6,7 @@ import TaskSchedulerCore
 /// lacks is logged once.
 final class SystemChangeProviders {
   /// The locations of the machine's settings, services and clocks.
-  struct Places {
+  struct Locations {
     /// The directory of `localtime`, `timezone`, `locale.conf` and `default/locale`.
     var etc = "/etc"
     /// The system's message bus.
@@ -31,23 +31,23 @@ final class SystemChangeProviders {
   ///     `WallClock.offset()`), before the change and a resulting new day are reported, because
   ///     wall-clock times now correspond to other instants.
   init(
-    loop: EventLoop, log: Log, places: Places = Places(),
+    loop: EventLoop, log: Log, locations: Locations = Locations(),
     report: @escaping SystemChangeReport, clockSet: @escaping (Int64) -> Void
   ) {
     let day = DayProvider(
-      loop: loop, etc: places.etc, readOffset: places.clockOffset, report: report)
-    clock = ClockProvider(loop: loop, readOffset: places.clockOffset) { offset in
+      loop: loop, etc: locations.etc, readOffset: locations.clockOffset, report: report)
+    clock = ClockProvider(loop: loop, readOffset: locations.clockOffset) { offset in
       clockSet(offset)
       report(SystemChange(kind: .clock))
       day.reconsider()
     }
     let timeZone = TimeZoneProvider(
-      loop: loop, etc: places.etc, report: report, rulesChanged: { day.reconsider() })
-    let power = PowerProvider(loop: loop, address: places.systemBus, report: report) { reason in
+      loop: loop, etc: locations.etc, report: report, rulesChanged: { day.reconsider() })
+    let power = PowerProvider(loop: loop, address: locations.systemBus, report: report) { reason in
       log.write(.debug, "changes of the power source are not reported: \(reason)")
     }
     providers = [
-      clock, timeZone, day, LocaleProvider(loop: loop, etc: places.etc, report: report),
+      clock, timeZone, day, LocaleProvider(loop: loop, etc: locations.etc, report: report),
       NetworkProvider(loop: loop, report: report), power,
     ]
     for provider in providers {

@@ -10,14 +10,14 @@ final class TimeZoneProvider: SystemChangeProvider {
   private let etc: String
   private let report: SystemChangeReport
   private let rulesChanged: () -> Void
-  private var folder: Folder?
-  private var burst: BurstWatch?
+  private var folder: Directory?
+  private var burst: DebouncedWatch?
   /// The zone in the last report.
   private var zone: MachineZone
 
-  private final class Folder {
-    let watch: FolderWatch
-    init() throws(SystemError) { watch = try FolderWatch() }
+  private final class Directory {
+    let watch: DirectoryWatch
+    init() throws(SystemError) { watch = try DirectoryWatch() }
   }
 
   /// - Parameter rulesChanged: Called after a report, and if the rules of the same zone may have
@@ -36,12 +36,12 @@ final class TimeZoneProvider: SystemChangeProvider {
   var slowToClose: Int32? { folder?.watch.descriptor.rawValue }
 
   func start() throws(SystemError) {
-    let folder = try Folder()
+    let folder = try Directory()
     // Watch the directory, because timedatectl and editors replace the file.
     _ = try folder.watch.add(etc)
     self.folder = folder
     zone = MachineZone(etc: etc)
-    burst = try BurstWatch(
+    burst = try DebouncedWatch(
       folder.watch.descriptor.rawValue, loop: loop,
       take: {
         guard let changes = try? folder.watch.takeChanges() else { return true }
@@ -49,10 +49,10 @@ final class TimeZoneProvider: SystemChangeProvider {
           change.folder == nil || MachineZone.files.contains(change.name)
         }
       },
-      settled: { [weak self] in self?.look() })
+      becameQuiet: { [weak self] in self?.read() })
   }
 
-  private func look() {
+  private func read() {
     let present = MachineZone(etc: etc)
     let isOther = !present.isSameZone(as: zone)
     zone = present

@@ -20,7 +20,7 @@ final class ServiceStatus {
   init?(loop: EventLoop, text: @escaping () -> String) throws(SystemError) {
     guard getenv("NOTIFY_SOCKET") != nil else { return nil }
     self.text = text
-    timer = try loop.timer { [weak self] in self?.tell() }
+    timer = try loop.timer { [weak self] in self?.report() }
   }
 
   /// Notes that the status may have changed.
@@ -31,7 +31,7 @@ final class ServiceStatus {
   }
 
   /// Reports the status now if it has changed.
-  func tell() {
+  func report() {
     isPlanned = false
     timer?.clear()
     let now = text()

@@ -11,7 +11,7 @@ struct FoundEventLog {
   let replay: Replay
   /// The processes that may be stopped although the event log does not say so, because it or a
   /// newer one is damaged.
-  let unclear: LeftBehind?
+  let unclear: Leftovers?
 }
 
 extension EventLog {
@@ -40,7 +40,7 @@ struct EventLogFinder {
   ///
   /// - Throws: EMFILE, ENFILE, ENOMEM, EIO: another attempt may succeed.
   func find(at now: Instant) throws(SystemError) -> FoundEventLog? {
-    var unclear: LeftBehind?
+    var unclear: Leftovers?
     for number in directory.numbers {
       let file: MappedEventLog
       do throws(SystemError) {
@@ -50,7 +50,7 @@ struct EventLogFinder {
         case EMFILE, ENFILE, ENOMEM, EIO: throw error
         case _:
           let path = directory.path(of: number)
-          let bytes = try? BoundedFile.beginning(of: path, bytesMax: LeftBehind.bytesMax)
+          let bytes = try? BoundedFile.beginning(of: path, bytesMax: Leftovers.bytesMax)
           (bytes ?? []).withUnsafeBytes {
             refuse(number, $0, "it cannot be read: \(error)", &unclear)
           }
@@ -60,7 +60,7 @@ struct EventLogFinder {
       let bytes = UnsafeRawBufferPointer(file.bytes)
       do throws(EventLogRefusal) {
         let replay = try Replay(
-          bytes, boot: boot, now: now, readAhead: RecordsAhead.begin)
+          bytes, boot: boot, now: now, readAhead: RecordPrefetch.begin)
         if let problem = replay.progress.problem {
           refuse(number, bytes, problem, &unclear)
           continue
@@ -81,14 +81,14 @@ struct EventLogFinder {
   }
 
   /// Notes the stopped processes in an event log that the daemon cannot use completely.
-  private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout LeftBehind?) {
-    unclear = unclear ?? LeftBehind()
-    if let left = try? LeftBehind(bytes, boot: boot) { unclear?.add(left) }
+  private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout Leftovers?) {
+    unclear = unclear ?? Leftovers()
+    if let left = try? Leftovers(bytes, boot: boot) { unclear?.add(left) }
   }
 
   private func refuse(
     _ number: UInt64, _ bytes: UnsafeRawBufferPointer, _ problem: String,
-    _ unclear: inout LeftBehind?
+    _ unclear: inout Leftovers?
   ) {
     note(bytes, &unclear)
     let place = (try? directory.setAside(number)) ?? directory.path(of: number)
@@ -99,9 +99,9 @@ struct EventLogFinder {
 
   /// Resumes the processes that event logs name, and the processes whose environment names this
   /// daemon. No daemon manages these processes now.
-  private func resume(_ unclear: LeftBehind?) {
-    var outcome = (unclear ?? LeftBehind()).resume(in: proc)
-    outcome.add(ProcessRelease.resume(ProcessMarks(socket: socketPath), in: proc))
+  private func resume(_ unclear: Leftovers?) {
+    var outcome = (unclear ?? Leftovers()).resume(in: proc)
+    outcome.add(ProcessRelease.resume(EnvironmentMarkers(socket: socketPath), in: proc))
     if unclear != nil || !outcome.resumed.isEmpty {
       log.write(
         .warning,

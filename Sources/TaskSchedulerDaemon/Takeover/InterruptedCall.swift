@@ -22,7 +22,7 @@ struct InterruptedCall {
     connection = progress.callPhase == .none ? 0 : progress.callConnection
     isWritten = replay.isCallWritten
     isInputUsedUp = replay.isInputUsedUp
-    inputCount = replay.holdings.connections[connection]?.input.bytes.count ?? 0
+    inputCount = replay.daemonState.connections[connection]?.input.bytes.count ?? 0
     if case .reply = replay.effectsLeft.first {
       isFirstEffectUnknown = progress.sending != 0
     } else {

@@ -4,20 +4,20 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 
 /// What a previous daemon left in the runtime directory.
-struct Remains {
+struct PreviousDaemonState {
   /// The intact part of its event log; nil if there is none.
   var replay: Replay?
   /// The processes that may be stopped although the intact part of the event log does not say so.
-  var unclear: LeftBehind?
+  var unclear: Leftovers?
 }
 
 /// Takes over the processes, connections and outstanding calls of a previous daemon.
 struct Takeover {
-  let parts: Parts
+  let subsystems: Subsystems
   let server: Server
   let pump: Pump
   let eventLog: EventLog
-  let remains: Remains
+  let previous: PreviousDaemonState
   let inherited: DescriptorStore.Inherited
   let socketPath: String
   /// When the daemon began to read the event log.
@@ -36,7 +36,7 @@ struct Takeover {
     var effects: [Effect] = []
   }
 
-  private var processes: ProcessController { parts.processes }
+  private var processes: ProcessController { subsystems.processes }
 
   /// Takes over the previous daemon's applications, or releases those that cannot be taken over.
   ///
@@ -44,10 +44,10 @@ struct Takeover {
   ///   daemon or it had released all applications.
   func run() throws(SystemError) -> Bool {
     var isNew = true
-    if let replay = remains.replay {
+    if let replay = previous.replay {
       isNew = recover(replay)
     } else {
-      let outcome = inherited.release(parts.store, in: processes.proc)
+      let outcome = inherited.release(subsystems.store, in: processes.proc)
       for failure in outcome.failures { log.write(.error, "cannot resume \(failure)") }
       restoreLaunched()
     }
@@ -57,8 +57,9 @@ struct Takeover {
 
   /// Remembers the programs that a previous daemon launched, without an event log that names them.
   private func restoreLaunched() {
-    let marks = ProcessMarks(socket: socketPath)
-    parts.launches.restoreLeftRunning(LaunchedBefore(marks: marks, proc: processes.proc).leaders())
+    let markers = EnvironmentMarkers(socket: socketPath)
+    subsystems.launches.restoreLeftRunning(
+      EarlierLaunches(markers: markers, proc: processes.proc).leaders())
   }
 
   /// Continues with the state of the previous daemon.
@@ -66,7 +67,7 @@ struct Takeover {
   /// - Returns: whether that daemon had released all applications.
   private func recover(_ replay: Replay) -> Bool {
     let outcome = takeOver(replay)
-    parts.notifications.reportLost(of: pump.scheduler.waitingNotifications)
+    subsystems.notifications.reportLost(of: pump.scheduler.waitingNotifications)
     // The daemon stopped, and systemd did not restart it: all processes run unmanaged.
     if replay.progress.isClean, inherited.isEmpty {
       pump.finish(outcome.effects, of: replay.lastEvent)
@@ -75,7 +76,7 @@ struct Takeover {
     }
     pump.resume(outcome.effects, of: replay.lastEvent, lastAlive: replay.lastAlive)
     for id in outcome.lost { pump.post(.process(.leaderExited(id, .unknown))) }
-    for id in pump.scheduler.running where !parts.streams.isOpen(id) {
+    for id in pump.scheduler.running where !subsystems.streams.isOpen(id) {
       pump.post(.application(.streamClosed(id)))
     }
     for (id, lost) in outcome.lostSockets { pump.post(.socket(.lost(id, lost))) }
@@ -98,10 +99,10 @@ struct Takeover {
 
   /// Releases what a previous daemon left behind. A failure does not keep the daemon from serving.
   private func releaseLeftovers() throws(SystemError) {
-    let held = Set(processes.held.values.compactMap(\.arrival.group))
+    let held = Set(processes.held.values.compactMap(\.details.group))
     guard
-      let (inUse, failures) = try parts.launcher.groups?.releaseLeftovers(
-        in: processes.proc, held: held.union(parts.launcher.starting),
+      let (inUse, failures) = try subsystems.launcher.groups?.releaseLeftovers(
+        in: processes.proc, held: held.union(subsystems.launcher.starting),
         relaunched: Set(pump.scheduler.launching))
     else { return }
     if !inUse.isEmpty {
@@ -115,24 +116,26 @@ struct Takeover {
 
   private func takeOver(_ replay: Replay) -> Outcome {
     var outcome = Outcome()
-    outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
-    parts.launches.restoreLeftRunning(replay.holdings.leftRunning)
-    if let unclear = remains.unclear {
+    outcome.lost = processes.takeOver(replay.daemonState.instances, leaders: inherited.leaders)
+    subsystems.launches.restoreLeftRunning(replay.daemonState.leftRunning)
+    if let unclear = previous.unclear {
       // A process that belongs to an instance already is not added.
       restoreLaunched()
-      let found = processes.claimStopped(unclear, ProcessMarks(socket: socketPath))
+      let found = processes.claimStopped(unclear, EnvironmentMarkers(socket: socketPath))
       for name in found.resumed {
         log.write(.warning, "resumed \(name), which belongs to no application")
       }
       for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
     }
-    for arrival in replay.holdings.arrivals.values { parts.launches.restore(arrival) }
-    let holdings = replay.holdings.connections
+    for details in replay.daemonState.unmanagedLeaders.values {
+      subsystems.launches.restore(details)
+    }
+    let daemonState = replay.daemonState.connections
     let call = InterruptedCall(replay)
     for number in inherited.connections {
       do throws(SystemError) {
         let cookie = try UnixSocket.cookie(number)
-        let held = holdings[cookie]
+        let held = daemonState[cookie]
         if try call.leavesUnknown(cookie, number, eventLog) || held?.isUnsaved == true {
           outcome.closed += 1
           try UnixSocket.shutdown(number)
@@ -163,7 +166,9 @@ struct Takeover {
         let number = inherited[id]?.removeValue(forKey: socket.number)
         let watch = number.map { FileDescriptor(taking: $0) }
         do {
-          if let watch, try parts.sockets.restore(watch, as: socket.number, of: id) { continue }
+          if let watch, try subsystems.sockets.restore(watch, as: socket.number, of: id) {
+            continue
+          }
         } catch {
           log.write(.warning, "cannot take over a managed socket: \(error)")
         }
@@ -174,15 +179,15 @@ struct Takeover {
     for (id, watches) in inherited {
       for (socket, number) in watches {
         FileDescriptor(taking: number).close()
-        parts.store.remove(socket: socket, of: id)
+        subsystems.store.remove(socket: socket, of: id)
       }
     }
     return lost
   }
 
-  private func restore(_ connection: Connection, _ held: Holdings.Connection) {
-    if let id = held.stream, processes[id] != nil { parts.streams.restore(id, connection) }
-    if let monitor = held.monitor { parts.monitors.restore(connection, monitor) }
-    if let waiting = held.waiting { parts.requests.restore(waiting, connection) }
+  private func restore(_ connection: Connection, _ held: DaemonState.Connection) {
+    if let id = held.stream, processes[id] != nil { subsystems.streams.restore(id, connection) }
+    if let monitor = held.monitor { subsystems.monitors.restore(connection, monitor) }
+    if let waiting = held.waiting { subsystems.requests.restore(waiting, connection) }
   }
 }

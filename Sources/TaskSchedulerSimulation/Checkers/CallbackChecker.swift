@@ -51,7 +51,7 @@ struct CallbackChecker: Checker {
     }
   }
 
-  func settled(_ observed: ObservedState) throws(Finding) {
+  func checkFinalState(_ observed: ObservedState) throws(Finding) {
     for instance in observed.live {
       try require(
         instance.outstanding.isEmpty,

@@ -20,14 +20,14 @@ protocol Checker {
   /// Examines the observed state after all effects of an event.
   mutating func after(_ observed: ObservedState) throws(Finding)
   /// Examines the observed state when no work is outstanding.
-  func settled(_ observed: ObservedState) throws(Finding)
+  func checkFinalState(_ observed: ObservedState) throws(Finding)
 }
 
 extension Checker {
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {}
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {}
   mutating func after(_ observed: ObservedState) throws(Finding) {}
-  func settled(_ observed: ObservedState) throws(Finding) {}
+  func checkFinalState(_ observed: ObservedState) throws(Finding) {}
 
   func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws(Finding) {
     if holds { return }
@@ -149,12 +149,12 @@ public struct Checkers {
   /// Returns the first violation at the end of the liveness phase, or nil.
   func checkSettled(at now: UInt64) -> Finding? {
     do throws(Finding) {
-      try callbacks.settled(observed)
-      try suspension.settled(observed)
-      try ends.settled(observed)
-      try replies.settled(observed)
-      try keepAlive.settled(observed)
-      try notifications.settled(observed)
+      try callbacks.checkFinalState(observed)
+      try suspension.checkFinalState(observed)
+      try ends.checkFinalState(observed)
+      try replies.checkFinalState(observed)
+      try keepAlive.checkFinalState(observed)
+      try notifications.checkFinalState(observed)
       return nil
     } catch {
       return error
@@ -164,8 +164,8 @@ public struct Checkers {
   /// Returns the first violation after the scheduler has stopped, or nil.
   func checkStopped() -> Finding? {
     do throws(Finding) {
-      try replies.settled(observed)
-      try release.settled(observed)
+      try replies.checkFinalState(observed)
+      try release.checkFinalState(observed)
       return nil
     } catch {
       return error

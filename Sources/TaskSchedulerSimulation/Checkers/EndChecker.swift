@@ -89,7 +89,7 @@ struct EndChecker: Checker {
     }
   }
 
-  func settled(_ observed: ObservedState) throws(Finding) {
+  func checkFinalState(_ observed: ObservedState) throws(Finding) {
     for instance in observed.live {
       try require(instance.ending == nil, "\(instance.name) has not ended after the last limit")
     }

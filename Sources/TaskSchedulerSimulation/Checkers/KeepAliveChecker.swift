@@ -53,7 +53,7 @@ struct KeepAliveChecker: Checker {
     }
   }
 
-  func settled(_ observed: ObservedState) throws(Finding) {
+  func checkFinalState(_ observed: ObservedState) throws(Finding) {
     try require(handlers.isEmpty, "a keep-alive handler is left at the end of the run")
   }
 

@@ -17,7 +17,7 @@ struct MemoryChecker: Checker {
   /// The earliest instant at which a warning may be followed by an end.
   private var warningEnds: UInt64 = 0
   /// The instant from which lasting pressure must end an application.
-  private var patienceEnds: UInt64 = 0
+  private var choiceDueAt: UInt64 = 0
   /// The instant of the outstanding request for sizes.
   private var askedAt: UInt64?
   /// The last measured sizes in bytes, and the instant of their request.
@@ -40,7 +40,7 @@ struct MemoryChecker: Checker {
     case .memory(.pressed(let pressed)):
       // The last pressure may have ended without an event.
       if isCalm || isQuiet(observed) { waitAgain(observed) }
-      if isCalm { warningEnds = patienceEnds }
+      if isCalm { warningEnds = choiceDueAt }
       isCalm = false
       pressedAt = observed.now
       reading = pressed.memory
@@ -93,7 +93,7 @@ struct MemoryChecker: Checker {
 
   /// Restarts the time after which lasting pressure must end an application.
   private mutating func waitAgain(_ observed: ObservedState) {
-    patienceEnds = observed.now + Nanoseconds.of(observed.policy.memoryWarningTime)
+    choiceDueAt = observed.now + Nanoseconds.of(observed.policy.memoryWarningTime)
   }
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
@@ -177,8 +177,8 @@ struct MemoryChecker: Checker {
     mayChoose = false
     mustChoose = false
     let limits = observed.limits
-    let patience = limits.callbackTimeout * 2 + limits.terminateTimeout
-    victim = (chosen.id, name, observed.now + patience)
+    let terminationTime = limits.callbackTimeout * 2 + limits.terminateTimeout
+    victim = (chosen.id, name, observed.now + terminationTime)
   }
 
   private func isBelow(_ percent: Double) -> Bool {
@@ -193,7 +193,7 @@ struct MemoryChecker: Checker {
   ///
   /// The pressure must have outlasted the warning, unless memory is critical. An end must be able
   /// to help: memory is short, or the pressure comes from the daemon's own slice.
-  private func objection(_ observed: ObservedState) -> String? {
+  private func reasonAgainst(_ observed: ObservedState) -> String? {
     var mayHelp = isShort(observed)
     switch observed.event {
     case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
@@ -216,8 +216,8 @@ struct MemoryChecker: Checker {
   /// 100 ms; they do not invalidate the choice.
   private func checkTime(_ observed: ObservedState) throws(Finding) {
     if mayChoose, case .memory(.measured) = observed.event { return }
-    let objection = objection(observed)
-    try require(objection == nil, "an application is chosen, but \(objection ?? "")")
+    let reasonAgainst = reasonAgainst(observed)
+    try require(reasonAgainst == nil, "an application is chosen, but \(reasonAgainst ?? "")")
   }
 
   /// Checks that the daemon measures applications only shortly before it may end one.
@@ -282,10 +282,10 @@ struct MemoryChecker: Checker {
 
   /// Checks that lasting pressure ends an application at once, unless sizes are outstanding.
   private mutating func checkChoosing(_ lasts: Bool, _ observed: ObservedState) throws(Finding) {
-    if askedAt != nil, objection(observed) == nil { mayChoose = true }
+    if askedAt != nil, reasonAgainst(observed) == nil { mayChoose = true }
     guard lasts, !isCalm, victim == nil else { return }
     guard let candidate = candidate(observed) else { return waitAgain(observed) }
-    guard patienceEnds <= observed.now else { return }
+    guard choiceDueAt <= observed.now else { return }
     try require(
       askedAt != nil, "pressure lasts, but neither \(candidate.name) nor another application ends")
     mustChoose = true

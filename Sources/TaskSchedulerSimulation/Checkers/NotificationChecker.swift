@@ -274,7 +274,7 @@ struct NotificationChecker: Checker {
     }
   }
 
-  func settled(_ observed: ObservedState) throws(Finding) {
+  func checkFinalState(_ observed: ObservedState) throws(Finding) {
     let forgotten = pending.keys.map(\.number).min()
     try require(forgotten == nil, "transaction \(forgotten ?? 0) is neither stored nor refused")
   }

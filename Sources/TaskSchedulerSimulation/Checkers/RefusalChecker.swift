@@ -9,7 +9,7 @@ struct RefusalChecker: Checker {
   private var verdict = Verdict.unknown
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
-    verdict = judge(event, observed)
+    verdict = evaluate(event, observed)
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
@@ -21,7 +21,7 @@ struct RefusalChecker: Checker {
     }
   }
 
-  private func judge(_ event: Event, _ observed: ObservedState) -> Verdict {
+  private func evaluate(_ event: Event, _ observed: ObservedState) -> Verdict {
     switch event {
     case .application(.register(_, let key, _, let target, _)):
       start(key, target, mayStay: observed.manifest(for: key)?.multitasking ?? true, observed)

@@ -125,14 +125,15 @@ struct RelaunchChecker: Checker {
         !observed.launches.values.contains(where: { $0.key == key }), isPersistent(key, observed)
       else { continue }
       try require(
-        max(due, observed.floor, plan.awaitsMemory ? calmBy(observed) : 0) + slack >= observed.now,
+        max(due, observed.floor, plan.awaitsMemory ? memoryCalmBy(observed) : 0) + slack
+          >= observed.now,
         "\(key.id.name) is not relaunched in time")
     }
   }
 
   /// The latest instant at which pressure ends that the kernel no longer reports. One second covers
   /// the measurement of applications.
-  private func calmBy(_ observed: ObservedState) -> UInt64 {
+  private func memoryCalmBy(_ observed: ObservedState) -> UInt64 {
     max(pressedAt + quietTime(observed), memoryEndsBy, observed.floor) + Nanoseconds.second
   }
 

@@ -43,10 +43,10 @@ struct ReleaseChecker: Checker {
     if case .process(.leaderExited(let id, _)) = observed.event {
       try require(observed[id] == nil, "instance \(id.number) has ended, but is not released")
     }
-    if case .scheduler(.stop) = observed.event { try settled(observed) }
+    if case .scheduler(.stop) = observed.event { try checkFinalState(observed) }
   }
 
-  func settled(_ observed: ObservedState) throws(Finding) {
+  func checkFinalState(_ observed: ObservedState) throws(Finding) {
     let held = observed.live.first?.key.id.name
     try require(held == nil, "\(held ?? "") is not released")
   }

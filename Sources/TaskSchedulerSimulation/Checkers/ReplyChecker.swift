@@ -68,7 +68,7 @@ struct ReplyChecker: Checker {
     try require(mayWait, "\(observed.event) has no reply")
   }
 
-  func settled(_ observed: ObservedState) throws(Finding) {
+  func checkFinalState(_ observed: ObservedState) throws(Finding) {
     let forgotten = waiting.map(\.number).min()
     try require(forgotten == nil, "request \(forgotten ?? 0) has no reply at the end of the run")
   }

@@ -77,7 +77,7 @@ struct SuspensionChecker: Checker {
     return observed.now <= max(due, observed.floor) + slack
   }
 
-  func settled(_ observed: ObservedState) throws(Finding) {
+  func checkFinalState(_ observed: ObservedState) throws(Finding) {
     for instance in observed.live {
       try require(
         !instance.isStopping && instance.state != .background,

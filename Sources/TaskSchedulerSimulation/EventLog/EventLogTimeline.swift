@@ -118,9 +118,9 @@ public struct EventLogTimeline {
     case .scheduler(.started): return "the daemon starts"
     case .scheduler(.stop): return "the daemon stops"
     case .scheduler(.clockRead): return "the wall clock was read"
-    case .systemChanged(_, let change, _): return "change \(EventLogWords.text(change))"
-    case .notification(let event): return EventLogWords.step(event)
-    case .memory(let event): return EventLogWords.step(event)
+    case .systemChanged(_, let change, _): return "change \(EventLogText.text(change))"
+    case .notification(let event): return EventLogText.step(event)
+    case .memory(let event): return EventLogText.step(event)
     case .application, .socket, .process, .scheduler(.recovered), .resources:
       return stepOfInstance(event)
     }

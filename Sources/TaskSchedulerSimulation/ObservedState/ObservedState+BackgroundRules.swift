@@ -4,7 +4,7 @@ import TaskSchedulerCore
 extension ObservedState {
   func apply(_ event: ResourceEvent) {
     switch event {
-    case .used(let id, let use): if let instance = self[id] { judge(use, of: instance) }
+    case .used(let id, let use): if let instance = self[id] { evaluate(use, of: instance) }
     case .held(let id, _):
       guard let instance = self[id] else { return }
       instance.violatedRule =
@@ -14,7 +14,7 @@ extension ObservedState {
   }
 
   /// Decides whether the daemon must kill or throttle an instance for its use.
-  private func judge(_ use: ResourceUse, of instance: ObservedInstance) {
+  private func evaluate(_ use: ResourceUse, of instance: ObservedInstance) {
     (instance.violatedRule, instance.isExcessive) = (nil, instance.throttledTo != nil)
     guard instance.state == .background, instance.ending == nil, instance.isSampled else { return }
     guard let before = instance.useWindow, !use.isTraced else {

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// A scenario for `taskctl simulate`. Each file in `Examples/scenarios` describes the format.
-public struct Scenario: Hashable, Sendable {
+public struct Scenario: Equatable, Sendable {
   public var policy = Policy()
   public var applications: [Application] = []
   public var steps: [Step] = []
@@ -9,7 +9,7 @@ public struct Scenario: Hashable, Sendable {
   public var end: Duration?
 
   /// An application, and how it behaves.
-  public struct Application: Hashable, Sendable {
+  public struct Application: Equatable, Sendable {
     public var key: ApplicationKey
     public var seat = SeatID("seat0")
     public var modes: [BackgroundMode] = []
@@ -37,7 +37,7 @@ public struct Scenario: Hashable, Sendable {
   }
 
   /// Something that happens at a time.
-  public struct Step: Hashable, Sendable {
+  public struct Step: Equatable, Sendable {
     public var at: Duration
     public var action: Action
     /// The text of the step.
@@ -45,7 +45,7 @@ public struct Scenario: Hashable, Sendable {
   }
 
   /// An action. An application is its index in ``Scenario/applications``.
-  public enum Action: Hashable, Sendable {
+  public enum Action: Equatable, Sendable {
     case launch(Int, LaunchTarget)
     case register(Int, LaunchTarget)
     case adopt(Int, LaunchTarget)
@@ -83,7 +83,7 @@ public struct Scenario: Hashable, Sendable {
 }
 
 /// A mistake in a scenario.
-public struct ScenarioProblem: Error, Hashable, Sendable {
+public struct ScenarioProblem: Error, Equatable, Sendable {
   /// Counted from 1; the column in characters.
   public var line: Int
   public var column: Int

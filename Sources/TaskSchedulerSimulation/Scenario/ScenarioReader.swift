@@ -65,11 +65,11 @@ struct ScenarioReader {
           "\(TimeSpan.format(at)) is before the step above, which is at \(TimeSpan.format(time)); "
             + "steps stand in the order of time", at: column)
       }
-      try goOn(to: at, words, column)
+      try advance(to: at, words, column)
       try step(&words)
     case .after:
       let column = words.column
-      try goOn(to: time + (try moment(&words, "the time")), words, column)
+      try advance(to: time + (try moment(&words, "the time")), words, column)
       try step(&words)
     case .until:
       let column = words.column
@@ -84,7 +84,7 @@ struct ScenarioReader {
     try words.end()
   }
 
-  private mutating func goOn(
+  private mutating func advance(
     to next: Duration, _ words: ScenarioWords, _ column: Int
   ) throws(ScenarioProblem) {
     if let end = scenario.end, next > end {

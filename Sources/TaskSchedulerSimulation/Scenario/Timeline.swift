@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// The timeline of a scenario or of a daemon's event log.
-public struct Timeline: Hashable, Sendable {
+public struct Timeline: Equatable, Sendable {
   public var entries: [Entry] = []
   /// Whether the timeline would continue. It ended at the scenario's `until`, at the maximum
   /// length, or when only timers without effects were left.
@@ -16,7 +16,7 @@ public struct Timeline: Hashable, Sendable {
   static let quietTurnsMax = 100
 
   /// One entry of a timeline.
-  public struct Entry: Hashable, Sendable {
+  public struct Entry: Equatable, Sendable {
     /// The time since the start of the scenario or of the event log.
     public var at: Duration
     /// The application; nil for an entry of the daemon or the machine.
@@ -25,7 +25,7 @@ public struct Timeline: Hashable, Sendable {
   }
 
   /// The kind of an entry.
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: Equatable, Sendable {
     /// A step of the scenario, as it was written, or an event of an event log.
     case step(String)
     /// The state of an application at the start of the event log.

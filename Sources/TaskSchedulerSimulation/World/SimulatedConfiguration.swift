@@ -13,7 +13,7 @@ struct SimulatedConfiguration {
 
   init(seed: UInt64) {
     self.seed = seed
-    var chance = Chance(seed: seed, .policy)
+    var chance = SeededGenerator(seed: seed, .policy)
     seats = Array([SeatID("seat0"), SeatID("seat1")].prefix(1 + chance.below(2)))
     let nameCount = 2 + chance.below(Self.names.count - 1)
     let userCount = 1 + chance.below(2)
@@ -26,7 +26,7 @@ struct SimulatedConfiguration {
 
   /// Returns the manifests after a number of changes.
   func manifests(_ index: UInt64) -> [Manifest] {
-    var chance = Chance(seed: seed, .policy, 1000 + index)
+    var chance = SeededGenerator(seed: seed, .policy, 1000 + index)
     var manifests: [Manifest] = []
     for key in keys where !manifests.contains(where: { $0.id == key.id }) && chance.happens(700) {
       let modes = BackgroundMode.allCases.filter { _ in chance.happens(500) }
@@ -43,7 +43,7 @@ struct SimulatedConfiguration {
 
   /// Returns the policy after a number of changes.
   func policy(_ index: UInt64) -> Policy {
-    var chance = Chance(seed: seed, .policy, 2000 + index)
+    var chance = SeededGenerator(seed: seed, .policy, 2000 + index)
     var policy = Policy()
     if chance.happens(700) {
       policy.backgroundTime = .milliseconds(2000 + chance.below(60_000))
@@ -70,14 +70,14 @@ struct SimulatedConfiguration {
 
   /// Sets the memory settings, which stay the same for the whole run.
   private func setMemory(in policy: inout Policy) {
-    var chance = Chance(seed: seed, .memory)
+    var chance = SeededGenerator(seed: seed, .memory)
     policy.memoryWarningTime = .milliseconds(10 + chance.below(3000))
     policy.memoryQuietTime = policy.memoryPressureWindow + .milliseconds(1 + chance.below(9000))
     policy.memoryFloorPercent = chance.below(40)
     policy.memoryPageOut = chance.happens(500)
   }
 
-  private func setRules(in policy: inout Policy, _ chance: inout Chance) {
+  private func setRules(in policy: inout Policy, _ chance: inout SeededGenerator) {
     if chance.happens(700) {
       policy.backgroundUseWindow = .milliseconds(100 + chance.below(10_000))
     }
@@ -86,7 +86,7 @@ struct SimulatedConfiguration {
     if chance.happens(300) { policy.backgroundGPUTime = .milliseconds(1 + chance.below(1000)) }
   }
 
-  private func setWakeUps(in policy: inout Policy, _ chance: inout Chance) {
+  private func setWakeUps(in policy: inout Policy, _ chance: inout SeededGenerator) {
     if chance.happens(800) {
       policy.keepAliveMinimum = .milliseconds(3000 + chance.below(60_000))
       policy.keepAliveHandlerTime = .milliseconds(500 + chance.below(2400))

@@ -48,14 +48,14 @@ final class SimulatedCall: CurrentCall {
   init(_ request: RequestID) { self.request = request }
 
   var cookie: UInt64 { Self.cookie(of: request) }
-  var waiting: Holdings.Waiting? { Self.waiting(for: request) }
+  var waiting: DaemonState.Waiting? { Self.waiting(for: request) }
 
   func takeMessage() {}
 
   static func cookie(of request: RequestID) -> UInt64 { request.number + 1 }
 
-  static func waiting(for request: RequestID) -> Holdings.Waiting {
-    Holdings.Waiting(
+  static func waiting(for request: RequestID) -> DaemonState.Waiting {
+    DaemonState.Waiting(
       request: request, method: "call", application: "", takesMore: false, isOneway: false)
   }
 }

@@ -17,7 +17,7 @@ final class SimulatedFiles: EventLogFiles {
   }
 
   /// Small, so that the daemon often begins a new file.
-  static let room = EventLogRoom(bytes: 4 << 10, reserveBytes: 1 << 10)
+  static let room = EventLogCapacity(bytes: 4 << 10, reserveBytes: 1 << 10)
   static let boot = BootID("00000000-0000-4000-8000-000000000001")
   static let version = "simulation"
 

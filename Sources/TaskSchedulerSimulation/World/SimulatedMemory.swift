@@ -15,14 +15,14 @@ struct SimulatedMemory {
 extension Simulation {
   /// Makes memory short after some actions.
   func runShort(_ action: Int) {
-    var chance = Chance(seed: options.seed, .memory, UInt64(action) + 1)
+    var chance = SeededGenerator(seed: options.seed, .memory, UInt64(action) + 1)
     guard chance.happens(60) else { return }
     if chance.happens(200) { return warn(&chance) }
     machine.available = chance.below(chance.pick([40, 150, 600] as [UInt64]))
     if isUp { press(again: chance.below(12)) }
   }
 
-  private func warn(_ chance: inout Chance) {
+  private func warn(_ chance: inout SeededGenerator) {
     let key = chance.happens(600) ? chance.pick(configuration.keys) : nil
     let owner = chance.happens(300) ? chance.pick(configuration.keys).owner : nil
     send(.memory(.warn(request(nil), key, owner: key == nil ? owner : nil)))
@@ -41,7 +41,7 @@ extension Simulation {
   /// Returns the private memory of an instance, at times equal to that of another one.
   private func dirty(of id: InstanceID) -> UInt64 {
     guard let (index, _) = process(of: id) else { return 0 }
-    var chance = Chance(seed: options.seed, .memory, 1 << 32 + UInt64(index))
+    var chance = SeededGenerator(seed: options.seed, .memory, 1 << 32 + UInt64(index))
     return chance.happens(300) ? 50 : 1 + chance.below(200)
   }
 

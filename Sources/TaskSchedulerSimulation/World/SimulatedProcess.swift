@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// The behavior of a simulated application, drawn for each process.
-struct Habits {
+struct SimulatedBehavior {
   /// Whether it opens an event stream after its launch.
   var isAware: Bool
   var ignoresExpiration: Bool
@@ -13,7 +13,7 @@ struct Habits {
   /// Whether it keeps a lock on a shared file when it goes to the background.
   var keepsLock: Bool
 
-  init(_ chance: inout Chance, _ faults: Faults) {
+  init(_ chance: inout SeededGenerator, _ faults: Faults) {
     isAware = chance.happens(650)
     ignoresExpiration = chance.happens(faults[.ignoresExpiration])
     ignoresTermination = chance.happens(faults[.ignoresTermination])
@@ -28,7 +28,7 @@ struct Habits {
 final class SimulatedProcess {
   let leader: Leader
   let key: ApplicationKey
-  var habits: Habits
+  var habits: SimulatedBehavior
   /// The instance of which it is the leader; nil before the daemon manages it and after its
   /// release.
   var instance: InstanceID?
@@ -87,7 +87,7 @@ final class SimulatedProcess {
     (processor, gpu, countedAt) = (0, 0, now)
   }
 
-  init(leader: Leader, key: ApplicationKey, habits: Habits) {
+  init(leader: Leader, key: ApplicationKey, habits: SimulatedBehavior) {
     self.leader = leader
     self.key = key
     self.habits = habits

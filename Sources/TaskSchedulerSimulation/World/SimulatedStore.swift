@@ -109,7 +109,7 @@ final class SimulatedStore {
     }
   }
 
-  private func delay(_ chance: inout Chance, _ simulation: Simulation) -> UInt64 {
+  private func delay(_ chance: inout SeededGenerator, _ simulation: Simulation) -> UInt64 {
     if chance.happens(simulation.faults[.storeIsSlow]) {
       return chance.below(30 * Nanoseconds.second)
     }

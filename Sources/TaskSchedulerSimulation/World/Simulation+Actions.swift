@@ -3,7 +3,7 @@ import TaskSchedulerCore
 // The actions of users, programs and the machine.
 extension Simulation {
   /// Draws one action from a stream of its own, and performs it.
-  func act(_ chance: inout Chance) {
+  func act(_ chance: inout SeededGenerator) {
     if chance.happens(300) { return wake(&chance) }
     let workload = Workload(keys: configuration.keys, seats: configuration.seats)
     if let action = workload.action(&chance, faults, self) { perform(action) }

@@ -10,20 +10,20 @@ extension Simulation {
       Instant(nanoseconds: now)
     }
     eventLog.state = { [unowned self, unowned pump] in
-      (holdings, pump.scheduler, requestLast: UInt64(max(0, requesters.count - 1)))
+      (daemonState, pump.scheduler, requestLast: UInt64(max(0, requesters.count - 1)))
     }
     pump.start(daemon)
     return pump
   }
 
   /// What the daemon holds: the calls that wait for an answer.
-  private var holdings: Holdings {
-    var holdings = Holdings()
+  private var daemonState: DaemonState {
+    var daemonState = DaemonState()
     for request in unanswered {
-      holdings.connections[SimulatedCall.cookie(of: request)] = Holdings.Connection(
+      daemonState.connections[SimulatedCall.cookie(of: request)] = DaemonState.Connection(
         waiting: SimulatedCall.waiting(for: request))
     }
-    return holdings
+    return daemonState
   }
 
   /// Starts the first daemon.
@@ -91,7 +91,7 @@ extension Simulation {
     if let request = event.request { store.note(effects, of: request) }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
-    if let violatedInvariant = pump.scheduler.violatedInvariant {
+    if let violatedInvariant = pump.violatedInvariant {
       return report("invariants", violatedInvariant)
     }
     if let found = checkers.check(event, effects, at: now) {
@@ -188,7 +188,7 @@ extension Simulation {
 
   private func waitingCalls(_ replay: Replay) -> Set<RequestID> {
     Set(
-      replay.holdings.connections.compactMap { cookie, connection in
+      replay.daemonState.connections.compactMap { cookie, connection in
         connection.waiting.map(\.request).flatMap {
           SimulatedCall.cookie(of: $0) == cookie ? $0 : nil
         }
@@ -200,7 +200,7 @@ extension Simulation {
   }
 
   /// Reports the leaders and connections that ended while the daemon was down.
-  private func reconcile(_ keepsConnections: Bool, _ chance: inout Chance) {
+  private func reconcile(_ keepsConnections: Bool, _ chance: inout SeededGenerator) {
     for (number, index) in byInstance.enumerated() {
       guard isUp, let index else { continue }
       let id = InstanceID(UInt64(number))

@@ -12,11 +12,11 @@ extension Simulation {
 
   func newProcess(_ key: ApplicationKey) -> Int {
     let number = processes.count
-    var chance = Chance(seed: options.seed, .habits, UInt64(number))
+    var chance = SeededGenerator(seed: options.seed, .habits, UInt64(number))
     processes.append(
       SimulatedProcess(
         leader: Leader(pid: Int32(100 + number), startTime: UInt64(7 * number + 3)), key: key,
-        habits: Habits(&chance, faults)))
+        habits: SimulatedBehavior(&chance, faults)))
     return number
   }
 
@@ -27,7 +27,7 @@ extension Simulation {
       answer(request, reply)
     case .deliver(let id, let callback, _): deliver(callback, to: id)
     case .expire(let id, let task, _): expire(task, of: id)
-    case .notify(let id, let notice): tell(notice, to: id)
+    case .notify(let id, let notice): deliver(notice, to: id)
     case .socket(let effect): carryOut(effect)
     case .notification(let effect): store.carryOut(effect, in: self)
     case .spawn(let id, let key, _): spawn(id, key)

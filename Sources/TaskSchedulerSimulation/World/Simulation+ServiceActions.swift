@@ -5,7 +5,7 @@ import TaskSchedulerCore
 extension Simulation {
   var wallClock: WallTime { WallTime(nanoseconds: Int64(now) + wallOffset) }
 
-  func wake(_ chance: inout Chance) {
+  func wake(_ chance: inout SeededGenerator) {
     if chance.happens(faults[.clockIsSet]) { return setClock(&chance) }
     switch chance.below(100) {
     case 0..<20: setKeepAlive(&chance)
@@ -20,14 +20,14 @@ extension Simulation {
     }
   }
 
-  private func setClock(_ chance: inout Chance) {
+  private func setClock(_ chance: inout SeededGenerator) {
     let hours = Int64(chance.below(96)) - 48
     wallOffset += hours * 3600 * Int64(Nanoseconds.second)
     if isUp { post(.scheduler(.clockRead(wallClock))) }
   }
 
   /// Returns the leader of an instance that runs, the newest ones more often.
-  private func runningLeader(_ chance: inout Chance) -> Int? {
+  private func runningLeader(_ chance: inout SeededGenerator) -> Int? {
     for _ in 0..<4 where !processes.isEmpty {
       let index = processes.count - 1 - chance.below(min(processes.count, 12))
       let process = processes[index]
@@ -36,7 +36,7 @@ extension Simulation {
     return nil
   }
 
-  private func setKeepAlive(_ chance: inout Chance) {
+  private func setKeepAlive(_ chance: inout SeededGenerator) {
     guard let index = runningLeader(&chance), let id = processes[index].instance else { return }
     let shortest = checkers.policy.keepAliveMinimum
     let interval: Duration? =
@@ -50,7 +50,7 @@ extension Simulation {
     send(.application(.setKeepAlive(request(index), id, interval: interval)))
   }
 
-  private func handleSocket(_ chance: inout Chance) {
+  private func handleSocket(_ chance: inout SeededGenerator) {
     guard let index = runningLeader(&chance), let id = processes[index].instance else { return }
     let held = processes[index].sockets
     if held.isEmpty || chance.happens(600) {
@@ -70,7 +70,7 @@ extension Simulation {
 
   /// Makes data arrive on managed sockets, also while their application is being suspended or the
   /// daemon is down.
-  private func dataArrives(_ chance: inout Chance) {
+  private func dataArrives(_ chance: inout SeededGenerator) {
     let owners = sockets.owners
     guard !owners.isEmpty else { return }
     let id = chance.pick(owners)
@@ -90,7 +90,7 @@ extension Simulation {
     if !ready.isEmpty { post(.socket(.ready(id, ready))) }
   }
 
-  private func handleNotification(_ chance: inout Chance) {
+  private func handleNotification(_ chance: inout SeededGenerator) {
     let index = runningLeader(&chance)
     let key = index.map { processes[$0].key } ?? chance.pick(configuration.keys)
     let known = index.map { processes[$0].notifications } ?? []
@@ -110,7 +110,7 @@ extension Simulation {
     send(.notification(.cancel(request(index), key, id, stored: store.ids(of: key, id))))
   }
 
-  private func draft(_ chance: inout Chance) -> NotificationDraft {
+  private func draft(_ chance: inout SeededGenerator) -> NotificationDraft {
     let content = NotificationContent(title: "time")
     if chance.happens(200) { return NotificationDraft(content: content) }
     let repeats = chance.pick([nil, nil, nil, .minute, .hour, .day] as [RepeatInterval?])
@@ -123,7 +123,7 @@ extension Simulation {
       firesAt: WallTime(nanoseconds: wallClock.nanoseconds + delay - early))
   }
 
-  private func changeSystem(_ chance: inout Chance) {
+  private func changeSystem(_ chance: inout SeededGenerator) {
     guard isUp else { return }
     let kinds: [SystemChangeKind] = [
       .timeZone, .clock, .day, .locale, .network, .powerSource, .custom("a"), .custom("b"),
@@ -152,7 +152,7 @@ extension Simulation {
     }
   }
 
-  func tell(_ notice: Notice, to id: InstanceID) {
+  func deliver(_ notice: Notice, to id: InstanceID) {
     guard let (index, process) = process(of: id), process.isAlive, process.hasStream else { return }
     guard case .socketsReady(let event, _) = notice else { return }
     var chance = draw(.reactions)

@@ -4,7 +4,7 @@ import TaskSchedulerCore
 /// simulated world and real processes.
 public struct Workload: Sendable {
   /// One action. A process is named by its index in the order of creation.
-  public enum Action: Hashable, Sendable {
+  public enum Action: Equatable, Sendable {
     // The machine.
     case machineSleeps(nanoseconds: UInt64)
     case daemonDies(events: Int, effects: Int)
@@ -36,7 +36,7 @@ public struct Workload: Sendable {
   }
 
   /// The options of an adoption.
-  public struct AdoptionOptions: Hashable, Sendable {
+  public struct AdoptionOptions: Equatable, Sendable {
     public var backgroundTask: String?
     public var backgroundModes: [BackgroundMode]
   }
@@ -62,12 +62,14 @@ public struct Workload: Sendable {
   public func action(
     _ number: UInt64, seed: UInt64, faults: Faults, in world: some WorkloadState
   ) -> Action? {
-    var chance = Chance(seed: seed, .actions, number)
+    var chance = SeededGenerator(seed: seed, .actions, number)
     return action(&chance, faults, world)
   }
 
   /// Returns an action drawn from a stream of its own, or nil if that action does nothing.
-  func action(_ chance: inout Chance, _ faults: Faults, _ world: some WorkloadState) -> Action? {
+  func action(_ chance: inout SeededGenerator, _ faults: Faults, _ world: some WorkloadState)
+    -> Action?
+  {
     if let fault = fault(&chance, faults, world) { return fault }
     switch chance.below(100) {
     case 0..<34: return operatorAction(&chance)
@@ -81,7 +83,7 @@ public struct Workload: Sendable {
   }
 
   private func fault(
-    _ chance: inout Chance, _ faults: Faults, _ world: some WorkloadState
+    _ chance: inout SeededGenerator, _ faults: Faults, _ world: some WorkloadState
   ) -> Action? {
     if chance.happens(faults[.machineSleeps]) {
       let length =
@@ -114,7 +116,8 @@ public struct Workload: Sendable {
   }
 
   /// Returns a process that runs, the newest ones more often.
-  private func runningProcess(_ chance: inout Chance, _ world: some WorkloadState) -> Int? {
+  private func runningProcess(_ chance: inout SeededGenerator, _ world: some WorkloadState) -> Int?
+  {
     let count = world.processCount
     guard count > 0 else { return nil }
     for _ in 0..<4 {
@@ -124,7 +127,7 @@ public struct Workload: Sendable {
     return nil
   }
 
-  private func operatorAction(_ chance: inout Chance) -> Action {
+  private func operatorAction(_ chance: inout SeededGenerator) -> Action {
     let key = chance.happens(970) ? chance.pick(keys) : Self.unknownKey
     let target = chance.pick([LaunchTarget.foreground, .background])
     switch chance.below(16) {
@@ -144,7 +147,7 @@ public struct Workload: Sendable {
   }
 
   private func applicationAction(
-    _ chance: inout Chance, _ faults: Faults, _ world: some WorkloadState
+    _ chance: inout SeededGenerator, _ faults: Faults, _ world: some WorkloadState
   ) -> Action? {
     guard let process = runningProcess(&chance, world), world.isManaged(process),
       !world.isStopped(process)
@@ -172,7 +175,9 @@ public struct Workload: Sendable {
   }
 
   /// Draws an activity: audio, location or events.
-  private func activityAction(_ chance: inout Chance, _ world: some WorkloadState) -> Action? {
+  private func activityAction(_ chance: inout SeededGenerator, _ world: some WorkloadState)
+    -> Action?
+  {
     guard world.isDaemonUp else { return nil }
     let count = world.activityCount
     if count > 0, chance.happens(550) { return .activityEnds(chance.below(count)) }

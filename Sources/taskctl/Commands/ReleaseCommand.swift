@@ -133,7 +133,7 @@ struct ReleaseCommand: ParsableCommand {
   private func eventLogs() throws -> EventLogs {
     let own = options.path.path
     let path = eventLog ?? Self.directory(ofSocket: own)
-    guard let facts = FileFacts(path: path) else {
+    guard let facts = FileStatus(path: path) else {
       if eventLog == nil {
         try Self.checkReadable(path)
         return EventLogs(
@@ -149,12 +149,12 @@ struct ReleaseCommand: ParsableCommand {
       let directory = Self.parent(of: path)
       let lock = directory + "/lock"
       return EventLogs(
-        paths: [path], lock: FileFacts(path: lock) == nil ? nil : lock,
+        paths: [path], lock: FileStatus(path: lock) == nil ? nil : lock,
         socket: socket(besideFolder: directory), isFile: true)
     }
-    guard facts.isFolder else { throw Self.unreadable("\(path) is \(facts.kindName)") }
+    guard facts.isDirectory else { throw Self.unreadable("\(path) is \(facts.kindName)") }
     try Self.checkReadable(path)
-    let names = try Folder.names(path: path).filter { $0.hasPrefix("event-log.") }
+    let names = try Directory.names(path: path).filter { $0.hasPrefix("event-log.") }
     if names.isEmpty, eventLog != nil {
       throw Self.unreadable("the directory \(path) contains no event log")
     }
@@ -173,7 +173,7 @@ struct ReleaseCommand: ParsableCommand {
   /// Throws if the permissions of the path, or of a directory above it, prevent reading.
   private static func checkReadable(_ path: String) throws {
     do throws(BoundedFileError) {
-      _ = try Folder.names(path: path)
+      _ = try Directory.names(path: path)
     } catch {
       guard case .failed(let error) = error else { return }
       throw unreadable(
@@ -196,7 +196,7 @@ struct ReleaseCommand: ParsableCommand {
       return eventLogs.paths.isEmpty && !isUnit && answers(eventLogs.socket)
         ? nil : try resume(eventLogs)
     }
-    guard let lock = try Folder.lock(path: path) else { return nil }
+    guard let lock = try Directory.lock(path: path) else { return nil }
     let report = try resume(eventLogs)
     lock.close()
     return report
@@ -215,9 +215,9 @@ struct ReleaseCommand: ParsableCommand {
     let boot = BootID(try BootIdentity.text())
     for path in eventLogs.paths {
       do {
-        let bytes = try BoundedFile.beginning(of: path, bytesMax: LeftBehind.bytesMax)
+        let bytes = try BoundedFile.beginning(of: path, bytesMax: Leftovers.bytesMax)
         let left = try bytes.withUnsafeBytes { bytes in
-          Result { () throws(EventLogRefusal) in try LeftBehind(bytes, boot: boot) }
+          Result { () throws(EventLogRefusal) in try Leftovers(bytes, boot: boot) }
         }.get()
         let failuresBefore = report.failures.count
         try resume(left, &report)
@@ -236,11 +236,12 @@ struct ReleaseCommand: ParsableCommand {
       }
     }
     // The event log may be missing or older than a suspension; the environment marks the processes.
-    report.add(ProcessRelease.resume(ProcessMarks(socket: eventLogs.socket), in: try ProcFS()))
+    report.add(
+      ProcessRelease.resume(EnvironmentMarkers(socket: eventLogs.socket), in: try ProcFS()))
     return report
   }
 
-  private static func resume(_ left: LeftBehind, _ report: inout Report) throws {
+  private static func resume(_ left: Leftovers, _ report: inout Report) throws {
     let proc = try ProcFS()
     // Priorities first, so that no process runs at a lowered priority once it is resumed.
     let priorities = PriorityRelease.all(
@@ -257,11 +258,11 @@ struct ReleaseCommand: ParsableCommand {
 
 extension LoweredPriority {
   /// Returns nil for a lever that this version does not know.
-  fileprivate init?(_ held: Holdings.Lowered) {
-    guard let lever = PriorityLever(rawValue: held.lever) else { return nil }
+  fileprivate init?(_ held: DaemonState.Lowered) {
+    guard let kind = PriorityKind(rawValue: held.kind) else { return nil }
     self.init(
       thread: ProcessIdentity(pid: held.thread.pid, startTime: held.thread.startTime),
-      process: held.process, group: held.group.map { ControlGroup(path: $0) }, lever: lever,
+      process: held.process, group: held.group.map { ControlGroup(path: $0) }, kind: kind,
       before: held.before, after: held.after)
   }
 }

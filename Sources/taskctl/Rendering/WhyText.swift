@@ -65,7 +65,7 @@ enum WhyText {
         "It was sent to the background because \(PrintableText.of(other)) was activated at seat"
           + " \(PrintableText.of(application.seat)).")
     }
-    if let cause = explanation.cause.flatMap(CauseWords.sentence),
+    if let cause = explanation.cause.flatMap(CauseText.sentence),
       instance.displacedBy == nil || explanation.cause != "otherActivated" {
       lines.append(cause)
     }
@@ -206,7 +206,7 @@ enum WhyText {
 }
 
 /// The cause of the current state, in words.
-private enum CauseWords {
+private enum CauseText {
   /// Returns nil for a cause that only a newer daemon knows.
   static func sentence(_ cause: String) -> String? {
     switch cause {

@@ -80,7 +80,8 @@ struct Supervision: ~Copyable {
     while let signal = try signals.next() { try take(signal, child) }
   }
 
-  private mutating func take(_ signal: SignalQueue.Arrival, _ child: borrowing PIDFD) throws {
+  private mutating func take(_ signal: SignalQueue.ReceivedSignal, _ child: borrowing PIDFD) throws
+  {
     switch signal.number {
     case SIGINT, SIGQUIT:
       if isSuspended, !ignored.contains(signal.number) { try end(by: signal.number, child) }

@@ -75,7 +75,7 @@ enum ProgramCompletion {
 
   private static func programs(in directory: String) -> [String] {
     names(in: directory).filter {
-      access("\(directory)/\($0)", X_OK) == 0 && !isFolder("\(directory)/\($0)")
+      access("\(directory)/\($0)", X_OK) == 0 && !isDirectory("\(directory)/\($0)")
     }
   }
 
@@ -83,15 +83,15 @@ enum ProgramCompletion {
   private static func files(_ prefix: String) -> [String] {
     let directory = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
     return names(in: directory.isEmpty ? "." : directory).map { name in
-      isFolder(directory + name) ? "\(directory)\(name)/" : directory + name
+      isDirectory(directory + name) ? "\(directory)\(name)/" : directory + name
     }
   }
 
   private static func names(in directory: String) -> [String] {
-    ((try? Folder.names(path: directory)) ?? []).filter { $0 != "." && $0 != ".." }
+    ((try? Directory.names(path: directory)) ?? []).filter { $0 != "." && $0 != ".." }
   }
 
-  private static func isFolder(_ path: String) -> Bool {
+  private static func isDirectory(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }

@@ -52,7 +52,7 @@ enum JournalAccess {
     if uid == 0 { return true }
     let names = ["system.journal"] + (ofUserDaemon ? ["user-\(uid).journal"] : [])
     for directory in directories {
-      for machine in (try? Folder.names(path: directory)) ?? [] {
+      for machine in (try? Directory.names(path: directory)) ?? [] {
         for name in names
         where faccessat(AT_FDCWD, "\(directory)/\(machine)/\(name)", R_OK, AT_EACCESS) == 0 {
           return true

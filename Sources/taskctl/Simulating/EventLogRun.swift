@@ -73,7 +73,7 @@ struct EventLogRun {
 
   /// Returns a copy of the file, to which a running daemon may be writing.
   private func read() throws -> (path: String, bytes: [UInt8]) {
-    guard FileFacts(path: path)?.isFolder == true else { return (path, try bytes(of: path)) }
+    guard FileStatus(path: path)?.isDirectory == true else { return (path, try bytes(of: path)) }
     for _ in 1..<Self.attemptsMax {
       let newest = try newest()
       do throws(BoundedFileError) {
@@ -92,7 +92,7 @@ struct EventLogRun {
   private func newest() throws -> String {
     let names: [String]
     do throws(BoundedFileError) {
-      names = try Folder.names(path: path)
+      names = try Directory.names(path: path)
     } catch {
       throw unreadable(
         "could not read the directory \(path): \(error.words(limitOf: "an event log"))")

@@ -20,7 +20,7 @@ struct ScenarioRun {
     } catch {
       throw CommandFailure.failed(name: "InvalidScenario", sentence: sentence(error))
     }
-    let timeline = ScenarioPlay.timeline(of: scenario)
+    let timeline = ScenarioRunner.timeline(of: scenario)
     try Output.write(
       isJSON
         ? JSONOutput.line(TimelineDocument.json(timeline), nil)

@@ -40,7 +40,7 @@ enum TimelineText {
     case .expiration(let task, let remaining):
       "the expiration handler of task \(task.number) is called"
         + (remaining.map { ", \(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "")
-    case .notice(let notice): NoticeWords.words(notice)
+    case .notice(let notice): NoticeText.words(notice)
     case .shown(let id): "notification \(id.number) is shown to the user"
     case .change(let change): words(change, painter)
     }

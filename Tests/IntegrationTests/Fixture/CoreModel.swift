@@ -16,7 +16,7 @@ final class CoreModel {
   private(set) var answers: [Answer] = []
   private var asked: [RequestID: Event] = [:]
   /// The stream events that each instance received, in order.
-  private(set) var told: [InstanceID: [Told]] = [:]
+  private(set) var told: [InstanceID: [DeliveredEvent]] = [:]
   private var instances: [Leader: InstanceID] = [:]
 
   struct Answer {
@@ -25,7 +25,7 @@ final class CoreModel {
   }
 
   /// One event of an event stream.
-  enum Told: Hashable {
+  enum DeliveredEvent: Hashable {
     case callback(String, UInt64)
     case expiration(UInt64)
   }
@@ -41,8 +41,8 @@ final class CoreModel {
   @discardableResult
   func refresh() throws -> [(Scheduler, Instant)] {
     var states = [(scheduler, now)]
-    let names = try Folder.names(path: folder).filter { $0.hasPrefix("event-log.") }
-    guard names == ["event-log.1"] else { throw Unlike("the event logs are \(names)") }
+    let names = try Directory.names(path: folder).filter { $0.hasPrefix("event-log.") }
+    guard names == ["event-log.1"] else { throw PredictionMismatch("the event logs are \(names)") }
     let bytes = try BoundedFile(path: "\(folder)/event-log.1", bytesMax: 1 << 24).bytes
     try bytes.withUnsafeBytes { bytes in
       var reader = try EventLogReader(bytes, boot: nil)
@@ -59,7 +59,9 @@ final class CoreModel {
         states.append((scheduler, at))
       }
       recordCount = record
-      if let damage = reader.damage { throw Unlike("the event log is damaged \(damage)") }
+      if let damage = reader.damage {
+        throw PredictionMismatch("the event log is damaged \(damage)")
+      }
     }
     return states
   }
@@ -77,7 +79,7 @@ final class CoreModel {
       switch effect {
       case .reply(let request, let reply):
         guard let event = asked.removeValue(forKey: request) else {
-          throw Unlike("\(request) was not asked, or is answered twice")
+          throw PredictionMismatch("\(request) was not asked, or is answered twice")
         }
         answers.append(Answer(event: event, reply: reply))
       case .manage(let id, let leader, _): instances[leader] = id
@@ -104,7 +106,7 @@ final class CoreModel {
 }
 
 /// The observed behaviour differs from the core's prediction.
-struct Unlike: Error, CustomStringConvertible {
+struct PredictionMismatch: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
@@ -174,8 +176,8 @@ extension Reply {
 extension TestApplication {
   /// Returns everything that the application has printed until its end: stream events, and answers
   /// to calls.
-  func rest() throws -> (events: [CoreModel.Told], answers: [String]) {
-    var told: [CoreModel.Told] = []
+  func rest() throws -> (events: [CoreModel.DeliveredEvent], answers: [String]) {
+    var told: [CoreModel.DeliveredEvent] = []
     while let event = try nextEventOrEnd() {
       let parameters = event["parameters"]
       if case .string(let kind)? = parameters?["callback"]?["kind"],

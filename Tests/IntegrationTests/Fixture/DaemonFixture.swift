@@ -146,8 +146,8 @@ final class DaemonFixture: Sendable {
     if rebooting {
       endPrograms()
       let eventLog = folder.file("event-log")
-      for name in try Folder.names(path: eventLog) {
-        try Folder.remove(path: "\(eventLog)/\(name)")
+      for name in try Directory.names(path: eventLog) {
+        try Directory.remove(path: "\(eventLog)/\(name)")
       }
     }
     try body()

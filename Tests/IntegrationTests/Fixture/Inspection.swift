@@ -21,7 +21,7 @@ final class Inspection {
     self.model = model
   }
 
-  /// Throws ``Unlike`` where they differ.
+  /// Throws ``PredictionMismatch`` where they differ.
   ///
   /// - Parameter leaders: the processes to inspect, with all members of the groups that they lead.
   func compare(_ leaders: [Leader]) throws {
@@ -34,7 +34,7 @@ final class Inspection {
     let states = try model.refresh().map(\.0)
     guard states.contains(where: { isLike($0, shown, from: begin, to: end) }) else {
       let core = states.map { "\(Self.text($0.statuses(at: end)))" }.joined(separator: "\n or ")
-      throw Unlike("the daemon shows\n    \(Self.text(shown))\nthe core\n    \(core)")
+      throw PredictionMismatch("the daemon shows\n    \(Self.text(shown))\nthe core\n    \(core)")
     }
     facts.compared += 1
     // The state did not change, so the daemon carried out all effects before it answered.
@@ -61,7 +61,7 @@ final class Inspection {
     guard model.eventCount == eventCount else { return }
     facts.stopped += stopped
     facts.running += running
-    guard problems.isEmpty else { throw Unlike(problems.joined(separator: "; ")) }
+    guard problems.isEmpty else { throw PredictionMismatch(problems.joined(separator: "; ")) }
   }
 
   // MARK: The daemon's words

@@ -45,7 +45,7 @@ struct InstalledDocuments {
     var pages: [Page] = []
     for section in ["1", "5", "8"] {
       let folder = tree.file("usr/share/man/man\(section)")
-      for file in try Folder.names(path: folder) where file.hasSuffix(".\(section)") {
+      for file in try Directory.names(path: folder) where file.hasSuffix(".\(section)") {
         let path = "\(folder)/\(file)"
         pages.append(
           Page(
@@ -65,7 +65,7 @@ struct InstalledDocuments {
 
   /// Returns the paths of all installed documents, relative to their directory.
   func documents(in folder: String = "") throws -> [String] {
-    try Folder.names(path: papers + "/" + folder).sorted().flatMap { name in
+    try Directory.names(path: papers + "/" + folder).sorted().flatMap { name in
       let path = folder.isEmpty ? name : "\(folder)/\(name)"
       if name.hasSuffix(".md") { return [path] }
       return name.contains(".") ? [] : (try? documents(in: path)) ?? []

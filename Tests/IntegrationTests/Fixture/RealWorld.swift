@@ -95,7 +95,7 @@ final class RealWorld {
         if number % 4 == 3 { try waitForChange() }
         try compare()
       } catch {
-        throw Unlike("seed \(seed), action \(number): \(error)")
+        throw PredictionMismatch("seed \(seed), action \(number): \(error)")
       }
       number += 1
     }
@@ -152,7 +152,7 @@ final class RealWorld {
     case .activityBegins, .activityEnds, .openStream: return
     case .machineSleeps, .daemonDies, .configurationChanges, .debuggerAttaches, .losesStream,
       .endWrongly, .acknowledgeWrongly:
-      throw Unlike("without this fault it was drawn: \(action)")
+      throw PredictionMismatch("without this fault it was drawn: \(action)")
     }
     tally.actions += 1
   }
@@ -172,7 +172,7 @@ final class RealWorld {
     // The core would also refuse a request that the daemon refuses before it reaches the core.
     let reply = given.isEmpty ? model.answer(to: event) : given.count == 1 ? given[0] : nil
     guard let reply, reply.word == heard else {
-      throw Unlike("\(event) was answered by \(heard), and by the core \(given)")
+      throw PredictionMismatch("\(event) was answered by \(heard), and by the core \(given)")
     }
     tally.answers += 1
   }
@@ -208,7 +208,7 @@ final class RealWorld {
     }?.reply
     let heard = event.errorName ?? "done"
     guard let reply, reply.word == heard else {
-      throw Unlike("registering \(key.id.name) was answered by \(heard)")
+      throw PredictionMismatch("registering \(key.id.name) was answered by \(heard)")
     }
     tally.answers += 1
   }
@@ -258,12 +258,16 @@ final class RealWorld {
   // MARK: Programs
 
   private func leader(_ pid: Int32) throws -> Leader {
-    guard let stat = try daemon.proc.stat(pid) else { throw Unlike("there is no process \(pid)") }
+    guard let stat = try daemon.proc.stat(pid) else {
+      throw PredictionMismatch("there is no process \(pid)")
+    }
     return Leader(pid: pid, startTime: stat.startTime)
   }
 
   private func pidfd(_ pid: Int32) throws -> PIDFD {
-    guard let pidfd = try PIDFD.open(pid) else { throw Unlike("there is no process \(pid)") }
+    guard let pidfd = try PIDFD.open(pid) else {
+      throw PredictionMismatch("there is no process \(pid)")
+    }
     return pidfd
   }
 
@@ -293,11 +297,13 @@ final class RealWorld {
       let (heard, answers) = try application.rest()
       let said = model.told[id] ?? []
       guard heard.elementsEqual(said.prefix(heard.count)) else {
-        throw Unlike("seed \(seed): \(application.id) heard \(heard); the core said \(said)")
+        throw PredictionMismatch(
+          "seed \(seed): \(application.id) heard \(heard); the core said \(said)")
       }
       let given = model.answers.filter { $0.event.isTaskCall(of: id) }.map(\.reply.text)
       guard answers.elementsEqual(given.prefix(answers.count)) else {
-        throw Unlike("seed \(seed): \(application.id) got \(answers); the core gave \(given)")
+        throw PredictionMismatch(
+          "seed \(seed): \(application.id) got \(answers); the core gave \(given)")
       }
       tally.told += heard.count
       tally.answers += answers.count

@@ -71,7 +71,7 @@ final class DesktopDriver {
   }
 
   /// Handles everything that is ready, and its consequences.
-  func settle() throws {
+  func waitUntilIdle() throws {
     let idle = try loop.whenIdle { self.isIdle = true }
     isIdle = false
     idle.request()

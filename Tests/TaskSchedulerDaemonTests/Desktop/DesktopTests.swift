@@ -149,7 +149,7 @@ struct DesktopTests {
     try driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     desktop.sendService(signal: SIGSTOP)
-    let ticking = try Ticking(driver.loop)
+    let ticking = try LoopLatencyProbe(driver.loop)
     let count: UInt64 = 300
     for number in 2...count { try driver.show(number, "Number \(number)") }
     try driver.wait { _ in driver.failures(count) == [.noAnswer] && ticking.count >= 200 }
@@ -166,7 +166,7 @@ struct DesktopTests {
   func thousand() throws {
     let desktop = try Desktop(shownMax: 1)
     let driver = try DesktopDriver(desktop.bus)
-    let ticking = try Ticking(driver.loop)
+    let ticking = try LoopLatencyProbe(driver.loop)
     let start = BootClock.now()
     for number in 1...1000 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
     try driver.wait { _ in driver.shown.count == 1000 }
@@ -227,7 +227,7 @@ struct DesktopTests {
 }
 
 /// Measures how late the loop handles a timer that is due every 5 ms.
-final class Ticking {
+final class LoopLatencyProbe {
   private(set) var count = 0
   private(set) var latest: Duration = .zero
   private var due: UInt64 = 0

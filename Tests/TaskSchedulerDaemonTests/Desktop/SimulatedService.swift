@@ -5,7 +5,7 @@ import TestSupport
 /// A notification service that misbehaves in ways that a real one cannot be made to. It uses
 /// libsystemd, which the daemon also needs.
 final class SimulatedService {
-  enum Habit: String {
+  enum Misbehavior: String {
     /// Answers normally.
     case answers
     /// Owns the name, and never reads.
@@ -24,7 +24,7 @@ final class SimulatedService {
 
   private let process: TestProcess
 
-  init(on bus: SessionBus, _ habit: Habit, uid: UInt32? = nil) throws {
+  init(on bus: SessionBus, _ habit: Misbehavior, uid: UInt32? = nil) throws {
     process = try TestProcess.python(Self.program, [habit.rawValue]) {
       $0.environment = bus.environment
       if let uid { $0.identity = .init(uid: uid, gid: uid, groups: []) }

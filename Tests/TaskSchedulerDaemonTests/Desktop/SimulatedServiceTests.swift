@@ -109,12 +109,12 @@ struct SimulatedServiceTests {
 
   @Test(
     "A simulated service that hangs is reported, and the loop continues",
-    arguments: [SimulatedService.Habit.hangs, .hangsWhenAsked])
-  func hangs(_ habit: SimulatedService.Habit) throws {
+    arguments: [SimulatedService.Misbehavior.hangs, .hangsWhenAsked])
+  func hangs(_ habit: SimulatedService.Misbehavior) throws {
     let bare = try BareBus()
     var hanging: SimulatedService? = try SimulatedService(on: bare.bus, habit)
     let driver = try DesktopDriver(bare.bus, answerTime: .milliseconds(100))
-    let ticking = try Ticking(driver.loop)
+    let ticking = try LoopLatencyProbe(driver.loop)
     for number in 1...100 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
     try driver.wait { _ in driver.failures(100) == [.noAnswer] && ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
@@ -192,7 +192,7 @@ struct SimulatedServiceTests {
     let bare = try BareBus(services: folder.path)
     let driver = try DesktopDriver(bare.bus)
     driver.close(1)
-    try driver.settle()
+    try driver.waitUntilIdle()
     #expect(try bare.hasService() == false)
     try driver.show(1, "a")
     try driver.wait(for: .shown(1))
@@ -211,7 +211,7 @@ struct SimulatedServiceTests {
     #expect(try bare.clients() == before + 1)
     try service.send("NotificationClosed 1 1")
     try driver.wait(for: .closed(1, .expired))
-    try driver.settle()
+    try driver.waitUntilIdle()
     #expect(try bare.clients() == before)
     try driver.show(2, "b")
     try driver.wait(for: .shown(2))
@@ -283,7 +283,7 @@ struct SimulatedServiceTests {
     let folder = TemporaryDirectory()
     let listener = try UnixSocket.listen(path: folder.file("bus"), mode: 0o600)
     let driver = try DesktopDriver(.one("unix:path=\(folder.file("bus"))"))
-    let ticking = try Ticking(driver.loop)
+    let ticking = try LoopLatencyProbe(driver.loop)
     try driver.show(1, "a")
     try driver.wait { _ in ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))

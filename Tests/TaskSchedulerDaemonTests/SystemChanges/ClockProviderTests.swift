@@ -27,7 +27,7 @@ struct ClockProviderTests {
     /// Simulates the kernel's report that the clock was set.
     private func tell(_ provider: ClockProvider) {
       let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
-      SyscallFaults.$errnoFor.withValue(wasSet) { provider.look() }
+      SyscallFaults.$errnoFor.withValue(wasSet) { provider.read() }
     }
 
     @Test("A set clock is reported with the new offset, forward or back (simulated ECANCELED)")
@@ -73,7 +73,7 @@ struct ClockProviderTests {
       let clock = Clock()
       let provider = try provider(clock)
       clock.offset += 1_000_000_000
-      provider.look()
+      provider.read()
       #expect(clock.told.isEmpty)
     }
   #endif

@@ -35,8 +35,8 @@ struct NetworkProviderTests {
 
   /// Waits for one more reading of the tables. Every reading follows a burst.
   private func waitForLook() throws {
-    let before = provider.looks
-    try watcher.wait(for: "the provider's look") { provider.looks > before }
+    let before = provider.readCount
+    try watcher.wait(for: "the provider's look") { provider.readCount > before }
   }
 
   @Test("The first and the last default route are reported")

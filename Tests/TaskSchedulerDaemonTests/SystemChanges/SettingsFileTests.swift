@@ -10,11 +10,11 @@ import Testing
 struct TimeZoneProviderTests {
   private let etc = SimulatedEtc()
   private let watcher: ChangeWatcher
-  private let looks = Looks()
+  private let readCounter = ReadCounter()
   private let provider: TimeZoneProvider
 
   /// Counts how often the provider has read the settings.
-  private final class Looks {
+  private final class ReadCounter {
     var count = 0
   }
 
@@ -22,11 +22,11 @@ struct TimeZoneProviderTests {
     watcher = try ChangeWatcher()
     provider = TimeZoneProvider(
       loop: watcher.loop, etc: etc.path, report: watcher.report,
-      rulesChanged: { [looks] in looks.count += 1 })
+      rulesChanged: { [readCounter] in readCounter.count += 1 })
   }
 
   private func waitForLook(_ count: Int) throws {
-    try watcher.wait(for: "the provider's look") { looks.count >= count }
+    try watcher.wait(for: "the provider's look") { readCounter.count >= count }
   }
 
   @Test("A replaced link of the time zone is reported with the zone's name")
@@ -37,7 +37,7 @@ struct TimeZoneProviderTests {
     #expect(try watcher.next() == SystemChange(kind: .timeZone, value: "America/New_York"))
     try etc.setZone("Asia/Kathmandu")
     #expect(try watcher.next() == SystemChange(kind: .timeZone, value: "Asia/Kathmandu"))
-    #expect(looks.count == 2)
+    #expect(readCounter.count == 2)
   }
 
   @Test("A link that is removed and created again, as by ln -sf, is reported once")
@@ -71,7 +71,7 @@ struct TimeZoneProviderTests {
     try watcher.loop.turn(within: .seconds(1))
     try etc.setZone("Asia/Tokyo")
     #expect(try watcher.next().value == "Asia/Tokyo")
-    #expect(looks.count == 1)
+    #expect(readCounter.count == 1)
   }
 
   @Test("/etc/timezone names the zone if localtime is not a link; otherwise its rules count")
@@ -151,7 +151,7 @@ struct LocaleProviderTests {
     try etc.replace("locale.conf", "LANG=en_US.UTF-8\n")
     try provider.start()
     try etc.replace("locale.conf", "# spoken here\nLANG='en_US.UTF-8' \nFOO=bar\n")
-    try watcher.wait(for: "the provider's look") { provider.looks == 1 }
+    try watcher.wait(for: "the provider's look") { provider.readCount == 1 }
     try etc.replace("locale.conf", "LANG=fr_FR.UTF-8\n")
     #expect(try watcher.next() == SystemChange(kind: .locale, value: "fr_FR.UTF-8"))
     #expect(watcher.changes.isEmpty)
@@ -161,7 +161,7 @@ struct LocaleProviderTests {
   func debian() throws {
     try provider.start()
     try etc.makeFolder("default")
-    try watcher.wait(for: "the provider's look") { provider.looks == 1 }
+    try watcher.wait(for: "the provider's look") { provider.readCount == 1 }
     etc.folder.write("default/locale", "LANG=es_ES.UTF-8\n")
     #expect(try watcher.next() == SystemChange(kind: .locale, value: "es_ES.UTF-8"))
     try etc.replace("locale.conf", "LANG=pt_BR.UTF-8\n")

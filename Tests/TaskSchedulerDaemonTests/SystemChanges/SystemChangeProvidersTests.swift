@@ -20,12 +20,13 @@ struct SystemChangeProvidersTests {
   }
 
   private func start(etc: String, clock: Clock = Clock()) -> SystemChangeProviders {
-    var places = SystemChangeProviders.Places()
-    places.etc = etc
-    places.systemBus = BusAddress(text: "unix:path=\(self.etc.folder.file("no-bus"))", owner: nil)
-    places.clockOffset = { clock.offset }
+    var locations = SystemChangeProviders.Locations()
+    locations.etc = etc
+    locations.systemBus = BusAddress(
+      text: "unix:path=\(self.etc.folder.file("no-bus"))", owner: nil)
+    locations.clockOffset = { clock.offset }
     return SystemChangeProviders(
-      loop: watcher.loop, log: Log(target: .stderr, level: .error), places: places,
+      loop: watcher.loop, log: Log(target: .stderr, level: .error), locations: locations,
       report: watcher.report,
       clockSet: { [watcher] offset in
         #expect(watcher.changes.isEmpty, "the zone is reported first")
@@ -52,7 +53,7 @@ struct SystemChangeProvidersTests {
       clock.offset += 2 * 86_400 * 1_000_000_000
       // Simulates the kernel's report that the clock was set.
       let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
-      SyscallFaults.$errnoFor.withValue(wasSet) { providers.clock.look() }
+      SyscallFaults.$errnoFor.withValue(wasSet) { providers.clock.read() }
       #expect(clock.told == [clock.offset])
       #expect(try watcher.next() == SystemChange(kind: .clock))
       #expect(try watcher.next().kind == .day)
@@ -67,7 +68,7 @@ struct SystemChangeProvidersTests {
     #if DEBUG
       clock.offset += 5_000_000
       let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
-      SyscallFaults.$errnoFor.withValue(wasSet) { providers.clock.look() }
+      SyscallFaults.$errnoFor.withValue(wasSet) { providers.clock.read() }
       #expect(try watcher.next() == SystemChange(kind: .clock))
     #endif
     withExtendedLifetime(providers) {}

@@ -1,0 +1,22 @@
+import Glibc
+import LinuxSystem
+
+/// Makes a descriptor readable in the loop when another thread has something for it.
+package final class LoopNotifier: Sendable {
+  private let event: FileDescriptor
+
+  package init() throws(SystemError) { event = try FileDescriptor.event() }
+
+  package var rawValue: Int32 { event.rawValue }
+
+  package func notify() {
+    var one: UInt64 = 1
+    // It fails only if the bell rings already.
+    _ = write(event.rawValue, &one, MemoryLayout<UInt64>.size)
+  }
+
+  package func clear() {
+    var count: UInt64 = 0
+    _ = read(event.rawValue, &count, MemoryLayout<UInt64>.size)
+  }
+}

@@ -1,0 +1,68 @@
+import CLinux
+import Glibc
+
+extension Directory {
+  /// Creates a directory and its missing parents durably. Only their owner may enter new ones.
+  public static func makeAll(path: String) throws(SystemError) {
+    guard !path.isEmpty, FileStatus(path: path)?.isDirectory != true else { return }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let parent = parts.joined(separator: "/")
+    try makeAll(path: parent)
+    try make(path: path)
+    try sync(path: parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent)
+  }
+
+  /// Creates an empty file that only its owner may read and write. Leaves an existing file as it
+  /// is.
+  ///
+  /// - Throws: EACCES, EROFS, also if this process may not write an existing file.
+  public static func makeFile(path: String) throws(SystemError) {
+    // An existing file is not opened, because closing it would release this process's locks on it
+    // (see `lock`).
+    let number = try check("open \(path)", nilFor: EEXIST) {
+      clinux_create(path, O_RDWR | O_EXCL, 0o600)
+    }
+    if let number { return FileDescriptor(taking: number).close() }
+    try check("access \(path)") { access(path, W_OK) }
+  }
+
+  /// Creates a file with this much allocated space, and replaces an existing one. Only its owner
+  /// may read and write it.
+  ///
+  /// - Throws: ENOSPC, EDQUOT without enough space. The file exists then, and is shorter.
+  public static func makeFile(path: String, bytesCount: Int) throws(SystemError) {
+    try remove(path: path)
+    let file = FileDescriptor(
+      taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_EXCL, 0o600) })
+    let code = posix_fallocate(file.rawValue, 0, bytesCount)
+    guard code == 0 else { throw SystemError(call: "fallocate \(path)", errno: code) }
+  }
+
+  /// Returns the space that a regular file occupies, in bytes; 0 if it does not exist.
+  public static func allocatedBytes(path: String) -> Int {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
+    return Int(status.st_blocks) * 512
+  }
+
+  /// Returns the free space for this process in the file system of a file, in bytes. The file may
+  /// be missing.
+  public static func freeBytes(path: String) throws(SystemError) -> Int {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let folder = parts.joined(separator: "/")
+    var facts = statvfs()
+    try check("statvfs \(folder)") {
+      statvfs(folder.isEmpty ? path.hasPrefix("/") ? "/" : "." : folder, &facts)
+    }
+    return Int(clamping: UInt64(facts.f_bavail)).multipliedReportingOverflow(
+      by: Int(clamping: UInt64(facts.f_frsize))
+    ).partialValue
+  }
+
+  /// Waits until the entries of a directory are on the disk.
+  public static func sync(path: String) throws(SystemError) {
+    let folder = try FileDescriptor.open(reading: path, flags: O_DIRECTORY)
+    let number = folder.rawValue
+    try check("fsync \(path)") { fsync(number) }
+  }
+}

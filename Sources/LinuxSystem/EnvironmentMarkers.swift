@@ -1,0 +1,37 @@
+/// The marks of a daemon in the environment of processes.
+public struct EnvironmentMarkers {
+  /// The variable with the same value in all processes of an instance.
+  public static let markerName = "TASKSCHEDD_INSTANCE"
+  /// The variable that names the daemon.
+  public static let socketName = "TASKSCHEDD_SOCKET"
+
+  private let place: SocketPlace
+
+  /// - Parameter socket: the path of the daemon's socket.
+  public init(socket: String) {
+    place = SocketPlace(socket)
+  }
+
+  /// Returns the mark of a process; nil if it has none, has that of another daemon, or may not be
+  /// read. A process that names no daemon may be one of this daemon.
+  public func marker(of pid: Int32, in proc: ProcFS) -> String? {
+    let values = try? proc.environmentValues(pid, of: [Self.markerName, Self.socketName])
+    guard let values, let marker = values[Self.markerName],
+      values[Self.socketName].map({ SocketPlace($0) == place }) ?? true
+    else { return nil }
+    return marker
+  }
+
+  /// A path, compared after resolving the links of its directory. The socket need not exist.
+  private struct SocketPlace: Equatable {
+    let folder: String
+    let name: Substring
+
+    init(_ path: String) {
+      let slash = path.lastIndex(of: "/")
+      let folder = slash.map { String(path[...$0]) } ?? "."
+      self.folder = Directory.resolved(path: folder) ?? folder
+      name = slash.map { path[path.index(after: $0)...] } ?? path[...]
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Glibc
+
+/// A value that threads share. One thread changes it, and another waits for a change.
+public final class SharedValue<State>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let changed: UnsafeMutablePointer<pthread_cond_t>
+  // Accessed only under the mutex, so the class is Sendable.
+  private var state: State
+
+  public init(_ state: sending State) {
+    self.state = state
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    changed = .allocate(capacity: 1)
+    changed.initialize(to: pthread_cond_t())
+    let codes = (pthread_mutex_init(mutex, nil), pthread_cond_init(changed, nil))
+    precondition(codes == (0, 0), "they need nothing on Linux that could be lacking")
+  }
+
+  deinit {
+    pthread_cond_destroy(changed)
+    changed.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Changes the value and wakes the waiting threads.
+  public func change<Result>(_ body: (inout State) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    pthread_cond_broadcast(changed)
+    return body(&state)
+  }
+
+  /// Waits until the body returns a value. Calls it again after each change.
+  public func wait<Result>(until body: (inout State) -> Result?) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&state) { return result }
+      pthread_cond_wait(changed, mutex)
+    }
+  }
+}
+
+/// A value that is computed on another thread.
+public final class Future<Value: Sendable>: Sendable {
+  private let shared = SharedValue<Value?>(nil)
+
+  /// Computes the value at once at the limit on threads.
+  public init(_ work: @escaping @Sendable () -> Value) {
+    do throws(SystemError) {
+      try DetachedThread.start { [shared] in
+        let value = work()
+        shared.change { $0 = value }
+      }
+    } catch {
+      let value = work()
+      shared.change { $0 = value }
+    }
+  }
+
+  /// Waits for the value and returns it.
+  public var value: Value { shared.wait { $0 } }
+}

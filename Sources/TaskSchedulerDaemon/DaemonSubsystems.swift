@@ -1,0 +1,96 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+// Creates the parts of the daemon.
+extension Daemon {
+  static func subsystems(
+    _ arguments: Arguments, _ startup: StartupState, _ settings: CurrentSettings, _ pump: Pump
+  ) throws -> Subsystems {
+    let openFiles = try ResourceLimits.raiseOpenFiles()
+    let (loop, log, proc) = (startup.loop, startup.log, startup.proc)
+    let eventLog = startup.eventLog
+    let options = startup.configuration.options
+    let post: (Event) -> Void = { [unowned pump] in pump.post($0) }
+    let store = DescriptorStore()
+    let launcher = try Launcher(
+      proc: proc, loop: loop, socketPath: arguments.socketPath, scope: settings.scope,
+      mechanism: options.launchMechanism, openFilesSoft: openFiles.forChildren)
+    let processes = try ProcessController(
+      proc: proc, loop: loop, options: options, eventLog: eventLog, store: store,
+      unitExits: launcher.ends, state: { [unowned pump] in pump.state(of: $0) },
+      report: post)
+    let notifications = try LocalNotifications(
+      path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,
+      loop: loop, log: log, post: post)
+    notifications.displayName = { [unowned settings] in
+      settings.configuration.manifests[$0.id]?.displayName
+    }
+    var locations = MemoryService.Locations(
+      memInfo: arguments.memInfo, pressure: arguments.memoryPressure)
+    locations.slicePressure = launcher.groups.map { "\($0.parent.path)/memory.pressure" }
+    return Subsystems(
+      processes: processes, launcher: launcher,
+      launches: Launches(
+        launcher: launcher, membership: processes.membership, eventLog: eventLog, log: log,
+        post: post),
+      requests: Requests(
+        eventLog: eventLog, numberLast: startup.previous.replay?.requestLast ?? 0),
+      streams: EventStreams(eventLog: eventLog) { [unowned processes] in processes[$0] },
+      monitors: Monitors(eventLog: eventLog),
+      sockets: ManagedSockets(loop: loop) { id, ready in
+        post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
+      },
+      notifications: notifications,
+      memory: MemoryService(
+        locations: locations, processes: processes, loop: loop, log: log, post: post),
+      store: store)
+  }
+
+  static func server(
+    _ startup: StartupState, _ subsystems: Subsystems, listener: consuming FileDescriptor,
+    _ settings: CurrentSettings, _ pump: Pump
+  ) throws(SystemError) -> Server {
+    let applications = ApplicationService(
+      requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
+      sockets: subsystems.sockets, notifications: subsystems.notifications, pump: pump,
+      settings: settings)
+    let control = ControlService(
+      requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
+      monitors: subsystems.monitors, notifications: subsystems.notifications,
+      memory: subsystems.memory,
+      pump: pump, settings: settings, log: startup.log)
+    return try Server(
+      listener: listener, applications: applications, control: control,
+      options: startup.configuration.options, loop: startup.loop, proc: startup.proc,
+      log: startup.log, eventLog: startup.eventLog, store: subsystems.store
+    ) { [unowned pump] connection in
+      subsystems.monitors.remove(connection)
+      subsystems.requests.forget(connection)
+      if let id = subsystems.streams.closed(connection) {
+        pump.post(.application(.streamClosed(id)))
+      }
+    }
+  }
+
+  static func runner(
+    _ startup: StartupState, _ subsystems: Subsystems, _ server: Server, _ pump: Pump
+  ) throws(SystemError) -> EffectRunner {
+    let processes = subsystems.processes
+    let limitCheck = try LimitCheck(
+      loop: startup.loop,
+      connections: server.limitCheckConnections { [unowned processes] in processes[$0]?.uid },
+      isTraced: { [unowned processes] in processes.checkTracer($0, answer: $1) },
+      report: { [unowned pump] in pump.post($0) })
+    let serviceStatus = try ServiceStatus(loop: startup.loop) { [unowned pump] in
+      ServiceStatus.text(pump.scheduler.runningCounts)
+    }
+    let timer = try DeadlineTimer(loop: startup.loop, log: startup.log) { [unowned pump] in
+      pump.post(.scheduler(.deadlineReached))
+    }
+    return EffectRunner(
+      subsystems, limitCheck: limitCheck, timer: timer, eventLog: startup.eventLog,
+      serviceStatus: serviceStatus, log: startup.log
+    ) { [unowned pump] in pump.post($0) }
+  }
+}

@@ -1,0 +1,13 @@
+/// The parts of the daemon that carry out the scheduler's effects.
+struct Subsystems {
+  let processes: ProcessController
+  let launcher: Launcher
+  let launches: Launches
+  let requests: Requests
+  let streams: EventStreams
+  let monitors: Monitors
+  let sockets: ManagedSockets
+  let notifications: LocalNotifications
+  let memory: MemoryService
+  let store: DescriptorStore
+}

@@ -1,0 +1,102 @@
+import DequeModule
+import LinuxSystem
+import TaskSchedulerEventLog
+
+/// Reads the records of an event log on another thread, before the daemon needs them.
+///
+/// Most of the time of a restart goes into reading. The thread reads the state and the records
+/// while the daemon takes over descriptors and handles the first records.
+final class RecordPrefetch: RecordSource {
+  /// The number of records that the thread hands over at a time.
+  private static let batchCount = 64
+
+  typealias Record = (entry: EventLogEntry, end: Int)
+
+  /// The state that both threads share.
+  private struct Progress {
+    var held: Result<DaemonState, EventLogRefusal>?
+    var batches: Deque<[Record]> = []
+    var isOver = false
+    var isAbandoned = false
+    var damage: EventLogDamage?
+  }
+
+  /// The reader. The creator of this object owns its bytes, and keeps them until the thread is
+  /// done.
+  private struct Reader: @unchecked Sendable {
+    var records: RecordReader
+  }
+
+  private let shared: SharedValue<Progress>
+  private var isHeldTaken = false
+  private var taken: ArraySlice<Record> = []
+  private(set) var damage: EventLogDamage?
+
+  /// Begins to read. If no thread is available, records are read when they are taken.
+  static func begin(_ records: RecordReader) -> any RecordSource {
+    if let prefetch = try? RecordPrefetch(records) { return prefetch }
+    return records
+  }
+
+  private init(_ records: RecordReader) throws(SystemError) {
+    let shared = SharedValue(Progress())
+    let reader = Reader(records: records)
+    try DetachedThread.start {
+      var records = reader.records
+      Self.readDaemonState(records, shared)
+      var batch: [Record] = []
+      while let record = records.next() {
+        batch.append(record)
+        guard batch.count == Self.batchCount else { continue }
+        let isWanted = shared.change {
+          $0.batches.append(batch)
+          return !$0.isAbandoned
+        }
+        if !isWanted { break }
+        batch = []
+        batch.reserveCapacity(Self.batchCount)
+      }
+      shared.change {
+        $0.batches.append(batch)
+        $0.damage = records.damage
+        $0.isOver = true
+      }
+    }
+    self.shared = shared
+  }
+
+  /// Waits until the thread is done.
+  deinit {
+    shared.change { $0.isAbandoned = true }
+    shared.wait { $0.isOver ? () : nil }
+  }
+
+  /// In a function of its own, so that the thread keeps no reference. The only holder of a value
+  /// changes it in place, without a copy.
+  private static func readDaemonState(_ records: RecordReader, _ shared: SharedValue<Progress>) {
+    let held = records.daemonState()
+    shared.change { $0.held = held }
+  }
+
+  func daemonState() -> Result<DaemonState, EventLogRefusal> {
+    precondition(!isHeldTaken, "what is held is asked for once")
+    isHeldTaken = true
+    return shared.wait { progress in
+      defer { progress.held = nil }
+      return progress.held
+    }
+  }
+
+  func next() -> Record? {
+    if taken.isEmpty {
+      let (records, damage) = shared.wait { progress -> ([Record], EventLogDamage?)? in
+        if let batch = progress.batches.popFirst(), !batch.isEmpty { return (batch, nil) }
+        // The damage follows the last intact record.
+        return progress.isOver ? ([], progress.damage) : nil
+      }
+      taken = records[...]
+      self.damage = damage
+    }
+    return taken.popFirst()
+  }
+}

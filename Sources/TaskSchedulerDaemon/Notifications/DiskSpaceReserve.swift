@@ -1,0 +1,55 @@
+import LinuxSystem
+
+/// A file next to the store that reserves disk space, so that users can cancel notifications on a
+/// full disk: SQLite needs some pages for a removal too, and gets those of this file.
+///
+/// The file is larger than the part of the store's WAL that is not checkpointed. After a removal,
+/// the store checkpoints and truncates the WAL, and allocates the reserve again if no other program
+/// has taken the space.
+final class DiskSpaceReserve {
+  private let path: String
+  /// The size of the file, or its planned size if it is not allocated.
+  private(set) var bytes: Int
+  private var isAllocated: Bool
+
+  /// The maximum size: enough for the largest removal with its WAL.
+  static let bytesMax = 4 << 20
+  /// The minimum size: enough for a single removal.
+  static let bytesMin = 64 << 10
+
+  /// - Parameter path: The path of the file. An earlier daemon may have left it there.
+  init(path: String) {
+    self.path = path
+    bytes = Directory.allocatedBytes(path: path)
+    isAllocated = bytes >= Self.bytesMin
+  }
+
+  /// Allocates the space if necessary: the first time, at most a quarter of the free space.
+  func allocate() {
+    guard !isAllocated else { return }
+    if bytes < Self.bytesMin {
+      bytes = min(Self.bytesMax, ((try? Directory.freeBytes(path: path)) ?? 0) / 4)
+    }
+    guard bytes >= Self.bytesMin else { return }
+    do throws(SystemError) {
+      try Directory.makeFile(path: path, bytesCount: bytes)
+      isAllocated = true
+    } catch {
+      try? Directory.remove(path: path)
+    }
+  }
+
+  /// Frees the space.
+  ///
+  /// - Returns: Whether there was any.
+  func release() -> Bool {
+    guard isAllocated else { return false }
+    isAllocated = false
+    do throws(SystemError) {
+      try Directory.remove(path: path)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import EventLoop
+import TaskSchedulerCore
+
+/// The pending Notify calls of a service. Decides whether the next call may be sent and whether the
+/// service is unresponsive.
+///
+/// One call is sent at a time, for two reasons: if the service exits, the last notification may be
+/// the cause; and dunst on GLib 2.74 stops replying when many replies are due at once.
+struct PendingNotifyCalls {
+  private struct Request {
+    var call: BusCall
+    var sentAt: UInt64
+    /// Whether the reply is late, so that the next call no longer waits for it.
+    var isOverdue = false
+  }
+
+  private var requests: [NotificationID: Request] = [:]
+  private var receivedAt: UInt64 = 0
+
+  /// The number of overdue replies beyond which no further call is sent.
+  static let overdueMax = 64
+  /// The time in nanoseconds after which a reply is overdue and a silent service counts as
+  /// unresponsive.
+  ///
+  /// The call stays pending: a second call might show the notification twice. Calls for other
+  /// notifications continue, because the service may have lost only this reply.
+  let answerTime: UInt64
+
+  init(answerTime: UInt64) {
+    self.answerTime = answerTime
+  }
+
+  var hasRoom: Bool {
+    requests.count <= Self.overdueMax && requests.values.allSatisfy(\.isOverdue)
+  }
+
+  /// The time at which the next reply becomes overdue, in nanoseconds since boot.
+  var nextOverdue: UInt64? {
+    requests.values.filter { !$0.isOverdue }.map { $0.sentAt + answerTime }.min()
+  }
+
+  mutating func sent(_ id: NotificationID, _ call: BusCall, at now: UInt64) {
+    requests[id] = Request(call: call, sentAt: now)
+  }
+
+  mutating func answered(_ id: NotificationID) {
+    requests[id] = nil
+  }
+
+  /// Marks calls whose reply is overdue.
+  ///
+  /// - Returns: Whether a call became overdue and the service has sent nothing since that call.
+  mutating func findOverdue(at now: UInt64) -> Bool {
+    var isUnresponsive = false
+    for (id, request) in requests
+    where !request.isOverdue && request.sentAt + answerTime <= now {
+      requests[id]?.isOverdue = true
+      if receivedAt < request.sentAt { isUnresponsive = true }
+    }
+    return isUnresponsive
+  }
+
+  /// Records that the service has sent a message.
+  mutating func received(at now: UInt64) {
+    receivedAt = now
+  }
+
+  /// Removes all pending calls.
+  ///
+  /// - Returns: The removed calls, whose replies must be ignored.
+  mutating func removeAll() -> [BusCall] {
+    defer { self = PendingNotifyCalls(answerTime: answerTime) }
+    return requests.values.map(\.call)
+  }
+}

@@ -1,0 +1,188 @@
+import DequeModule
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Finds the use of GPUs by instances in the background within 2 s of the first use (contract
+/// §12).
+///
+/// The counters of a client of a GPU are in the fdinfo of its device descriptor, so an instance
+/// that has no such descriptor need not be examined. Which instance has one is found out when its
+/// stretch in the background begins and at each look at its use. In between, the kernel tells that
+/// a process of the machine has opened a GPU device (inotify); then each instance in the background
+/// that has none yet is scanned once, ``openingDelay`` later. On a machine on which no program
+/// opens a GPU device, and for an application without one, this costs nothing. A descriptor that
+/// another application passes on, or a container's own device file, is found at the next look at
+/// its use.
+///
+/// While an instance has a device open, its counters are read each ``interval``: those of the known
+/// descriptors. All its descriptors are scanned again so rarely that the scans take at most 5 % of
+/// the time.
+final class GPUSampling {
+  /// With ``openingDelay``, the time of a scan, and a second reading where the driver counts
+  /// cycles, less than 2 s.
+  static let interval: Duration = .milliseconds(600)
+  static let openingDelay: Duration = .milliseconds(200)
+  private static let processesMax = 512
+  /// The divisor of the time that gives the maximum for scans.
+  private static let restFactor = 20
+
+  /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
+  private let folders: [String]
+  private let scans: DescriptorScans
+  private let membership: InstanceMembership
+  private let instances: () -> [InstanceResources]
+  private let found: (InstanceResources) -> Void
+  private let watch: Watch
+  private var openings: DescriptorSource?
+  private var isWatching = false
+  private var openingTimer: TimerSource?
+  private var timer: TimerSource?
+  private var isTimerSet = false
+  private var underWay: Set<InstanceID> = []
+  /// The background instances that are to be scanned because a program opened a device.
+  private var toScan: Deque<InstanceID> = []
+  private var nextScan: [InstanceID: UInt64] = [:]
+
+  private final class Watch {
+    let watch: DirectoryWatch
+    init(_ watch: consuming DirectoryWatch) { self.watch = watch }
+  }
+
+  /// - Parameters:
+  ///   - instances: the instances that run in the background and are measured.
+  ///   - found: called with an instance that has used a GPU since it was last measured.
+  init(
+    folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,
+    membership: InstanceMembership, loop: EventLoop, instances: @escaping () -> [InstanceResources],
+    found: @escaping (InstanceResources) -> Void
+  ) throws(SystemError) {
+    self.folders = folders
+    self.scans = scans
+    self.membership = membership
+    self.instances = instances
+    self.found = found
+    watch = Watch(try DirectoryWatch())
+    openingTimer = try loop.timer { [weak self] in self?.scanNextAfterOpening() }
+    timer = try loop.timer { [weak self] in self?.readAgain() }
+    openings = try loop.watch(watch.watch.descriptor.rawValue, for: .input) { [weak self] _ in
+      self?.scheduleOpeningScan()
+    }
+    watchDirectories()
+  }
+
+  deinit {
+    // The source must be removed before its descriptor is closed.
+    openings = nil
+  }
+
+  /// Whether the machine has a GPU. A driver may be loaded at any time.
+  var hasGPUs: Bool {
+    if !isWatching { watchDirectories() }
+    return isWatching
+  }
+
+  /// Scans all processes of an instance. Calls `answer` when the meter has the findings.
+  func sample(
+    _ instance: InstanceResources, members: [ProcessStat], answer: @escaping () -> Void = {}
+  ) {
+    var scan = DescriptorScan(of: members.map(\.identity))
+    scan.findsGPUs = true
+    scan.knownGPUFiles = instance.meter.gpuFiles
+    request(scan, instance, answer: answer)
+  }
+
+  private func request(
+    _ scan: DescriptorScan, _ instance: InstanceResources, answer: @escaping () -> Void
+  ) {
+    let id = instance.id
+    underWay.insert(id)
+    _ = scans.request(scan, user: instance.uid) { [weak self] findings in
+      let now = BootClock.now()
+      instance.meter.readGPUs(findings, at: now)
+      if let self {
+        underWay.remove(id)
+        if !scan.processes.isEmpty {
+          nextScan[id] = BootClock.after(findings.processorTime * Self.restFactor)
+        }
+        if !instance.meter.gpuFiles.isEmpty { setTimer() }
+      }
+      answer()
+    }
+  }
+
+  // MARK: Openings
+
+  private func watchDirectories() {
+    isWatching = false
+    for folder in folders where (try? watch.watch.addOpenings(folder)) != nil { isWatching = true }
+  }
+
+  /// A program may open devices at any rate: further events wait until the scan.
+  private func scheduleOpeningScan() {
+    openings?.wait(for: [])
+    openingTimer?.set(BootClock.after(Self.openingDelay))
+  }
+
+  /// One instance in each turn: a walk over its processes takes some milliseconds.
+  private func scanNextAfterOpening() {
+    if toScan.isEmpty {
+      while let changes = try? watch.watch.takeChanges(), !changes.isEmpty {
+        if changes.contains(where: \.isEnd) { watchDirectories() }
+      }
+      toScan = Deque(instances().filter { $0.meter.gpuFiles.isEmpty }.map(\.id))
+    }
+    if let id = toScan.popFirst(), let instance = instances().first(where: { $0.id == id }),
+      mayScan(instance) {
+      scanForUse(instance)
+    }
+    if toScan.isEmpty {
+      openings?.wait(for: .input)
+    } else {
+      openingTimer?.set(BootClock.now())
+    }
+  }
+
+  private func mayScan(_ instance: InstanceResources) -> Bool {
+    !underWay.contains(instance.id) && nextScan[instance.id] ?? 0 <= BootClock.now()
+  }
+
+  private func scanForUse(_ instance: InstanceResources) {
+    let members = (try? membership.tree(instance.processes, max: Self.processesMax)) ?? []
+    let before = instance.meter.gpu
+    sample(instance, members: members) { [weak self] in
+      if instance.meter.gpu > before { self?.found(instance) }
+    }
+  }
+
+  // MARK: Counters
+
+  private func setTimer() {
+    if isTimerSet { return }
+    isTimerSet = true
+    timer?.set(BootClock.after(Self.interval))
+  }
+
+  private func readAgain() {
+    isTimerSet = false
+    let all = instances()
+    let ids = Set(all.map(\.id))
+    nextScan = nextScan.filter { ids.contains($0.key) }
+    var hasScanned = false
+    for instance in all where !instance.meter.gpuFiles.isEmpty {
+      setTimer()
+      if !hasScanned, mayScan(instance) {
+        hasScanned = true
+        scanForUse(instance)
+      } else if !underWay.contains(instance.id) {
+        var scan = DescriptorScan(of: [])
+        scan.findsGPUs = true
+        scan.knownGPUFiles = instance.meter.gpuFiles
+        let before = instance.meter.gpu
+        request(scan, instance) { [weak self] in
+          if instance.meter.gpu > before { self?.found(instance) }
+        }
+      }
+    }
+  }
+}

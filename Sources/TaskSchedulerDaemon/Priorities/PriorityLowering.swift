@@ -1,0 +1,80 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Lowers all threads of an instance, in steps, until a walk finds no new one. Then it forgets the
+/// threads that have ended.
+struct PriorityLowering {
+  /// The maximum number of walks while new threads appear.
+  private static let walksMax = 16
+  /// The number of possibly ended threads that a step searches for.
+  private static let soughtAtOnce = 16
+
+  let instance: InstanceResources
+  private unowned let priorities: Priorities
+  /// The walk under way; nil when all threads are lowered.
+  private var walk: ThreadWalk?
+  /// Whether it visits all members.
+  private let isWhole: Bool
+  private var walks = 1
+  private var foundNew = false
+  private var seen: Set<Int32> = []
+  private var sought: [(thread: ProcessIdentity, process: Int32)] = []
+  private var ended: Set<ProcessIdentity> = []
+
+  init(_ instance: InstanceResources, in priorities: Priorities) {
+    self.init(
+      instance, ProcessTreeWalk(instance.processes, priorities.membership), in: priorities,
+      isWhole: true)
+  }
+
+  /// Creates a walk over some members only.
+  init(
+    _ instance: InstanceResources, _ members: ProcessTreeWalk, in priorities: Priorities,
+    isWhole: Bool = false
+  ) {
+    self.instance = instance
+    self.priorities = priorities
+    self.isWhole = isWhole
+    walk = ThreadWalk(members, in: priorities.proc)
+  }
+
+  /// Lowers some threads. Returns false when all are lowered.
+  mutating func step() throws(SystemError) -> Bool {
+    // The daemon began to restore the instance after the walk had started.
+    guard instance.priority.isLowered else { return false }
+    guard let step = try walk?.next() else { return findEnded() }
+    switch step {
+    case .thread(let thread, let stat):
+      guard seen.insert(thread).inserted else { break }
+      foundNew = true
+      try priorities.lower(thread, of: stat, instance)
+    case .nothing: break
+    case .end: return walkEnded()
+    }
+    return true
+  }
+
+  private mutating func walkEnded() -> Bool {
+    guard isWhole else { return false }
+    if foundNew, walks < Self.walksMax {
+      (walks, foundNew) = (walks + 1, false)
+      walk = ThreadWalk(
+        ProcessTreeWalk(instance.processes, priorities.membership), in: priorities.proc)
+      return true
+    }
+    instance.isPartlyLowered = false
+    walk = nil
+    sought = instance.lowered.possiblyEnded(seen)
+    return !sought.isEmpty
+  }
+
+  private mutating func findEnded() -> Bool {
+    for (thread, process) in sought.suffix(Self.soughtAtOnce) {
+      let found = (try? priorities.proc.stat(process, thread: thread.pid)) ?? nil
+      if found?.identity != thread { ended.insert(thread) }
+    }
+    sought.removeLast(min(Self.soughtAtOnce, sought.count))
+    if sought.isEmpty { instance.lowered.forget(ended) }
+    return !sought.isEmpty
+  }
+}

@@ -1,0 +1,102 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Measures the resources that the processes of one instance use.
+struct ResourceMeter {
+  /// Whether it was measured since the instance was last stopped.
+  private(set) var isWatched = false
+  private var processor: Duration = .zero
+  /// The counters as they were last read.
+  private var processorLast: UInt64?
+  private(set) var gpu: Duration = .zero
+  private var engines: [GPUClient: [String: EngineMeter]]?
+  /// The descriptors of GPU devices that were found last.
+  private(set) var gpuFiles: [GPUFile] = []
+
+  /// Begins a measurement: only later use counts.
+  mutating func begin() {
+    if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
+  }
+
+  mutating func end() { isWatched = false }
+
+  /// Reads the counters of a control group, if it has some.
+  mutating func readProcessors(of group: ControlGroup) throws(SystemError) {
+    add(try group.cpuMicroseconds(), unit: .microseconds(1))
+  }
+
+  /// Reads the counters of a tree of processes. A parent counts the children that it waited for.
+  mutating func readProcessors(of members: [ProcessStat]) {
+    add(members.reduce(0) { $0 &+ $1.cpuTicks &+ $1.childrenTicks }, unit: .milliseconds(10))
+  }
+
+  private mutating func add(_ count: UInt64, unit: Duration) {
+    // The use of a process whose parent has ended is lost when it ends.
+    if let last = processorLast, count > last { processor += unit * Int(clamping: count - last) }
+    processorLast = count
+  }
+
+  /// - Parameter now: when the counters were read, in nanoseconds.
+  mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
+    gpuFiles = findings.gpuFiles
+    // A missing client may only be in a message to another process. The kernel never gives an id
+    // twice.
+    var known = engines ?? [:]
+    for (client, found) in findings.gpus {
+      var meters = known[client] ?? [:]
+      for (name, reading) in found {
+        var meter = meters[name] ?? EngineMeter(isNew: engines != nil)
+        gpu += meter.read(reading, at: now)
+        meters[name] = meter
+      }
+      known[client] = meters
+    }
+    engines = known
+  }
+
+  func use(isTraced: Bool) -> ResourceUse {
+    ResourceUse(processor: processor, gpu: gpu, isTraced: isTraced)
+  }
+}
+
+/// Converts one client's counters of one engine into time.
+private struct EngineMeter {
+  /// The highest value of each counter.
+  private var nanoseconds: UInt64?
+  private var cycles: UInt64?
+  /// All cycles of the engine, and when they were read.
+  private var total: (cycles: UInt64, at: UInt64)?
+
+  /// - Parameter isNew: Whether the client has appeared since the first look. Then its earlier use
+  ///   counts, too.
+  init(isNew: Bool) {
+    if isNew { (nanoseconds, cycles) = (0, 0) }
+  }
+
+  /// Returns the time that the engine worked since the last reading.
+  mutating func read(_ engine: GPUEngine, at now: UInt64) -> Duration {
+    if let time = engine.nanoseconds {
+      let before = nanoseconds ?? time
+      nanoseconds = max(before, time)
+      return .nanoseconds(Int64(clamping: max(before, time) - before))
+    }
+    guard let count = engine.cycles else { return .zero }
+    let before = cycles ?? count
+    // Without a frequency, the next reading determines it, when all cycles are read again.
+    let frequency = count > before ? frequency(engine, at: now) : nil
+    total = engine.totalCycles.map { ($0, now) }
+    cycles = frequency == nil ? before : count
+    guard let frequency else { return .zero }
+    return .nanoseconds(Int64(Double(count - before) / frequency * 1e9))
+  }
+
+  /// Returns the cycles in a second. It is the engine's own frequency since the last reading, else
+  /// its maximum, else 4 GHz. No GPU reaches that, so the result never exceeds the actual use.
+  private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
+    guard let all = engine.totalCycles else {
+      return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)
+    }
+    guard let total, all > total.cycles, now > total.at else { return nil }
+    return Double(all - total.cycles) / Double(now - total.at) * 1e9
+  }
+}

@@ -1,0 +1,25 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+extension Leftovers {
+  /// Resumes the stopped processes, and restores the priorities that were lowered.
+  ///
+  /// - Parameters:
+  ///   - held: processes that the daemon manages again. They stay as they are.
+  ///   - heldGroups: the paths of their control groups.
+  func resume(
+    except held: Set<ProcessIdentity> = [], heldGroups: Set<String> = [], in proc: ProcFS
+  ) -> ProcessRelease.Outcome {
+    let strangers = lowered.map { items in
+      items.compactMap { LoweredPriority($0) }.filter { !held.contains($0.thread) }
+    }
+    let priorities = PriorityRelease.all(strangers, in: proc)
+    var outcome = ProcessRelease.resume(
+      stopped.filter { !$0.wasStopped }.map { ProcessIdentity($0.process) }
+        .filter { !held.contains($0) },
+      groups: groups.filter { !heldGroups.contains($0) }.map { ControlGroup(path: $0) }, in: proc)
+    outcome.failures += priorities.failures
+    return outcome
+  }
+}

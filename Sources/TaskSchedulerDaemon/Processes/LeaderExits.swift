@@ -1,0 +1,62 @@
+import DequeModule
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Reports the ends of leaders, in the order in which the kernel reports them.
+///
+/// Thousands of leaders may end at one moment, and the loop would handle all of these ends before
+/// later events. So only the first are reported at once. The others follow some at a time, with
+/// other events in between.
+///
+/// One epoll instance watches all leaders, because an event source for each would take 430 bytes.
+final class LeaderExits {
+  private static let atOnceMax = 32
+
+  private let leaders: Epoll
+  private var source: DescriptorSource?
+  private let report: (InstanceID) -> Void
+  private var waiting: Deque<InstanceID> = []
+  /// The number of ends reported since the timer was set.
+  private var reportedCount = 0
+  /// Expires at the current instant, so that it runs after all events that are ready by then.
+  private var timer: TimerSource?
+
+  init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {
+    self.report = report
+    leaders = try Epoll()
+    source = try loop.watch(leaders.rawValue, for: .input) { [weak self] _ in self?.collect() }
+    timer = try loop.timer { [weak self] in self?.continueReporting() }
+  }
+
+  /// Reports the end of this leader, even if it has ended already.
+  func watch(_ leader: borrowing PIDFD, of id: InstanceID) throws(SystemError) {
+    try leaders.add(leader.rawValue, data: id.number)
+  }
+
+  /// Forgets a leader. Closing its pidfd does not suffice, because systemd may hold a copy.
+  func forget(_ leader: borrowing PIDFD) {
+    // ENOENT: the leader is forgotten already.
+    try? leaders.remove(leader.rawValue)
+  }
+
+  private func collect() {
+    for number in leaders.collect(countMax: Self.atOnceMax) { add(InstanceID(number)) }
+  }
+
+  private func add(_ id: InstanceID) {
+    guard waiting.isEmpty, reportedCount < Self.atOnceMax else { return waiting.append(id) }
+    if reportedCount == 0 { timer?.set(BootClock.now()) }
+    reportedCount += 1
+    report(id)
+  }
+
+  private func continueReporting() {
+    reportedCount = 0
+    while reportedCount < Self.atOnceMax, let id = waiting.popFirst() {
+      reportedCount += 1
+      report(id)
+    }
+    if reportedCount > 0 { timer?.set(BootClock.now()) }
+  }
+}

@@ -1,0 +1,80 @@
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Examines all processes of the machine for several requests at once. A look costs some
+/// microseconds for each process, and serves any number of instances.
+///
+/// Looks take at most half of the time: after a look, a pause of the same length follows.
+final class ProcessScanner {
+  /// The members that were found, and whether the look cannot have missed one.
+  typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
+
+  private let membership: InstanceMembership
+  private let steps: ProcessSteps
+  private let find: (InstanceID) -> InstanceProcesses?
+  private var timer: TimerSource?
+  private var waiting: [(instance: InstanceID, answer: Answer)] = []
+  /// The requests that the current look serves.
+  private var asked: [(instance: InstanceID, answer: Answer)] = []
+  private var scan: MachineScan?
+  /// The time that the current look has taken, in nanoseconds.
+  private var spent: UInt64 = 0
+  private var earliestNext: UInt64 = 0
+  /// Whether to wait for further requests, which the same look shall serve.
+  var isDeferred = false {
+    didSet { if !isDeferred, !waiting.isEmpty { schedule() } }
+  }
+
+  init(
+    membership: InstanceMembership, steps: ProcessSteps, loop: EventLoop,
+    find: @escaping (InstanceID) -> InstanceProcesses?
+  ) throws(SystemError) {
+    self.membership = membership
+    self.steps = steps
+    self.find = find
+    timer = try loop.timer { [weak self] in self?.begin() }
+  }
+
+  /// Calls `answer` with the members that a look finds. The look begins after this call.
+  func request(_ instance: InstanceID, answer: @escaping Answer) {
+    waiting.append((instance, answer))
+    if waiting.count == 1, !isDeferred { schedule() }
+  }
+
+  /// Adds a request. During a look it waits for the next one, because the current look may have
+  /// passed its processes.
+  private func schedule() {
+    if scan == nil { timer?.set(max(earliestNext, BootClock.now())) }
+  }
+
+  private func begin() {
+    if isDeferred || scan != nil { return }
+    (asked, waiting, spent) = (waiting, [], 0)
+    scan = MachineScan(asked.compactMap { find($0.instance) }, membership)
+    steps.begin(.first, user: ProcessSteps.everybody) { [weak self] in self?.step() ?? false }
+  }
+
+  private func step() -> Bool {
+    let start = BootClock.now()
+    do throws(SystemError) {
+      let goesOn = try scan?.step() ?? false
+      spent += BootClock.now() - start
+      if !goesOn, let found = scan?.found { end(.success(found)) }
+      return goesOn
+    } catch {
+      end(.failure(error))
+      return false
+    }
+  }
+
+  private func end(_ result: Result<InstanceMembership.Scan, SystemError>) {
+    let answers = asked
+    (asked, scan) = ([], nil)
+    earliestNext = BootClock.now() + spent
+    for (instance, answer) in answers {
+      answer(result.map { ($0.members[instance] ?? [], $0.isWhole) })
+    }
+    if !waiting.isEmpty, !isDeferred { schedule() }
+  }
+}

@@ -1,0 +1,114 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// A walk down the process tree of an instance, from the leader and the known members. It does not
+/// find descendants whose parents have ended. A step examines one process.
+struct ProcessTreeWalk {
+  private enum Place {
+    case known(ProcessIdentity)
+    /// When the process was listed as a child or a member, in the ticks of start times. A process
+    /// that started later has reused the pid.
+    case listed(Int32, at: UInt64)
+  }
+
+  private let membership: InstanceMembership
+  private let instance: InstanceProcesses
+  private var queue: [Place] = []
+  private var seen: Set<Int32>
+  private let goesDown: Bool
+  /// The group whose processes the walk must still list, if any.
+  private var group: ControlGroup?
+
+  init(_ instance: InstanceProcesses, _ membership: InstanceMembership) {
+    self.membership = membership
+    self.instance = instance
+    group = instance.origin.group
+    goesDown = group == nil
+    seen = [membership.ownPID]
+    guard goesDown else { return }
+    queue = instance.remembered.map { .known($0) }
+    queue += instance.stopped.map { .known($0.process.identity) }
+    queue.append(.known(instance.leader.identity))
+  }
+
+  /// Creates a walk over these processes alone.
+  init(
+    only members: [ProcessStat], of instance: InstanceProcesses, _ membership: InstanceMembership
+  ) {
+    self.membership = membership
+    self.instance = instance
+    goesDown = false
+    seen = [membership.ownPID]
+    queue = members.reversed().map { .known($0.identity) }
+  }
+
+  /// Examines the next process. Returns it if it is a member that has not ended.
+  mutating func next() throws(SystemError) -> WalkStep {
+    if let group {
+      let pids = try group.processes()
+      let now = BootClock.ticks()
+      queue = pids.reversed().map { .listed($0, at: now) }
+      self.group = nil
+    }
+    guard let place = queue.popLast() else { return .end }
+    guard let stat = try examine(place) else { return .nothing }
+    seen.insert(stat.pid)
+    if goesDown, !stat.hasEnded {
+      let children = try membership.proc.children(of: stat) ?? []
+      let now = BootClock.ticks()
+      for child in children where !seen.contains(child) {
+        queue.append(.listed(child, at: now))
+      }
+    }
+    return stat.hasEnded ? .nothing : .member(stat)
+  }
+
+  /// Returns a process; nil if it was seen, has ended, or belongs to another instance.
+  private func examine(_ place: Place) throws(SystemError) -> ProcessStat? {
+    switch place {
+    case .known(let identity):
+      guard !seen.contains(identity.pid), let stat = try membership.proc.stat(identity.pid),
+        stat.identity == identity
+      else { return nil }
+      return stat
+    case .listed(let pid, let time):
+      guard !seen.contains(pid), let stat = try membership.proc.stat(pid), stat.startTime <= time,
+        !goesDown || !membership.leadsAnother(stat, than: instance)
+      else { return nil }
+      return stat
+    }
+  }
+}
+
+/// A walk over the threads of the members. A step examines one process, or advances to one thread.
+struct ThreadWalk {
+  private let proc: ProcFS
+  private var members: ProcessTreeWalk
+  private var member: ProcessStat?
+  /// The remaining threads of the member.
+  private var threads: [Int32] = []
+
+  enum Step {
+    case thread(Int32, of: ProcessStat)
+    case nothing
+    case end
+  }
+
+  init(_ members: ProcessTreeWalk, in proc: ProcFS) {
+    self.members = members
+    self.proc = proc
+  }
+
+  /// The first thread of a process comes first.
+  mutating func next() throws(SystemError) -> Step {
+    if let member, let thread = threads.popLast() { return .thread(thread, of: member) }
+    switch try members.next() {
+    case .member(let stat):
+      member = stat
+      threads = try proc.threads(of: stat)?.reversed() ?? []
+      return threads.popLast().map { .thread($0, of: stat) } ?? .nothing
+    case .nothing: return .nothing
+    case .end: return .end
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import DequeModule
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The work that follows from a takeover, begun a little at a time. Hundreds of suspensions,
+/// priorities or looks may be due at once, and must not delay the daemon's service.
+final class TakeoverWork {
+  private static let atOnceMax = 8
+
+  private let begin: (InstanceID) -> Void
+  private var waiting: Deque<InstanceID> = []
+  private var timer: TimerSource?
+  /// Whether suspensions wait until all others that follow from the takeover have begun.
+  private(set) var isUnderWay = false {
+    didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
+  }
+  /// Called with true at the beginning, and with false at the end.
+  var underWay: (Bool) -> Void = { _ in }
+
+  init(loop: EventLoop, begin: @escaping (InstanceID) -> Void) throws(SystemError) {
+    self.begin = begin
+    timer = try loop.timer { [weak self] in self?.advance() }
+  }
+
+  /// Begins the work.
+  func start() {
+    isUnderWay = true
+    timer?.set(BootClock.now())
+  }
+
+  func add(_ id: InstanceID) {
+    waiting.append(id)
+  }
+
+  private func advance() {
+    for _ in 0..<Self.atOnceMax {
+      guard let id = waiting.popFirst() else { break }
+      begin(id)
+    }
+    isUnderWay = !waiting.isEmpty
+    if isUnderWay { timer?.set(BootClock.now()) }
+  }
+}

@@ -1,0 +1,23 @@
+/// The memory and descriptors that the daemon holds for a client, or their change.
+package struct HeldResources: Equatable {
+  /// The bytes of an unfinished message. The event log has them, too.
+  var unfinished = 0
+  /// The bytes of answers and events that the client has not read.
+  var unread = 0
+  /// The descriptors that came with an unfinished message.
+  var descriptors = 0
+
+  var bytes: Int { unfinished + unread }
+
+  static func + (one: HeldResources, other: HeldResources) -> HeldResources {
+    HeldResources(
+      unfinished: one.unfinished + other.unfinished, unread: one.unread + other.unread,
+      descriptors: one.descriptors + other.descriptors)
+  }
+
+  static func - (one: HeldResources, other: HeldResources) -> HeldResources {
+    HeldResources(
+      unfinished: one.unfinished - other.unfinished, unread: one.unread - other.unread,
+      descriptors: one.descriptors - other.descriptors)
+  }
+}

@@ -1,0 +1,91 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The known connections of each instance.
+///
+/// Before a limit is enforced, the daemon carries out the pending calls of the instance. It must
+/// not search all connections for them: one user may have thousands.
+final class InstanceConnections {
+  private typealias Connections = [ObjectIdentifier: Connection]
+
+  /// An array for each instance: most have one such connection, and a dictionary for it would take
+  /// twice the memory.
+  private var byInstance: [InstanceID: [Connection]] = [:]
+  /// The connections of each user whose instance is not known.
+  private var unplaced: [UInt32: Connections] = [:]
+
+  func add(_ connection: Connection) {
+    unplaced[connection.peer.uid, default: [:]][ObjectIdentifier(connection)] = connection
+  }
+
+  func remove(_ connection: Connection) {
+    if let id = connection.knownInstance {
+      if let index = byInstance[id]?.firstIndex(where: { $0 === connection }) {
+        byInstance[id]?.remove(at: index)
+      }
+      if byInstance[id]?.isEmpty == true { byInstance[id] = nil }
+    } else {
+      let uid = connection.peer.uid
+      unplaced[uid]?[ObjectIdentifier(connection)] = nil
+      if unplaced[uid]?.isEmpty == true { unplaced[uid] = nil }
+    }
+  }
+
+  /// The users with connections whose instance is not known.
+  var users: [UInt32] { unplaced.keys.sorted() }
+
+  /// Returns the connections that are known to belong to an instance.
+  func known(of id: InstanceID) -> [Connection] { byInstance[id] ?? [] }
+
+  /// Notes the instance of a connection after a call, which may have revealed it.
+  func note(_ connection: Connection) {
+    guard let instance = connection.peer.instance, connection.knownInstance != instance.id,
+      connection.isOpen
+    else { return }
+    remove(connection)
+    connection.knownInstance = instance.id
+    byInstance[instance.id, default: []].append(connection)
+  }
+
+  /// Forgets an instance that has ended. Its connections may belong to another one later.
+  func forget(_ id: InstanceID) {
+    for connection in byInstance.removeValue(forKey: id) ?? [] {
+      connection.knownInstance = nil
+      add(connection)
+    }
+  }
+
+  /// Returns whether the connection belongs to no instance. The answer is kept until there is
+  /// another instance, which its process may belong to.
+  func isUnmanaged(_ connection: Connection, _ applications: ApplicationService) -> Bool {
+    let generation = applications.membershipGeneration
+    if connection.peer.unmanagedSince == generation { return true }
+    do throws(SystemError) {
+      guard try applications.instance(of: connection.peer) == nil else {
+        note(connection)
+        return false
+      }
+      connection.peer.unmanagedSince = generation
+    } catch {
+      // The failure is reported when the call is carried out.
+    }
+    return true
+  }
+
+  /// Finds the instances of those connections of one user that have pending calls.
+  ///
+  /// - Parameter end: When to stop (CLOCK_BOOTTIME).
+  /// - Returns: The connections whose instance was found, and whether all were examined.
+  func place(
+    of user: UInt32, _ applications: ApplicationService, until end: UInt64
+  ) -> (found: [Connection], isAll: Bool) {
+    let generation = applications.membershipGeneration
+    var found: [Connection] = []
+    for connection in (unplaced[user] ?? [:]).values
+    where connection.peer.unmanagedSince != generation && connection.hasUnheard {
+      guard BootClock.now() < end else { return (found, false) }
+      if !isUnmanaged(connection, applications) { found.append(connection) }
+    }
+    return (found, true)
+  }
+}

@@ -1,0 +1,56 @@
+import EventLoop
+import LinuxSystem
+
+/// Watches a descriptor whose messages come in bursts, and calls its handler once for each burst.
+///
+/// A single change of a machine causes many messages: plugging in a cable brings a carrier, an
+/// address and routes within tens of milliseconds; `dpkg-reconfigure tzdata` writes two files; `ln
+/// -sf` removes before it creates. Acting on the first message would show an intermediate state,
+/// and wake applications for each. A burst ends when no message has come for ``quiet``, which is
+/// longer than the pauses within a burst.
+final class DebouncedWatch {
+  static let quiet: Duration = .milliseconds(250)
+  /// The longest duration of a burst; then the handler is called in any case.
+  static let lengthMax: Duration = .seconds(2)
+
+  private let take: () -> Bool
+  private let becameQuiet: () -> Void
+  private var source: DescriptorSource?
+  private var timer: TimerSource?
+  /// The time at which the current burst ends in any case; nil between bursts.
+  private var limit: UInt64?
+
+  /// - Parameters:
+  ///   - descriptor: The descriptor, which must stay open for the lifetime of the watch.
+  ///   - take: Reads the pending messages and returns whether any is relevant.
+  ///   - settled: Called after a burst; later messages begin another.
+  init(
+    _ descriptor: Int32, loop: EventLoop, take: @escaping () -> Bool,
+    becameQuiet: @escaping () -> Void
+  ) throws(SystemError) {
+    self.take = take
+    self.becameQuiet = becameQuiet
+    timer = try loop.timer { [weak self] in self?.read() }
+    source = try loop.watch(descriptor, for: .input) { [weak self] _ in self?.received() }
+  }
+
+  private func received() {
+    let matters = take()
+    // During a burst only errors are relevant, such as a netlink socket with a full buffer.
+    guard limit == nil, matters else { return }
+    limit = BootClock.after(Self.lengthMax)
+    source?.wait(for: [])
+    timer?.set(BootClock.after(Self.quiet))
+  }
+
+  private func read() {
+    guard let limit else { return }
+    if take(), BootClock.now() < limit {
+      timer?.set(BootClock.after(Self.quiet))
+      return
+    }
+    self.limit = nil
+    source?.wait(for: .input)
+    becameQuiet()
+  }
+}

@@ -1,0 +1,275 @@
+import TaskSchedulerCore
+
+/// The state of the daemon next to the scheduler's: its processes and connections.
+///
+/// A process is identified by its pid and start time. A connection is identified by the cookie of
+/// its socket (`SO_COOKIE`), which is unique in this boot.
+public struct DaemonState: Equatable, Sendable {
+  public var instances: [InstanceID: Instance] = [:]
+  public var connections: [UInt64: Connection] = [:]
+  /// Leaders of which the next events inform the scheduler.
+  public var unmanagedLeaders: [Leader: LeaderDetails] = [:]
+  /// Instances that a stop of the scheduler left running, by their leaders. While such an instance
+  /// runs, the daemon does not launch its application again.
+  public var leftRunning: [Leader: Instance] = [:]
+
+  public init() {}
+
+  /// A leader, with what the daemon found out about it.
+  public struct LeaderDetails: Equatable, Sendable {
+    public var leader: Leader
+    public var uid: UInt32
+    /// The path of its own control group below the mount point of cgroup2.
+    public var group: String?
+    /// The value of `TASKSCHEDD_INSTANCE` in the environment of its processes.
+    public var marker: String?
+    /// The suspension mechanism that its manifest names.
+    public var mechanism: String?
+    public var isLaunched: Bool
+    /// The id of its launch, if that is known before the program runs.
+    public var launch: InstanceID?
+
+    public init(
+      leader: Leader, uid: UInt32, group: String?, marker: String?, mechanism: String?,
+      isLaunched: Bool, launch: InstanceID? = nil
+    ) {
+      self.launch = launch
+      self.leader = leader
+      self.uid = uid
+      self.group = group
+      self.marker = marker
+      self.mechanism = mechanism
+      self.isLaunched = isLaunched
+    }
+  }
+
+  /// The processes of one instance.
+  public struct Instance: Equatable, Sendable {
+    public var application: String
+    public var details: LeaderDetails
+    /// The processes that received SIGSTOP, in that order.
+    public var stopped: [Stopped]
+    /// What the daemon does with the remaining processes of an ended instance; nil before the end.
+    public var release: Release?
+    /// The priorities that the daemon has lowered, or is about to lower, in that order.
+    public var lowered: [Lowered] = []
+    /// Whether the leader led its session and its process group when the daemon began to manage it;
+    /// nil if the daemon has not examined that.
+    public var leadsSession: Bool?
+    public var leadsGroup: Bool?
+  }
+
+  /// What the daemon does with the remaining processes of an ended instance.
+  public enum Release: String, Equatable, Sendable {
+    case resume, kill
+  }
+
+  /// A process that the daemon has stopped, or is about to stop, with SIGSTOP.
+  public struct Stopped: Equatable, Sendable {
+    public var process: Leader
+    /// Whether something else had stopped the process before. The daemon leaves it stopped then.
+    public var wasStopped: Bool
+
+    public init(process: Leader, wasStopped: Bool) {
+      self.process = process
+      self.wasStopped = wasStopped
+    }
+  }
+
+  /// A priority that the daemon has lowered, or is about to lower.
+  public struct Lowered: Equatable, Sendable {
+    /// The id and start time of a thread; of the process if the priority belongs to a whole
+    /// process.
+    public var thread: Leader
+    /// The pid of the thread's process.
+    public var process: Int32
+    /// The path of a control group if the priority belongs to one.
+    public var group: String?
+    /// The daemon's name for the kind of priority.
+    public var kind: String
+    public var before: Int
+    public var after: Int
+
+    public init(
+      thread: Leader, process: Int32, group: String?, kind: String, before: Int, after: Int
+    ) {
+      self.thread = thread
+      self.process = process
+      self.group = group
+      self.kind = kind
+      self.before = before
+      self.after = after
+    }
+  }
+
+  /// The state of a connection that its socket does not show.
+  public struct Connection: Equatable, Sendable {
+    public var stream: InstanceID?
+    public var monitor: Monitor?
+    public var waiting: Waiting?
+    /// The received part of an incomplete message.
+    public var input: MessagePart
+    /// Whether a part of its state is only in the daemon's memory. The next daemon cannot take over
+    /// such a connection.
+    public var isUnsaved: Bool
+
+    public init(
+      stream: InstanceID? = nil, monitor: Monitor? = nil, waiting: Waiting? = nil,
+      input: MessagePart = MessagePart(), isUnsaved: Bool = false
+    ) {
+      self.stream = stream
+      self.monitor = monitor
+      self.waiting = waiting
+      self.input = input
+      self.isUnsaved = isUnsaved
+    }
+  }
+
+  /// The options of a connection that monitors changes.
+  public struct Monitor: Equatable, Sendable {
+    /// The user whose applications it sees; nil is all users.
+    public var uid: UInt32?
+    /// The id of the only application that it sees; nil is all applications.
+    public var application: String?
+
+    public init(uid: UInt32?, application: String? = nil) {
+      self.uid = uid
+      self.application = application
+    }
+  }
+
+  /// A call without a reply so far.
+  public struct Waiting: Equatable, Sendable {
+    public var request: RequestID
+    /// The full name of the method, such as `org.taskschedd.Application.Register`.
+    public var method: String
+    /// The application as the caller named it.
+    public var application: String
+    /// Whether the caller accepts several replies.
+    public var takesMore: Bool
+    /// Whether the caller accepts no reply.
+    public var isOneway: Bool
+
+    public init(
+      request: RequestID, method: String, application: String, takesMore: Bool, isOneway: Bool
+    ) {
+      self.request = request
+      self.method = method
+      self.application = application
+      self.takesMore = takesMore
+      self.isOneway = isOneway
+    }
+  }
+}
+
+/// The call that an event answers. It is stored in the same record as the event.
+public struct LoggedCall: Equatable, Sendable {
+  /// The cookie of the connection.
+  public var connection: UInt64
+  public var waiting: DaemonState.Waiting
+
+  public init(connection: UInt64, waiting: DaemonState.Waiting) {
+    self.connection = connection
+    self.waiting = waiting
+  }
+}
+
+/// Bytes of an incomplete message.
+public struct MessagePart: Equatable, Sendable {
+  public var bytes: [UInt8]
+
+  public init(_ bytes: [UInt8] = []) {
+    self.bytes = bytes
+  }
+}
+
+/// A fact in the event log that is not an event of the scheduler.
+///
+/// The daemon writes a note before the action that the note describes. It writes the note after an
+/// action that may be repeated without harm.
+public enum Note: Equatable, Sendable {
+  /// The next events inform the scheduler of this leader.
+  case leader(DaemonState.LeaderDetails)
+  /// The daemon is about to send SIGSTOP to these processes.
+  case stopping(InstanceID, [DaemonState.Stopped])
+  /// The daemon has sent SIGCONT to all processes that it had stopped.
+  case resumed(InstanceID)
+  /// The daemon has finished with the processes of an ended instance.
+  case forgotten(InstanceID)
+  case stream(InstanceID, connection: UInt64)
+  case monitor(DaemonState.Monitor, connection: UInt64)
+  /// The daemon is about to receive these bytes of an incomplete message.
+  case input(MessagePart, connection: UInt64)
+  /// The message is complete, and the daemon carries it out.
+  case inputComplete(connection: UInt64)
+  case unsaved(Bool, connection: UInt64)
+  /// The daemon is about to lower these priorities.
+  case lowering(InstanceID, [DaemonState.Lowered])
+  /// The daemon has restored all priorities of the instance.
+  case restored(InstanceID)
+}
+
+extension DaemonState {
+  /// Applies a note.
+  public mutating func apply(_ note: Note) {
+    switch note {
+    case .leader(let details): unmanagedLeaders[details.leader] = details
+    case .stopping(let id, let stopped): instances[id]?.stopped += stopped
+    case .resumed(let id): instances[id]?.stopped = []
+    case .forgotten(let id): instances[id] = nil
+    case .stream(let id, let cookie): connections[cookie, default: Connection()].stream = id
+    case .monitor(let monitor, let cookie):
+      connections[cookie, default: Connection()].monitor = monitor
+    case .input(let bytes, let cookie):
+      connections[cookie, default: Connection()].input.bytes += bytes.bytes
+    case .inputComplete(let cookie): connections[cookie]?.input = MessagePart()
+    case .unsaved(let isUnsaved, let cookie):
+      connections[cookie, default: Connection()].isUnsaved = isUnsaved
+    case .lowering(let id, let lowered): instances[id]?.lowered += lowered
+    case .restored(let id): instances[id]?.lowered = []
+    }
+  }
+
+  /// Forgets a leader after the scheduler has handled its event. A leader that the scheduler
+  /// refused is not held any longer.
+  public mutating func forgetUnmanagedLeader(of leader: Leader) {
+    unmanagedLeaders[leader] = nil
+  }
+
+  /// Notes that the scheduler stops, which leaves all its instances running.
+  public mutating func leaveRunning() {
+    for instance in instances.values where instance.release == nil {
+      leftRunning[instance.details.leader] = instance
+    }
+  }
+
+  /// Applies an effect that was carried out.
+  ///
+  /// A reply changes nothing here: the caller of this method removes the waiting call, because it
+  /// knows the connection of each request.
+  public mutating func apply(_ effect: Effect) {
+    switch effect {
+    case .manage(let id, let leader, let key):
+      leftRunning[leader] = nil
+      guard let details = unmanagedLeaders.removeValue(forKey: leader) else { return }
+      instances[id] = Instance(application: key.id.name, details: details)
+    case .release(let id, let killing):
+      // The daemon may kill a launched instance in any case, if the leader has ended. It decides
+      // that again after a restart.
+      instances[id]?.release = killing ? .kill : .resume
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
+      .resume, .terminate, .kill, .checkTracer, .record, .resources:
+      break
+    }
+  }
+}
+
+extension DaemonState.Instance {
+  public init(
+    application: String, details: DaemonState.LeaderDetails, stopped: [DaemonState.Stopped] = []
+  ) {
+    self.application = application
+    self.details = details
+    self.stopped = stopped
+  }
+}

@@ -1,0 +1,52 @@
+import TaskSchedulerCore
+
+/// Words for events that belong to no single instance.
+enum EventLogText {
+  /// Returns an event in words; nil if the timeline shows the event only by its effects.
+  static func step(_ event: NotificationEvent) -> String? {
+    switch event {
+    case .schedule(_, let key, let draft, _):
+      let when = draft.schedule.map { " for \($0.date) \($0.timeZone)" } ?? ""
+      return "notify \(key.id.name)\(when)"
+    case .storeFailed(let id, let reason): return "transaction \(id.number) not stored: \(reason)"
+    case .cancel(_, let key, let id, _):
+      return "cancel \(key.id.name) \(id.map { "notification \($0.number)" } ?? "all")"
+    case .chosen(let id, let key): return "choose \(key.id.name) notification \(id.number)"
+    case .setBadge(_, let key, let badge): return "badge \(key.id.name) \(badge)"
+    case .loaded(let notifications, _): return "\(notifications.count) notifications were read"
+    case .stored, .nextFound: return nil
+    }
+  }
+
+  /// Returns an event in words.
+  static func step(_ event: MemoryEvent) -> String? {
+    switch event {
+    case .pressed(let pressure):
+      let whose = pressure.source == .slice ? "of its own slice" : "of the machine"
+      return "memory-pressure \(whose), \(percent(pressure.memory)) available"
+    case .read(let reading): return "memory was read, \(percent(reading)) available"
+    case .measured(let sizes): return "\(sizes.count) applications were measured"
+    case .reclaimed(let id, let reading):
+      return "the memory of instance \(id.number) is back, \(percent(reading)) available"
+    case .warn(_, let key, _): return "warn-memory" + (key.map { " \($0.id.name)" } ?? "")
+    }
+  }
+
+  private static func percent(_ reading: MemoryReading) -> String {
+    reading.total == 0 ? "0%" : "\(Int(Double(reading.available) / Double(reading.total) * 100))%"
+  }
+
+  static func text(_ change: SystemChange) -> String {
+    let kind =
+      switch change.kind {
+      case .timeZone: "time-zone"
+      case .clock: "clock"
+      case .day: "day"
+      case .locale: "locale"
+      case .network: "network"
+      case .powerSource: "power-source"
+      case .custom(let name): "custom:\(name)"
+      }
+    return kind + (change.value.map { " \($0)" } ?? "")
+  }
+}

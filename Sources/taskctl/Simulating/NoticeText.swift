@@ -1,0 +1,29 @@
+import TaskSchedulerCore
+
+/// Describes events that need no acknowledgement, for people.
+enum NoticeText {
+  static func words(_ notice: Notice) -> String {
+    switch notice {
+    case .socketsReady(_, let sockets): "receives \(sockets.map(\.words).joined(separator: ", "))"
+    case .systemChanges(let changes):
+      "receives the change of \(changes.map(text).joined(separator: ", "))"
+    case .notificationFired(let id): "receives its notification \(id.number)"
+    case .notificationChosen(let id): "receives that its notification \(id.number) was chosen"
+    case .memoryWarning: "receives a memory warning"
+    }
+  }
+
+  private static func text(_ change: SystemChange) -> String {
+    let kind =
+      switch change.kind {
+      case .timeZone: "the time zone"
+      case .clock: "the clock"
+      case .day: "the day"
+      case .locale: "the locale"
+      case .network: "the network"
+      case .powerSource: "the power source"
+      case .custom(let name): PrintableText.of(name)
+      }
+    return kind + (change.value.map { " (\(PrintableText.of($0)))" } ?? "")
+  }
+}

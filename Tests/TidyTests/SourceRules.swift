@@ -1,0 +1,221 @@
+/// The rules for sources that need no compiler (see ARCHITECTURE.md).
+enum SourceRules {
+  static let columnsMax = 100
+  static let linesMax = 500
+
+  /// The modules that each target may import. Full Foundation is refused everywhere.
+  static let imports: [String: Set<String>] = [
+    "TaskSchedulerCore": ["DequeModule", "HeapModule", "OrderedCollections"],
+    "TaskSchedulerWire": ["Glibc"],
+    "generate-interfaces": ["FoundationEssentials", "TaskSchedulerWire"],
+    "TaskSchedulerEventLog": ["TaskSchedulerCore"],
+    "LinuxSystem": ["CLinux", "FoundationEssentials", "Glibc"],
+    "EventLoop": ["CSystemd", "Glibc", "LinuxSystem"],
+    "TaskSchedulerClient": [
+      "Dispatch", "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization",
+      "TaskSchedulerWire",
+    ],
+    "TaskSchedulerServiceLifecycle": ["ServiceLifecycle", "TaskSchedulerClient"],
+    "TaskSchedulerDaemon": [
+      "CLinux", "CSQLite", "CSystemd", "DequeModule", "EventLoop", "Glibc", "HeapModule",
+      "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",
+      "TaskSchedulerEventLog", "TaskSchedulerWire",
+    ],
+    "TaskSchedulerSession": [
+      "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",
+    ],
+    "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
+    "taskctl": [
+      "ArgumentParser", "FoundationEssentials", "Glibc", "LinuxSystem", "TaskSchedulerClient",
+      "TaskSchedulerCore", "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire",
+    ],
+    "TaskSchedulerSimulation": ["HeapModule", "TaskSchedulerCore", "TaskSchedulerEventLog"],
+  ]
+
+  /// The only places that may import a module, within the targets that may.
+  static let placeOfModule = ["CSQLite": "Sources/TaskSchedulerDaemon/Storage/"]
+
+  /// The targets that depend only on their input: no clock, chance or environment.
+  static let pureTargets: Set<Substring> = ["TaskSchedulerCore", "TaskSchedulerSimulation"]
+
+  /// Words that stand for a clock, chance or the environment.
+  static let wordsForbiddenInCore = ["now()", "random", "Date(", "sleep", "getenv", "Task {"]
+
+  /// A violation of a rule, described for people.
+  struct Violation: Hashable, CustomStringConvertible {
+    let path: String
+    let line: Int
+    let rule: String
+    var description: String { "\(path):\(line): \(rule)" }
+  }
+
+  /// Returns the violations in a file. `path` is relative to the package's root.
+  static func violations(in path: String, text: String) -> [Violation] {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    var violations: [Violation] = []
+    func report(_ index: Int, _ rule: String) {
+      violations.append(Violation(path: path, line: index + 1, rule: rule))
+    }
+    let lineCount = lines.last == "" ? lines.count - 1 : lines.count
+    if lineCount > linesMax, !path.contains("/Generated/") {
+      report(linesMax, "\(lineCount) lines; a file has \(linesMax) at most")
+    }
+    for (index, line) in lines.enumerated() {
+      if line.count > columnsMax, !isVerbatim(line, in: path) {
+        report(index, "\(line.count) columns; a line has \(columnsMax) at most")
+      }
+      for mark in unfinishedMarks where contains(mark, in: line) {
+        report(index, "\(mark): what is not finished is an issue, not a comment")
+      }
+      if path.hasSuffix(".swift") {
+        for rule in swiftRules(path, lines, index) { report(index, rule) }
+      }
+    }
+    return violations
+  }
+
+  /// A message as it goes over the wire, in a transcript of a test or as a literal of its own, is
+  /// not broken.
+  private static func isVerbatim(_ line: String, in path: String) -> Bool {
+    let text = trimmed(line)
+    return path.hasPrefix("Tests/") && ["< {", "> {", "#\"{"].contains { text.hasPrefix($0) }
+  }
+
+  /// Spelled in two parts, so that this file does not break its own rule.
+  private static let unfinishedMarks = ["TO" + "DO", "FIX" + "ME"]
+
+  private static func swiftRules(_ path: String, _ lines: [String], _ index: Int) -> [String] {
+    let parts = path.split(separator: "/")
+    let isSource = parts.first == "Sources" && parts.count > 2
+    let code = withoutComment(lines[index])
+    var rules: [String] = []
+    if let module = importedModule(code) {
+      if module == "Foundation" {
+        rules.append("imports Foundation; FoundationEssentials is the most that we use")
+      } else if isSource, !(imports[String(parts[1])] ?? []).contains(module) {
+        rules.append("\(parts[1]) may not import \(module)")
+      } else if isSource, let place = placeOfModule[module], !path.hasPrefix(place) {
+        rules.append("imports \(module), which only \(place)*.swift may")
+      }
+    }
+    if isSource, pureTargets.contains(parts[1]) {
+      for word in wordsForbiddenInCore where contains(word, in: code) {
+        rules.append("\(parts[1]) may not say \(word)")
+      }
+    }
+    if isSource, isDefault(code), selectsCases(lines, index) {
+      rules.append("an enum's cases are listed; no default: or case _")
+    }
+    if isSource, needsDocumentation(code), !isDocumented(lines, index) {
+      rules.append("public, and without a doc comment")
+    }
+    return rules
+  }
+
+  private static func isDefault(_ code: String) -> Bool {
+    let code = trimmed(code)
+    return code.hasPrefix("default:") || code.hasPrefix("case _:")
+  }
+
+  /// Returns whether the `switch` statement around a line has a pattern that begins with a case of
+  /// an enum: `case .done`, or `case (_, .done)`.
+  private static func selectsCases(_ lines: [String], _ index: Int) -> Bool {
+    let depth = lines[index].count - trimmed(lines[index]).count
+    for line in lines[..<index].reversed() {
+      let code = trimmed(withoutComment(line))
+      guard !code.isEmpty, line.count - trimmed(line).count <= depth else { continue }
+      guard code.hasPrefix("case ") else { return false }
+      let pattern = code.dropFirst(5).split(separator: ":")[0]
+      for part in pattern.split(separator: ",") {
+        let first = part.drop { " (".contains($0) }
+        let bare = first.hasPrefix("let ") ? first.dropFirst(4) : first
+        if bare.first == ".", bare.dropFirst().first?.isLetter == true { return true }
+      }
+    }
+    return false
+  }
+
+  // MARK: Reading Swift, as far as the rules need it
+
+  static func trimmed(_ line: String) -> String {
+    String(line.drop { $0 == " " })
+  }
+
+  /// The line up to `//`, unless that stands in a string.
+  static func withoutComment(_ line: String) -> String {
+    var code = ""
+    var isInString = false
+    for character in line {
+      if character == "\"", code.last != "\\" { isInString.toggle() }
+      if character == "/", code.last == "/", !isInString { return String(code.dropLast()) }
+      code.append(character)
+    }
+    return code
+  }
+
+  /// Whether `word` stands there on its own: not as the end of a longer name.
+  static func contains(_ word: String, in line: String) -> Bool {
+    var rest = line[...]
+    var before: Character = " "
+    while !rest.isEmpty {
+      if rest.hasPrefix(word), !(before.isLetter || before.isNumber || before == "_") {
+        return true
+      }
+      before = rest.removeFirst()
+    }
+    return false
+  }
+
+  /// The module that a line imports; of `import struct M.Name`, M.
+  static func importedModule(_ code: String) -> String? {
+    var words = code.split(separator: " ")
+    while let first = words.first,
+      first.hasPrefix("@") || ["public", "package", "internal", "private", "fileprivate"]
+        .contains(first)
+    {
+      words.removeFirst()
+    }
+    guard words.first == "import", words.count >= 2 else { return nil }
+    let kinds: Set<Substring> = [
+      "struct", "class", "enum", "protocol", "func", "var", "let", "typealias",
+    ]
+    let path = kinds.contains(words[1]) && words.count > 2 ? words[2] : words[1]
+    return path.split(separator: ".").first.map(String.init)
+  }
+
+  /// What protocols ask for, and explain: those of the standard library (operators have no name
+  /// here), and those of the interfaces' types, which are each explained as a whole.
+  private static let witnesses: Set<Substring> = [
+    "", "encode", "hash", "makeAsyncIterator", "next", "run", "Input", "Output", "write",
+    "writeFields", "writeParameters",
+  ]
+
+  /// Public types and functions are to be explained; stored properties and initializers where they
+  /// need it.
+  private static func needsDocumentation(_ code: String) -> Bool {
+    var words = trimmed(code).split(separator: " ")
+    guard words.first == "public" || words.first == "open" else { return false }
+    let modifiers: Set<Substring> = [
+      "public", "open", "static", "class", "final", "mutating", "consuming", "borrowing",
+      "indirect", "nonisolated", "override", "convenience",
+    ]
+    while words.count > 2, modifiers.contains(words[0]),
+      words[0] != "class" || words[1] == "func" || words[1] == "var"
+    {
+      words.removeFirst()
+    }
+    guard words.count > 1 else { return false }
+    let types: Set<Substring> = ["struct", "enum", "class", "protocol", "actor", "typealias"]
+    guard types.contains(words[0]) || words[0] == "func" else { return false }
+    return !witnesses.contains(words[1].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+  }
+
+  /// Whether a doc comment ends right above, attributes apart.
+  private static func isDocumented(_ lines: [String], _ index: Int) -> Bool {
+    var above = index - 1
+    while above >= 0, trimmed(lines[above]).hasPrefix("@") { above -= 1 }
+    guard above >= 0 else { return false }
+    let line = trimmed(lines[above])
+    return line.hasPrefix("///") || line.hasSuffix("*/")
+  }
+}
