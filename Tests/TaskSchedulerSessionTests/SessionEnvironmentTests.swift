@@ -28,6 +28,14 @@ struct SessionEnvironmentTests {
     #expect(!wayland.isXSocket("X0"))
   }
 
+  @Test("The bus is that of the environment, or else the user manager's")
+  func bus() {
+    #expect(environment(["XDG_RUNTIME_DIR": "/r"]).busAddress == "unix:path=/r/bus")
+    let named = environment(["XDG_RUNTIME_DIR": "/r", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b"])
+    #expect(named.busAddress == "unix:path=/b")
+    #expect(environment([:]).busAddress == nil)
+  }
+
   @Test("Without any variable, the monitor looks for sway only")
   func nothing() {
     let bare = environment(["XDG_RUNTIME_DIR": "/r", "DISPLAY": "", "SWAYSOCK": ""])

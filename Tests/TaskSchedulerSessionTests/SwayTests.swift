@@ -83,7 +83,7 @@ struct SwayTests {
     let server = try sway.start("foot --server=$XDG_RUNTIME_DIR/foot.sock")
     let client = "footclient --server-socket=$XDG_RUNTIME_DIR/foot.sock cat"
     // The server has no window, so that its socket is the sign that it listens.
-    let watch = try FolderWatch()
+    let watch = try DirectoryWatch()
     _ = try watch.add(runtime.directory.path)
     while access(runtime.directory.file("foot.sock"), F_OK) != 0 {
       try waitFor(POLLIN, on: watch.descriptor.rawValue)

@@ -11,9 +11,9 @@ enum SwayTarget {
   }
 
   static func run(_ input: UnsafeRawBufferPointer) throws {
-    var steering = Steering(input)
-    guard let seed = steering.byte() else { return }
-    let stream = Array(steering.rest)
+    var controlBytes = ControlBytes(input)
+    guard let seed = controlBytes.byte() else { return }
+    let stream = Array(controlBytes.rest)
     let whole = read([stream])
     let split = read(FramingTarget.split(stream, seed))
     try require(split == whole, "in pieces it is \(split), at once \(whole)")

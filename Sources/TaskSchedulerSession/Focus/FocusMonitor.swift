@@ -30,19 +30,22 @@ package final class FocusMonitor {
   private let environment: SessionEnvironment
   private let lookUp: ProcessLookup
   private let report: (Occurrence) -> Void
-  private let watch: DirectoryWatch
+  private let watch: Watch
   private var watchSource: DescriptorSource?
   private var timer: TimerSource?
   private var source: (any WindowSource)?
+  private var kwin: KWinSource?
+  /// Whether the last report came from KWin.
+  private var isKWins = false
   private var untried: [SessionEnvironment.Candidate] = []
   private var attempts = 0
   private var connectedAt: UInt64 = 0
   private var last: SessionWindows?
 
-  /// The watch of directories; a class, so that closures can refer to it.
-  private final class DirectoryWatch {
-    let watch: FolderWatch
-    init() throws(SystemError) { watch = try FolderWatch() }
+  /// A class, so that closures can refer to it.
+  private final class Watch {
+    let directories: DirectoryWatch
+    init() throws(SystemError) { directories = try DirectoryWatch() }
   }
 
   /// Starts looking for the session's compositor or X server.
@@ -60,20 +63,26 @@ package final class FocusMonitor {
     self.environment = environment
     self.report = report
     lookUp = { pid in try? proc.identity(pid) }
-    watch = try DirectoryWatch()
+    watch = try Watch()
     for directory in [environment.runtimeDirectory, environment.xDirectory] {
       guard let directory else { continue }
       do throws(SystemError) {
-        _ = try watch.watch.add(directory)
+        _ = try watch.directories.add(directory)
       } catch where error.isMissing {
         // Nothing can listen in a directory that does not exist.
       }
     }
-    watchSource = try loop.watch(watch.watch.descriptor.rawValue, for: .input) { [weak self] _ in
-      self?.directoryChanged()
-    }
+    watchSource = try loop.watch(
+      watch.directories.descriptor.rawValue, for: .input
+    ) { [weak self] _ in self?.directoryChanged() }
     timer = try loop.timer { [weak self] in self?.look() }
     look()
+    // In an X11 session, KWin's windows are those of the X server.
+    if let address = environment.busAddress, !environment.isX11 {
+      kwin = try KWinSource(address: BusAddress(text: address), loop: loop, lookUp: lookUp) {
+        [weak self] in self?.heard($0, isKWins: true)
+      }
+    }
   }
 
   deinit {
@@ -85,7 +94,7 @@ package final class FocusMonitor {
   // MARK: Looking for a source
 
   private func directoryChanged() {
-    guard let changes = try? watch.watch.takeChanges() else { return }
+    guard let changes = try? watch.directories.takeChanges() else { return }
     // Without a directory, the kernel lost events, so that any socket may be new.
     let isRelevant = changes.contains {
       $0.folder == nil || environment.isSwaySocket($0.name) || environment.isXSocket($0.name)
@@ -105,7 +114,7 @@ package final class FocusMonitor {
   }
 
   private static func names(in directory: String?) -> [String] {
-    directory.flatMap { try? Folder.names(path: $0) } ?? []
+    directory.flatMap { try? Directory.names(path: $0) } ?? []
   }
 
   private func connect() {
@@ -142,18 +151,19 @@ package final class FocusMonitor {
 
   // MARK: Reports
 
-  private func heard(_ report: SourceReport) {
+  private func heard(_ report: SourceReport, isKWins: Bool = false) {
     switch report {
     case .windows(let windows):
+      self.isKWins = isKWins
       guard windows != last else { return }
       last = windows
       self.report(.windows(windows))
-    case .unknown: forget(nil)
+    case .unknown: if self.isKWins == isKWins { forget(nil) }
     case .ended(let reason):
       source = nil
       let lifetime = BootClock.now() - connectedAt
       if lifetime >= UInt64(Self.lastingTime / .nanoseconds(1)) { attempts = 0 }
-      forget(reason)
+      if !self.isKWins { forget(reason) }
       if untried.isEmpty { retryLater() } else { connect() }
     }
   }

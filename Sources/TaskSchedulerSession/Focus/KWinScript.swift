@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The script that KWin runs for the agent. KWin has no interface for other programs that lists
-/// windows with their processes, but scripts, which can call a method over D-Bus.
+/// The script that KWin (5 and 6) runs for the agent. KWin offers other programs no interface that
+/// lists windows with their processes, but scripts can, and they can call a method over D-Bus.
 ///
 /// The script calls `Windows` with a text: a JSON object with the list `windows`, in which each
 /// window has `pid`, `active`, `shown` and `id`. It calls after every change that can concern them.

@@ -10,6 +10,8 @@ package struct SessionEnvironment: Hashable, Sendable {
   package var waylandDisplay: String?
   /// DISPLAY: that of the X server, or of Xwayland in a Wayland session.
   package var display: String?
+  /// DBUS_SESSION_BUS_ADDRESS, or the bus of systemd's user manager in ``runtimeDirectory``.
+  package var busAddress: String?
   /// The user of the session.
   package var uid: UInt32
   /// The directory of the X servers' sockets.
@@ -28,6 +30,8 @@ package struct SessionEnvironment: Hashable, Sendable {
     swaySocket = value("SWAYSOCK")
     waylandDisplay = value("WAYLAND_DISPLAY")
     display = value("DISPLAY")
+    busAddress =
+      value("DBUS_SESSION_BUS_ADDRESS") ?? runtimeDirectory.map { "unix:path=\($0)/bus" }
     self.uid = uid
     self.xDirectory = xDirectory
   }
@@ -40,7 +44,7 @@ package struct SessionEnvironment: Hashable, Sendable {
 
   /// Whether the session is one of X11. In a Wayland session, the X server has some of the windows
   /// only; in an X11 session, a sway runs in one of the windows.
-  private var isX11: Bool { display != nil && waylandDisplay == nil && swaySocket == nil }
+  var isX11: Bool { display != nil && waylandDisplay == nil && swaySocket == nil }
 
   /// Returns where the session's compositor or X server may listen now.
   ///

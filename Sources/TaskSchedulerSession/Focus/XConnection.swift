@@ -40,8 +40,8 @@ final class XConnection {
 
   private let report: (Occurrence) -> Void
   private let loop: EventLoop
-  private let bell: Bell
-  private let opened = ThreadShared<Result<XServer, XFailure>?>(nil)
+  private let notifier: LoopNotifier
+  private let opened = SharedValue<Result<XServer, XFailure>?>(nil)
   private var server: XServer?
   private var source: DescriptorSource?
   /// The requests without a reply, in their order.
@@ -53,12 +53,12 @@ final class XConnection {
   ) throws(SystemError) {
     self.report = report
     self.loop = loop
-    bell = try Bell()
-    source = try loop.watch(bell.rawValue, for: .input) { [weak self] _ in self?.take() }
-    try DetachedThread.start { [opened, bell] in
+    notifier = try LoopNotifier()
+    source = try loop.watch(notifier.rawValue, for: .input) { [weak self] _ in self?.take() }
+    try DetachedThread.start { [opened, notifier] in
       let result = Result { () throws(XFailure) in try XServer.open(display) }
       opened.change { $0 = result }
-      bell.ring()
+      notifier.notify()
     }
   }
 
