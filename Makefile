@@ -1,6 +1,6 @@
 # taskschedd: build, demonstrate, test, measure, install. `make help` lists the targets.
 #
-# On a fresh Debian with Swift, `make demo` and `make test` install what they need.
+# On a fresh Debian with Swift, `make demo` and `make test` install the packages that they need.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -12,7 +12,8 @@ PREFIX ?= /usr
 VENV := .venv
 # A target may import only what its declaration in Package.swift names.
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
-# For small programs: Swift links Foundation, with 35 MB of ICU's data, because a package imports it.
+# These flags make the programs small. Swift links Foundation, with 35 MB of ICU data, because a
+# package imports it.
 # Without its libraries, a call that needs Foundation is an error of the linker. Nothing calls into the
 # programs, so they export no symbols. lld packs relocations, which glibc reads from version 2.36 on.
 # Each function has a section of its own: the linker leaves out unused functions, and keeps one of
@@ -171,7 +172,7 @@ fuzz: test-setup ## Search for inputs that violate a property (MINUTES=60, TARGE
 	@python3 Fuzz/run.py $(FUZZER) --minutes $(MINUTES) --jobs $(JOBS) \
 	  $(foreach target,$(TARGET),--target $(target))
 
-# A few seconds of each target, from what is kept.
+# Runs each target for a few seconds with the stored inputs.
 .PHONY: fuzz-smoke
 fuzz-smoke: test-setup
 	@if reason=$$(Fuzz/probe fuzzer,address 2>&1); then \
@@ -215,14 +216,14 @@ bench-memory: bench-setup ## Compare memory terminations with earlyoom (RUNS=20,
 	@python3 Benchmarks/bench_memory.py --runs $(RUNS) --grows $(GROWS) $(if $(JSON),--json) \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" --unpacked $(SMALL_MACHINE)
 
-# About three minutes after the build.
+# Takes about three minutes after the build.
 .PHONY: bench-foreground
 bench-foreground: bench-setup .build/benchmarks/lateness ## Measure foreground latency beside busy background processes
 	@$(RELEASE) --product taskschedd >&2
 	@python3 Benchmarks/foreground.py --programs .build/benchmarks \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
 
-# In virtual time, half a minute after the build. PICTURE= names a file for the picture.
+# Runs in virtual time, for half a minute after the build. PICTURE= names a file for the picture.
 HOURS ?= 48
 PICTURE ?=
 .PHONY: wakeups
@@ -242,18 +243,18 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 DOC = $(SHARE)/doc/taskschedd
 UNITS = system user
 SECTIONS = 1 5 8
-# zsh looks here in Debian; elsewhere, say ZSH=zsh/site-functions.
+# Debian's zsh searches this directory. On other systems, set ZSH=zsh/site-functions.
 ZSH ?= zsh/vendor-completions
-# The documents, in the directories in which they refer to each other.
+# The documents are installed in directories in which the links between them work.
 PAPERS = $(wildcard LICENSE) README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md \
   $(wildcard docs/*.md docs/decisions/*.md) Benchmarks/README.md Benchmarks/wakeups/wakeups.svg
-# Units and manual pages name files that lie below PREFIX.
+# Units and manual pages contain the paths of files below PREFIX.
 PLACE = sed -e 's|/usr/bin/task|$(PREFIX)/bin/task|' \
   -e 's|/usr/share/doc/taskschedd|$(PREFIX)/share/doc/taskschedd|' \
   -e 's|/usr/share/taskschedd/interfaces|$(PREFIX)/share/taskschedd/interfaces|'
 
-# Every default is built in: the file of the settings is a page to copy from, among the papers, and
-# what lies in SYSCONFDIR is the administrator's alone.
+# Every default is built in. The settings file is an example in the documentation. Only the
+# administrator writes files in SYSCONFDIR.
 .PHONY: install
 install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with PREFIX (default: /usr)
 	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \

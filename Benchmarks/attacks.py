@@ -84,7 +84,7 @@ def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
     the end of the measurement; "told" -> the attacker's output."""
     if os.geteuid() != 0:
         return "only root is two users"
-    # The other user must reach the socket below the workshop's directory.
+    # The other user must be able to reach the socket in the benchmark's directory.
     os.chmod(workshop.directory, 0o755)
     results = {}
     for name, (kind, count) in ATTACKS.items():

@@ -1,8 +1,8 @@
-/* BeginBackgroundTask and EndBackgroundTask as D-Bus methods that do nothing but answer.
+/* Serves BeginBackgroundTask and EndBackgroundTask as D-Bus methods that only reply.
  *
  *   dbus-service ADDRESS
  *
- * Prints "ready" when it can be called.
+ * Prints "ready" when it accepts calls.
  */
 #include "wire.h"
 

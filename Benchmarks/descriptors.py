@@ -193,7 +193,7 @@ def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", se
         return "only root is two users"
     daemon = workshop.daemon(name, SETTINGS + settings)
     os.setpriority(os.PRIO_PROCESS, daemon.pid, DAEMON_NICE)
-    # The other user must reach the socket below the workshop's directory.
+    # The other user must be able to reach the socket in the benchmark's directory.
     os.chmod(workshop.directory, 0o755)
     limits, limits_pipe = watch_limits(daemon.socket)
     os.read(limits_pipe, 1)

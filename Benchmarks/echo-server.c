@@ -1,4 +1,4 @@
-/* The least that a server on epoll can do: takes a request up to its NUL, sends a fixed reply.
+/* A minimal server with epoll: reads a request up to its NUL, and sends a fixed reply.
  *
  *   echo-server SOCKET REPLY
  */
@@ -41,7 +41,7 @@ int main(int count, char **arguments) {
       close(event.data.fd);
       continue;
     }
-    /* The client sends one request at a time, whole. */
+    /* The client sends one complete request at a time. */
     if (!memchr(bytes, 0, (size_t)received)) fail_text("request", "it has no end");
     if (send(event.data.fd, reply, reply_length, MSG_NOSIGNAL) != (ssize_t)reply_length)
       fail("send");

@@ -1,12 +1,13 @@
-/* A user who floods the daemon, until it is killed.
+/* Floods the daemon as one user, until a signal kills the program.
  *
  *   flood calls SOCKET UID CONNECTIONS AHEAD
  *   flood storm SOCKET UID
  *
- * calls: keeps AHEAD calls unanswered on each of its connections, and sends as fast as answers
- * come. storm: connects and closes as fast as the daemon accepts. As UID, where that is not 0.
- * Prints "floods" when it does, and again for each line on its standard input, with how much has
- * been served: "floods COUNT".
+ * calls: sends calls, with AHEAD calls unanswered on each connection.
+ * storm: connects and closes as fast as the daemon accepts connections.
+ *
+ * The program runs as UID, unless that is 0. It prints "floods COUNT" at the start, and for each
+ * line on its standard input. COUNT is the number of replies, or of accepted connections.
  */
 #include "wire.h"
 
@@ -38,7 +39,7 @@ static void say(void) {
   fflush(stdout);
 }
 
-/* Answers what is asked on the standard input; ends with it. */
+/* Prints the count for each line on standard input. Exits at the end of the input. */
 static void answer(void) {
   char bytes[64];
   ssize_t count = read(0, bytes, sizeof bytes);

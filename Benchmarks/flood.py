@@ -54,7 +54,7 @@ def measure(workshop, rounds, calls, watching):
     if os.geteuid() != 0:
         return "only root is two users"
     daemon = workshop.daemon("flood")
-    # The other user must reach the socket below the workshop's directory.
+    # The other user must be able to reach the socket in the benchmark's directory.
     os.chmod(workshop.directory, 0o755)
     results = {}
     for name, (kind, *numbers) in FLOODS.items():

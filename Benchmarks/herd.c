@@ -1,13 +1,14 @@
-/* Many registered applications, each a small process of its own that has one task and waits.
+/* Runs many registered applications, each in a small process with one background task.
  *
  *   herd SOCKET [idle]
  *
- * Those of an idle herd have no task and are suspended; they say just before that they answer.
+ * With "idle", the applications have no task, so that the daemon suspends them.
  *
- * For each line "N" on its standard input: forks until there are N of them, lets the new ones
- * register all at once, and, when all have answered their callbacks, prints
- * "N REGISTERED-NS READY-NS": the time from the start until the last was registered, and until the
- * last had begun its task and acknowledged. Ends, with all of them, at the end of its input.
+ * For each line "N" on standard input, the program forks until N processes run. The new processes
+ * register at the same time. When all have acknowledged their callbacks, the program prints
+ * "N REGISTERED-NS READY-NS". REGISTERED-NS is the time from the start until the last process was
+ * registered, READY-NS the time until the last one had begun its task and acknowledged. At the end
+ * of its input, the program ends all processes.
  */
 #include "wire.h"
 
@@ -24,12 +25,12 @@
 static const char *socket_path;
 static bool idle;
 
-/* Writes one byte of news to the parent. */
+/* Reports a step to the parent as one byte. */
 static void tell(int news, char what) {
   if (write(news, &what, 1) != 1) fail("telling the parent");
 }
 
-/* One application; returns never. */
+/* Runs one application. Never returns. */
 static _Noreturn void live(int number, int start, int news) {
   char byte, id[64];
   snprintf(id, sizeof id, "org.example.herd.member%d", number);
@@ -38,7 +39,7 @@ static _Noreturn void live(int number, int start, int news) {
   struct application application;
   application_register(&application, socket_path, id, true);
   tell(news, 'r');
-  /* Without a task it is suspended as soon as it has answered: nothing entitles it to run. */
+  /* The daemon suspends an application without a task at the acknowledgement, so report before. */
   if (idle) tell(news, 'a');
   else application_begin(&application);
   application_acknowledge(&application);
@@ -47,7 +48,7 @@ static _Noreturn void live(int number, int start, int news) {
   fail_text(id, "more was heard than was expected");
 }
 
-/* Waits until `count` bytes of the news are there, all `what`, in any mix with those after it. */
+/* Waits until `count` processes have reported the step `what`. Counts reports of later steps. */
 static void collect(int news, size_t *seen, char what, size_t count) {
   while (seen[(unsigned char)what] < count) {
     struct pollfd wait = {.fd = news, .events = POLLIN};
@@ -102,7 +103,7 @@ int main(int count, char **arguments) {
   }
   signal(SIGTERM, SIG_IGN);
   kill(0, SIGTERM);
-  /* Those of an idle herd stand still. */
+  /* Stopped processes receive SIGTERM only when they continue. */
   kill(0, SIGCONT);
   while (wait(NULL) > 0) {}
   return 0;

@@ -1,7 +1,8 @@
-// A foreground process that wakes each millisecond, and busy processes that compete with it.
+// Measures how late a foreground process wakes that must run each millisecond, while busy processes
+// compete with it.
 //
-// usage: lateness spin               runs without end
-//        lateness periodic SECONDS FILE   writes the p50, p99 and maximum of its lateness in µs
+//   lateness spin                    uses a CPU without end
+//   lateness periodic SECONDS FILE   writes the p50, p99 and maximum of the lateness in µs
 
 #include <errno.h>
 #include <stdint.h>
@@ -39,9 +40,9 @@ static int measure(int seconds, int work, const char *path) {
     struct timespec until = {.tv_sec = due / SECOND, .tv_nsec = due % SECOND};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {}
     late[index] = now() - due;
-    // CPU time of the thread, so that an interrupted thread still does the rest.
+    // Count the CPU time of the thread, so that an interruption does not shorten the work.
     for (int64_t end = used() + (int64_t)work * MICROSECOND; used() < end;) {}
-    // A thread that is a period late continues from the present, as a player would.
+    // After a delay of more than one period, continue from the present, as an audio player does.
     if (now() > due + PERIOD) due = now();
   }
   qsort(late, count, sizeof *late, by_value);

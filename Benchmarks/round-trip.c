@@ -1,10 +1,10 @@
-/* Times BeginBackgroundTask at the daemon, the same bytes at the echo server, and the same call
- * over D-Bus, in turns. Each begin is balanced by an end, which is not timed.
+/* Measures BeginBackgroundTask at the daemon, the same bytes at the echo server, and the same call
+ * over D-Bus, in turns. An end that is not measured balances each begin.
  *
  *   round-trip ROUNDS CALLS DAEMON-SOCKET [ECHO-SOCKET [DBUS-ADDRESS]]
  *
- * Prints a line "PEER P50 P99" in nanoseconds for each peer and round. CALLS are those of one peer
- * in one round. With "-" as DAEMON-SOCKET the program does not call the daemon.
+ * Prints a line "PEER P50 P99" in nanoseconds for each peer and round. CALLS is the number of calls
+ * of one peer in one round. With "-" as DAEMON-SOCKET, the program does not call the daemon.
  */
 #include "wire.h"
 
@@ -34,7 +34,7 @@ static void report(const char *peer) {
     samples[calls_count * 99 / 100]);
 }
 
-/* The same for the daemon and for the echo server, which answers with the daemon's bytes. */
+/* Measures the daemon, or the echo server, which replies with the daemon's bytes. */
 static void measure_socket(const char *peer, struct channel *channel) {
   for (size_t index = 0; index < calls_count; index++) {
     uint64_t start = now_ns();

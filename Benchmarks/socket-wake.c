@@ -1,16 +1,18 @@
-/* Times how long after a byte left its peer an application on another connection end learns of it.
+/* Measures the time from a byte that a peer sends until the application at the other end runs.
  *
  *   socket-wake peer SAMPLES STATE [SOCKET]
- *     Listens on TCP at 127.0.0.1, prints "port PORT", and takes one connection. SAMPLES times it
- *     waits until the process at the other end is in STATE, the letter of /proc/PID/stat (S: it
- *     sleeps, T: it is stopped), sends a byte, and reads the instant at which the process had it.
- *     Where SOCKET is a daemon's, it first waits until that tells its monitors of the suspension.
- *     Prints "P50 P99" in nanoseconds. The first tenth of the samples warms up and is left out.
+ *     Listens on TCP at 127.0.0.1, prints "port PORT", and accepts one connection. Then takes
+ *     SAMPLES samples. For each, the peer waits until the process at the other end is in STATE, the
+ *     letter of /proc/PID/stat (S: sleeping, T: stopped). It sends a byte, and reads the instant at
+ *     which the process received the byte. If SOCKET names a daemon, the peer first waits until the
+ *     daemon reports the suspension. Prints "P50 P99" in nanoseconds, without the first tenth of
+ *     the samples, which warm up the machine.
  *   socket-wake plain PORT
- *     The process at the other end as any program does it: it runs, and waits in epoll_wait.
+ *     Is the process at the other end, which waits in epoll_wait.
  *   socket-wake managed PORT SOCKET ID
- *     The same, as the application ID of the daemon at SOCKET: it hands the connection over and is
- *     suspended. Its instant is that of the first instruction that it runs again.
+ *     Is the process at the other end, as the application ID of the daemon at SOCKET. It passes the
+ *     connection to the daemon, which suspends it. Its instant is that of its first instruction
+ *     after the suspension.
  */
 #include "wire.h"
 
@@ -29,7 +31,7 @@
 #include <unistd.h>
 
 #define LIMIT_NS 10000000000
-/* For the machine to come to rest between samples. */
+/* The pause between samples, in which the machine becomes idle. */
 #define PAUSE_NS 500000
 
 static void read_whole(int fd, void *bytes, size_t count) {
@@ -196,15 +198,15 @@ static void be_managed(uint16_t port, const char *socket, const char *id) {
   hand_over(&application.calls, fd);
   int epoll = epoll_create1(EPOLL_CLOEXEC);
   wait_for(epoll, application.events.fd);
-  /* It is what it may run for. */
+  /* The callback is the only entitlement, so its acknowledgement suspends the process. */
   application_acknowledge(&application);
   for (;;) {
     struct epoll_event event;
-    /* To have been stopped in it ends the call. */
+    /* The call fails with EINTR after the process was stopped. */
     int count = epoll_wait(epoll, &event, 1, -1);
     uint64_t end = now_ns();
     if (count < 0 && errno != EINTR) fail("epoll_wait");
-    /* First the byte: to acknowledge is to be suspended, whatever was not read. */
+    /* Read the byte before the acknowledgement, which suspends the process again. */
     char byte;
     ssize_t got = recv(fd, &byte, 1, count < 0 ? MSG_DONTWAIT : 0);
     if (got < 0 && errno == EAGAIN) continue;

@@ -1,14 +1,16 @@
-/* Times how long an application's processes go on after nothing entitles it to run.
+/* Measures how long an application's processes run after its last entitlement has ended.
  *
  *   stop-time member COUNT RENDEZVOUS
- *     The application: COUNT processes that wait, the leader among them. Registered and with one
- *     task, it connects to RENDEZVOUS, tells its processes, and ends the task when told to.
+ *     Is the application, with COUNT processes including the leader. It registers and begins a
+ *     task. Then it connects to the socket RENDEZVOUS, sends the pids of its processes, and ends
+ *     the task on request.
  *   stop-time observe RENDEZVOUS MOUNT
- *     Waits for one application at RENDEZVOUS, has it end its task, and prints
- *     "PROCESSES ALL-STOPPED-NS REPORTED-NS": when the kernel had stopped them all, and when the
- *     daemon said so to its monitors, counted from when the call left the application. With a
- *     MOUNT (of cgroup v2) it looks at the application's cgroup, without (an empty one) at the
- *     processes. Prints "ready" when it listens, and reads the daemon's socket's path after it.
+ *     Listens at RENDEZVOUS, prints "ready", and reads the path of the daemon's socket from
+ *     standard input. Then waits for one application, requests the end of its task, and prints
+ *     "PROCESSES ALL-STOPPED-NS REPORTED-NS". ALL-STOPPED-NS is the time from the call until the
+ *     kernel had stopped all processes, REPORTED-NS the time until the daemon reported the
+ *     suspension to its monitors. MOUNT is the mount point of cgroup v2, for an application with a
+ *     cgroup. If MOUNT is empty, the program examines the processes instead.
  */
 #include "wire.h"
 
@@ -47,7 +49,7 @@ static void read_whole(int fd, void *bytes, size_t count) {
 static void be_member(int count, const char *rendezvous) {
   struct roll roll = {.count = count};
   if (count < 1 || count > MEMBERS_MAX) fail_text("member", "the count is out of bounds");
-  /* Not to be left behind where the daemon is killed. */
+  /* End with the daemon, even if a signal kills the daemon. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   struct application application;
   application_register(
@@ -90,7 +92,7 @@ static char state_of(int32_t pid) {
   return end[2];
 }
 
-/* A stopped process stays stopped: each is read until it is stopped, then the next. */
+/* Waits for one process after the other, because a stopped process stays stopped. */
 static uint64_t wait_for_processes(const struct roll *roll) {
   uint64_t limit = now_ns() + LIMIT_NS;
   for (int32_t index = 0; index < roll->count; index++)
@@ -118,7 +120,7 @@ static int open_group_events(int32_t pid, const char *mount) {
   return fd;
 }
 
-/* By looking, too: the kernel tells of changes to cgroup.events only every 10 ms. */
+/* Reads cgroup.events repeatedly, because the kernel notifies of changes only every 10 ms. */
 static uint64_t wait_for_group(int events) {
   uint64_t limit = now_ns() + LIMIT_NS;
   for (;;) {
@@ -142,7 +144,7 @@ static int listen_at(const char *path) {
   return fd;
 }
 
-/* The instant of the change to suspended, by the daemon's clock, which is ours. */
+/* Returns the instant of the change to suspended. The daemon uses the same clock. */
 static uint64_t reported(struct channel *monitor) {
   for (;;) {
     const char *message = channel_receive(monitor);

@@ -1,23 +1,23 @@
-/* What the small programs of the benchmark share: time, failing, and a client of the daemon's
- * protocol that does no more than measuring needs. */
+/* Functions that the C programs of the benchmark share: time, failures, and a minimal client of the
+ * daemon. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ends the program with a sentence and errno's meaning. */
+/* Prints `what` and the meaning of errno, and exits. */
 _Noreturn void fail(const char *what);
-/* As above, where errno says nothing. */
+/* Prints `what` and `text`, and exits. */
 _Noreturn void fail_text(const char *what, const char *text);
 
-/* Nanoseconds of CLOCK_BOOTTIME, the daemon's clock. */
+/* Returns the time of CLOCK_BOOTTIME, the daemon's clock, in nanoseconds. */
 uint64_t now_ns(void);
 
-/* A connected Unix stream socket. */
+/* Returns a Unix stream socket that is connected to `path`. */
 int connect_unix(const char *path);
 
-/* One connection that speaks NUL-ended messages. */
+/* A connection for messages that end with a NUL byte. */
 struct channel {
   int fd;
   size_t start, end;
@@ -26,14 +26,14 @@ struct channel {
 
 void channel_open(struct channel *channel, const char *path);
 void channel_send(struct channel *channel, const char *text);
-/* The next message, valid until the next call. Ends the program where the connection ends. */
+/* Returns the next message, which is valid until the next call. Exits if the connection ends. */
 const char *channel_receive(struct channel *channel);
 
-/* Sends a call of `method` of org.taskschedd.Application, waits, and ends the program where it is
- * refused. Returns the answer. */
+/* Calls `method` of org.taskschedd.Application, and returns the reply. Exits if the daemon refuses
+ * the call. */
 const char *call(struct channel *channel, const char *method, const char *parameters);
 
-/* The integer after `"key":`; ends the program where there is none. */
+/* Returns the integer after `"key":`. Exits if there is none. */
 int64_t integer_after(const char *message, const char *key);
 
 /* A registered application: the event stream, and the connection for calls. */
@@ -41,7 +41,7 @@ struct application {
   struct channel events, calls;
 };
 
-/* Connects, registers `id` and waits for the answer that holds `registered`. */
+/* Connects, registers the application `id`, and waits for the reply with the registration. */
 void application_register(
   struct application *application, const char *socket, const char *id, bool in_background);
 /* Waits for one callback and acknowledges it. */

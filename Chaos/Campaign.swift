@@ -37,8 +37,9 @@ final class Campaign {
   private(set) var orderlyRestarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
-  /// The connections lost since the last check. Each kill may close the one connection whose client
-  /// may or may not have received an answer. A kill during recovery counts as a separate kill.
+  /// The connections that were closed since the last check. Each kill may close one connection: the
+  /// one whose client may or may not have received an answer. A kill during recovery counts as a
+  /// separate kill.
   private var lostSinceLook = 0
   private var killsAtLook = 0
   private(set) var expirations = 0
@@ -58,7 +59,7 @@ final class Campaign {
     verifier.tooSlow = { [unowned self] in tooSlow += 1 }
   }
 
-  /// - Returns: whether all checks passed.
+  /// - Returns: Whether all checks passed.
   func run() throws -> Bool {
     recordFile.phase = .work
     say("starting \(options.clients) clients, seed \(options.seed)")
@@ -86,8 +87,8 @@ final class Campaign {
     return findings.isEmpty
   }
 
-  /// Checks before any kill. Findings here are errors of the campaign, or defects that have another
-  /// cause.
+  /// Checks the clients before any kill. Findings here are errors of the campaign, or defects that
+  /// have another cause.
   private func checkWithoutKills() throws {
     for _ in 0..<30 {
       _ = poll(nil, 0, Int32(chance.below(300)))
@@ -125,7 +126,7 @@ final class Campaign {
   }
 
   /// Waits until all started clients have received a callback. Restarts a client that has ended,
-  /// and checks its end as any other.
+  /// and checks its end like any other end.
   private func waitUntilStarted() throws {
     let end = BootClock.now() + 180_000_000_000
     var nextLook = BootClock.now() + 1_000_000_000
@@ -156,7 +157,7 @@ final class Campaign {
         _ = try Daemon.call(
           ControlInterface.Launch.self, .init(application: Settings.application(client.number)))
       } catch ControlInterface.Failure.alreadyRunning {
-        // The operator has launched the application meanwhile.
+        // The operator has launched the application in the meantime.
       }
     } else {
       var request = SpawnRequest(
@@ -272,7 +273,7 @@ final class Campaign {
     try operating?.resume()
   }
 
-  /// - Parameter touched: the clients that the operator has touched since the last check. The
+  /// - Parameter touched: The clients that the operator has touched since the last check. The
   ///   operator is paused.
   func check(touched: Set<Int>) throws {
     stolenTime.sample()
@@ -336,8 +337,8 @@ final class Campaign {
     }
   }
 
-  /// Opens connections, and returns when the daemon has accepted them and they are older than 50
-  /// ms. The daemon need not have saved younger ones.
+  /// Opens connections. Returns when the daemon has accepted them and they are older than 50 ms,
+  /// because the daemon need not have saved younger ones.
   private func openIdle(_ count: Int) -> [RawConnection] {
     let connections = (0..<count).compactMap { _ in RawConnection() }
     _ = Daemon.waitUntilServed()

@@ -18,8 +18,8 @@ struct CampaignMachine {
     """
 
   /// - Parameters:
-  /// - previous: the program of the first daemon; this version's program is installed beside it.
-  /// - logLevel: the log level of the daemon.
+  /// - previous: The program of the first daemon; this version's program is installed beside it.
+  /// - logLevel: The log level of the daemon.
   init(clients: Int, forgets: Bool, previous: String?, logLevel: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
     let tree = TemporaryDirectory(mode: 0o755)
@@ -81,7 +81,7 @@ struct CampaignMachine {
 
   /// Runs the campaign as a service of the machine, and prints its output.
   ///
-  /// - Returns: the exit code of the campaign.
+  /// - Returns: The exit code of the campaign.
   func run(_ options: Campaign.Options) throws -> Int32 {
     let campaign = try machine.start(
       [

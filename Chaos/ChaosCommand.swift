@@ -2,15 +2,17 @@ import ArgumentParser
 import Glibc
 import LinuxSystem
 
-/// Kills the daemon at random moments while real clients work, and reports what the daemon lost.
+/// Kills the daemon at random moments while real clients work, and reports violated promises.
 @main
 struct ChaosCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chaos",
-    abstract: "Kill the daemon at random moments while real clients work; tell what was lost.",
+    abstract: "Kill the daemon at random moments while real clients work, and report violated "
+      + "promises.",
     discussion: """
       Boots a machine with a real systemd in namespaces (needs root) and ends it afterwards. The \
-      exit code is 0 where nothing was lost, 1 where something was, 2 where it could not be tried.
+      exit code is 0 if there are no findings, 1 if there are findings, and 2 if the campaign \
+      could not run.
       """,
     subcommands: [RunCommand.self, CampaignCommand.self, ClientCommand.self, OperatorCommand.self],
     defaultSubcommand: RunCommand.self)
@@ -20,13 +22,13 @@ struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Boot a machine and run a campaign in it.")
 
-  @Option(help: "How often the daemon is killed; 0 tries the campaign itself.")
+  @Option(help: "The number of kills; 0 checks the campaign itself.")
   var kills = 1000
-  @Option(help: "How many clients there are.")
+  @Option(help: "The number of clients.")
   var clients = 200
-  @Option(help: "What decides every chance; the moments are the machine's own all the same.")
+  @Option(help: "The seed of all random decisions. The moments also depend on the machine.")
   var seed: UInt64?
-  @Flag(help: "Make each new daemon forget what the last one knew: this must be found.")
+  @Flag(help: "Pass no state to each new daemon. The campaign must report findings.")
   var forget = false
   @Option(
     help: ArgumentHelp(
@@ -35,7 +37,7 @@ struct RunCommand: ParsableCommand {
   var previous: String?
   @Option(
     help: ArgumentHelp(
-      "Write what the machine has logged to this file at the end; the daemon tells more then.",
+      "Write the machine's log to this file at the end, with a more detailed log level.",
       valueName: "file"))
   var log: String?
 
@@ -88,7 +90,7 @@ struct CampaignCommand: ParsableCommand {
     } catch let error as ExitCode {
       throw error
     } catch {
-      print("chaos: the campaign cannot go on: \(error)")
+      print("chaos: the campaign cannot continue: \(error)")
       throw ExitCode(2)
     }
   }

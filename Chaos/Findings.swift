@@ -11,7 +11,7 @@ struct Findings {
   var isEmpty: Bool { order.isEmpty }
   var count: Int { counts.values.reduce(0, +) }
 
-  /// - Parameter application: the application; nil if the finding concerns none.
+  /// - Parameter application: The application; nil if the finding concerns none.
   mutating func add(_ text: String, _ application: Int?, at time: UInt64, afterKill kill: Int) {
     let kind = String(text.map { $0.isNumber ? "#" : $0 }).replacingRuns(of: "#")
     if counts[kind] == nil { order.append(kind) }
@@ -48,7 +48,7 @@ struct Outages {
 
   private(set) var all: [Outage] = []
   /// The largest difference between the daemon's own measure of its absence and the campaign's. The
-  /// daemon counts from its last activity until some time before it answers.
+  /// daemon counts from its last activity, and stops some time before it answers.
   private static let margin: UInt64 = 300_000_000
 
   mutating func add(from: UInt64, until: UInt64) { all.append(Outage(from: from, until: until)) }

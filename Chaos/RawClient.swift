@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// An application on two raw connections. It detects what a library would hide: lost connections,
-/// duplicate callbacks, missing answers.
+/// An application on two raw connections. It detects problems that a library would hide: closed
+/// connections, duplicate callbacks, missing answers.
 final class RawClient: Workload.Transport {
   private static let interface = "org.taskschedd.Application."
   /// The maximum time that a running client waits for an answer.

@@ -41,7 +41,7 @@ enum Settings {
   }
   static func user(of client: Int) -> UInt32 { users[client % users.count] }
 
-  /// How a client starts and communicates.
+  /// The means by which a client starts and communicates.
   struct Kind {
     /// Whether the daemon launches it from a manifest, in a separate cgroup. Otherwise the client
     /// registers itself.

@@ -9,7 +9,7 @@ final class Client {
   /// The child process, if the client registers itself.
   var process: PIDFD?
   var startedAt: UInt64 = 0
-  /// When the campaign first found that the process had ended; nil while it runs.
+  /// The time at which the campaign first found that the process had ended; nil while it runs.
   var endedAt: UInt64?
   var lastEndUSec = 0
   /// The last time at which the operator was about to terminate the application.
@@ -31,8 +31,8 @@ final class Client {
   /// The limit that the client reported when its tasks expired, until it has ended them all.
   var warned: Limit?
   var relievedAt: UInt64?
-  /// The process and its ticks if it was suspended at the last check and not touched since. The
-  /// ticks must not change.
+  /// The process and its ticks, if it was suspended at the last check and the operator has not
+  /// touched it since. The ticks must not change.
   var suspended: (pid: Int32, ticks: Int64)?
 
   init(_ number: Int) {

@@ -4,12 +4,12 @@ import LinuxSystem
 /// The actions of a client and the events that it must receive, independent of how it communicates
 /// with the daemon.
 ///
-/// The client begins and ends tasks. It ends expired tasks, or in rare cases leaves them to be
-/// killed at the limit. Its record is correct at every moment.
+/// The client begins and ends tasks. It usually ends an expired task. In rare cases it does not, so
+/// that the daemon kills it at the limit. Its record is correct at every moment.
 final class Workload {
   /// The client's means of communication.
   protocol Transport: AnyObject {
-    /// - Returns: the id, with the remaining background time (nil: unlimited); nil for a permitted
+    /// - Returns: The id, with the remaining background time (nil: unlimited); nil for a permitted
     ///   refusal.
     func begin(_ name: String) -> (task: Int, remaining: UInt64?)?
     func end(_ task: Int) -> Ending

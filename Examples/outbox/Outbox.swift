@@ -4,7 +4,7 @@ import TaskSchedulerClient
 
 /// Sends letters, one every 200 ms, also in the background while the daemon grants time.
 ///
-/// The daemon's `willTerminate` is a graceful shutdown: the outbox finishes the present letter.
+/// The daemon's `willTerminate` is a graceful shutdown: the outbox finishes the current letter.
 struct Outbox: Service {
   let application: ScheduledApplication
   let count: Int

@@ -1,4 +1,4 @@
-// A program of services, as an application: see Outbox.swift.
+// A program of services that runs as an application; see Outbox.swift.
 
 import Glibc
 import Logging

@@ -13,7 +13,7 @@ struct Options {
   }
 
   let role: Role
-  /// A port of this machine. For 0 a server selects a free one.
+  /// A port of this machine. With 0, a server selects a free one.
   let port: UInt16
 
   static let usage = """

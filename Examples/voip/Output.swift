@@ -24,7 +24,7 @@ func fail(_ text: String) -> Never {
 /// Returns the error of the last system call.
 func problem() -> String { String(cString: strerror(errno)) }
 
-/// Writes a text, as much as the descriptor accepts.
+/// Writes as much of a text as the descriptor accepts.
 func write(_ text: String, to number: Int32) {
   var bytes = Array(text.utf8)[...]
   while !bytes.isEmpty {

@@ -3,15 +3,15 @@ import Glibc
 import Synchronization
 import TaskSchedulerClient
 
-/// A phone that can be called while it is suspended.
+/// A phone that receives calls while it is suspended.
 ///
-/// The daemon watches its connection to the server, and suspends the phone when it has nothing to
-/// do. A call resumes it: the phone shows a notification, answers, and is suspended again. The
-/// keep-alive handler keeps the connection open.
+/// The daemon watches the phone's connection to the server, and suspends the phone when it has
+/// nothing to do. A call resumes it: the phone shows a notification, answers, and is suspended
+/// again. The keep-alive handler keeps the connection open.
 ///
 /// A thread waits on the connection, and handles calls while the phone runs. After a suspension,
-/// the delegate's method handles what arrived, and acknowledges by returning. Only one of them
-/// handles calls at a time.
+/// the delegate's method handles the data that arrived, and acknowledges by returning. Only one of
+/// them handles calls at a time.
 final class Phone: ApplicationDelegate {
   private struct State {
     var line: Line?

@@ -82,7 +82,7 @@ ssize_t clinux_receive(
       .msg_iov = &vector,
       .msg_iovlen = 1,
       .msg_control = &control,
-      // CMSG_LEN: the padding of CMSG_SPACE would let one more in.
+      // CMSG_LEN, because the padding of CMSG_SPACE would admit one more descriptor.
       .msg_controllen = CMSG_LEN(fds_max * sizeof(int)),
   };
   *fds_count = 0;

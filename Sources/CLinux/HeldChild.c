@@ -1,5 +1,6 @@
-// The child's side of a held spawn. After fork only async-signal-safe calls are made, and the ids
-// are changed by raw system calls: glibc's wrappers would address the threads of the parent.
+// The child's side of a held spawn. After fork, the child makes only async-signal-safe calls. It
+// changes the ids by raw system calls, because glibc's wrappers would address the threads of the
+// parent.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -29,10 +30,10 @@ static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
 /// The kernel's own signal set: 64 bits.
 #define KERNEL_SIGSET_BYTES 8
 
-/// Resets every signal to its default; the mask stays as it is. Uses the raw call, because glibc
-/// refuses its own two real-time signals, which a parent may ignore.
+/// Resets every signal to its default. Does not change the signal mask. Uses the raw call, because
+/// glibc refuses its own two real-time signals, which a parent may ignore.
 static int reset_dispositions(void) {
-  // SIG_DFL, no flags, an empty mask: all zero in the kernel's struct sigaction.
+  // SIG_DFL, no flags and an empty mask are all zero in the kernel's struct sigaction.
   const unsigned long action[8] = {0};
   for (int number = 1; number <= KERNEL_SIGSET_BYTES * 8; number++) {
     if (number == SIGKILL || number == SIGSTOP) {
@@ -45,12 +46,13 @@ static int reset_dispositions(void) {
   return 0;
 }
 
-/// Moves a file descriptor out of the way of 0, 1 and 2.
+/// Duplicates a descriptor to a number above 2 if necessary.
 static int above_stdio(int fd) {
   return fd > 2 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
-/// Two steps, because a source may be the target of another. dup2 clears CLOEXEC.
+/// Places the descriptors in two steps, because a source may be the target of another one. dup2
+/// clears CLOEXEC.
 static int place_stdio(const int wanted[3]) {
   int source[3];
   for (int target = 0; target < 3; target++) {
@@ -74,7 +76,7 @@ static int close_range_or_each(unsigned int first, unsigned int last) {
   if (errno != ENOSYS) {
     return -1;
   }
-  // Before Linux 5.9.
+  // Linux before 5.9 has no close_range.
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
     return -1;
@@ -85,8 +87,8 @@ static int close_range_or_each(unsigned int first, unsigned int last) {
   return 0;
 }
 
-/// Closes all descriptors except 0 to 2 and the two kept. It does not wait for exec, because a held
-/// child must not keep the write end of another child's hold pipe open.
+/// Closes all descriptors except 0 to 2 and the two given ones. This cannot wait for exec, because
+/// a held child must not keep the write end of another child's hold pipe open.
 static int close_all_but(unsigned int one, unsigned int other) {
   unsigned int low = one < other ? one : other;
   unsigned int high = one < other ? other : one;
@@ -105,7 +107,7 @@ static int set_open_files(uint64_t soft) {
   return setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Returns when the parent released the child; does not return if the parent has died.
+/// Returns when the parent releases the child. Does not return if the parent has died.
 static void wait_for_release(int hold_fd) {
   char byte;
   ssize_t count;
@@ -175,7 +177,7 @@ pid_t clinux_spawn_held(const struct clinux_spawn *spawn) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // A handler of the parent must not run in the child.
+  // A signal handler of the parent must not run in the child.
   int masked = pthread_sigmask(SIG_SETMASK, &all, &before);
   if (masked != 0) {
     errno = masked;
@@ -188,7 +190,8 @@ pid_t clinux_spawn_held(const struct clinux_spawn *spawn) {
   int code = errno;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (child > 0 && spawn->process_group >= 0) {
-    // Also here, so that it holds when this returns; the child's own call reports a failure.
+    // The parent also sets the group, so that it is set when this function returns. The child's own
+    // call reports a failure.
     setpgid(child, spawn->process_group);
   }
   errno = code;

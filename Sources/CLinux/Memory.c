@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Older kernel headers lack them.
+// Older kernel headers lack these numbers.
 #ifndef SYS_process_madvise
 #define SYS_process_madvise 440
 #endif
@@ -43,8 +43,8 @@ struct release {
 static void *release_here(void *argument) {
   struct release *release = argument;
   for (size_t i = 0; i < release->count; i++) {
-    // EINVAL: the process was not killed, or another process shares its memory. ESRCH: it does not
-    // exist. The kernel frees the memory itself in both cases.
+    // EINVAL: the process was not killed, or another process shares its memory. ESRCH: the process
+    // does not exist. In both cases the kernel frees the memory itself.
     syscall(SYS_process_mrelease, release->pidfds[i], 0);
     close(release->pidfds[i]);
   }
@@ -108,7 +108,7 @@ static uint64_t field(const char *text, const char *key) {
 }
 
 static uint64_t start_time(const char *stat) {
-  // The name in brackets may hold anything; the state is field 3.
+  // The name in brackets may contain any character. The state is field 3.
   const char *place = strrchr(stat, ')');
   for (int number = 3; place != NULL && number <= 22; number++) {
     place = strchr(place + 1, ' ');
@@ -135,7 +135,7 @@ static void read_one(int proc_root, const struct clinux_measured *process,
 }
 
 static int tell(int fd, const struct clinux_rollup *rollup) {
-  // Less than PIPE_BUF, so the kernel does not split it.
+  // The size is less than PIPE_BUF, so the kernel does not split the write.
   ssize_t result;
   do {
     result = write(fd, rollup, sizeof *rollup);
@@ -151,7 +151,7 @@ static void *measure_here(void *argument) {
     if (i == 0 || measure->processes[i - 1].group != process->group) {
       most = dirty > most ? dirty : most;
       dirty = 0;
-      // The largest come first, so no remaining group can have more.
+      // The largest processes come first, so no remaining group can have more.
       if (measure->bounds[process->group] <= most) {
         break;
       }
@@ -159,7 +159,7 @@ static void *measure_here(void *argument) {
     struct clinux_rollup rollup = {.index = (uint32_t)i};
     read_one(measure->proc_root, process, &rollup);
     dirty += rollup.private_dirty + rollup.swapped;
-    // The reader has closed its end.
+    // The reader has closed its end of the pipe.
     if (!tell(measure->fd, &rollup)) {
       break;
     }

@@ -51,7 +51,7 @@ int clinux_set_io_priority(pid_t thread, int value) {
 }
 
 int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time) {
-  // An ordinary policy has a nice value, which stays.
+  // The nice value of an ordinary policy does not change.
   long nice = syscall(SYS_getpriority, PRIO_PROCESS, thread);
   if (nice < 0) return -1;
   struct attributes attributes = {
@@ -81,7 +81,7 @@ int clinux_file_identity(int directory, const char *path, uint64_t *device, uint
 int clinux_device_identity(
     int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major) {
   struct statx status;
-  // These properties never change, so no file server is asked.
+  // These properties never change, so the call need not ask a file server.
   if (statx(directory, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_TYPE, &status) < 0) return -1;
   *device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
   *inode = status.stx_ino;

@@ -76,7 +76,8 @@ package struct MessageBody {
   }
 }
 
-/// Reads the arguments of a message in their order. A method returns nil for another type.
+/// Reads the arguments of a message in their order. A method returns nil if the next argument has
+/// another type.
 package struct MessageReader {
   private let message: OpaquePointer
 
@@ -125,8 +126,8 @@ package struct MessageReader {
     return flag != 0
   }
 
-  /// Returns up to `countMax` texts of an array; a peer may send many more. Nothing can be read
-  /// after the array.
+  /// Returns up to `countMax` texts of an array, because a peer may send many more. Nothing can be
+  /// read after the array.
   package func texts(countMax: Int = 4096) -> [String]? {
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s") > 0 else {
       return nil

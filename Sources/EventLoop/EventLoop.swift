@@ -5,9 +5,8 @@ import LinuxSystem
 /// sd-event on one thread: descriptors, one-shot timers, signals, deferred work and calls to the
 /// service manager.
 ///
-/// This is the only file in which C calls Swift. libsystemd holds a reference to the handler of
-/// each source and releases it when it destroys the source, so that a call always finds the
-/// handler.
+/// Only in this file does C call Swift. libsystemd holds a reference to the handler of each source.
+/// It releases the reference when it destroys the source, so the handler exists at every call.
 package final class EventLoop {
   private let event: OpaquePointer
 
@@ -30,7 +29,7 @@ package final class EventLoop {
     try check("sd_event_loop", sd_event_loop(event))
   }
 
-  /// Waits up to `limit` for an event, and handles it.
+  /// Waits at most `limit` for an event, and handles the event.
   package func turn(within limit: Duration) throws(SystemError) {
     try check("sd_event_run", sd_event_run(event, UInt64(max(0, limit.microseconds))))
   }
@@ -66,7 +65,7 @@ package final class EventLoop {
   ) throws(SystemError) -> TimerSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
-    // An accuracy of 1 µs: the default of 250 ms would delay every limit.
+    // The accuracy is 1 µs, because the default of 250 ms would delay every limit.
     let result = sd_event_add_time(
       event, &source, clock, UInt64.max, 1,
       { _, _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
@@ -95,8 +94,8 @@ package final class EventLoop {
   }
 
   /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, before any
-  /// other source that is ready. Use it to leave the call of another object first. A handler that
-  /// requests itself would starve all others.
+  /// other source that is ready. Use it to return from the call of another object first. A handler
+  /// that requests itself would starve all other sources.
   package func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
@@ -113,7 +112,7 @@ package final class EventLoop {
   }
 
   /// Sends a method call. `handler` receives the reply or an error once, also if the connection is
-  /// lost or the timeout expires, unless the call is released before.
+  /// lost or the timeout expires. Releasing the slot cancels the call.
   package func call(
     _ message: OpaquePointer, on bus: OpaquePointer, timeout: Duration,
     _ handler: @escaping (OpaquePointer) -> Void
@@ -167,7 +166,7 @@ package final class EventLoop {
   ) -> Int32 {
     guard let userdata, let message else { return 0 }
     Unmanaged<BusHandler>.fromOpaque(userdata).takeUnretainedValue().call(message)
-    // 0 lets other handlers see the message, too.
+    // With 0, other handlers also see the message.
     return 0
   }
 
@@ -190,7 +189,7 @@ package final class EventLoop {
     return 0
   }
 
-  /// Takes ownership of a new source; libsystemd releases the handler when it destroys the source.
+  /// Takes ownership of a new source. libsystemd releases the handler when it destroys the source.
   private func adopt(
     _ source: OpaquePointer?, _ result: Int32, _ box: Unmanaged<Handler>, call: String
   ) throws(SystemError) -> OpaquePointer {
@@ -280,7 +279,8 @@ package struct PollEvents: OptionSet {
     self.rawValue = rawValue
   }
 
-  /// The standard library's initializer is generic, and is not specialized in other modules.
+  /// The standard library's initializer is generic, and the compiler does not specialize it in
+  /// other modules.
   package init(arrayLiteral elements: PollEvents...) {
     rawValue = elements.reduce(0) { $0 | $1.rawValue }
   }

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// Makes a descriptor readable in the loop when another thread has something for it.
+/// Makes a descriptor readable in the loop when another thread has a result for it.
 package final class LoopNotifier: Sendable {
   private let event: FileDescriptor
 
@@ -11,7 +11,7 @@ package final class LoopNotifier: Sendable {
 
   package func notify() {
     var one: UInt64 = 1
-    // It fails only if the bell rings already.
+    // The write fails only if the descriptor is already readable.
     _ = write(event.rawValue, &one, MemoryLayout<UInt64>.size)
   }
 

@@ -20,10 +20,11 @@ package final class MessageBus {
   /// The state of the connection.
   package enum State: Equatable {
     case closed
-    /// The connection is being made, or waits for a bus to listen.
+    /// The connection is in progress, or waits until a bus listens.
     case connecting
     case connected
-    /// The bus closed the connection, or it failed for this reason; until ``disconnect()``.
+    /// The bus closed the connection, or the connection failed for this reason. The state lasts
+    /// until ``disconnect()``.
     case lost(String)
   }
 
@@ -50,7 +51,7 @@ package final class MessageBus {
     self.address = address
   }
 
-  /// The id of the connected bus, which differs from that of any other bus, even at the same
+  /// The id of the connected bus, which differs from the id of every other bus, even at the same
   /// address; nil if the bus has none.
   package var id: String? {
     guard state == .connected, let bus else { return nil }
@@ -88,8 +89,8 @@ package final class MessageBus {
 
   /// Starts connecting.
   ///
-  /// - Parameter waiting: Whether to wait for a bus to listen. inotify on the directories of the
-  ///   socket reports it; there is no polling.
+  /// - Parameter waiting: Whether to wait until a bus listens. inotify on the directories of the
+  ///   socket reports it, without polling.
   /// - Throws: ENOENT and ECONNREFUSED if no bus listens, unless `waiting`; EACCES; EINVAL for an
   ///   invalid address; and others.
   package func connect(waiting: Bool) throws(SystemError) {
@@ -104,7 +105,7 @@ package final class MessageBus {
       try check("sd_bus_set_bus_client", sd_bus_set_bus_client(fresh, 1))
       try check("sd_bus_set_connected_signal", sd_bus_set_connected_signal(fresh, 1))
       try check("sd_bus_set_watch_bind", sd_bus_set_watch_bind(fresh, waiting ? 1 : 0))
-      // Refuse descriptors in messages.
+      // The daemon expects no descriptors in messages.
       try check("sd_bus_negotiate_fds", sd_bus_negotiate_fds(fresh, 0))
       listening = try loop.listen(on: fresh) { [weak self] in self?.heard($0) }
       if let served {
@@ -120,8 +121,9 @@ package final class MessageBus {
     }
   }
 
-  /// Connects as the user whose bus it is, if permitted: a user's bus refuses every other user,
-  /// including root. A waiting connection is made as the daemon's own user, and is refused then.
+  /// Connects as the owner of the bus, if permitted: a user's bus refuses every other user,
+  /// including root. If the bus does not listen yet, sd-bus connects later as the daemon's own
+  /// user, and the bus refuses the connection.
   private func start(_ bus: OpaquePointer) -> Int32 {
     guard let owner = address.owner, owner != geteuid() else { return sd_bus_start(bus) }
     return ThreadIdentity.with(effectiveUID: owner) { sd_bus_start(bus) } ?? sd_bus_start(bus)
@@ -164,8 +166,8 @@ package final class MessageBus {
     report?(.changed)
   }
 
-  /// Returns why the peer is not trusted: a user's socket directory may contain a link to the
-  /// socket of another user.
+  /// Returns the reason why the peer is not trusted; nil if it is. A user's socket directory may
+  /// contain a link to the socket of another user.
   private func reasonToDistrust() -> String? {
     guard let owner = address.owner, let bus else { return nil }
     let number = sd_bus_get_fd(bus)
@@ -182,7 +184,7 @@ package final class MessageBus {
   /// - Parameters:
   ///   - timeout: The time limit for a reply; nil to wait for as long as the called service is on
   ///     the bus.
-  ///   - answer: Called once, from the loop, unless the call is forgotten or dropped before.
+  ///   - answer: Called once, from the loop, unless the call is cancelled first.
   @discardableResult
   package func call(
     _ method: BusMethod, timeout: Duration?,
@@ -277,15 +279,15 @@ package struct BusCall: Hashable {
 
 /// The outcome of a call.
 package enum BusAnswer {
-  /// The reply, to be read before the handler returns.
+  /// The reply, which the handler must read before it returns.
   case reply(MessageReader)
   case error(BusError)
   /// The connection was lost before a reply came.
   case dropped
 }
 
-/// A D-Bus error: a name such as `org.freedesktop.DBus.Error.ServiceUnknown`, and a text for
-/// people, which may be empty.
+/// A D-Bus error: a name such as `org.freedesktop.DBus.Error.ServiceUnknown`, and a text for users,
+/// which may be empty.
 package struct BusError: CustomStringConvertible {
   package var name: String
   package var text: String

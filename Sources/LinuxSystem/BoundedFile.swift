@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a small text file could not be read.
+/// The reason why a small text file could not be read.
 public enum BoundedFileError: Error, Hashable, Sendable {
   /// The file does not exist. `isDangling` is true if the path is a symbolic link without a target.
   case missing(isDangling: Bool)
@@ -23,9 +23,9 @@ public struct FileStatus: Hashable, Sendable {
   public var isSocket: Bool
   /// The length in bytes.
   public var bytesCount: Int
-  /// Whether this is the null device. A link to it masks a file.
+  /// Whether this is the null device. A link to the null device hides a file.
   public var isNullDevice: Bool
-  /// For messages: "a file", "a directory", "a pipe", "a socket", "a device".
+  /// The kind of file in messages: "a file", "a directory", "a pipe", "a socket", "a device".
   public var kindName: String
 
   init(_ status: stat) {
@@ -96,7 +96,8 @@ public struct BoundedFile: Hashable, Sendable {
     return FileStatus(status)
   }
 
-  /// Counts the bytes that were read, because the file may grow, and files of /proc have no size.
+  /// The function counts the bytes that it read, because the file may grow, and files of /proc have
+  /// no size.
   private static func read(
     _ descriptor: CInt, bytesMax: Int, isCut: Bool = false
   ) throws(BoundedFileError) -> [UInt8] {
@@ -121,7 +122,7 @@ public struct BoundedFile: Hashable, Sendable {
     var status = stat()
     switch error.errno {
     case ENOENT, ENOTDIR: return .missing(isDangling: lstat(path, &status) == 0)
-    // A socket cannot be opened at all.
+    // open(2) fails with ENXIO for every socket.
     case ENXIO: return .notAFile(what: "a socket")
     default: return .failed(error)
     }

@@ -11,8 +11,8 @@ public struct ClockSetWatch: ~Copyable, Sendable {
     descriptor = FileDescriptor(taking: try check("timerfd_create") { clinux_clock_watch() })
   }
 
-  /// Returns whether the kernel reported a change since the last call. It also reports one when the
-  /// machine wakes up, although the clock is not set then.
+  /// Returns whether the kernel reported a change since the last call. The kernel also reports a
+  /// change when the machine wakes up, although the clock is not set then.
   public borrowing func takeSetting() throws(SystemError) -> Bool {
     let number = descriptor.rawValue
     var expirations: UInt64 = 0
@@ -46,8 +46,8 @@ extension WallClock {
   }
 
   /// The offset of the wall clock from CLOCK_BOOTTIME in nanoseconds. The sum of an instant and the
-  /// offset is its wall time. The offset changes only when the clock is set. Sleep and the rate
-  /// adjustments of NTP affect both clocks equally.
+  /// offset is the wall time of the instant. Only setting the clock changes the offset: sleep and
+  /// the rate adjustments of NTP affect both clocks equally.
   public static func offset() -> Int64 {
     offset(
       of: (0..<5).map { _ in
@@ -59,8 +59,8 @@ extension WallClock {
       })
   }
 
-  /// Returns the offset of the narrowest of several brackets. The process was interrupted in the
-  /// others.
+  /// Returns the offset of the narrowest of several brackets. A wide bracket means that the process
+  /// was interrupted between the readings.
   public static func offset(of brackets: [Bracket]) -> Int64 {
     let narrowest = brackets.min { $0.after - $0.before < $1.after - $1.before }
     guard let narrowest else { preconditionFailure("an offset is found by looking at the clocks") }

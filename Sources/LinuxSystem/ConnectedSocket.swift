@@ -1,13 +1,13 @@
 import Glibc
 
-/// Why a file descriptor is not a connection that can be watched. The description completes "it
-/// is", and says what would be right.
+/// The reason why a descriptor is not a connection that the daemon can watch. The description
+/// completes "it is", and says what would be right.
 public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   /// `what` is its kind: "a file", "a pipe".
   case notASocket(what: String)
   /// `what` is the socket's type: "a datagram socket (SOCK_DGRAM)".
   case notAStream(what: String)
-  /// AF_…, as a number.
+  /// The value is an address family, such as AF_PACKET, as a number.
   case unknownFamily(Int32)
   case listening
   /// connect(2) has not succeeded yet.
@@ -37,17 +37,17 @@ public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Checks of connections that applications want to be watched.
+/// Checks of connections that applications hand over.
 public enum ConnectedSocket {
-  /// Checks that a descriptor is a connected stream socket and not one of the daemon's. Does not
-  /// change the socket or its data, and does not read its pending error, because that would clear
+  /// Checks that a descriptor is a connected stream socket, and not one of the daemon's own. Does
+  /// not change the socket or its data. Does not read the pending error, because that would clear
   /// it.
   ///
   /// - Parameters:
-  ///   - number: open.
-  ///   - listener: the socket on which the daemon listens.
-  ///   - isOwn: whether the daemon has the socket of this cookie.
-  /// - Returns: its cookie (SO_COOKIE): the same for every descriptor of the same socket.
+  ///   - number: An open descriptor.
+  ///   - listener: The socket on which the daemon listens.
+  ///   - isOwn: Returns whether the socket with this cookie is the daemon's.
+  /// - Returns: The cookie (SO_COOKIE), which is the same for every descriptor of the same socket.
   public static func cookie(
     of number: Int32, listener: Int32, isOwn: (UInt64) -> Bool = { _ in false }
   ) throws(SocketRefusal) -> UInt64 {
@@ -87,8 +87,8 @@ public enum ConnectedSocket {
     return nil
   }
 
-  /// Returns its kind by its name in /proc. fstat would ask its file system, which could block for
-  /// any time.
+  /// Returns the kind of the file by its name in /proc. fstat would ask the file system, which
+  /// could block for any time.
   private static func otherKind(_ number: Int32) -> String {
     var name = [UInt8](repeating: 0, count: 16)
     let count = readlink("/proc/self/fd/\(number)", &name, name.count)
@@ -110,16 +110,17 @@ public enum ConnectedSocket {
     }
   }
 
-  /// Of one without a peer. A TCP socket that waits for its peer is the only one without a hang-up.
+  /// Returns whether a socket without a peer is connecting. Only a TCP socket that waits for its
+  /// peer reports no hang-up.
   private static func isConnecting(_ number: Int32, family: Int32) throws(SystemError) -> Bool {
     guard family == AF_INET || family == AF_INET6 else { return false }
     return try Readiness.wait(for: 0, on: number, timeout: .zero) & Int16(POLLHUP) == 0
   }
 
-  /// Returns whether the connection was accepted from this listener. The address of the accepted
-  /// socket equals that of its listener, whatever path the client used. Another socket may have the
-  /// same address, in a container or after the file was removed, but then another process listens
-  /// on it.
+  /// Returns whether this listener accepted the connection. The address of the accepted socket
+  /// equals that of its listener, whatever path the client used. Another socket may have the same
+  /// address, in a container or after the file was removed, but another process listens on that
+  /// socket.
   private static func leads(
     _ number: Int32, _ peer: SocketAddress, to listener: Int32
   ) throws(SystemError) -> Bool {

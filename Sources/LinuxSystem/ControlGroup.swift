@@ -30,7 +30,7 @@ public struct ControlGroup: Hashable, Sendable {
     guard let mount = try mount("/proc/self/mountinfo"), let path = try proc.cgroup(pid) else {
       return nil
     }
-    // The mount may show only a part of the hierarchy. A path through `..` is outside of it.
+    // The mount may show only a part of the hierarchy. A path through `..` is outside of that part.
     let prefix = mount.root == "/" ? "" : mount.root
     guard path == prefix || path.hasPrefix("\(prefix)/"), !path.hasPrefix("/..") else {
       return nil
@@ -55,8 +55,8 @@ public struct ControlGroup: Hashable, Sendable {
   public var exists: Bool { access("\(path)/cgroup.procs", F_OK) == 0 }
 
   /// Returns whether this process may create children of this group and move its processes into
-  /// them. This depends on the permissions of its directory and of its cgroup.procs, and on a
-  /// hierarchy that is not read-only.
+  /// them. This depends on the permissions of its directory and of its cgroup.procs. The hierarchy
+  /// must also be writable.
   ///
   /// Moving a process also needs write permission in cgroup.procs of the nearest common ancestor of
   /// both groups.
@@ -70,8 +70,8 @@ public struct ControlGroup: Hashable, Sendable {
     try check("mkdir \(path)") { mkdir(path, 0o755) }
   }
 
-  /// Removes it and all groups below, the lowest first. A group that does not exist is not an
-  /// error.
+  /// Removes the group and all groups below it, the lowest first. A group that does not exist is
+  /// not an error.
   ///
   /// - Throws: EBUSY while there are processes (zombies do not count).
   public func remove() throws(SystemError) {
@@ -103,8 +103,8 @@ public struct ControlGroup: Hashable, Sendable {
     var point: String
   }
 
-  /// Fields of proc_pid_mountinfo(5): 4 the root, 5 the mount point, after ` - ` the type. The last
-  /// mount at a place hides those before.
+  /// Returns a mount by the fields of proc_pid_mountinfo(5): field 4 is the root, field 5 the mount
+  /// point; the type follows ` - `. The last mount at a place hides earlier ones.
   private static func mount(_ path: String) throws(SystemError) -> Mount? {
     let bytes = try FileDescriptor.open(reading: path).readToEnd()
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -118,7 +118,8 @@ public struct ControlGroup: Hashable, Sendable {
     return nil
   }
 
-  /// Space, tab, newline and backslash are written as a backslash and three octal digits.
+  /// Decodes a path in which a backslash and three octal digits represent a space, a tab, a newline
+  /// or a backslash.
   private static func unescape(_ word: ArraySlice<UInt8>) -> String {
     var bytes: [UInt8] = []
     var rest = word
@@ -154,27 +155,27 @@ extension ControlGroup {
     }
   }
 
-  /// Moves a process here, with all its threads. The pid must belong to an unreaped child of this
-  /// process, or the caller must check its identity afterwards.
+  /// Moves a process with all its threads into this group. The pid must belong to an unreaped child
+  /// of this process, or the caller must check its identity afterwards.
   ///
-  /// Needs write permission in cgroup.procs here and in that of the nearest common ancestor.
-  /// Errors: ESRCH, EACCES, EBUSY (a group that passes controllers on to children).
+  /// Needs write permission in cgroup.procs of this group and of the nearest common ancestor.
+  /// Errors: ESRCH, EACCES, EBUSY (a group that passes controllers to children).
   public func add(_ pid: Int32) throws(SystemError) {
     try write("\(pid)", to: "cgroup.procs")
   }
 
-  /// Freezes all processes here and below; `events` reports when they are frozen. Linux 5.2. Needs
-  /// write permission in cgroup.freeze.
+  /// Freezes all processes of this group and of groups below; `events` reports when they are frozen
+  /// (Linux 5.2). Needs write permission in cgroup.freeze.
   public func freeze() throws(SystemError) { try write("1", to: "cgroup.freeze") }
 
-  /// Thaws them. A group stays frozen while a group above it is frozen.
+  /// Thaws the processes. A group stays frozen while a group above it is frozen.
   public func thaw() throws(SystemError) { try write("0", to: "cgroup.freeze") }
 
-  /// Sends SIGKILL to all processes here and below, including forks in progress. Linux 5.14. Needs
-  /// write permission in cgroup.kill.
+  /// Sends SIGKILL to all processes of this group and of groups below, including forks in progress
+  /// (Linux 5.14). Needs write permission in cgroup.kill.
   public func kill() throws(SystemError) { try write("1", to: "cgroup.kill") }
 
-  /// Returns whether the kernel can freeze this group and this process may do it.
+  /// Whether the kernel can freeze this group and this process may do it.
   public var canFreeze: Bool { faccessat(AT_FDCWD, "\(path)/cgroup.freeze", W_OK, AT_EACCESS) == 0 }
 
   /// Returns the present content of cgroup.events.
@@ -182,8 +183,8 @@ extension ControlGroup {
     Events(parsing: try read("cgroup.events"))
   }
 
-  /// Returns whether the group was told to freeze, even if not all its processes are frozen yet;
-  /// nil if the group does not exist or the kernel cannot freeze.
+  /// Returns whether a process has asked the kernel to freeze the group, even if not all its
+  /// processes are frozen yet. Returns nil if the group does not exist or the kernel cannot freeze.
   public func isToBeFrozen() throws(SystemError) -> Bool? {
     do throws(SystemError) {
       return try read("cgroup.freeze").first == UInt8(ascii: "1")
@@ -193,19 +194,19 @@ extension ControlGroup {
     }
   }
 
-  /// Returns whether all processes here and below are frozen.
+  /// Returns whether all processes of this group and of groups below are frozen.
   public func isFrozen() throws(SystemError) -> Bool { try events().isFrozen }
 
-  /// Returns whether any process is here or below.
+  /// Returns whether this group or a group below has a process.
   public func isPopulated() throws(SystemError) -> Bool { try events().isPopulated }
 
-  /// Opens cgroup.events: poll(2) reports POLLPRI after each change since the last `events(of:)`.
-  /// Read it once before the first poll.
+  /// Opens cgroup.events. poll(2) reports POLLPRI after each change since the last `events(of:)`.
+  /// Read the file once before the first poll.
   public func watchEvents() throws(SystemError) -> FileDescriptor {
     try FileDescriptor.open(reading: "\(path)/cgroup.events")
   }
 
-  /// Reads a file descriptor of `watchEvents` from its start; nil if the group was removed.
+  /// Reads a descriptor of `watchEvents` from its start; nil if the group no longer exists.
   public static func events(of watch: Int32) throws(SystemError) -> Events? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = try check("pread cgroup.events", nilFor: ENODEV) {
@@ -214,18 +215,18 @@ extension ControlGroup {
     return count.map { Events(parsing: Array(bytes[..<$0])) }
   }
 
-  /// Returns the processes here and below without zombies; none if the group does not exist. 0 is a
-  /// process that is not visible in this pid namespace.
+  /// Returns the processes of this group and of groups below, without zombies; none if the group
+  /// does not exist. 0 stands for a process that is not visible in this pid namespace.
   ///
-  /// - Parameter recursively: false returns only the processes of this group itself.
+  /// - Parameter recursively: If false, returns only the processes of this group itself.
   public func processes(recursively: Bool = true) throws(SystemError) -> [Int32] {
     var found: [Int32] = []
     try appendProcesses(to: &found, recursively: recursively)
     return found
   }
 
-  /// Returns the CPU time that the processes here and below have used since the group was created,
-  /// in microseconds. Needs no controller.
+  /// Returns the CPU time that the processes of this group and of groups below have used since the
+  /// group was created, in microseconds. Needs no controller.
   public func cpuMicroseconds() throws(SystemError) -> UInt64 {
     guard let usage = KeyValueLines(try read("cpu.stat")).integer("usage_usec") else {
       throw SystemError(call: "read \(path)/cpu.stat", errno: ENODATA)
@@ -244,7 +245,7 @@ extension ControlGroup {
         }
       }
     } catch {
-      // The group was removed meanwhile.
+      // The group no longer exists.
       if error.errno == ENOENT || error.errno == ENODEV { return }
       throw error
     }

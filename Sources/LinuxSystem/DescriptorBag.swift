@@ -1,13 +1,13 @@
 import Glibc
 
-/// The file descriptors of a message. The bag closes those that were not claimed when it ends or is
-/// emptied. An empty bag does not allocate.
+/// The file descriptors of a message. When the bag ends or is emptied, it closes the unclaimed
+/// descriptors. An empty bag does not allocate.
 public struct DescriptorBag: ~Copyable, Sendable {
   private var numbers: [Int32] = []
 
   /// The maximum number of file descriptors of a message.
   var messageMax: Int { Int(storedMax) }
-  /// A byte, because each connection of the daemon has a bag.
+  /// One byte, because each connection of the daemon has a bag.
   private let storedMax: UInt8
   private let closesElsewhere: Bool
 
@@ -35,7 +35,7 @@ public struct DescriptorBag: ~Copyable, Sendable {
   /// it.
   public var count: Int { numbers.count }
 
-  /// Claims the descriptor at this index; nil if there is none or it was claimed before.
+  /// Claims the descriptor at this index. Returns nil if there is none or it was claimed before.
   public mutating func take(_ index: Int) -> FileDescriptor? {
     guard numbers.indices.contains(index), numbers[index] >= 0 else { return nil }
     let number = numbers[index]
@@ -49,7 +49,7 @@ public struct DescriptorBag: ~Copyable, Sendable {
     return numbers[index]
   }
 
-  /// Closes the descriptors that were not claimed, and empties the bag.
+  /// Closes the unclaimed descriptors, and empties the bag.
   public mutating func removeAll() {
     closeAll()
     numbers.removeAll(keepingCapacity: true)

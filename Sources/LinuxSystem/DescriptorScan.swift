@@ -3,13 +3,13 @@ import Glibc
 
 /// Examines the open files of processes, at a limited cost.
 ///
-/// A process and each of its children may have a million descriptors, and examining one takes
-/// microseconds. So a scan has a budget, and its findings say whether it was enough. It does not
-/// wait for processes or file servers, and may run on any thread.
+/// A process and each of its children may have a million descriptors, and the examination of one
+/// takes microseconds. A scan therefore has a budget, and its findings report whether the budget
+/// was sufficient. The scan does not wait for processes or file servers, and may run on any thread.
 ///
 /// The caller needs the same user or CAP_SYS_PTRACE, as for ptrace(2).
 public struct DescriptorScan: Sendable {
-  /// The processes, examined in this order. One that has ended is skipped.
+  /// The processes, in the order of their examination. A process that has ended is skipped.
   public var processes: [ProcessIdentity]
   /// The files on which the scan finds locks and leases.
   public var sharedPaths: [String] = []
@@ -58,7 +58,7 @@ public struct DescriptorScan: Sendable {
 
   /// Runs the scan.
   ///
-  /// - Parameter isCancelled: called repeatedly; the scan ends when it returns true.
+  /// - Parameter isCancelled: Called repeatedly. The scan ends when it returns true.
   /// - Returns: nil if the scan was cancelled.
   public func run(
     in proc: ProcFS, isCancelled: @escaping () -> Bool = { false }
@@ -91,7 +91,7 @@ private final class DescriptorWalk {
   private let limit: UInt64
   private(set) var findings = DescriptorScan.Findings()
   private(set) var sockets = SocketsByNetwork()
-  /// Why it ended early.
+  /// The reason why the scan ended early.
   private(set) var end: End?
   private var target = [UInt8](repeating: 0, count: 4096)
 
@@ -127,7 +127,7 @@ private final class DescriptorWalk {
     }
   }
 
-  /// Examines a descriptor that was of a GPU device before.
+  /// Examines a descriptor that referred to a GPU device in an earlier scan.
   func examine(_ file: GPUFile) {
     guard let folders = try? ProcessDirectories(of: file.process, in: proc) else { return }
     examine(file.number, of: file.process, folders, nil)
@@ -184,7 +184,7 @@ private final class DescriptorWalk {
   }
 }
 
-/// The directory /proc/PID of a process, which never becomes that of another process.
+/// The directory /proc/PID of a process. It never becomes the directory of another process.
 struct ProcessDirectories: ~Copyable {
   private let process: FileDescriptor
   private let descriptors: FileDescriptor
@@ -192,7 +192,8 @@ struct ProcessDirectories: ~Copyable {
   /// - Returns: nil if the process has ended.
   /// - Throws: EACCES, EMFILE.
   init?(of identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
-    // The open directory stays that of its process. The start time, read afterwards, identifies it.
+    // An open directory stays that of its process. The start time, read afterwards, identifies the
+    // process.
     guard let process = try proc.open("\(identity.pid)", O_RDONLY | O_DIRECTORY),
       try proc.identity(identity.pid) == identity
     else { return nil }

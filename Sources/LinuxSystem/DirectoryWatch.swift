@@ -28,8 +28,8 @@ public struct DirectoryWatch: ~Copyable, Sendable {
       })
   }
 
-  /// Watches a directory from now on. Returns the same value for a directory that is watched
-  /// already.
+  /// Watches a directory from now on. Returns the same value for a directory that is already
+  /// watched.
   ///
   /// - Throws: ENOENT, ENOTDIR, EACCES, ENOSPC (fs.inotify.max_user_watches).
   public borrowing func add(_ path: String) throws(SystemError) -> WatchedDirectory {
@@ -37,7 +37,7 @@ public struct DirectoryWatch: ~Copyable, Sendable {
       path, Int32(IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE))
   }
 
-  /// Watches for opened files of a directory.
+  /// Watches a directory for files that a process opens.
   public borrowing func addOpenings(_ path: String) throws(SystemError) -> WatchedDirectory {
     try add(path, Int32(IN_OPEN))
   }

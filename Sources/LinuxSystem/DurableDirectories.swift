@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 
 extension Directory {
-  /// Creates a directory and its missing parents durably. Only their owner may enter new ones.
+  /// Creates a directory and its missing parents durably. Only their owner may enter the new
+  /// directories.
   public static func makeAll(path: String) throws(SystemError) {
     guard !path.isEmpty, FileStatus(path: path)?.isDirectory != true else { return }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -12,10 +13,10 @@ extension Directory {
     try sync(path: parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent)
   }
 
-  /// Creates an empty file that only its owner may read and write. Leaves an existing file as it
-  /// is.
+  /// Creates an empty file that only its owner may read and write. Does not change an existing
+  /// file.
   ///
-  /// - Throws: EACCES, EROFS, also if this process may not write an existing file.
+  /// - Throws: EACCES or EROFS, also if this process may not write an existing file.
   public static func makeFile(path: String) throws(SystemError) {
     // An existing file is not opened, because closing it would release this process's locks on it
     // (see `lock`).
@@ -26,10 +27,10 @@ extension Directory {
     try check("access \(path)") { access(path, W_OK) }
   }
 
-  /// Creates a file with this much allocated space, and replaces an existing one. Only its owner
-  /// may read and write it.
+  /// Creates a file with this much allocated space, and replaces an existing file. Only its owner
+  /// may read and write the file.
   ///
-  /// - Throws: ENOSPC, EDQUOT without enough space. The file exists then, and is shorter.
+  /// - Throws: ENOSPC or EDQUOT if there is not enough space. The file then exists, and is shorter.
   public static func makeFile(path: String, bytesCount: Int) throws(SystemError) {
     try remove(path: path)
     let file = FileDescriptor(
@@ -45,8 +46,8 @@ extension Directory {
     return Int(status.st_blocks) * 512
   }
 
-  /// Returns the free space for this process in the file system of a file, in bytes. The file may
-  /// be missing.
+  /// Returns the free space for this process in the file system of a file, in bytes. The file need
+  /// not exist.
   public static func freeBytes(path: String) throws(SystemError) -> Int {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let folder = parts.joined(separator: "/")

@@ -12,8 +12,9 @@ public struct EnvironmentMarkers {
     place = SocketPlace(socket)
   }
 
-  /// Returns the mark of a process; nil if it has none, has that of another daemon, or may not be
-  /// read. A process that names no daemon may be one of this daemon.
+  /// Returns the mark of a process. Returns nil if it has none, if it has the mark of another
+  /// daemon, or if this process may not read it. A process that names no daemon may belong to this
+  /// daemon.
   public func marker(of pid: Int32, in proc: ProcFS) -> String? {
     let values = try? proc.environmentValues(pid, of: [Self.markerName, Self.socketName])
     guard let values, let marker = values[Self.markerName],

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// An epoll instance with edge-triggered entries: epoll(7).
+/// An epoll instance with edge-triggered entries (epoll(7)).
 ///
-/// The kernel keeps the edge of an entry until it is collected, and drops it if the entry is not
-/// ready any more by then. A collected edge is reported again only with a new event.
+/// The kernel keeps the edge of an entry until it is collected. If the entry is no longer ready by
+/// then, the kernel drops the edge. After a collection, only a new event causes another edge.
 public struct Epoll: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
@@ -22,9 +22,9 @@ public struct Epoll: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// Adds an entry for input. If it is readable already, that is an edge.
+  /// Adds an entry for input. If the entry is already readable, that is an edge.
   ///
-  /// - Parameter data: the value that ``collect`` returns for it.
+  /// - Parameter data: The value that ``collect`` returns for the entry.
   /// - Throws: EPERM if the file cannot be polled; EEXIST; ENOSPC beyond
   ///   /proc/sys/fs/epoll/max_user_watches; ENOMEM; EINVAL and ELOOP if epoll instances are nested
   ///   too deeply.
@@ -58,7 +58,7 @@ public struct Epoll: ~Copyable, Sendable {
       let result = attempt("epoll_wait") {
         epoll_wait(epoll, events.baseAddress, Int32(clamping: countMax), 0)
       }
-      // All its errors except EINTR are programming errors.
+      // All errors of epoll_wait except EINTR are programming errors.
       guard case .success(let count) = result else { preconditionFailure("epoll_wait: \(result)") }
       return Array(events[..<Int(count)])
     }

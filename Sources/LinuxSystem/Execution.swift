@@ -2,12 +2,12 @@ import Glibc
 
 /// Changes to the program and the descriptors of this process.
 public enum Execution {
-  /// execve(2). File descriptors without FD_CLOEXEC stay open.
+  /// Replaces the program of this process: execve(2). Descriptors without FD_CLOEXEC stay open.
   ///
   /// - Parameters:
-  ///   - arguments: with the program's name as the first.
-  ///   - environment: entries `KEY=value`. The program inherits no others.
-  /// - Returns: the errno. Does not return if it succeeds.
+  ///   - arguments: The arguments; the first is the program's name.
+  ///   - environment: Entries `KEY=value`. The program inherits no others.
+  /// - Returns: The errno. Does not return if it succeeds.
   public static func replace(
     _ path: String, arguments: [SystemString], environment: [SystemString]
   ) -> Int32 {
@@ -24,7 +24,7 @@ public enum Execution {
     try check("dup2") { dup2(source, target) }
   }
 
-  /// chdir(2).
+  /// Changes the working directory: chdir(2).
   public static func enter(_ directory: String) throws(SystemError) {
     try check("chdir \(directory)") { chdir(directory) }
   }

@@ -3,18 +3,18 @@ import Glibc
 
 /// An open file descriptor, closed exactly once: by `close()`, or when the value ends.
 ///
-/// Operations take the number, which a caller borrows through `rawValue` for the duration of the
-/// call. This type always has the ownership.
+/// System calls take the number, which a caller borrows through `rawValue` for the duration of the
+/// call. This type always owns the descriptor.
 public struct FileDescriptor: ~Copyable, Sendable {
   public let rawValue: Int32
   private let closesElsewhere: Bool
 
   /// Takes ownership of a file descriptor.
   ///
-  /// - Parameter closesElsewhere: close it on a thread of its own. Use this for a descriptor that
-  ///   another process opened, because that process can make close(2) block: a socket with
-  ///   SO_LINGER blocks until its peer reads, and a file of FUSE until its server answers. Use it
-  ///   also for a descriptor that the kernel takes 10 to 20 ms to close.
+  /// - Parameter closesElsewhere: Whether to close the descriptor on a thread of its own. Use this
+  ///   for a descriptor that another process opened, because that process can make close(2) block.
+  ///   A socket with SO_LINGER blocks until its peer reads, and a file of FUSE until its server
+  ///   answers. Use it also for a descriptor that takes 10 to 20 ms to close.
   public init(taking rawValue: Int32, closesElsewhere: Bool = false) {
     precondition(rawValue >= 0, "a file descriptor is never negative")
     self.rawValue = rawValue
@@ -22,11 +22,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
   }
 
   deinit {
-    // Linux frees the number whatever close returns. A second call could close another descriptor.
+    // Linux frees the descriptor whatever close returns. A second call could close another
+    // descriptor.
     if closesElsewhere { clinux_close_elsewhere(rawValue) } else { _ = Glibc.close(rawValue) }
   }
 
-  /// Closes it now.
+  /// Closes the descriptor now.
   public consuming func close() {}
 
   /// Gives up the ownership. The caller must close the descriptor.
@@ -59,7 +60,7 @@ extension FileDescriptor {
     }
   }
 
-  /// pipe2(2). Errors: EMFILE, ENFILE.
+  /// Creates a pipe: pipe2(2). Errors: EMFILE, ENFILE.
   public static func pipe() throws(SystemError) -> Pipe {
     var numbers: (Int32, Int32) = (-1, -1)
     try check("pipe2") {
@@ -71,7 +72,8 @@ extension FileDescriptor {
       reading: FileDescriptor(taking: numbers.0), writing: FileDescriptor(taking: numbers.1))
   }
 
-  /// A counter that wakes a poll(2), non-blocking, with FD_CLOEXEC. Errors: EMFILE.
+  /// Creates a counter that wakes a poll(2) (eventfd(2)). It is non-blocking, with FD_CLOEXEC.
+  /// Errors: EMFILE.
   public static func event(initialValue: UInt32 = 0) throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("eventfd") { clinux_eventfd(initialValue) })
   }
@@ -150,12 +152,12 @@ func readAll(_ number: Int32) throws(SystemError) -> [UInt8] {
 
 /// Waits until a file descriptor has one of the events (or an error, or a hang-up).
 public enum Readiness {
-  /// poll(2) on one file descriptor.
+  /// Waits with poll(2) on one descriptor.
   ///
   /// - Parameters:
-  ///   - events: a set of POLLIN, POLLPRI and so on; 0 waits for POLLERR and POLLHUP only.
-  ///   - timeout: rounded up to whole milliseconds; nil waits without limit.
-  /// - Returns: the events that happened, 0 after the timeout.
+  ///   - events: A set of POLLIN, POLLPRI and so on; 0 waits for POLLERR and POLLHUP only.
+  ///   - timeout: The timeout, rounded up to whole milliseconds; nil waits without limit.
+  /// - Returns: The events that happened; 0 after the timeout.
   public static func wait(
     for events: Int16, on number: Int32, timeout: Duration? = nil
   ) throws(SystemError) -> Int16 {
@@ -168,7 +170,8 @@ public enum Readiness {
         let left = deadline > now ? deadline - now : 0
         milliseconds = Int32(clamping: (left + 999_999) / 1_000_000)
       }
-      // Not through `check`, because an interrupted call must not wait for the whole timeout again.
+      // This does not use `check`, because an interrupted call must not wait for the whole timeout
+      // again.
       let count = poll(&entry, 1, milliseconds)
       if count >= 0 { return entry.revents }
       let code = errno

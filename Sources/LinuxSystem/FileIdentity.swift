@@ -23,9 +23,9 @@ public struct FileIdentity: Hashable, Sendable {
 
 extension ProcFS {
   /// Returns the files at these paths in this mount namespace and in that of the machine's first
-  /// process, because a sandbox may hide users' directories. Links with an absolute target are
-  /// followed only in this namespace: systemd's RestrictSUIDSGID= denies openat2(2), which could
-  /// follow the others.
+  /// process, because a sandbox may hide users' directories. Follows links with an absolute target
+  /// in this namespace only. systemd's RestrictSUIDSGID= denies openat2(2), which could follow them
+  /// in the other namespace.
   func files(at paths: [String]) -> [FileIdentity: String] {
     var found: [FileIdentity: String] = [:]
     for path in paths { if let file = FileIdentity(path: path) { found[file] = path } }

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// A file that is mapped into memory. A store is in the file at once, and stays there if the
-/// process is killed.
+/// A file that is mapped into memory. A store changes the file at once, and survives the death of
+/// the process.
 public struct FileMapping: ~Copyable {
-  /// The file's bytes, valid as long as the mapping.
+  /// The file's bytes, valid as long as the mapping exists.
   public let bytes: UnsafeMutableRawBufferPointer
 
   private init(_ file: borrowing FileDescriptor, bytesCount: Int) throws(SystemError) {
@@ -18,10 +18,10 @@ public struct FileMapping: ~Copyable {
     munmap(bytes.baseAddress, bytes.count)
   }
 
-  /// Creates a file of zeros that only its owner may open. Its space is allocated, so that no store
+  /// Creates a file of zeros that only its owner may open. Allocates its space, so that no store
   /// fails later.
   ///
-  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES and others. No file is left then.
+  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES and others. Then no file is left.
   public static func create(path: String, bytesCount: Int) throws(SystemError) -> FileMapping {
     let file = FileDescriptor(
       taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_EXCL, 0o600) })
@@ -95,12 +95,12 @@ public struct FileMapping: ~Copyable {
 }
 
 extension Directory {
-  /// Creates a directory that only its owner may enter. Leaves an existing one as it is.
+  /// Creates a directory that only its owner may enter. Does not change an existing directory.
   public static func make(path: String) throws(SystemError) {
     try check("mkdir \(path)", nilFor: EEXIST) { mkdir(path, 0o700) }
   }
 
-  /// Renames a file, and replaces an existing one.
+  /// Renames a file. Replaces an existing file at the new path.
   public static func rename(_ path: String, to other: String) throws(SystemError) {
     try check("rename \(path)") { Glibc.rename(path, other) }
   }
@@ -110,11 +110,11 @@ extension Directory {
     try check("unlink \(path)", nilFor: ENOENT) { Glibc.unlink(path) }
   }
 
-  /// Locks a file. The kernel releases the lock when this process ends.
+  /// Locks a file. The kernel releases the lock when this process ends, or closes any descriptor of
+  /// the file.
   ///
-  /// - Parameter waits: whether to wait until this other process releases the lock.
-  /// - Returns: nil if another process has the lock. Closing any descriptor of the file releases
-  ///   it.
+  /// - Parameter waits: Returns whether to wait until this other process releases the lock.
+  /// - Returns: nil if another process has the lock.
   /// - Throws: ELOOP if the path is a link, because its target would be created or locked.
   public static func lock(
     path: String, waitingFor waits: (_ holder: Int32) -> Bool = { _ in false }

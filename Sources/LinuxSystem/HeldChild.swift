@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// Why a child could not execute its program.
+/// The reason why a child could not execute its program.
 public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What failed between fork and exec.
+  /// The step between fork and exec that failed.
   public enum Step: Int32, Hashable, Sendable, CaseIterable {
     case signals = 1
     case stdio, closeOthers, session, processGroup, limit, groups, gid, uid, directory, execute
@@ -36,7 +36,7 @@ public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
     self.path = path
   }
 
-  /// `executing /usr/bin/nothing: No such file or directory (ENOENT)`.
+  /// A description such as `executing /usr/bin/nothing: No such file or directory (ENOENT)`.
   public var description: String {
     "\(step.description) \(path): \(SystemError.describe(errno))"
   }
@@ -44,7 +44,7 @@ public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The program to execute, and its user.
 public struct SpawnRequest: Sendable {
-  /// User ids; changing them needs CAP_SETUID and CAP_SETGID.
+  /// The user and group ids of the program. Changing them needs CAP_SETUID and CAP_SETGID.
   public struct Identity: Hashable, Sendable {
     public var uid: UInt32
     public var gid: UInt32
@@ -60,23 +60,23 @@ public struct SpawnRequest: Sendable {
 
   /// The path of the program.
   public var path: String
-  /// With the program's name as its first element.
+  /// The arguments. The first is the program's name.
   public var arguments: [SystemString]
   /// Entries `KEY=value`. The program inherits no others.
   public var environment: [SystemString]
   /// The working directory; nil keeps that of this process. The child enters it as the new user.
   public var directory: String?
-  /// Nil: ours.
+  /// The user that the program runs as; nil keeps the user of this process.
   public var identity: Identity?
-  /// File descriptors of this process for standard input, output and error; nil inherits them. They
-  /// stay open here.
+  /// Descriptors of this process for standard input, output and error; nil lets the child inherit
+  /// the descriptor. They stay open in this process.
   public var stdio: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil)
   /// Whether the child leads a session and a process group of its own, without a terminal.
   public var newSession = false
-  /// The process group to join; 0 is a group of its own, nil that of this process or of the new
-  /// session.
+  /// The process group to join. With 0, the child gets a group of its own; with nil, it stays in
+  /// the group of this process, or of its new session.
   public var processGroup: Int32?
-  /// The soft limit on open files; nil keeps that of this process.
+  /// The soft limit on open files; nil keeps the limit of this process.
   public var openFilesSoft: UInt64?
 
   public init(path: String, arguments: [String], environment: [String]) {
@@ -96,7 +96,7 @@ public struct SpawnRequest: Sendable {
   /// Finds a program as execvp(3) does. A name with a slash is a path. Any other name is searched
   /// for in each directory.
   ///
-  /// - Parameter path: the directories, as in PATH; an empty one is the working directory.
+  /// - Parameter path: The directories, as in PATH; an empty one is the working directory.
   /// - Returns: nil if no directory has an executable file of that name.
   public static func searchPath(_ program: String, in path: String) -> String? {
     guard !program.isEmpty else { return nil }
@@ -113,13 +113,13 @@ public struct SpawnRequest: Sendable {
   }
 }
 
-/// A child that has not executed its program yet. The caller can move it into a cgroup and pass on
-/// its pidfd before the program's first instruction.
+/// A child that has not executed its program yet. Before the program's first instruction, the
+/// caller can move the child into a control group and pass its pidfd to another program.
 ///
-/// All its signals have their default action and are unblocked. All file descriptors except 0, 1
-/// and 2 are closed. The child exits if this process dies before the release, or if the value ends
-/// without one; `abandon` also reaps it. After a release, the owner of the pidfd must reap it
-/// (`PIDFD.wait`).
+/// In the child, all signals have their default action and are unblocked, and all descriptors
+/// except 0, 1 and 2 are closed. If this process dies before the release, or the value ends without
+/// a release, the child exits. `abandon` also reaps it. After a release, the owner of the pidfd
+/// must reap the child (`PIDFD.wait`).
 public struct HeldChild: ~Copyable, Sendable {
   public let pid: Int32
   public let pidfd: PIDFD
@@ -152,7 +152,7 @@ public struct HeldChild: ~Copyable, Sendable {
     }
     let pid = try forked.get()
     do throws(SystemError) {
-      // The child is not reaped, so no other process has its pid.
+      // The child has not been reaped, so no other process has its pid.
       guard let pidfd = try PIDFD.open(pid) else {
         throw SystemError(call: "pidfd_open", errno: ESRCH)
       }
@@ -180,13 +180,14 @@ public struct HeldChild: ~Copyable, Sendable {
 
   /// Releases the child and waits until its program runs.
   ///
-  /// - Returns: its pidfd.
-  /// - Throws: the reason why the program could not be executed. The child has ended and was reaped
-  ///   then. A child that was killed before the release is not an error; its pidfd reports the end.
+  /// - Returns: The child's pidfd.
+  /// - Throws: The reason why the system could not execute the program. The child has then ended
+  ///   and been reaped. A child that was killed before the release is not an error; its pidfd
+  ///   reports the end.
   public consuming func releaseAndWaitForExec() throws(SpawnError) -> PIDFD {
     var byte: UInt8 = 1
     let hold = hold.rawValue
-    // The pidfd reports a child that is dead already; a child that failed writes a report.
+    // If the child is already dead, the pidfd reports it. If the child fails, it writes a report.
     _ = attempt("send") { Glibc.send(hold, &byte, 1, Int32(MSG_NOSIGNAL)) }
 
     var failure = clinux_spawn_failure()
@@ -207,7 +208,7 @@ public struct HeldChild: ~Copyable, Sendable {
     throw SpawnError(step: step, errno: failure.code, path: place)
   }
 
-  /// Ends and reaps the child before it executes its program.
+  /// Ends the child before it executes its program, and reaps it.
   public consuming func abandon() {
     let number = pidfd.rawValue
     _ = attempt("pidfd_send_signal") { clinux_pidfd_send_signal(number, SIGKILL) }
@@ -224,7 +225,7 @@ extension SpawnRequest {
     return (paths + arguments + environment).allSatisfy { !$0.bytes.contains(0) }
   }
 
-  /// The request in C's form, without the two file descriptors of the hold.
+  /// Passes the request in C's form to a closure, without the two descriptors that hold the child.
   fileprivate func withCStructure<Result>(_ body: (clinux_spawn) -> Result) -> Result {
     withCStrings(arguments) { argv in
       withCStrings(environment) { envp in

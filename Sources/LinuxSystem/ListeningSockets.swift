@@ -19,19 +19,19 @@ struct SocketsByNetwork {
 /// Finds the addresses on which sockets listen.
 ///
 /// The kernel reports them by sock_diag(7) for the network namespace of the caller. For other
-/// namespaces, and without that interface, this reads the tables in /proc. A program can forge
-/// lines of a table, because the name of a Unix socket may contain a line end. A forged line can
-/// make a socket look like a listening one. It cannot hide a listening socket, whose own line is
-/// also there.
+/// namespaces, and without that interface, the search reads the tables in /proc. A program can
+/// forge lines of a table, because the name of a Unix socket may contain a line end. A forged line
+/// can make a socket look like a listening one. It cannot hide a listening socket, because the
+/// table also contains that socket's own line.
 struct ListenerSearch {
   private let sockets: SocketsByNetwork
   private let proc: ProcFS
   private let limit: UInt64
   private var found: Set<String> = []
-  /// Whether all sockets were looked up.
+  /// Whether the search examined all sockets.
   private(set) var isComplete = true
 
-  /// - Parameter limit: of the thread's CPU time.
+  /// - Parameter limit: The maximum CPU time of the thread.
   init(_ sockets: SocketsByNetwork, in proc: ProcFS, until limit: UInt64) {
     self.sockets = sockets
     self.proc = proc

@@ -25,7 +25,7 @@ public struct MemoryScan: ~Copyable, Sendable {
     public var dirty: UInt64
     /// The resident memory, with its share of shared memory (PSS).
     public var proportional: UInt64
-    /// Why the read failed: ESRCH if the process has ended, EACCES.
+    /// The errno if the read failed: ESRCH if the process has ended, or EACCES.
     public var error: Int32?
   }
 
@@ -35,10 +35,11 @@ public struct MemoryScan: ~Copyable, Sendable {
   /// The descriptor, which is readable when there are results, and at the end.
   public var rawValue: Int32 { output.rawValue }
 
-  /// Begins a scan. It reads the groups in this order, which must be that of their maxima, the
-  /// largest first. It ends early if no remaining group can have more than one that was read.
+  /// Begins a scan. It reads the groups in the given order, which must be the order of their
+  /// maxima, the largest first. It ends early if no remaining group can have more memory than one
+  /// that was read.
   ///
-  /// - Throws: EMFILE, EAGAIN at the limit on threads.
+  /// - Throws: EMFILE, or EAGAIN at the limit on threads.
   public init(of groups: [Group], in proc: ProcFS) throws(SystemError) {
     var processes: [clinux_measured] = []
     var places: [(group: Int, process: Int)] = []
@@ -100,7 +101,7 @@ public struct MemoryScan: ~Copyable, Sendable {
 /// Operations on the memory of processes.
 public enum ProcessMemory {
   /// Frees the memory of killed processes (process_mrelease(2), Linux 5.15) on another thread,
-  /// because that takes time. Otherwise, a killed process frees its memory only when it runs again.
+  /// because this takes time. Otherwise a killed process frees its memory only when it runs again.
   public static func release(_ pidfds: [Int32]) {
     var copies: [Int32] = []
     for number in pidfds {
@@ -110,11 +111,11 @@ public enum ProcessMemory {
     if !copies.isEmpty { clinux_release_memory_elsewhere(copies, copies.count) }
   }
 
-  /// Asks the kernel to write what a process uses to swap (process_madvise(2) with MADV_PAGEOUT,
-  /// Linux 5.10): its private writable memory.
+  /// Asks the kernel to write the private writable memory of a process to swap (process_madvise(2)
+  /// with MADV_PAGEOUT, Linux 5.10).
   ///
-  /// - Returns: the number of requested bytes.
-  /// - Throws: EPERM without CAP_SYS_NICE, ENOSYS; ESRCH if the process has ended.
+  /// - Returns: The number of requested bytes.
+  /// - Throws: EPERM without CAP_SYS_NICE; ENOSYS; ESRCH if the process has ended.
   @discardableResult
   public static func pageOut(_ pidfd: Int32, maps: [UInt8]) throws(SystemError) -> Int {
     var asked = 0

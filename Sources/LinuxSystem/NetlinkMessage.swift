@@ -32,14 +32,15 @@ struct NetlinkMessage: Hashable {
     return messages
   }
 
-  /// The attributes in `bytes` (struct rtattr): the last of each type.
+  /// Returns the attributes in `bytes` (struct rtattr). If a type occurs more than once, returns
+  /// the last attribute of that type.
   static func attributes(in bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {
     var attributes: [UInt16: ArraySlice<UInt8>] = [:]
     var rest = bytes
     while let length = rest.integer(at: 0, as: UInt16.self).map(Int.init),
       length >= 4, length <= rest.count, let type = rest.integer(at: 2, as: UInt16.self)
     {
-      // Two flags of netlink's are above the type (NLA_TYPE_MASK).
+      // The two highest bits are flags of netlink, and not part of the type (NLA_TYPE_MASK).
       attributes[type & 0x3fff] = rest.dropFirst(4).prefix(length - 4)
       rest = rest.dropFirst(aligned(length))
     }
@@ -58,7 +59,7 @@ extension ArraySlice<UInt8> {
   }
 }
 
-/// What is read of routes and addresses (linux/rtnetlink.h, linux/if_addr.h).
+/// Reads routes and addresses from messages (linux/rtnetlink.h, linux/if_addr.h).
 enum RouteMessage {
   private enum RouteAttribute {
     static let interface: UInt16 = 4
@@ -138,10 +139,10 @@ enum RouteMessage {
     Array(attributes[RouteAttribute.gateway] ?? attributes[RouteAttribute.via] ?? [])
   }
 
-  /// Returns the address of a message of RTM_NEWADDR, if other machines may reach it.
+  /// Returns the address of a message of RTM_NEWADDR, if other machines may reach the address.
   ///
-  /// Temporary addresses of IPv6 (RFC 8981) do not count. The kernel adds new ones every day, and
-  /// no connection breaks. The permanent address changes with the network.
+  /// Temporary addresses of IPv6 (RFC 8981) do not count. The kernel adds new ones every day
+  /// without breaking a connection. The permanent address changes with the network.
   static func address(_ message: NetlinkMessage, _ family: Int32) -> NetworkConfiguration.Address? {
     let body = message.body
     // struct ifaddrmsg: family, prefixlen, flags, scope, index.

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The default routes and the addresses of the machine. Connections break only if they change.
+/// The default routes and the addresses of the machine. Connections break only if these change.
 public struct NetworkConfiguration: Hashable, Sendable {
   /// A usable default route: its interface is up and has a carrier.
   public struct Route: Hashable, Sendable {
@@ -51,7 +51,7 @@ public enum RouteSocket {
   public static func drain(_ watch: Int32) throws(SystemError) -> Bool {
     var byte: UInt8 = 0
     var count = 0
-    // The rest of a flood waits for the next call.
+    // The next call handles the rest of a flood.
     while count < 10_000 {
       switch attempt("recv AF_NETLINK", { clinux_route_receive(watch, &byte, 1) }) {
       case .success: break
@@ -84,8 +84,8 @@ public enum RouteSocket {
     return reading
   }
 
-  /// The maximum number of dumps if the tables change during each (NLM_F_DUMP_INTR). The watch
-  /// reports such a change, too, and the caller reads again.
+  /// The number of times that a dump is repeated if the tables change during it (NLM_F_DUMP_INTR).
+  /// The watch also reports such a change, and the caller reads again.
   private static let attemptsMax = 3
 
   /// - Parameter values: returns the values of a message; most messages have none.
@@ -103,7 +103,8 @@ public enum RouteSocket {
   private static func dumpOnce<Value>(
     _ what: UInt16, _ family: Int32, _ socket: Int32, _ values: (NetlinkMessage) -> [Value]
   ) throws(SystemError) -> (found: [Value], isWhole: Bool) {
-    // Each request of a socket has its own number, because an earlier one may be half answered.
+    // Each request of a socket has a number of its own, because the kernel may still answer an
+    // earlier request.
     let sequence = UInt32(truncatingIfNeeded: BootClock.now())
     try check("send AF_NETLINK") {
       clinux_route_ask(socket, what, UInt8(family), sequence)

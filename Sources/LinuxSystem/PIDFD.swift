@@ -3,8 +3,8 @@ import Glibc
 
 /// A handle on a process. Unlike a pid, it never refers to another process.
 ///
-/// poll(2) reports its file descriptor as readable (POLLIN) when all threads have ended, and as
-/// hung up (POLLHUP) when the process was reaped.
+/// poll(2) reports the descriptor as readable (POLLIN) when all threads have ended, and as hung up
+/// (POLLHUP) when the process has been reaped.
 public struct PIDFD: ~Copyable, Sendable {
   /// The process id in this namespace. After the process has ended, another process may have it.
   public let pid: Int32
@@ -26,12 +26,13 @@ public struct PIDFD: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// The process that has this pid now.
+  /// Opens the process that has this pid now.
   ///
-  /// Another process may have got the pid since the caller learned it, unless it is an unreaped
-  /// child of this process. Compare `identity` afterwards.
+  /// Since the caller learned the pid, another process may have got it, unless the process is an
+  /// unreaped child of this process. Compare `identity` afterwards.
   ///
-  /// - Returns: nil if there is none (ESRCH), or if the id is that of a thread (EINVAL, ENOENT).
+  /// - Returns: nil if there is no process (ESRCH), or if the id is that of a thread (EINVAL,
+  ///   ENOENT).
   /// - Throws: EMFILE, ENOMEM.
   public static func open(_ pid: Int32) throws(SystemError) -> PIDFD? {
     guard pid > 0 else { return nil }
@@ -42,12 +43,12 @@ public struct PIDFD: ~Copyable, Sendable {
     return PIDFD(pid: pid, descriptor: FileDescriptor(taking: number))
   }
 
-  /// Adopts a file descriptor from another program, if it is a pidfd of a process.
+  /// Adopts a descriptor from another program, if it is a pidfd of a process.
   ///
-  /// The pid is read from /proc/self/fdinfo, which only the kernel writes.
+  /// Reads the pid from /proc/self/fdinfo, which only the kernel writes.
   ///
   /// - Throws: EINVAL if it is not such a pidfd, or if its process is in a namespace that is not
-  ///   visible here; ESRCH if the process was reaped. It closes the file descriptor then.
+  ///   visible here; ESRCH if the process has been reaped. The descriptor is then closed.
   public init(adopting received: consuming FileDescriptor) throws(SystemError) {
     let info = try FileDescriptor.open(reading: "/proc/self/fdinfo/\(received.rawValue)")
     let lines = KeyValueLines(try info.readToEnd())
@@ -66,7 +67,7 @@ public struct PIDFD: ~Copyable, Sendable {
     self.init(pid: pid, descriptor: held)
   }
 
-  /// Gives up ownership.
+  /// Gives up the ownership of the descriptor.
   public consuming func take() -> FileDescriptor { descriptor }
 
   /// Returns another handle on the same process.
@@ -74,9 +75,9 @@ public struct PIDFD: ~Copyable, Sendable {
     PIDFD(pid: pid, descriptor: try descriptor.duplicate())
   }
 
-  /// pidfd_send_signal(2). Signal 0 tests for existence.
+  /// Sends a signal: pidfd_send_signal(2). Signal 0 tests whether the process exists.
   ///
-  /// - Throws: EPERM, EINVAL for a number that is no signal, EAGAIN for a full queue.
+  /// - Throws: EPERM; EINVAL for a number that is no signal; EAGAIN for a full queue.
   @discardableResult
   public borrowing func send(signal: Int32) throws(SystemError) -> Delivery {
     let number = rawValue
@@ -86,28 +87,30 @@ public struct PIDFD: ~Copyable, Sendable {
     return result == nil ? .gone : .delivered
   }
 
-  /// Returns whether all its threads have ended. The process may be reaped or not. Never blocks.
+  /// Returns whether all threads of the process have ended. It does not matter whether the process
+  /// has been reaped. Never blocks.
   public borrowing func hasEnded() throws(SystemError) -> Bool {
     try Readiness.wait(for: Int16(POLLIN), on: rawValue, timeout: .zero) != 0
   }
 
-  /// Waits until all its threads have ended. Returns false if they have not within the timeout.
+  /// Waits until all threads of the process have ended. Returns false if they have not ended within
+  /// the timeout.
   public borrowing func waitForEnd(timeout: Duration? = nil) throws(SystemError) -> Bool {
     try Readiness.wait(for: Int16(POLLIN), on: rawValue, timeout: timeout) != 0
   }
 
-  /// Returns its pid and start time; nil if it was reaped.
+  /// Returns the pid and the start time; nil if the process has been reaped.
   ///
   /// The result belongs to this process, because it existed before another process could get its
   /// pid.
   public borrowing func identity(in proc: ProcFS) throws(SystemError) -> ProcessIdentity? {
     guard let stat = try proc.stat(pid) else { return nil }
-    // The pidfd still has the process, so the pid was not free when /proc was read.
+    // The pidfd still refers to the process, so the pid was in use when /proc was read.
     guard try exists() else { return nil }
     return stat.identity
   }
 
-  /// Returns whether it was not reaped yet. The right to signal it does not matter.
+  /// Returns whether the process has not been reaped. Permission to signal it is not necessary.
   private borrowing func exists() throws(SystemError) -> Bool {
     let number = rawValue
     let result = attempt("pidfd_send_signal") { clinux_pidfd_send_signal(number, 0) }
@@ -137,15 +140,15 @@ extension PIDFD {
     return ChildChange(result)
   }
 
-  /// Returns how the process ended, if that can be known. Never blocks.
+  /// Returns how the process ended, if the kernel reports it. Never blocks.
   ///
-  /// - It reaps a child of this process that has ended.
-  /// - The kernel keeps the status of any other process with the pidfd once it was reaped
-  ///   (PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15). Call this at POLLHUP. While the process
-  ///   is a zombie, and on older kernels, /proc/PID/stat has the status for a caller that may trace
-  ///   the process (root, or the same user).
+  /// - The function reaps an ended child of this process.
+  /// - For any other process, the kernel keeps the status with the pidfd after the process has been
+  ///   reaped (PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15). Call the function at POLLHUP.
+  ///   While the process is a zombie, and on older kernels, /proc/PID/stat contains the status. A
+  ///   caller that may trace the process (root, or the same user) can read it.
   ///
-  /// - Returns: nil while it runs, and if the status cannot be known.
+  /// - Returns: nil while the process runs, and if the kernel does not report the status.
   public borrowing func exitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard try hasEnded() else { return nil }
     do throws(SystemError) {
@@ -162,8 +165,8 @@ extension PIDFD {
     return try recordedExitStatus()
   }
 
-  /// Whether this kernel keeps the exit status of a reaped process with the pidfd. Measured with a
-  /// child that executes no program.
+  /// Whether this kernel keeps the exit status of a reaped process with the pidfd. The property
+  /// creates a child that executes no program to find out.
   public static func recordsExitStatus() throws(SystemError) -> Bool {
     let child = try HeldChild.spawn(
       SpawnRequest(path: "/", arguments: ["nothing"], environment: [String]()))
@@ -172,7 +175,7 @@ extension PIDFD {
     return try pidfd.recordedExitStatus() != nil
   }
 
-  /// Returns what pidfs recorded when the process was reaped.
+  /// Returns the status that the kernel recorded when the process was reaped.
   private borrowing func recordedExitStatus() throws(SystemError) -> ProcessExit? {
     let number = rawValue
     var info = clinux_pidfd_info()
@@ -189,7 +192,7 @@ extension PIDFD {
 
   private borrowing func zombieExitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard let stat = try proc.stat(pid), stat.state == .zombie, proc.mayTrace(pid),
-      // The pid was not free in between.
+      // The pid was in use the whole time.
       try exists()
     else { return nil }
     return ProcessExit(waitStatus: stat.waitStatus)

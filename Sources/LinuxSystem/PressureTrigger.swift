@@ -6,20 +6,21 @@ import Glibc
 public struct PressureTrigger: ~Copyable, Sendable {
   private let file: FileDescriptor
   private let path: String
-  /// The total stall time when it was last ready or was created; nil if the kernel's events are
-  /// reliable.
+  /// The total stall time when the trigger was created or was last ready; nil if the kernel's
+  /// events are reliable.
   private var total: Duration?
-  /// When the trigger was first ready.
+  /// The instant at which the trigger was first ready.
   private var firstReadyAt: UInt64?
   /// The stall time and the window that the kernel accepted.
   public let stall: Duration
   public let window: Duration
 
-  /// For poll(2).
+  /// The descriptor for poll(2).
   public var rawValue: Int32 { file.rawValue }
 
-  /// The kernel accepts windows from 500 ms to 10 s. Without CAP_SYS_RESOURCE, it accepts only
-  /// multiples of 2 s. The window and the stall time are lengthened in proportion then.
+  /// Registers a trigger. The kernel accepts windows from 500 ms to 10 s; without CAP_SYS_RESOURCE,
+  /// only multiples of 2 s. In that case, the window and the stall time are lengthened in
+  /// proportion.
   ///
   /// - Parameter path: /proc/pressure/memory, or the `memory.pressure` of a control group.
   /// - Throws: ENOENT or EOPNOTSUPP if the kernel lacks PSI; EACCES, EINVAL.
@@ -41,10 +42,10 @@ public struct PressureTrigger: ~Copyable, Sendable {
 
   /// Returns whether processes have really stalled for that time when the trigger is ready.
   ///
-  /// Without CAP_SYS_RESOURCE, the kernel (6.18) counts the stall time since boot, so that the
-  /// trigger is ready at the first stall, and perhaps in the next window. With CAP_SYS_RESOURCE,
-  /// the check would be wrong, because the first window began before the trigger was created. A
-  /// trigger that is rejected stays silent for the rest of its window.
+  /// Without CAP_SYS_RESOURCE, the kernel (6.18) counts the stall time since boot. The trigger is
+  /// then ready at the first stall, and possibly again in the next window. With CAP_SYS_RESOURCE,
+  /// this check would be wrong, because the first window began before the trigger was created. A
+  /// trigger that the check rejects stays silent for the rest of its window.
   public mutating func isTrue() -> Bool {
     guard let before = self.total else { return true }
     let now = BootClock.now()
@@ -58,7 +59,7 @@ public struct PressureTrigger: ~Copyable, Sendable {
     return total - before >= stall
   }
 
-  /// Whether the event is real.
+  /// Whether the kernel's events are reliable.
   private static let isBelieved = (try? ProcFS())?.mayExceedLimits ?? false
 
   /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, in microseconds.

@@ -62,7 +62,7 @@ public struct LoweredPriority: Hashable, Sendable {
 public struct ThreadPriority: Hashable, Sendable {
   public var nice: Int
   public var ioPriority: Int
-  /// In the form of ``PriorityKind/policy``.
+  /// The policy, in the form of ``PriorityKind/policy``.
   public var policy: Int
 
   /// Returns the value of a setting of threads.
@@ -130,7 +130,7 @@ extension ProcFS {
     case .nice, .ioPriority, .policy: return try ThreadPriority(of: thread)?[kind]
     case .outOfMemoryScore: return try text("\(process)/oom_score_adj").flatMap { Int($0) }
     case .autogroup:
-      // `/autogroup-12 nice 0`.
+      // The file contains a line such as `/autogroup-12 nice 0`.
       return try text("\(process)/autogroup")?.split(separator: " ").last.flatMap { Int($0) }
     case .processorWeight: return try group?.weight("cpu.weight")
     case .ioWeight: return try group?.weight("io.weight")
@@ -138,7 +138,7 @@ extension ProcFS {
     }
   }
 
-  /// Sets a setting. Does nothing if the thread, process or control group does not exist.
+  /// Sets a value. Does nothing if the thread, process or control group does not exist.
   ///
   /// - Throws: EPERM or EACCES without the right. EAGAIN for an autogroup: without CAP_SYS_ADMIN,
   ///   the kernel accepts one change in 100 ms.
@@ -166,8 +166,8 @@ extension ProcFS {
     }
   }
 
-  /// Returns whether the scheduler divides CPU time between sessions before it divides it between
-  /// threads (sched(7)).
+  /// Returns whether the kernel divides CPU time between sessions first, and between their threads
+  /// second (sched(7)).
   public var usesAutogroups: Bool {
     ((try? text("sys/kernel/sched_autogroup_enabled")) ?? nil) == "1"
   }
@@ -178,7 +178,7 @@ extension ControlGroup {
   fileprivate func weight(_ file: String) throws(SystemError) -> Int? {
     guard faccessat(AT_FDCWD, "\(path)/\(file)", W_OK, AT_EACCESS) == 0 else { return nil }
     let bytes = try FileDescriptor.open(reading: "\(path)/\(file)").readToEnd()
-    // `default 100` and then lines of devices, or the number alone.
+    // The file contains `default 100` and then lines of devices, or only the number.
     let line = bytes.split(separator: UInt8(ascii: "\n")).first ?? []
     return line.split(separator: UInt8(ascii: " ")).last.flatMap {
       Int(String(decoding: $0, as: UTF8.self))

@@ -12,16 +12,17 @@ public enum WalkStep: Sendable {
 /// Restores lowered priorities in steps. The work of a step does not depend on the number of
 /// processes or threads.
 ///
-/// First it reads the list of lowered priorities. Then it walks over the processes, because a new
-/// process has inherited the priorities of its parent. Then it restores each process. A process may
-/// fork before it is restored, so it walks again until a walk finds no new thread.
+/// First the release reads the list of lowered priorities. Then it walks over the processes,
+/// because a new process has inherited the priorities of its parent. Then it restores each process.
+/// A process may fork before it is restored, so the release walks again until a walk finds no new
+/// thread.
 public struct PriorityRelease {
   private struct Key: Hashable {
     let thread: ProcessIdentity
     let kind: PriorityKind
   }
 
-  /// The original value, and all values that it was lowered to.
+  /// The original value, and all lowered values.
   private struct Memory {
     let item: LoweredPriority
     var after: [Int]
@@ -31,9 +32,10 @@ public struct PriorityRelease {
     /// Reads the list of lowered priorities from this index on.
     case learning(Int)
     case walking
-    /// Reads these processes, which the walk has not found.
+    /// Reads these processes, which the walk has not visited.
     case looking([Int32])
-    /// Restores these processes, the last first, and these threads of the first of them.
+    /// Restores these processes, the last first. `threads` are the remaining threads of the current
+    /// process.
     case restoring([Int32], threads: [Int32])
     case over
   }
@@ -59,7 +61,7 @@ public struct PriorityRelease {
   /// The number of restored priorities.
   public private(set) var count = 0
 
-  /// The maximum number of times that the threads are listed while new ones appear.
+  /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
   /// The maximum number of list entries and of threads in a step.
   private static let learnedAtOnce = 64
@@ -82,7 +84,7 @@ public struct PriorityRelease {
   /// Restores all priorities that still have the lowered value. A value that a program has set
   /// itself stays. A new process gets the original value of its nearest known ancestor.
   ///
-  /// - Parameter members: the processes that may be new.
+  /// - Parameter members: Returns the processes that may be new.
   public mutating func run(members: () throws(SystemError) -> [ProcessStat]) {
     restoreGroups()
     var left: [ProcessStat]?
@@ -100,10 +102,10 @@ public struct PriorityRelease {
     groups = []
   }
 
-  /// Performs a step. Returns false when all is restored.
+  /// Performs a step. Returns false when everything is restored.
   ///
-  /// - Parameter next: performs a step of the walk over the processes that may be new. After the
-  ///   end of a walk, the next call begins another one.
+  /// - Parameter next: Performs a step of the walk over the processes that may be new. After the
+  ///   end of a walk, the next call begins another walk.
   public mutating func step(_ next: () throws(SystemError) -> WalkStep) -> Bool {
     switch phase {
     case .learning(let place):
@@ -120,7 +122,7 @@ public struct PriorityRelease {
         phase = .over
       }
     case .looking(var pids):
-      // Avoids a copy of the list.
+      // The assignment releases the second reference to the list, so that the list is not copied.
       phase = .over
       guard let pid = pids.popLast() else {
         phase = .restoring(stats.keys.sorted(by: >), threads: [])
@@ -142,7 +144,7 @@ public struct PriorityRelease {
   }
 
   /// Begins another walk over processes that the previous walks did not find. Call it after the
-  /// last step, and perform further steps then.
+  /// last step, and then perform further steps.
   public mutating func continueWithOthers() {
     phase = .walking
     (stats, seenBefore, walks) = ([:], seen.count, Self.walksMax)
@@ -182,7 +184,7 @@ public struct PriorityRelease {
 
   /// Restores the settings of the whole process. Returns its threads, which are not restored yet.
   private mutating func begin(_ stat: ProcessStat) -> [Int32] {
-    // The pid may have been reused since the walk.
+    // The kernel may have reused the pid since the walk.
     guard stat.threadCount > 1 || !seen.contains(stat.pid),
       let now = (try? proc.stat(stat.pid)) ?? nil, now.identity == stat.identity
     else { return [] }
@@ -203,7 +205,7 @@ public struct PriorityRelease {
       let current = (try? ThreadPriority(of: thread)) ?? nil
     else { return }
     for kind in PriorityKind.ofThreads {
-      // It is unknown whether a new thread would have had a real-time policy.
+      // A new thread has no known real-time policy, so none is restored.
       let memory =
         known[Key(thread: identity, kind: kind)]
         ?? (kind == .policy ? nil : memory(of: kind, stat))
@@ -214,8 +216,8 @@ public struct PriorityRelease {
     }
   }
 
-  /// Returns the original values of a process or of its nearest known ancestor. A process that was
-  /// forked while its parent was lowered has inherited some of the lowered values.
+  /// Returns the original values of a process or of its nearest known ancestor. If a process was
+  /// forked while its parent was lowered, it has inherited some of the lowered values.
   private func memory(of kind: PriorityKind, _ stat: ProcessStat) -> Memory? {
     var next: ProcessStat? = stat
     for _ in 0..<64 {
@@ -239,7 +241,7 @@ public struct PriorityRelease {
     }
   }
 
-  /// Other processes may set autogroups, too.
+  /// Other processes may also set autogroups, so a change may fail several times.
   private static let attemptsMax = 20
 
   private mutating func set(_ item: LoweredPriority, thread: Int32, process: Int32) {
@@ -261,10 +263,10 @@ public struct PriorityRelease {
 }
 
 extension PriorityRelease {
-  /// Restores the priorities that a dead daemon had lowered, instance by instance, including those
-  /// of new descendants.
+  /// Restores the priorities that a dead daemon had lowered, one instance after the other,
+  /// including those of new descendants.
   ///
-  /// - Returns: the number of restored priorities, and the failures.
+  /// - Returns: The number of restored priorities, and the failures.
   public static func all(
     _ lowered: [[LoweredPriority]], in proc: ProcFS
   ) -> (count: Int, failures: [String]) {

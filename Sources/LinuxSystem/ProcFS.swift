@@ -7,10 +7,10 @@ import Glibc
 /// A process that does not exist is nil, not an error.
 public final class ProcFS: Sendable {
   private let root: FileDescriptor
-  /// For messages.
+  /// The path of the root in messages.
   private let rootPath: String
 
-  /// - Parameter root: a directory with the same structure, for tests.
+  /// - Parameter root: A directory with the same structure, for tests.
   public init(root: String = "/proc") throws(SystemError) {
     self.root = try FileDescriptor.open(reading: root, flags: O_DIRECTORY)
     rootPath = root
@@ -24,7 +24,7 @@ public final class ProcFS: Sendable {
     try stat(ProcPath(pid, "stat"))
   }
 
-  /// Reads the stat file of a thread. The identity is that of the thread.
+  /// Reads the stat file of a thread. The identity in the result is that of the thread.
   public func stat(_ pid: Int32, thread: Int32) throws(SystemError) -> ProcessStat? {
     try stat(ProcPath(pid, thread: thread, "stat"))
   }
@@ -52,7 +52,7 @@ public final class ProcFS: Sendable {
 
   /// Returns the thread ids of a process whose number of threads was just read.
   public func threads(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
-    // A single thread is the leading thread, which counts until the last thread has ended.
+    // A single thread is the leading thread, which exists until the last thread has ended.
     stat.threadCount == 1 ? [stat.pid] : try threads(stat.pid)
   }
 
@@ -70,7 +70,7 @@ public final class ProcFS: Sendable {
     return states
   }
 
-  /// Returns those of these processes that exist, and all their descendants.
+  /// Returns the existing processes of this list, and all their descendants.
   public func descendants(
     of processes: [ProcessIdentity]
   ) throws(SystemError) -> [ProcessStat] {
@@ -124,13 +124,13 @@ public final class ProcFS: Sendable {
 
   /// Returns the parent, its parent and so on, up to the first process of the namespace.
   ///
-  /// Each process was the parent when its child was read. A process that ends meanwhile ends the
-  /// chain.
+  /// Each process in the list was the parent at the moment when its child was read. If a process
+  /// ends meanwhile, the list ends there.
   public func ancestors(_ pid: Int32) throws(SystemError) -> [ProcessIdentity] {
     var chain: [ProcessIdentity] = []
     var next = try stat(pid)?.parent ?? 0
     while next > 0, let stat = try stat(next) {
-      // A pid that is reused between two reads could form a ring.
+      // If a pid were reused between two reads, the list could be endless.
       if chain.contains(stat.identity) { break }
       chain.append(stat.identity)
       next = stat.parent
@@ -151,8 +151,8 @@ extension ProcFS {
     }
   }
 
-  /// Returns whether this process may read what only a tracer may, such as the exit status in a
-  /// zombie's stat. The kernel applies the same rule to the links of the process.
+  /// Returns whether this process may read what only a tracer may read, such as the exit status in
+  /// a zombie's stat. The kernel applies the same rule to the links of the process.
   func mayTrace(_ pid: Int32) -> Bool {
     let directory = root.rawValue
     let result = ProcPath(pid, "cwd").withCString { path in
@@ -162,7 +162,7 @@ extension ProcFS {
     }
     switch result {
     case .success: return true
-    // ENOENT means that a zombie has no working directory. Only a tracer gets it.
+    // Only a tracer gets ENOENT, which means that a zombie has no working directory.
     case .failure(let error): return error.errno == ENOENT
     }
   }
@@ -283,7 +283,7 @@ extension ProcFS {
     switch result {
     case .success: return found
     case .failure(let error):
-      // The task directory of a process that ended meanwhile.
+      // The process of this task directory has ended meanwhile.
       if error.errno == ENOENT || error.errno == ESRCH { return nil }
       throw error
     }
@@ -324,7 +324,7 @@ struct ProcPath: ~Copyable {
     self.name = name
   }
 
-  /// A number as the name of an entry.
+  /// Passes a number as the name of an entry to a closure.
   static func withName<Result>(
     of number: Int32, _ body: (UnsafePointer<CChar>) -> Result
   ) -> Result {

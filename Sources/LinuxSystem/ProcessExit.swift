@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// How a process ended.
+/// The end of a process.
 public enum ProcessExit: Hashable, Sendable {
   /// The process called exit with a code from 0 to 255.
   case exited(code: Int32)
@@ -51,9 +51,9 @@ public struct WaitOptions: OptionSet, Sendable {
 
   /// Return nil at once if nothing has changed (WNOHANG).
   public static let nonblocking = WaitOptions(rawValue: WNOHANG)
-  /// Also stops (WUNTRACED).
+  /// Reports stops too (WUNTRACED).
   public static let stopped = WaitOptions(rawValue: WUNTRACED)
-  /// Also continuations (WCONTINUED).
+  /// Reports continuations too (WCONTINUED).
   public static let continued = WaitOptions(rawValue: WCONTINUED)
   /// Do not reap the child (WNOWAIT).
   public static let leave = WaitOptions(rawValue: Int32(WNOWAIT))

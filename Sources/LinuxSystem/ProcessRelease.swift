@@ -18,12 +18,12 @@ public enum ProcessRelease {
     }
   }
 
-  /// Resumes every stopped process that has the marks of a daemon. Use it when the record of
+  /// Resumes every stopped process that has the marks of a daemon. Use this if the record of
   /// stopped processes is lost.
   ///
   /// - Parameters:
-  ///   - marks: the marks of the dead daemon. Processes of other daemons stay as they are.
-  ///   - held: processes that are managed again. They stay as they are.
+  ///   - marks: The marks of the dead daemon. Processes of other daemons do not change.
+  ///   - held: Processes that a daemon manages again. They do not change.
   public static func resume(
     _ marks: EnvironmentMarkers, except held: Set<ProcessIdentity> = [], in proc: ProcFS
   ) -> Outcome {
@@ -36,9 +36,9 @@ public enum ProcessRelease {
     return resume(marked, groups: [], in: proc)
   }
 
-  /// Thaws the control groups that exist, and resumes the processes, the last first. A pidfd and
-  /// the start time ensure that no other process gets the signal. Processes that run or do not
-  /// exist are skipped.
+  /// Thaws the control groups that exist, and resumes the processes, the last first. The pidfd and
+  /// the start time ensure that no other process receives the signal. Skips processes that run or
+  /// do not exist.
   public static func resume(
     _ processes: [ProcessIdentity], groups: [ControlGroup], in proc: ProcFS
   ) -> Outcome {

@@ -21,21 +21,21 @@ public struct ProcessState: RawRepresentable, Hashable, Sendable, CustomStringCo
 
   public static let running = ProcessState(rawValue: UInt8(ascii: "R"))
   public static let sleeping = ProcessState(rawValue: UInt8(ascii: "S"))
-  /// Sleeps uninterruptibly. A stop signal takes effect only afterwards.
+  /// The process sleeps uninterruptibly. A stop signal takes effect only after the sleep.
   public static let diskSleep = ProcessState(rawValue: UInt8(ascii: "D"))
-  /// Stopped by a job control signal.
+  /// A job control signal has stopped the process.
   public static let stopped = ProcessState(rawValue: UInt8(ascii: "T"))
-  /// Stopped by its tracer.
+  /// The tracer has stopped the process.
   public static let tracingStop = ProcessState(rawValue: UInt8(ascii: "t"))
   public static let zombie = ProcessState(rawValue: UInt8(ascii: "Z"))
   public static let dead = ProcessState(rawValue: UInt8(ascii: "X"))
   /// An idle kernel thread.
   public static let idle = ProcessState(rawValue: UInt8(ascii: "I"))
 
-  /// Whether it has ended and executes no further instruction.
+  /// Whether the process has ended and executes no further instruction.
   public var hasEnded: Bool { self == .zombie || self == .dead }
 
-  /// Whether it executes no instruction until another process continues it, or has ended.
+  /// Whether the process executes no instruction until another process continues it, or has ended.
   public var isStandingStill: Bool {
     self == .stopped || self == .tracingStop || hasEnded
   }
@@ -92,13 +92,14 @@ public struct ProcessStat: Sendable {
     self.pid = Int32(truncatingIfNeeded: pid)
     state = ProcessState(rawValue: line[closing + 2])
 
-    // Field 3 was the state; numbered as in proc(5).
+    // The preceding field is number 3 of proc(5), the state.
     var fields: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
     var flags: UInt64 = 0
     var children: UInt64 = 0
     var exitCode: UInt64 = 0
     var terminal: UInt64 = 0
-    // The exit status matters only for a zombie. Otherwise, half of the line need not be parsed.
+    // The exit status matters only for a zombie. For other processes, only half of the line is
+    // parsed.
     for number in 4...(state.hasEnded ? 52 : 22) {
       // Old kernels have fewer fields at the end. A line without the start time is malformed.
       guard let value = after.next() else {

@@ -4,8 +4,8 @@ import Glibc
 public enum ProgramPages {
   /// Unmaps the pages of all files that this process has mapped read-only and has not changed.
   ///
-  /// The pages stay in the page cache: the next access to a page maps it again, without a read from
-  /// disk. Call this at the end of a long-lived process's start. The code that only the start runs,
+  /// The pages stay in the page cache. The next access to a page maps it again, without a read from
+  /// disk. Call this after the start of a long-lived process. The code that only the start runs,
   /// and the pages that the kernel mapped around it, then no longer count as resident memory.
   ///
   /// - Throws: The failure to read /proc/self/smaps, or the failure of madvise(2).

@@ -43,11 +43,11 @@ public final class SharedValue<State>: @unchecked Sendable {
   }
 }
 
-/// A value that is computed on another thread.
+/// A value that another thread computes.
 public final class Future<Value: Sendable>: Sendable {
   private let shared = SharedValue<Value?>(nil)
 
-  /// Computes the value at once at the limit on threads.
+  /// Starts the computation. If the system cannot create a thread, computes the value at once.
   public init(_ work: @escaping @Sendable () -> Value) {
     do throws(SystemError) {
       try DetachedThread.start { [shared] in

@@ -13,10 +13,10 @@ public struct SignalQueue: ~Copyable, Sendable {
   /// Readable while a signal is pending.
   public let descriptor: FileDescriptor
 
-  /// Blocks these signals in the calling thread and queues them from then on. It also queues
-  /// signals that are ignored.
+  /// Blocks these signals in the calling thread, and queues them from then on. Also queues signals
+  /// that are ignored.
   ///
-  /// Errors: EINVAL for a number that is no signal, EMFILE, ENFILE, ENOMEM.
+  /// - Throws: EINVAL for a number that is no signal; EMFILE, ENFILE, ENOMEM.
   public init(_ signals: [Int32]) throws(SystemError) {
     descriptor = FileDescriptor(
       taking: try check("signalfd") { clinux_signal_fd(signals, signals.count) })

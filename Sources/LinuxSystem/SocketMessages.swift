@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// Why a message that was peeked could not be received.
+/// The reason why a message that was peeked could not be received.
 public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   case system(SystemError)
   /// The kernel dropped file descriptors of the message, because there were too many or the table
   /// of this process is full. Those that arrived were closed.
   case descriptorsLost
-  /// Only this many of the peeked bytes could be received.
+  /// The kernel returned only this number of the peeked bytes.
   case short(received: Int)
 
   public var description: String {
@@ -23,22 +23,22 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
 public enum Transfer: Hashable, Sendable {
   /// At least one byte.
   case bytes(Int)
-  /// The call would block. Wait until the socket is ready.
+  /// The call would block. The caller waits until the socket is ready.
   case wouldBlock
   /// The peer closed or reset the connection.
   case closed
 }
 
-/// The hot path. Only arriving file descriptors need an allocation.
+/// Operations for each message. Only arriving descriptors need an allocation.
 extension UnixSocket {
   /// The maximum number of file descriptors in a message: SCM_MAX_FD of the kernel.
   public static let descriptorsMax = Int(CLINUX_FDS_MAX)
 
   /// Sets SO_PEEK_OFF, the offset of the next `peek` from the next byte to be received. Each `peek`
-  /// advances the offset, and each `receive` reduces it. So it also tells a later owner of the
-  /// socket how much of a message was received.
+  /// advances the offset, and each `receive` reduces it. The offset thus also tells a later owner
+  /// of the socket how much of a message was received.
   ///
-  /// - Parameter offset: nil makes each peek begin with the next byte to be received.
+  /// - Parameter offset: The offset; nil makes each peek begin with the next byte to be received.
   public static func setPeekMark(_ number: Int32, _ offset: Int?) throws(SystemError) {
     var offset = offset.map { Int32(clamping: $0) } ?? -1
     try check("setsockopt SO_PEEK_OFF") {
@@ -124,10 +124,10 @@ extension UnixSocket {
     }
   }
 
-  /// Receives exactly as many bytes as the buffer has. The caller has peeked all of them, and no
-  /// file descriptors accompany them: a control buffer would cost more than the bytes.
+  /// Receives exactly as many bytes as the buffer has. The caller has peeked all of them, and knows
+  /// that no descriptors belong to them. Without a control buffer, the call costs much less.
   ///
-  /// - Throws: `short` leaves a stream that cannot be used any further.
+  /// - Throws: `short`, after which the stream is unusable.
   public static func receive(
     _ number: Int32, exactly buffer: UnsafeMutableRawBufferPointer
   ) throws(ReceiveError) {
@@ -144,8 +144,8 @@ extension UnixSocket {
     }
   }
 
-  /// Receives bytes, at most as many as the buffer has, with their file descriptors. For a client,
-  /// which need not stop at the end of a message.
+  /// Receives bytes, at most as many as the buffer has, with their descriptors. Use this in a
+  /// client, which need not stop at the end of a message.
   public static func receive(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer,
     descriptors: inout DescriptorBag
@@ -163,12 +163,13 @@ extension UnixSocket {
     }
   }
 
-  /// Sends bytes until the socket is full (MSG_DONTWAIT, MSG_NOSIGNAL). The file descriptors go
-  /// with the first byte, so send the rest without them. They stay open here.
+  /// Sends bytes until the socket is full (MSG_DONTWAIT, MSG_NOSIGNAL). The descriptors are
+  /// attached to the first byte, so send the remaining bytes without them. The descriptors stay
+  /// open in this process.
   ///
-  /// - Parameter bytes: at least one.
-  /// - Parameter descriptors: at most `descriptorsMax`, otherwise EINVAL.
-  /// - Throws: ETOOMANYREFS if too many file descriptors of this user are in flight.
+  /// - Parameter bytes: At least one byte.
+  /// - Parameter descriptors: At most `descriptorsMax`; more cause EINVAL.
+  /// - Throws: ETOOMANYREFS if too many descriptors of this user are in flight.
   public static func send(
     _ number: Int32, _ bytes: UnsafeRawBufferPointer,
     descriptors: UnsafeBufferPointer<Int32> = UnsafeBufferPointer(start: nil, count: 0)
@@ -181,8 +182,8 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Shuts down both directions and receives the unread bytes before a socket is closed. Otherwise,
-  /// closing the socket would close the file descriptors in it, which can block.
+  /// Shuts down both directions and receives the unread bytes, before a socket is closed.
+  /// Otherwise, closing the socket would close the descriptors in it, which can block.
   public static func abandon(_ number: Int32) {
     try? shutdown(number)
     guard let waiting = try? readableCount(number), waiting > 0 else { return }
@@ -225,8 +226,8 @@ extension UnixSocket {
       if case .success = result, fdsCount > 0 {
         descriptors.append(taking: UnsafeBufferPointer(rebasing: fds[..<fdsCount]))
       }
-      // The buffer has room for all descriptors, because the kernel closes the others, which can
-      // block. A message in parts has no more descriptors than a message received at once.
+      // The buffer has room for all descriptors. Otherwise the kernel would close the others, which
+      // can block. A message in parts has no more descriptors than a message received at once.
       lost = truncated != 0 || descriptors.count > descriptors.messageMax
       return result
     }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// The process at the other end of a socket, as the kernel recorded it at connect(2). Since then,
-/// it may have changed its ids, ended, or passed the socket on.
+/// the process may have changed its ids, ended, or passed the socket to another process.
 public struct PeerCredentials: Hashable, Sendable {
   /// The pid; 0 if the process is not visible in this pid namespace.
   public var pid: Int32
@@ -17,18 +17,20 @@ public struct PeerCredentials: Hashable, Sendable {
 }
 
 extension UnixSocket {
-  /// SO_PEERCRED. For a listening socket, the credentials of the listener itself.
+  /// Returns the credentials of the peer (SO_PEERCRED). For a listening socket, returns the
+  /// credentials of the listener itself.
   public static func credentials(_ number: Int32) throws(SystemError) -> PeerCredentials {
     var peer = clinux_peer()
     try check("getsockopt SO_PEERCRED") { clinux_peer_credentials(number, &peer) }
     return PeerCredentials(pid: peer.pid, uid: peer.uid, gid: peer.gid)
   }
 
-  /// SO_PEERPIDFD (Linux 6.5): a pidfd of the process that connected, safe from pid reuse.
+  /// Returns a pidfd of the process that connected (SO_PEERPIDFD, Linux 6.5). It never refers to
+  /// another process.
   ///
   /// - Returns: nil if the kernel has no pidfd (ENOPROTOOPT, EINVAL before 6.5; ENODATA for a
-  ///   socket without a peer), or if the peer was reaped (ESRCH, or EINVAL on some kernels). Use
-  ///   `credentials` and the start time in /proc then.
+  ///   socket without a peer), or if the peer has been reaped (ESRCH, or EINVAL on some kernels).
+  ///   Use `credentials` and the start time in /proc then.
   public static func peerPIDFD(_ number: Int32) throws(SystemError) -> FileDescriptor? {
     var pidfd: Int32 = -1
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -41,8 +43,8 @@ extension UnixSocket {
     return FileDescriptor(taking: pidfd)
   }
 
-  /// SO_PEERGROUPS (Linux 4.13): the supplementary groups of the peer when it connected. They need
-  /// not contain its primary group. Empty if the kernel has none (ENODATA).
+  /// Returns the supplementary groups of the peer when it connected (SO_PEERGROUPS, Linux 4.13).
+  /// They need not contain its primary group. Empty if the kernel has none (ENODATA).
   public static func peerGroups(_ number: Int32) throws(SystemError) -> [UInt32] {
     var groups = [UInt32](repeating: 0, count: 64)
     while true {
@@ -52,7 +54,7 @@ extension UnixSocket {
       }
       let count = Int(length) / MemoryLayout<UInt32>.size
       if result != nil { return Array(groups.prefix(count)) }
-      // ERANGE wrote the length that is needed; ENODATA wrote nothing.
+      // With ERANGE the kernel wrote the required length; with ENODATA it wrote nothing.
       guard count > groups.count else { return [] }
       groups = [UInt32](repeating: 0, count: count)
     }

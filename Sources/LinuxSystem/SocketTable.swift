@@ -1,7 +1,7 @@
 import Glibc
 
-/// A table of /proc/PID/net: a line of titles, then one for each socket. A machine may have a
-/// million of them, so it is read in parts.
+/// A table of /proc/PID/net: a line of titles, then one line for each socket. A machine may have a
+/// million sockets, so the table is read in parts.
 struct SocketTable {
   private let path: String
   private let proc: ProcFS
@@ -13,7 +13,7 @@ struct SocketTable {
 
   /// The socket that a line describes.
   struct Line {
-    /// The inode and the address of one that listens.
+    /// The inode and the address of the socket, if it listens.
     var found: (inode: UInt64, address: String)?
   }
 

@@ -9,11 +9,11 @@ public struct SocketPollEvents: OptionSet, Hashable, Sendable {
 
   /// A read would not block. With ``hangUp``, it may return the end of the stream.
   public static let data = SocketPollEvents(rawValue: 1 << 0)
-  /// Out-of-band data (MSG_OOB) that was not read yet.
+  /// The socket has unread out-of-band data (MSG_OOB).
   public static let urgentData = SocketPollEvents(rawValue: 1 << 1)
-  /// The peer sends no more, or the connection has ended.
+  /// The peer sends no more data, or the connection has ended.
   public static let hangUp = SocketPollEvents(rawValue: 1 << 2)
-  /// The connection has failed: the application's next call on it says why.
+  /// The connection has failed. The application's next call on it returns the error.
   public static let error = SocketPollEvents(rawValue: 1 << 3)
 
   init(epoll events: UInt32) {
@@ -32,20 +32,20 @@ public struct SocketPollEvents: OptionSet, Hashable, Sendable {
 /// - The connection does not change, including its flags, its pending error and its bytes.
 /// - Its descriptor is readable (EPOLLIN) while the connection has an event. An ``Epoll`` reports
 ///   an edge for each new event, even if there was an event before.
-/// - The connection closes when its last owner closes it, and the watch reports nothing any more. A
-///   duplicate of the connection's descriptor would keep it open for its peer.
-/// - Another process may receive the watch, and gets the same events.
+/// - When the last owner closes the connection, the watch reports nothing any more. A duplicate of
+///   the connection's descriptor, in contrast, would keep it open for its peer.
+/// - A process that receives the watch from another process gets the same events.
 public struct SocketWatch: ~Copyable, Sendable {
   private let epoll: Epoll
 
   /// The epoll instance, borrowed.
   public var rawValue: Int32 { epoll.rawValue }
 
-  /// - Parameter socket: may be closed afterwards.
-  /// - Throws: as ``Epoll``.
+  /// - Parameter socket: The connection. The caller may close it afterwards.
+  /// - Throws: The errors of ``Epoll``.
   public init(of socket: Int32) throws(SystemError) {
     let epoll = try Epoll()
-    // EPOLLERR and EPOLLHUP always come.
+    // The kernel always reports EPOLLERR and EPOLLHUP.
     let events = EPOLLIN.rawValue | EPOLLPRI.rawValue | EPOLLRDHUP.rawValue
     try epoll.add(socket, events: events, data: 0)
     self.epoll = epoll

@@ -1,16 +1,16 @@
 import Glibc
 
 #if DEBUG
-  /// Makes system calls fail in tests, for one task and in debug builds only. A test names the call
-  /// and the errno, and the call is not made.
+  /// Makes system calls fail in tests, for one task and in debug builds only. The test names the
+  /// call and the errno; the system call itself is not made.
   public enum SyscallFaults {
     /// Returns the errno with which the named call fails; nil makes the call.
     @TaskLocal public static var errnoFor: (@Sendable (_ call: String) -> Int32?)?
   }
 #endif
 
-/// Makes a system call that returns -1 and sets errno when it fails. This is the only place that
-/// retries EINTR. EBADF and EFAULT are programming errors and trap.
+/// Makes a system call that returns -1 and sets errno when it fails. Only this function retries
+/// EINTR. EBADF and EFAULT are programming errors and trap.
 @inline(__always)
 func attempt<Value: SignedInteger>(
   _ call: String, _ body: () -> Value

@@ -13,12 +13,13 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     self.errno = errno
   }
 
-  /// `openat: No such file or directory (ENOENT)`.
+  /// A description such as `openat: No such file or directory (ENOENT)`.
   public var description: String {
     "\(call): \(SystemError.describe(errno))"
   }
 
-  /// `No such file or directory (ENOENT)`, in English whatever the locale.
+  /// Returns a description such as `No such file or directory (ENOENT)`, in English whatever the
+  /// locale.
   public static func describe(_ errno: Int32) -> String {
     guard let name = clinux_errno_name(errno), let text = clinux_errno_description(errno) else {
       return "errno \(errno)"

@@ -1,7 +1,7 @@
 /// A string of the kernel: bytes without a NUL, which need not be UTF-8. The arguments and the
 /// environments of programs are such strings.
 public struct SystemString: Hashable, Sendable, ExpressibleByStringInterpolation {
-  /// Without the NUL at the end.
+  /// The bytes, without the NUL at the end.
   public let bytes: [UInt8]
 
   /// Creates a string from these bytes. An argument of a program must not contain a NUL.
@@ -9,12 +9,12 @@ public struct SystemString: Hashable, Sendable, ExpressibleByStringInterpolation
     self.bytes = bytes
   }
 
-  /// The UTF-8 of a Swift string.
+  /// Creates a string from the UTF-8 of a Swift string.
   public init(_ text: String) {
     bytes = Array(text.utf8)
   }
 
-  /// A C string, byte for byte.
+  /// Creates a string from the bytes of a C string.
   public init(cString: UnsafePointer<CChar>) {
     var bytes: [UInt8] = []
     var next = cString
@@ -25,7 +25,7 @@ public struct SystemString: Hashable, Sendable, ExpressibleByStringInterpolation
     self.bytes = bytes
   }
 
-  /// The UTF-8 of a literal.
+  /// Creates a string from the UTF-8 of a literal.
   public init(stringLiteral text: String) {
     self.init(text)
   }

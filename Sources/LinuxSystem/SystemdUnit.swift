@@ -1,10 +1,10 @@
-/// The systemd unit that a process belongs to, as its control group tells (systemd's
+/// The systemd unit that a process belongs to, by its control group (systemd's
 /// src/basic/cgroup-util.c, cg_path_get_unit and cg_path_get_user_unit).
 public struct SystemdUnit: Hashable, Sendable {
-  /// The unit of the system's manager: a service or a scope. For what a user's manager runs, that
-  /// manager's own: `user@1000.service`.
+  /// The unit of the system's manager: a service or a scope. For a process of a user's manager,
+  /// this is the manager's own unit: `user@1000.service`.
   public let name: String
-  /// The unit of the user's manager, if that manager runs it.
+  /// The unit of the user's manager; nil if the system's manager runs the process.
   public let userName: String?
 
   /// The name of the unit of the nearest manager, which operators know.

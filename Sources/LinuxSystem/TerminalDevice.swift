@@ -3,8 +3,8 @@ public struct TerminalDevice: Hashable, Sendable {
   public let major: UInt32
   public let minor: UInt32
 
-  /// - Parameter number: tty_nr of proc_pid_stat(5): bits 8 to 19 are the major number, the others
-  ///   the minor one. 0 is no terminal.
+  /// - Parameter number: tty_nr of proc_pid_stat(5). Bits 8 to 19 are the major number, the others
+  ///   the minor number. 0 means no terminal.
   public init?(number: UInt32) {
     guard number != 0 else { return nil }
     major = number >> 8 & 0xFFF

@@ -1,14 +1,15 @@
 import CLinux
 import Glibc
 
-/// Stream sockets of the AF_UNIX family. Every file descriptor made here has FD_CLOEXEC.
+/// Stream sockets of the AF_UNIX family. Every descriptor that these functions create has
+/// FD_CLOEXEC.
 public enum UnixSocket {
   /// The longest path in bytes: sun_path of unix(7), less its NUL.
   public static let pathBytesMax = 107
 
   /// The maximum number of connections that wait to be accepted. Further clients block in
-  /// connect(2). The daemon accepts all of them before it enforces a limit, so one user must not
-  /// have thousands.
+  /// connect(2). The daemon accepts all waiting connections before it enforces a limit, so one user
+  /// must not have thousands of them.
   public static let backlog: Int32 = 256
 
   /// Two connected sockets.
@@ -22,7 +23,7 @@ public enum UnixSocket {
     }
   }
 
-  /// socketpair(2). Errors: EMFILE.
+  /// Creates a pair: socketpair(2). Errors: EMFILE.
   public static func pair(nonblocking: Bool = false) throws(SystemError) -> Pair {
     var numbers: (Int32, Int32) = (-1, -1)
     let type = streamType(nonblocking: nonblocking)
@@ -34,12 +35,12 @@ public enum UnixSocket {
     return Pair(first: FileDescriptor(taking: numbers.0), second: FileDescriptor(taking: numbers.1))
   }
 
-  /// Listens at a path. Replaces a socket file that no process listens on.
+  /// Listens at a path. Replaces a socket file on which no process listens.
   ///
   /// - Parameters:
-  ///   - mode: the permissions of the socket file; connecting needs write permission.
-  ///   - backlog: capped by the kernel at net.core.somaxconn.
-  /// - Returns: a non-blocking listening socket. The socket file stays until it is unlinked.
+  ///   - mode: The permissions of the socket file; connecting needs write permission.
+  ///   - backlog: The kernel limits it to net.core.somaxconn.
+  /// - Returns: A non-blocking listening socket. The socket file stays until it is unlinked.
   /// - Throws: EADDRINUSE if a process listens there or the path is not a socket; ENAMETOOLONG
   ///   beyond `pathBytesMax`; ENOENT, EACCES, EROFS for the directory.
   public static func listen(
@@ -48,12 +49,12 @@ public enum UnixSocket {
     try removeStale(path: path)
     let socket = try open(nonblocking: true)
     let number = socket.rawValue
-    // Before bind, so that the file never has more permissions than requested.
+    // This precedes bind, so that the file never has more permissions than requested.
     try check("fchmod") { fchmod(number, mode) }
     try withAddress(path) { address, length throws(SystemError) in
       try check("bind \(path)") { Glibc.bind(number, address, length) }
     }
-    // bind applied the umask.
+    // bind has applied the umask.
     try check("chmod \(path)") { chmod(path, mode) }
     try check("listen \(path)") { Glibc.listen(number, backlog) }
     return socket
@@ -64,7 +65,7 @@ public enum UnixSocket {
     try check("unlink \(path)", nilFor: ENOENT) { Glibc.unlink(path) }
   }
 
-  /// Connects, blocking until the listener's backlog has room.
+  /// Connects. Blocks until the listener's backlog has room.
   ///
   /// - Throws: ENOENT and ECONNREFUSED if no process listens, EACCES, ENAMETOOLONG.
   public static func connect(
@@ -94,10 +95,10 @@ public enum UnixSocket {
     }
   }
 
-  /// accept4(2), non-blocking.
+  /// Accepts a connection as a non-blocking socket (accept4(2)).
   ///
   /// - Returns: nil if no connection is waiting (EAGAIN, ECONNABORTED).
-  /// - Throws: EMFILE, ENFILE, ENOMEM: the connection stays in the backlog.
+  /// - Throws: EMFILE, ENFILE, ENOMEM. The connection then stays in the backlog.
   public static func accept(_ listener: Int32) throws(SystemError) -> FileDescriptor? {
     let number = try check("accept4", nilFor: EAGAIN, ECONNABORTED) { clinux_accept(listener) }
     guard let number else { return nil }
@@ -123,7 +124,7 @@ public enum UnixSocket {
       switch error.errno {
       case ENOENT: return
       case ECONNREFUSED where isSocket(path): return try unlink(path: path)
-      // EAGAIN: a process listens, and its backlog is full.
+      // EAGAIN means that a process listens and its backlog is full.
       case ECONNREFUSED, ENOTSOCK, EPROTOTYPE, EAGAIN:
         throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
       default: throw error
@@ -135,12 +136,12 @@ public enum UnixSocket {
     try unlink(path: path)
   }
 
-  /// The time that a child may take until it has closed its inherited descriptors.
+  /// The time that a child may take to close its inherited descriptors.
   private static let closingTime: Duration = .seconds(2)
 
-  /// Returns whether no process serves a socket although connect(2) succeeds. This happens when the
-  /// listening process died while it started a child, and the child has not closed its copy of the
-  /// listener yet. When the child closes it, the kernel closes the connection.
+  /// Returns whether no process serves a socket although connect(2) succeeds. This happens if the
+  /// listening process died while it started a child, and the child still has a copy of the
+  /// listener. When the child closes its copy, the kernel closes the connection.
   private static func isLeftover(
     _ connected: borrowing FileDescriptor
   ) throws(SystemError) -> Bool {

@@ -20,7 +20,7 @@ public final class Daemon {
   private let server: Server
   private let runner: EffectRunner
   private let systemChanges: SystemChangeProviders
-  /// Expires when the daemon has survived the event log that it took over.
+  /// Expires when the daemon has served long enough to show that the event log does not kill it.
   private let survival: TimerSource
   private var signals: [Source] = []
   private var ending = Ending.stopped
@@ -63,7 +63,7 @@ public final class Daemon {
       inherited: inherited, socketPath: arguments.socketPath, startedAt: startup.startedAt,
       log: log)
     if startup.previous.replay != nil { survival.set(BootClock.after(Self.survivalTime)) }
-    // A previous daemon may have died before it had told the scheduler that it started.
+    // A previous daemon may have died before it reported its start to the scheduler.
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)
     try server.start()
@@ -73,10 +73,11 @@ public final class Daemon {
     reportReady(at: arguments.socketPath, isNew: isNew)
   }
 
-  /// A daemon that has served for so long is not killed by the event log that it took over.
+  /// The time that the daemon must serve until it concludes that its predecessor's event log does
+  /// not kill it.
   private static let survivalTime: Duration = .milliseconds(100)
 
-  /// How the daemon has stopped.
+  /// The way in which the daemon has stopped.
   public enum Ending {
     /// It resumed all applications.
     case stopped
@@ -107,7 +108,7 @@ public final class Daemon {
     pump.start(runner)
   }
 
-  /// Tells the scheduler the current state of the machine.
+  /// Reports the current state of the machine to the scheduler.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
     if isNew { subsystems.notifications.load() }
@@ -118,14 +119,13 @@ public final class Daemon {
 
   private func reportReady(at socketPath: String, isNew: Bool) {
     log.write(
-      .notice,
-      "ready at \(socketPath), \(settings.configuration.manifests.count) manifests", id: .started)
+      .notice, "ready at \(socketPath), \(settings.configuration.manifestCount)", id: .started)
     ServiceManager.notify("READY=1")
     runner.reportStatus()
     if isNew { settings.warnIfNotEnabled() }
   }
 
-  /// Passes a configuration on to the parts.
+  /// Passes a configuration to the parts.
   private func configure(_ configuration: Configuration) {
     subsystems.processes.options = configuration.options
     server.options = configuration.options
@@ -167,8 +167,8 @@ public final class Daemon {
 
   /// Threads that are created later inherit the blocked signals.
   private static func blockSignals() {
-    // systemd's watchdog ends the daemon by SIGABRT. A handler of Swift's runtime prints a
-    // backtrace and returns, and the daemon would continue.
+    // systemd's watchdog ends the daemon with SIGABRT. Swift's runtime handles that signal: it
+    // prints a backtrace and returns, so the daemon would continue.
     signal(SIGABRT, SIG_DFL)
     // Standard error may be a pipe without a reader.
     signal(SIGPIPE, SIG_IGN)
@@ -187,8 +187,8 @@ public final class Daemon {
 
   // MARK: Stopping
 
-  /// Resumes all applications, unless systemd restarts the daemon. In doubt it resumes them;
-  /// systemd still keeps the connections for a next daemon.
+  /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
+  /// that, it resumes them; systemd still keeps the connections for the next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere

@@ -10,10 +10,10 @@ extension Daemon {
     public var eventLogPath: String?
     /// The directory of the data that outlives a boot; nil for no such data.
     public var statePath: String?
-    /// The addresses of the users' session buses; nil to show no notifications.
+    /// The addresses of the users' session buses. If nil, the daemon shows no notifications.
     public var desktops: DesktopAddresses?
     public var logTarget: Log.Target
-    /// The kernel's files of memory and of memory pressure.
+    /// The kernel's files about memory and memory pressure.
     public var memInfo = "/proc/meminfo"
     public var memoryPressure = "/proc/pressure/memory"
 

@@ -18,8 +18,8 @@ extension Daemon {
       mechanism: options.launchMechanism, openFilesSoft: openFiles.forChildren)
     let processes = try ProcessController(
       proc: proc, loop: loop, options: options, eventLog: eventLog, store: store,
-      unitExits: launcher.ends, state: { [unowned pump] in pump.state(of: $0) },
-      report: post)
+      unitExits: launcher.ends,
+      state: { [unowned pump] id in pump.withScheduler { $0.state(of: id) } }, report: post)
     let notifications = try LocalNotifications(
       path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,
       loop: loop, log: log, post: post)

@@ -1,12 +1,13 @@
 import LinuxSystem
 
-/// Why the daemon did not start.
+/// The reason why the daemon did not start.
 public enum StartFailure: Error, CustomStringConvertible {
   /// The log names each mistake.
   case configuration
   case tooManySockets(Int)
   case wrongSocket
-  /// Another file has the path of the daemon's socket. The facts are nil if it vanished meanwhile.
+  /// Another file has the path of the daemon's socket. The facts are nil if the file vanished
+  /// meanwhile.
   case occupied(path: String, FileStatus?)
 
   public var description: String {

@@ -3,22 +3,22 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// What a starting daemon reads before it changes anything: its configuration, and the state that
-/// a previous daemon left.
+/// The data that a starting daemon reads before it changes anything: its configuration, and the
+/// state that a previous daemon left.
 struct StartupState {
   let log: Log
   let loop: EventLoop
   let proc: ProcFS
   let daemonPriority: DaemonPriority?
-  /// When the daemon began to read the event log.
+  /// The instant at which the daemon began to read the event log.
   let startedAt: Instant
   let configuration: Configuration
   let scheduler: Scheduler
   let eventLog: EventLog
   let previous: PreviousDaemonState
 
-  /// - Throws: ``StartFailure`` if the configuration has mistakes, which are logged; and the errors
-  ///   of the operating system.
+  /// - Throws: ``StartFailure`` if the configuration has mistakes, which the daemon logs; and the
+  ///   errors of the operating system.
   init(_ arguments: Daemon.Arguments) throws {
     let prefetch = ConfigurationPrefetch(from: arguments.paths)
     log = Log(target: arguments.logTarget, level: prefetch.logLevel)
@@ -39,7 +39,7 @@ struct StartupState {
         directory: directory, boot: boot, socketPath: arguments.socketPath, proc: proc, log: log)
       found = try finder.find(at: now)
     }
-    // Before the daemon changes the event log.
+    // A configuration with mistakes must leave the event log unchanged.
     configuration = try Self.whole(prefetch, log)
     if let directory, let found {
       let replay = found.replay

@@ -1,9 +1,9 @@
-/// The call that the daemon carries out, as the event log needs it.
+/// The call that the daemon is carrying out, with the properties that the event log needs.
 ///
 /// After a crash the next daemon must know the phase of the call. The event log stores the
 /// connection of the call, and whether its message is still in the socket.
 public protocol CurrentCall: AnyObject {
-  /// The number by which the kernel knows the connection of the call (SO_COOKIE).
+  /// The kernel's number of the connection of the call (SO_COOKIE).
   var cookie: UInt64 { get }
   /// The data for a reply to the call; nil if the scheduler does not answer it.
   var waiting: DaemonState.Waiting? { get }

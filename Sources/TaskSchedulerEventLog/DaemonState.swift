@@ -7,7 +7,7 @@ import TaskSchedulerCore
 public struct DaemonState: Equatable, Sendable {
   public var instances: [InstanceID: Instance] = [:]
   public var connections: [UInt64: Connection] = [:]
-  /// Leaders of which the next events inform the scheduler.
+  /// Leaders that the next events report to the scheduler.
   public var unmanagedLeaders: [Leader: LeaderDetails] = [:]
   /// Instances that a stop of the scheduler left running, by their leaders. While such an instance
   /// runs, the daemon does not launch its application again.
@@ -15,7 +15,7 @@ public struct DaemonState: Equatable, Sendable {
 
   public init() {}
 
-  /// A leader, with what the daemon found out about it.
+  /// A leader, and the facts about it that the daemon has determined.
   public struct LeaderDetails: Equatable, Sendable {
     public var leader: Leader
     public var uid: UInt32
@@ -23,10 +23,10 @@ public struct DaemonState: Equatable, Sendable {
     public var group: String?
     /// The value of `TASKSCHEDD_INSTANCE` in the environment of its processes.
     public var marker: String?
-    /// The suspension mechanism that its manifest names.
+    /// The suspension mechanism that its manifest requests.
     public var mechanism: String?
     public var isLaunched: Bool
-    /// The id of its launch, if that is known before the program runs.
+    /// The id of its launch, if the daemon knows it before the program runs.
     public var launch: InstanceID?
 
     public init(
@@ -49,7 +49,8 @@ public struct DaemonState: Equatable, Sendable {
     public var details: LeaderDetails
     /// The processes that received SIGSTOP, in that order.
     public var stopped: [Stopped]
-    /// What the daemon does with the remaining processes of an ended instance; nil before the end.
+    /// The action of the daemon on the remaining processes of an ended instance; nil before the
+    /// end.
     public var release: Release?
     /// The priorities that the daemon has lowered, or is about to lower, in that order.
     public var lowered: [Lowered] = []
@@ -59,7 +60,7 @@ public struct DaemonState: Equatable, Sendable {
     public var leadsGroup: Bool?
   }
 
-  /// What the daemon does with the remaining processes of an ended instance.
+  /// An action of the daemon on the remaining processes of an ended instance.
   public enum Release: String, Equatable, Sendable {
     case resume, kill
   }
@@ -67,7 +68,7 @@ public struct DaemonState: Equatable, Sendable {
   /// A process that the daemon has stopped, or is about to stop, with SIGSTOP.
   public struct Stopped: Equatable, Sendable {
     public var process: Leader
-    /// Whether something else had stopped the process before. The daemon leaves it stopped then.
+    /// Whether another program had stopped the process before. The daemon then leaves it stopped.
     public var wasStopped: Bool
 
     public init(process: Leader, wasStopped: Bool) {
@@ -102,15 +103,15 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// The state of a connection that its socket does not show.
+  /// The state of a connection that is not in its socket.
   public struct Connection: Equatable, Sendable {
     public var stream: InstanceID?
     public var monitor: Monitor?
     public var waiting: Waiting?
     /// The received part of an incomplete message.
     public var input: MessagePart
-    /// Whether a part of its state is only in the daemon's memory. The next daemon cannot take over
-    /// such a connection.
+    /// Whether a part of its state exists only in the daemon's memory. The next daemon cannot take
+    /// over such a connection.
     public var isUnsaved: Bool
 
     public init(
@@ -127,9 +128,9 @@ public struct DaemonState: Equatable, Sendable {
 
   /// The options of a connection that monitors changes.
   public struct Monitor: Equatable, Sendable {
-    /// The user whose applications it sees; nil is all users.
+    /// The user whose applications the monitor sees; nil for all users.
     public var uid: UInt32?
-    /// The id of the only application that it sees; nil is all applications.
+    /// The id of the only application that the monitor sees; nil for all applications.
     public var application: String?
 
     public init(uid: UInt32?, application: String? = nil) {
@@ -143,7 +144,7 @@ public struct DaemonState: Equatable, Sendable {
     public var request: RequestID
     /// The full name of the method, such as `org.taskschedd.Application.Register`.
     public var method: String
-    /// The application as the caller named it.
+    /// The application's id as the caller wrote it.
     public var application: String
     /// Whether the caller accepts several replies.
     public var takesMore: Bool
@@ -185,10 +186,10 @@ public struct MessagePart: Equatable, Sendable {
 
 /// A fact in the event log that is not an event of the scheduler.
 ///
-/// The daemon writes a note before the action that the note describes. It writes the note after an
-/// action that may be repeated without harm.
+/// The daemon writes a note before the action that the note describes. If the action may be
+/// repeated without harm, the daemon writes the note after it.
 public enum Note: Equatable, Sendable {
-  /// The next events inform the scheduler of this leader.
+  /// The next events report this leader to the scheduler.
   case leader(DaemonState.LeaderDetails)
   /// The daemon is about to send SIGSTOP to these processes.
   case stopping(InstanceID, [DaemonState.Stopped])
@@ -230,13 +231,13 @@ extension DaemonState {
     }
   }
 
-  /// Forgets a leader after the scheduler has handled its event. A leader that the scheduler
-  /// refused is not held any longer.
+  /// Removes a leader after the scheduler has handled its event. The daemon does not hold a leader
+  /// that the scheduler refused.
   public mutating func forgetUnmanagedLeader(of leader: Leader) {
     unmanagedLeaders[leader] = nil
   }
 
-  /// Notes that the scheduler stops, which leaves all its instances running.
+  /// Records that the scheduler stops, which leaves all its instances running.
   public mutating func leaveRunning() {
     for instance in instances.values where instance.release == nil {
       leftRunning[instance.details.leader] = instance
@@ -254,7 +255,7 @@ extension DaemonState {
       guard let details = unmanagedLeaders.removeValue(forKey: leader) else { return }
       instances[id] = Instance(application: key.id.name, details: details)
     case .release(let id, let killing):
-      // The daemon may kill a launched instance in any case, if the leader has ended. It decides
+      // The daemon may kill the remaining processes of a launched instance in any case. It decides
       // that again after a restart.
       instances[id]?.release = killing ? .kill : .resume
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,

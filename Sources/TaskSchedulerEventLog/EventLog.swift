@@ -1,19 +1,18 @@
 import TaskSchedulerCore
 
 /// Stores every event before its effects, and each action of the daemon, in a file that outlives
-/// the daemon. After a crash, the next daemon continues from there.
+/// the daemon. After a crash, the next daemon continues from that file.
 ///
-/// When the file is full, the daemon begins another one with the current state, in a spare file
-/// that exists already. Without room for a spare file, the daemon makes no new promises
-/// (`isShort`), but the event log still has all earlier ones. Only when the state itself no longer
-/// fits, the event log falls behind (`isBehind`), and the daemon tries at later events to write the
-/// state.
+/// When the file is full, the daemon writes the current state to a spare file that exists already.
+/// If there is no space for another spare file, the daemon makes no new promises (`isShort`), but
+/// the event log still contains all earlier ones. If the state itself no longer fits, the event log
+/// falls behind (`isBehind`), and the daemon tries at later events to write the state.
 public final class EventLog: EventStore {
   private let room: EventLogCapacity
   /// Whether the daemon has just taken over, and may use the reserve.
   public var isTakingOver = false
 
-  /// nil if there is no event log (--no-event-log).
+  /// The files; nil if there is no event log (--no-event-log).
   private let files: (any EventLogFiles)?
   private let boot: BootID
   /// The version of the daemon.
@@ -31,29 +30,29 @@ public final class EventLog: EventStore {
   private static let attemptInterval: Duration = .milliseconds(100)
   /// The number of events since the scheduler was created.
   private var eventCount: UInt64
-  /// When the last event was stored.
+  /// The instant at which the last event was stored.
   private var lastEventAt: Instant
-  /// The effects of the current event, and the number of those that were carried out.
+  /// The effects of the current event, and how many of them have been carried out.
   private var effects: [Effect] = []
   /// The number of effects of that event that an earlier file stores.
   private var effectsBase = 0
   private var effectsDone = 0
-  /// The call that is being carried out.
+  /// The current call.
   public private(set) var call: (any CurrentCall)?
-  /// Whether the event log has the event that the call asks for.
+  /// Whether the event log contains the event of the current call.
   private var isCallWritten = false
   private var isSending = false
-  /// Returns the current state of the daemon. Set once, before the first event.
+  /// Returns the current state of the daemon. The daemon sets it once, before the first event.
   public var state: () -> (DaemonState, Scheduler, requestLast: UInt64) = {
-    preconditionFailure("the event log has not been told of the daemon")
+    preconditionFailure("the daemon has not set the function that returns its state")
   }
 
   /// Begins an event log.
   ///
   /// - Parameters:
-  ///   - files: where to store it; nil stores no event.
-  ///   - version: the version of the daemon.
-  ///   - report: receives each change of what the event log can promise.
+  ///   - files: The files; nil to store no events.
+  ///   - version: The version of the daemon.
+  ///   - report: Receives each change of the event log's condition.
   public init(
     _ files: (any EventLogFiles)?, boot: BootID, version: String, scheduler: Scheduler,
     at now: Instant, room: EventLogCapacity = EventLogCapacity(),
@@ -78,7 +77,7 @@ public final class EventLog: EventStore {
       (self.file, self.writer) = (file, writer)
       keepSpare(for: initialRecords)
     } catch {
-      // Without room the daemon serves, but makes no promises.
+      // Without space the daemon serves clients, but makes no promises.
       fallBehind("\(error)")
     }
   }
@@ -86,8 +85,8 @@ public final class EventLog: EventStore {
   /// Continues the event log of a previous daemon.
   ///
   /// - Parameters:
-  ///   - number: the number of the file.
-  ///   - replay: what the file contains.
+  ///   - number: The number of the file.
+  ///   - replay: The content of the file.
   public init(
     continuing file: any EventLogFile, _ number: UInt64, _ replay: borrowing Replay,
     in files: any EventLogFiles, boot: BootID, version: String,
@@ -129,15 +128,16 @@ public final class EventLog: EventStore {
     return (file, Self.writer(in: file, boot, initialRecords))
   }
 
-  /// Returns the room for records after the state, in bytes: about a quarter of a large state. The
-  /// next daemon takes twice as long for a byte of an event, because it handles the event.
+  /// Returns the space for records after the state, in bytes: about a quarter of a large state. The
+  /// next daemon takes twice as long for a byte of an event as for a byte of the state, because it
+  /// handles the event.
   private func bytesCount(after initialRecords: EventLogInitialRecords, _ least: Int = 0) -> Int {
-    // The state repeats unfinished messages: a larger room makes that rare.
+    // The state repeats unfinished messages. A larger space makes that rare.
     max(room.bytes, initialRecords.count / 4 + room.reserveBytes, least + room.reserveBytes)
       + 2 * initialRecords.unfinishedCount
   }
 
-  /// Ensures that the next file can be written, too.
+  /// Makes sure that the daemon can also write the next file.
   private func keepSpare(for initialRecords: EventLogInitialRecords) {
     spareBytes = initialRecords.count + bytesCount(after: initialRecords)
     keepSpare()
@@ -157,7 +157,7 @@ public final class EventLog: EventStore {
 
   // MARK: Events
 
-  /// Stores an event, before its effects are carried out.
+  /// Stores an event before its effects are carried out.
   public func record(_ event: Event, at now: Instant) {
     guard files != nil else { return }
     lastEventAt = now
@@ -165,13 +165,13 @@ public final class EventLog: EventStore {
     forgetEffects()
     eventCount += 1
     writer.setEvent(eventCount)
-    // Only for the event of the call itself. After a later event, the call would look unwritten.
+    // Only the event of the call itself marks the call as written. A later event must not.
     let answered = event.request.flatMap { answeredCall($0) }
     if answered != nil { writer.setCallEvent(eventCount) }
     defer { if answered != nil { isCallWritten = true } }
     if isBehind { return }
     if hasRoom, writer.append(event, for: answered, at: now) { return }
-    // The second attempt is for an event that is longer than the usual room.
+    // The second attempt is for an event that is longer than the usual space.
     for _ in 1...2 {
       eventCount -= 1
       beginNew(at: now, room: writer.lastBytes)
@@ -189,7 +189,7 @@ public final class EventLog: EventStore {
 
   private var hasRoom: Bool { isTakingOver || writer.freeBytes > room.reserveBytes }
 
-  /// Returns whether a promise made now survives a crash, and any further crashes.
+  /// Returns whether a promise that the daemon makes now survives this crash and further ones.
   public func isWhole(at now: Instant) -> Bool {
     if isBehind, nextAttempt <= now { beginNew(at: now) }
     if isShort { keepSpare() }
@@ -202,13 +202,13 @@ public final class EventLog: EventStore {
     effectsDone = 0
   }
 
-  /// Notes the effects of the event in their order, before they are carried out.
+  /// Stores the effects of the event in their order, before they are carried out.
   public func willCarryOut(_ effects: [Effect]) {
     self.effects = effects
     effectsBase = effectsDone
   }
 
-  /// Notes that the next effect was carried out.
+  /// Records that the next effect has been carried out.
   public func effectDone() {
     effectsDone += 1
     writer.setEffectsDone(effectsDone)
@@ -219,7 +219,7 @@ public final class EventLog: EventStore {
   public func note(_ note: Note) {
     if isBehind || files == nil { return }
     if hasRoom, writer.append(note) { return }
-    // The second attempt is for a note that is longer than the usual room.
+    // The second attempt is for a note that is longer than the usual space.
     for _ in 1...2 {
       beginNew(at: lastEventAt, room: writer.lastBytes)
       if isBehind || writer.append(note) { return }
@@ -229,7 +229,7 @@ public final class EventLog: EventStore {
 
   // MARK: Calls
 
-  /// Notes that a call's message was read from its socket without being taken off it (see
+  /// Records that the daemon has read a call's message and left it in the socket (see
   /// ``EventLogWriter``).
   public func beginCall(_ call: any CurrentCall, bytes: Int, phase: CallPhase) {
     self.call = call
@@ -237,25 +237,25 @@ public final class EventLog: EventStore {
     writer.setCall(connection: call.cookie, bytes: bytes, phase: phase)
   }
 
-  /// Notes the phase of the call.
+  /// Records the phase of the call.
   public func setCallPhase(_ phase: CallPhase) {
     writer.setCallPhase(phase)
   }
 
-  /// Notes that the call was answered, or waits for its answer.
+  /// Records that the call has a reply, or waits for its reply.
   public func endCall() {
     writer.setCallPhase(.none)
     call = nil
     endSending()
   }
 
-  /// Notes that an answer is about to be sent.
+  /// Records that the daemon is about to send a reply.
   public func willSend(toConnection cookie: UInt64) {
     writer.setSending(cookie)
     isSending = true
   }
 
-  /// Notes that the answer of a previous daemon is settled.
+  /// Records that the reply of a previous daemon is no longer in doubt.
   public func forgetSending() { writer.setSending(0) }
 
   private func endSending() {
@@ -268,12 +268,13 @@ public final class EventLog: EventStore {
 
   /// Begins a new file with the current state.
   ///
-  /// - Parameter least: the minimum room for the next record, in bytes.
+  /// - Parameter least: The minimum space for the next record, in bytes.
   private func beginNew(at now: Instant, room least: Int = 0) {
     guard let files else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
     var (daemonState, scheduler, requestLast) = state()
-    // The call does not wait for an answer yet: the next daemon finds it in its socket.
+    // The call does not wait for a reply yet, because the next daemon finds its message in the
+    // socket.
     if let call, !isCallWritten { daemonState.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
       writer: version, eventCount: eventCount, requestLast: requestLast, at: now)
@@ -302,7 +303,7 @@ public final class EventLog: EventStore {
     report(.behind(problem: problem))
   }
 
-  /// Writes the current state, so that the next daemon handles few events again.
+  /// Writes the current state, so that the next daemon handles only few events again.
   public func condense(at now: Instant) {
     forgetEffects()
     beginNew(at: now)
@@ -311,6 +312,6 @@ public final class EventLog: EventStore {
   /// Stores the number of attempts to take over from this event log.
   public func setAttempts(_ count: UInt32) { writer.setAttempts(count) }
 
-  /// Notes whether the daemon stopped and resumed every process.
+  /// Records whether the daemon stopped and resumed every process.
   public func setClean(_ isClean: Bool) { writer.setClean(isClean) }
 }

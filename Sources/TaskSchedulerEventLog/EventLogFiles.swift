@@ -2,42 +2,43 @@
 public protocol EventLogFiles: AnyObject {
   /// The highest number of a file so far; nil if there is none.
   var numberLast: UInt64? { get }
-  /// Creates the file for a new event log, filled with zeros. It is not in force yet.
+  /// Creates the file for a new event log, filled with zeros. It is not current yet.
   ///
   /// - Parameters:
   ///   - bytesCount: The length of the file. It may become slightly longer.
-  ///   - least: The minimum length if there is no room for `bytesCount`.
+  ///   - least: The minimum length if there is no space for `bytesCount`.
   func make(_ number: UInt64, bytesCount: Int, least: Int) throws -> any EventLogFile
-  /// Puts a complete event log in force, in place of all earlier ones.
+  /// Makes a complete event log current, in place of all earlier ones.
   func finish(_ number: UInt64) throws
-  /// Ensures that there is room for the next event log.
+  /// Makes sure that there is space for the next event log.
   func keepSpare(bytesCount: Int) throws
 }
 
 /// One file of an event log, as memory.
 public protocol EventLogFile: AnyObject {
-  /// Valid as long as this object.
+  /// The bytes, valid as long as this object exists.
   var bytes: UnsafeMutableRawBufferPointer { get }
 }
 
-/// A change of what an event log can promise.
+/// A change of the condition of an event log.
 public enum EventLogCondition: Equatable, Sendable {
-  /// The event log misses events until further notice.
+  /// The event log lacks events, and will lack more.
   case behind(problem: String)
-  /// The event log has the current state again.
+  /// The event log contains the current state again.
   case whole
-  /// A crash loses nothing, but when the file is full, the event log may fall behind.
+  /// The event log contains everything. When its file is full, there may be no space for the next
+  /// file.
   case nextHasNoRoom(problem: String)
   case nextHasRoom
 }
 
-/// How many records a file of an event log has room for.
+/// The space for records in a file of an event log.
 public struct EventLogCapacity: Equatable, Sendable {
-  /// The room for records after the state. An event takes about 100 bytes; after a crash, the next
-  /// daemon handles as many as fit in about 20 ms.
+  /// The space for records after the state. An event takes about 100 bytes. After a crash, the next
+  /// daemon handles the events of a full file in about 20 ms.
   public var bytes: Int
-  /// The part of the room that is reserved for a daemon that takes over. With many applications,
-  /// writing the state takes tens of milliseconds, and the daemon must serve first.
+  /// The part of the space that is reserved for a daemon that takes over. With many applications,
+  /// writing the state takes tens of milliseconds, and the daemon must serve clients first.
   public var reserveBytes: Int
 
   public init(bytes: Int = 256 << 10, reserveBytes: Int = 64 << 10) {

@@ -103,7 +103,7 @@ public struct BootID: Hashable, Sendable {
 
 /// The first record of an event log.
 public struct EventLogStart: Equatable, Sendable {
-  /// The version of the daemon that wrote the event log, as text for people.
+  /// The version of the daemon that wrote the event log, as text for users.
   public var writer: String
   /// The number of earlier events.
   public var eventCount: UInt64

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Why an event log cannot be used.
+/// The reason why an event log cannot be used.
 public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is not an event log, or shorter than the header of one.
   case notAnEventLog
@@ -61,7 +61,7 @@ public struct EventLogProgress: Equatable, Sendable {
   /// of the event log is the likely cause, and no process may stay stopped because of it.
   public static let attemptsMax: UInt32 = 16
 
-  /// Why no daemon may recover from the event log; nil if it may.
+  /// The reason why no daemon may recover from the event log; nil if a daemon may.
   public var problem: String? {
     if isBehind {
       return "the runtime directory was full, and the last actions of the daemon are missing"
@@ -77,7 +77,8 @@ public struct EventLogProgress: Equatable, Sendable {
 public struct EventLogReader {
   public let start: EventLogStart
   public let daemonState: DaemonState
-  /// The scheduler at the start, or why it cannot be read. The daemon's state is known in any case.
+  /// The scheduler at the start, or the reason why it cannot be read. The daemon's state can be
+  /// read in any case.
   public let scheduler: Result<Scheduler, EventLogRefusal>
   public let progress: EventLogProgress
   public private(set) var records: EventLogRecords

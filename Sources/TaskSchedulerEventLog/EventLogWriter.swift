@@ -55,7 +55,7 @@ public struct EventLogWriter {
     for (index, byte) in boot.bytes.enumerated() { memory[EventLogLayout.bootPlace + index] = byte }
     Self.writeVersion(to: memory)
     end = EventLogLayout.headerBytes
-    // `scratch` is not used here, because it would keep the memory of the longest record.
+    // `scratch` is not used here, because it would keep as much memory as the longest record needs.
     for record in initialRecords.records {
       guard append(record: record) else { return nil }
     }
@@ -114,7 +114,7 @@ public struct EventLogWriter {
 
   private mutating func append(record: [UInt8]) -> Bool {
     let start = end + EventLogLayout.recordHeaderBytes
-    // The length of the next record must exist, so that a reader finds 0 there.
+    // The length field of the next record must exist, so that a reader finds 0 there.
     guard start + record.count + 4 <= memory.count, record.count <= Int(UInt32.max) else {
       return false
     }
@@ -143,24 +143,25 @@ public struct EventLogWriter {
     memory.storeBytes(of: value.littleEndian, toByteOffset: place, as: Value.self)
   }
 
-  /// Notes that the daemon is about to write the event with this number, and has carried out none
+  /// Records that the daemon is about to write the event with this number, and has carried out none
   /// of its effects.
   public func setEvent(_ number: UInt64) {
-    // In this order: a death in between leaves the old count of effects with the new number, and an
-    // event that is not written has no effects.
+    // The order matters: a death between the two writes leaves the old count of effects with the
+    // new number. An event that is not written has no effects.
     store(number, at: EventLogLayout.Progress.event)
     setEffectsDone(0)
   }
 
-  /// Notes how many effects of the event have been carried out.
+  /// Records how many effects of the event have been carried out.
   public func setEffectsDone(_ count: Int) {
     store(UInt32(count), at: EventLogLayout.Progress.effectsDone)
   }
 
-  /// Notes that the daemon has read the message of a call, or a part of it, in the socket.
+  /// Records that the daemon has read the message of a call, or a part of it, in the socket.
   ///
-  /// - Parameter bytes: The number of bytes of the message in the socket, including its NUL; for a
-  ///   part, the number of received bytes of the message once the part is removed from the socket.
+  /// - Parameter bytes: The number of bytes of the message in the socket, including its NUL. For a
+  ///   part, the number of bytes of the message that have been received when the part is removed
+  ///   from the socket.
   public func setCall(
     connection: UInt64, bytes: Int, phase: CallPhase = .peeked
   ) {
@@ -170,31 +171,31 @@ public struct EventLogWriter {
     setCallPhase(phase)
   }
 
-  /// Notes the number of the event that the call requests.
+  /// Records the number of the event that the call requests.
   public func setCallEvent(_ number: UInt64) {
     store(number, at: EventLogLayout.Progress.callEvent)
   }
 
-  /// Notes the phase of the call.
+  /// Records the phase of the call.
   public func setCallPhase(_ phase: CallPhase) {
     store(phase.rawValue, at: EventLogLayout.Progress.callPhase)
   }
 
-  /// Notes that the daemon sends a reply on a connection. After a death it cannot know whether the
-  /// reply was sent. 0 stands for no connection.
+  /// Records that the daemon sends a reply on a connection. If the daemon dies, its successor
+  /// cannot know whether the reply was sent. 0 stands for no connection.
   public func setSending(_ connection: UInt64) {
     store(connection, at: EventLogLayout.Progress.sending)
   }
 
-  /// Notes how many daemons began to recover from this event log, and did not begin to serve.
+  /// Records how many daemons began to recover from this event log, and did not begin to serve.
   public func setAttempts(_ count: UInt32) { store(count, at: EventLogLayout.Progress.attempts) }
 
-  /// Notes whether the daemon could not write an event to this event log.
+  /// Records whether the daemon could not write an event to this event log.
   public func setBehind(_ isBehind: Bool) {
     store(isBehind ? 1 as UInt32 : 0, at: EventLogLayout.Progress.isBehind)
   }
 
-  /// Notes in the event log of a dead daemon that all its processes were resumed.
+  /// Records in the event log of a dead daemon that all its processes were resumed.
   public static func setClean(in memory: UnsafeMutableRawBufferPointer) {
     guard memory.count >= EventLogLayout.headerBytes else { return }
     memory.storeBytes(
@@ -202,7 +203,7 @@ public struct EventLogWriter {
       as: UInt32.self)
   }
 
-  /// Notes whether the daemon stopped in good order and left no process suspended.
+  /// Records whether the daemon stopped in good order and left no process suspended.
   public func setClean(_ isClean: Bool) {
     store(isClean ? 1 as UInt32 : 0, at: EventLogLayout.Progress.isClean)
   }

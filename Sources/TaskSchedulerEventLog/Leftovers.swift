@@ -1,11 +1,11 @@
 import TaskSchedulerCore
 
 /// The stopped processes, frozen control groups and lowered priorities that a dead daemon left
-/// behind, as its event log names them.
+/// behind, according to its event log.
 ///
-/// Neither the scheduler nor its events are needed, so that this works for an event log from which
-/// no daemon can recover, and also after damaged records. The caller must compare the start time of
-/// each process before it acts on the process.
+/// Reading them needs neither the scheduler nor its events. It is therefore possible for an event
+/// log from which no daemon can recover, and also after damaged records. The caller must compare
+/// the start time of each process before it acts on the process.
 public struct Leftovers: Equatable, Sendable {
   /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
   public private(set) var stopped: [DaemonState.Stopped] = []
@@ -25,7 +25,7 @@ public struct Leftovers: Equatable, Sendable {
 
   /// Reads an event log.
   ///
-  /// - Parameter boot: The present boot. Nothing is left of an earlier one.
+  /// - Parameter boot: The present boot. No process of an earlier boot exists.
   /// - Throws: ``EventLogRefusal/otherBoot``; or the reason why the bytes are not an event log, if
   ///   they contain no intact record.
   public init(_ bytes: UnsafeRawBufferPointer, boot: BootID?) throws(EventLogRefusal) {
@@ -47,7 +47,7 @@ public struct Leftovers: Equatable, Sendable {
     groups = names.groups.sorted()
   }
 
-  /// Adds what another event log names.
+  /// Adds the processes, control groups and priorities of another event log.
   public mutating func add(_ other: Leftovers) {
     stopped += other.stopped
     groups += other.groups.filter { !groups.contains($0) }
@@ -102,8 +102,8 @@ public struct Leftovers: Equatable, Sendable {
       }
     }
 
-    /// Adds the names of a note after a damage. Nothing is removed: a lost record may have stopped
-    /// the process again.
+    /// Adds the names of a note after a damage. Removes nothing, because a missing record may have
+    /// stopped the process again.
     private mutating func add(_ note: Note, isIntact: Bool) {
       switch note {
       case .leader, .stopping: take(note)

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Restores the state of a dead daemon: begins with the state at the start of its event log, and
+/// Restores the state of a dead daemon. Begins with the state at the start of its event log, and
 /// handles every later event again.
 public struct Replay {
   /// One event that was handled again.
@@ -21,14 +21,14 @@ public struct Replay {
   public private(set) var lastEvent: Event?
   /// The last instant at which the daemon certainly lived.
   public private(set) var lastAlive: Instant
-  /// The effects of the last event that were not carried out. The first of them may have been
-  /// carried out.
+  /// The effects of the last event that the daemon did not record as carried out. The first of them
+  /// may have been carried out.
   public private(set) var effectsLeft: ArraySlice<Effect> = []
   /// The number of effects of the last event before ``effectsLeft``.
   public private(set) var effectsDone = 0
   public let progress: EventLogProgress
   /// Whether the stored parts of the call's message were dropped, because the event log contains
-  /// the event that the call requests.
+  /// the event of the call.
   public private(set) var isInputUsedUp = false
   /// The connections of the calls without a reply.
   private var waiting: [RequestID: UInt64] = [:]
@@ -59,7 +59,7 @@ public struct Replay {
   /// Begins a replay. ``next()`` handles the events.
   ///
   /// - Parameters:
-  ///   - reader: An event log of which no record was read.
+  ///   - reader: An event log from which no record has been read.
   ///   - now: The present instant. A later event is a damage.
   public init(
     beginning reader: consuming EventLogReader, now: Instant
@@ -78,7 +78,7 @@ public struct Replay {
     }
     guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
     applyDone(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
-    // Otherwise the first change of the daemon's state or the scheduler would copy them.
+    // Without the consume, the first change of either state would copy it.
     _ = consume reader
   }
 
@@ -109,7 +109,7 @@ public struct Replay {
     guard let records else { return }
     damage = damage ?? records.damage
     self.records = nil
-    // Zeros after a record look like the end of the event log. The header counts the events.
+    // Zeros after a record look like the end of the event log, but the header counts the events.
     if damage == nil, !progress.isBehind, eventCount + 1 < progress.event {
       damage = EventLogDamage(
         place: end, problem: "\(progress.event - eventCount) events are missing")
@@ -148,7 +148,7 @@ public struct Replay {
     return effects
   }
 
-  /// Applies those effects of the event that were carried out.
+  /// Applies the effects of the event that were carried out.
   ///
   /// - Parameter alreadyDone: The number of effects of the event before these.
   private mutating func applyDone(_ effects: ArraySlice<Effect>, alreadyDone: Int) {
@@ -173,7 +173,7 @@ public struct Replay {
 }
 
 extension Event {
-  /// The leader of which the event informs the scheduler.
+  /// The leader that the event reports to the scheduler.
   fileprivate var newLeader: Leader? {
     switch self {
     case .application(.register(_, _, let leader, _, _)), .process(.spawned(_, let leader)): leader

@@ -14,7 +14,7 @@ extension ServiceGroup {
   /// when all services have shut down, or after `CallbackTimeout`, 6 s by default. Set
   /// `maximumGracefulShutdownDuration` of the group to less than that.
   ///
-  /// If the daemon refuses the process for good, the group shuts down gracefully as well.
+  /// If the daemon permanently refuses the process, the group shuts down gracefully as well.
   ///
   /// - Parameters:
   ///   - application: An application that was registered without a delegate.
@@ -43,10 +43,10 @@ extension ServiceGroup {
     }
   }
 
-  /// Begins the shutdown, and returns when it is over and `run` cancels the task.
+  /// Begins the shutdown. Returns when the shutdown is complete and `run` cancels the task.
   ///
-  /// The loop over the events must not continue before: taking the next event would acknowledge
-  /// `willTerminate`, and the daemon would kill services that have not shut down yet.
+  /// The loop over the events must not continue earlier. It would then acknowledge `willTerminate`,
+  /// and the daemon would kill services that have not shut down yet.
   private nonisolated func shutDown() async {
     await triggerGracefulShutdown()
     let (stream, continuation) = AsyncStream.makeStream(of: Never.self)

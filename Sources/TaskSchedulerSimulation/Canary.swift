@@ -40,10 +40,10 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
 /// Applies a canary to the events and effects of a run.
 struct PlantedDefect {
   private let canary: Canary
-  /// The defect affects every n-th opportunity.
+  /// The defect affects every n-th opportunity, where n is the period.
   private let period: Int
   private var opportunities = 0
-  /// The request that the current event makes.
+  /// The request of the current event.
   private var request: RequestID?
 
   init(_ canary: Canary, seed: UInt64) {
@@ -79,7 +79,7 @@ struct PlantedDefect {
     return shorter
   }
 
-  /// Notes the event that the scheduler handles now.
+  /// Records the event that the scheduler handles now.
   mutating func begin(_ event: Event) { request = event.request }
 
   /// Returns the event that the scheduler receives in place of this one.

@@ -7,7 +7,7 @@ public struct SimulationOptions: Equatable, Sendable {
   public var skipped: [Range<Int>]
   /// Faults that do not happen.
   public var without: Set<Fault>
-  /// A planted defect, to see whether the checkers find it.
+  /// A planted defect, for tests of the checkers.
   public var canary: Canary?
 
   public init(
@@ -64,7 +64,7 @@ public struct Violation: Equatable, Sendable, Error {
   /// The checker's name.
   public var checker: String
   public var sentence: String
-  /// The event at which it was seen, counted from 1.
+  /// The number of the event that violated the contract, counted from 1.
   public var eventNumber: Int
   /// The time since the start of the run.
   public var after: Duration

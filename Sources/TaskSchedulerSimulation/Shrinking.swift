@@ -40,7 +40,7 @@ public struct Shrinking {
       _ = attempt(options)
     }
     shorten()
-    // After some actions are left out, others may become unnecessary.
+    // Without some actions, other actions may be unnecessary, too.
     var before: SimulationOptions
     repeat {
       before = smallest

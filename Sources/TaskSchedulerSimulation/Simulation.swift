@@ -14,7 +14,7 @@ public final class Simulation {
   var hash = TraceHash()
   private(set) var violation: Violation?
 
-  // The clock and the planned events.
+  // MARK: The clock and the planned events
   static let start = 1_000 * Nanoseconds.second
   var now = Simulation.start
   var agenda: Heap<AgendaEntry> = []
@@ -24,7 +24,7 @@ public final class Simulation {
   private var armed: (deadline: Instant, fires: UInt64)?
   var isSettling = false
 
-  // The processes.
+  // MARK: The processes
   var processes: [SimulatedProcess] = []
   /// The leader of each instance, by the number of the instance.
   var byInstance: [Int?] = []
@@ -43,28 +43,29 @@ public final class Simulation {
   /// The offset of the wall clock from the time since boot, in nanoseconds.
   var wallOffset: Int64 = 1_800_000_000_000_000_000
 
-  // The daemon.
+  // MARK: The daemon
   var isUp = true
   lazy var pump = boot(Scheduler(policy: policyAtStart))
   private let policyAtStart: Policy
   let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  /// The daemon dies at this many events from now, after so many effects of the last.
+  /// The planned death of the daemon: after a number of events, and a number of effects of the last
+  /// one.
   var deathPlanned: (events: Int, effects: Int)?
-  /// The daemon dies after so many effects of the current event.
+  /// The number of effects of the current event until the planned death.
   var effectsUntilDeath: Int?
-  /// The call that is being carried out, or was when the daemon died.
+  /// The current call, or the call during which the daemon died.
   var call: Event?
-  /// The requests whose reply was not carried out.
+  /// The requests whose reply the daemon has not sent.
   var unanswered: Set<RequestID> = []
   /// The scheduler of the daemon that died last.
   var schedulerAtDeath: Scheduler?
-  /// The event that is being handled. With a canary, it may differ from what the scheduler gets.
+  /// The current event. With a canary, the scheduler may receive another one.
   var current: (event: Event, at: Instant)?
-  /// With a canary: the posted events that the pump has not taken yet.
+  /// The posted events that the pump has not taken yet, if there is a canary.
   var posted: [Event] = []
-  /// With a canary: the effects that replace each effect of the current event.
+  /// The effects that replace each effect of the current event, if there is a canary.
   var planted: ArraySlice<[Effect]> = []
   var eventCount = 0
   var recoveryCount = 0
@@ -126,7 +127,8 @@ public final class Simulation {
 
   func disarmTimer() { armed = nil }
 
-  /// Returns a stream of random numbers for choices in the order of time, not of the actions.
+  /// Returns a stream of random numbers for choices in the order of time, not in the order of
+  /// actions.
   func draw(_ stream: SeededGenerator.Stream) -> SeededGenerator {
     draws += 1
     return SeededGenerator(seed: options.seed, stream, draws)
@@ -137,7 +139,7 @@ public final class Simulation {
     agenda.insert(AgendaEntry(at: now + delay, number: agendaLast, planned: planned))
   }
 
-  /// Processes all planned events until `end`, in order. Returns false when none was left.
+  /// Processes all planned events until `end`, in order. Returns whether an event is left.
   @discardableResult
   func advance(to end: UInt64) -> Bool {
     while violation == nil {
@@ -195,7 +197,7 @@ public final class Simulation {
     if now >= end { return report("liveness", "work is left 4000 s after the last fault") }
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
-    if let unread = sockets.unread(where: { pump.state(of: $0) == .suspended }) {
+    if let unread = sockets.unread(where: { pump.scheduler.state(of: $0) == .suspended }) {
       return report(
         "sockets",
         "instance \(unread.number) has unread data, but the daemon does not resume it")
@@ -214,7 +216,7 @@ public final class Simulation {
   /// Checks that exactly the processes of suspended applications are stopped.
   private func checkProcesses() {
     for process in processes where process.isAlive {
-      let state = process.instance.map { pump.state(of: $0) } ?? .notRunning
+      let state = process.instance.map { pump.scheduler.state(of: $0) } ?? .notRunning
       if process.priority != ProcessPriority(state) {
         report(
           "priorities",
@@ -227,11 +229,11 @@ public final class Simulation {
         }
         continue
       }
-      let isSuspended = pump.state(of: id) == .suspended
+      let isSuspended = pump.scheduler.state(of: id) == .suspended
       if isSuspended != process.isStopped {
         report(
           "suspension",
-          "instance \(id.number) is \(pump.state(of: id)), but its processes are "
+          "instance \(id.number) is \(pump.scheduler.state(of: id)), but its processes are "
             + (process.isStopped ? "stopped" : "running"))
       }
     }

@@ -8,8 +8,8 @@ public struct TraceChecker {
   /// The hash of every event, instant and effect so far.
   public private(set) var hash = TraceHash()
 
-  /// - Parameter scheduler: The state at the start of the trace. The checkers do not know earlier
-  ///   events; so they examine only a trace from the very start.
+  /// - Parameter scheduler: The state at the start of the trace. The checkers examine only a trace
+  ///   from the first event on, because they do not know earlier events.
   public init(from scheduler: Scheduler = Scheduler()) {
     let isFresh = scheduler.statuses(at: Instant(nanoseconds: 0)).isEmpty
     checkers = isFresh

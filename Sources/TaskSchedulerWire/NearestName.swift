@@ -1,10 +1,12 @@
-/// The candidate most like `name`, for "did you mean"; nil when none is like it.
+/// Returns the candidate that is most similar to `name`, for "did you mean"; nil if none is
+/// similar.
 ///
-/// Likeness is the number of letters to insert, delete, replace or swap with their neighbour, the
-/// case of ASCII letters and the marks `-`, `_` and `.` not counted. Up to a third of the name's
-/// length, at least 1 and at most 8, counts as alike. A name cut short finds the only candidate
-/// that begins with it. Of many candidates, the first 512 of about the right length are compared: a
-/// client may have chosen names and candidates to keep others waiting.
+/// The distance is the number of letters to insert, delete, replace or swap with their neighbor.
+/// The case of ASCII letters and the marks `-`, `_` and `.` do not count. Two names are similar if
+/// the distance is at most a third of the name's length, at least 1 and at most 8. The beginning of
+/// a name matches the only candidate that begins with it. Of many candidates, only the first 512 of
+/// about the right length are compared, because a client may have chosen names and candidates that
+/// take long to compare.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
   let wanted = ComparableName(name)
   guard !wanted.bytes.isEmpty, wanted.bytes.count <= ComparableName.countMax else { return nil }
@@ -14,7 +16,7 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
   var comparisonsLeft = 512
   for candidate in candidates {
     guard comparisonsLeft > 0 else { break }
-    // What is left out of its letters is not known yet.
+    // The number of marks in the candidate, which do not count, is not known yet.
     let excess = candidate.utf8.count - wanted.bytes.count
     guard excess >= -distanceMax else { continue }
     let isLong = excess > distanceMax + candidate.utf8.lazy.filter(ComparableName.isMark).count
@@ -31,9 +33,9 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
   return best?.name ?? (beginning.count == 1 ? beginning[0] : nil)
 }
 
-/// What of a name is compared.
+/// The letters of a name that are compared.
 private struct ComparableName {
-  /// A name of a page's length is no typing mistake.
+  /// A longer name is not the result of a typing mistake.
   static let countMax = 255
 
   let bytes: [UInt8]
@@ -48,9 +50,10 @@ private struct ComparableName {
     byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
   }
 
-  /// The optimal string alignment distance; nil where it is greater than `max`.
+  /// Returns the optimal string alignment distance; nil if it is greater than `max`.
   ///
-  /// Computes only the cells of the table within `max` of its diagonal; other cells are larger.
+  /// Computes only the cells of the table within `max` of its diagonal, because other cells have
+  /// larger values.
   func distance(to other: ComparableName, max: Int) -> Int? {
     let (a, b) = (bytes, other.bytes)
     guard max >= 0, abs(a.count - b.count) <= max else { return nil }

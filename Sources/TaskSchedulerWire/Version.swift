@@ -1,5 +1,5 @@
-/// The version of the project: what the daemon tells by introspection, and `--version` prints.
+/// The version of the project, for introspection and `--version`.
 public enum Version {
-  /// As semantic versioning writes it.
+  /// The version in the form of semantic versioning.
   public static let current = "0.1.0"
 }

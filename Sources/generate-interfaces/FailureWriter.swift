@@ -4,7 +4,7 @@ extension SwiftText {
   /// Writes the errors of an interface as an enumeration with a case for each error.
   mutating func failure(_ interface: InterfaceDescription) throws(GeneratorError) {
     let errors = interface.errors
-    line("/// An error of `\(interface.name)`: a case each, with its parameters.")
+    line("/// An error of `\(interface.name)`, with its parameters.")
     try block("public enum Failure: InterfaceFailure") { (text) throws(GeneratorError) in
       for error in errors {
         text.documentation(error.comment)

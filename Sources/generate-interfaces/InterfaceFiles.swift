@@ -44,8 +44,8 @@ struct InterfaceFiles {
     try writeTypes(interface)
   }
 
-  /// Writes a file for each structure, and one for what is short: enumerations and types of other
-  /// interfaces.
+  /// Writes a file for each structure, and one file for enumerations and types of other interfaces,
+  /// which are short.
   private mutating func writeTypes(_ interface: InterfaceDescription) throws(GeneratorError) {
     var short: [(InterfaceDescription.TypeDeclaration, owner: String?)] = []
     for type in interface.types {
@@ -124,7 +124,7 @@ extension SwiftText {
     try block("public enum \(swiftName)") { (text) throws(GeneratorError) in
       text.line("public static let name = \"\(interface.name)\"")
       text.line()
-      text.line("/// What the `.varlink` file declares; its text is what introspection serves.")
+      text.line("/// The contents of the `.varlink` file. Introspection returns its text.")
       text.line("public static let description = InterfaceDescription(")
       let resource = String(interface.name.map { $0 == "." ? "_" : $0 })
       text.line("  embedded: PackageResources.\(resource)_varlink)")

@@ -1,4 +1,4 @@
-/// The completion scripts that the parser generates, with what it omits: the commands after
+/// The completion scripts that the parser generates, with an addition: the commands after
 /// `taskctl help`.
 enum CompletionScript {
   /// The names of the commands.

@@ -1,9 +1,9 @@
-/// Verbs of other tools that taskctl answers with a hint. They are not aliases: an alias would
-/// promise what the command does not do.
+/// Hints for verbs of other tools. The verbs are not aliases, because an alias would promise
+/// something that the command does not do.
 enum ForeignVerbs {
   private static let suspension =
-    "the daemon suspends an application when nothing entitles it to run; 'taskctl background APP'"
-    + " sends it to the background, and 'taskctl why APP' says what entitles it"
+    "the daemon suspends an application when nothing entitles it to run; 'taskctl background APP' "
+      + "sends an application to the background, and 'taskctl why APP' shows what entitles it"
   private static let resumption =
     "the daemon resumes an application for an event, or when it becomes the active one of its seat:"
     + " use 'taskctl foreground APP'"

@@ -10,9 +10,9 @@ struct Taskctl: ParsableCommand {
     commandName: "taskctl",
     abstract: "Operate taskschedd, the application lifecycle and background task manager.",
     discussion: """
-      Exit codes: 0 success; 1 the request was refused, with the name of the error on standard \
-      error; 2 invalid command line; 3 no daemon. 'run' and 'task' return the exit code of the \
-      program; 'simulate' documents its own.
+      Exit codes: 0 success; 1 the daemon or the system refused the request, and standard error \
+      names the error; 2 invalid command line; 3 no daemon answers. 'run' and 'task' return the \
+      exit code of the program; 'simulate' documents its own.
 
       Without a command, taskctl prints the status of the daemon.
 

@@ -102,8 +102,8 @@ enum ExitStatus {
   static let usage: Int32 = 2
   /// The configuration is invalid: EX_CONFIG of sysexits(3), which systemd knows by name.
   static let configuration: Int32 = 78
-  /// Stopped for a restart by systemd, with applications left suspended: EX_TEMPFAIL. The unit's
-  /// ExecStopPost= then releases nothing.
+  /// The daemon stopped because systemd restarts it, and left applications suspended: EX_TEMPFAIL.
+  /// The unit's ExecStopPost= then releases nothing.
   static let restarting: Int32 = 75
 }
 
@@ -122,7 +122,7 @@ func parse() -> Arguments {
   } catch {
     let isHelp = Arguments.exitCode(for: error) == .success
     let text = Arguments.fullMessage(for: error)
-    // The text has several lines; newlines must not be escaped.
+    // The text has several lines, whose newlines must not be escaped.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let printable = lines.map { Daemon.printable(String($0)) }.joined(separator: "\n")
     if isHelp {
@@ -159,7 +159,7 @@ func statePath(_ arguments: Arguments) -> String? {
   return home + "/.local/state/taskschedd"
 }
 
-/// Returns the path of the socket, and creates its directory unless systemd has.
+/// Returns the path of the socket. Creates its directory if systemd has not created it.
 func socketPath(_ arguments: Arguments) -> String {
   if let path = arguments.socket { return path }
   var folder = "/run/taskschedd"
@@ -177,7 +177,7 @@ func socketPath(_ arguments: Arguments) -> String {
   return folder + "/socket"
 }
 
-// An internal option, with which the daemon has systemd start programs.
+// The daemon makes systemd start programs with this internal option.
 if CommandLine.arguments.dropFirst().first == LaunchHelper.option { LaunchHelper.run() }
 
 let arguments = parse()
@@ -197,7 +197,7 @@ if arguments.check {
       write("warning: \(warning)\n", to: STDERR_FILENO)
     }
   }
-  if problems.isEmpty { print("no mistakes; \(configuration.manifests.count) manifests") }
+  if problems.isEmpty { print("no mistakes; \(configuration.manifestCount)") }
   exit(problems.isEmpty ? 0 : ExitStatus.configuration)
 }
 
@@ -215,7 +215,8 @@ do {
   daemonArguments.memoryPressure = arguments.memoryPressure
   let daemon = try Daemon(daemonArguments)
   let ending = try daemon.run()
-  // Nothing is released here: the kernel does so, and a library might start threads for it.
+  // The program releases nothing here, because the kernel does. A library might even start threads
+  // for the release.
   withExtendedLifetime(daemon) { exit(ending == .restarting ? ExitStatus.restarting : 0) }
 } catch StartFailure.configuration {
   complain("not started: the configuration has the problems above")

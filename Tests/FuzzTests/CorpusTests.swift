@@ -19,8 +19,8 @@ struct CorpusInput: Sendable, CustomTestStringConvertible {
     return names.filter { !$0.hasPrefix(".") }.sorted()
   }
 
-  /// The inputs of all targets below `Corpus` or `Findings`. The interfaces themselves are of the
-  /// corpus.
+  /// The inputs of all targets below `Corpus` or `Findings`. The corpus includes the interface
+  /// descriptions.
   static func all(in folder: String) -> [CorpusInput] {
     FuzzTarget.all.flatMap { target in
       var folders = ["\(folder)/\(target.name)"]
@@ -90,7 +90,7 @@ struct CorpusTests {
 }
 
 extension CorpusInput {
-  /// Runs the input's beginnings, those of the long ones in larger steps.
+  /// Runs the target with about 64 beginnings of the input, or with all of a short input.
   func runTruncated() throws {
     let bytes = try Data(contentsOf: URL(filePath: "\(Self.fuzz)/\(path)"))
     for count in stride(from: 0, to: bytes.count, by: 1 + bytes.count / 64) {

@@ -9,7 +9,7 @@ import Testing
 struct EndTests {
   private let id = "org.test.program"
 
-  /// How a program is to end.
+  /// The way in which a program ends.
   enum Ending {
     case code(Int)
     case signal(Int32)

@@ -174,7 +174,7 @@ struct PriorityTests {
     #expect(lowered?.nice == before?.nice)
     #expect(lowered?.policy == before?.policy)
     #expect(lowered?.ioPriority == ThreadPriority.ioPriorityLast)
-    let reason = "it could not be given back without CAP_SYS_NICE"
+    let reason = "the daemon could not restore it without CAP_SYS_NICE"
     #expect(words.contains("not the nice value: \(reason)"), "\(words)")
     #expect(words.contains("not the real-time scheduling: \(reason)"), "\(words)")
     #expect(isAsBefore)
@@ -187,7 +187,7 @@ struct PriorityTests {
     let (_, lowered, words, isAsBefore) = try lowerByUsers(["--nice=20", "--rtprio=5"])
     #expect(lowered?.nice == 15)
     #expect(lowered.map { ThreadPriority.isRealTime(policy: $0.policy) } == false)
-    #expect(words.contains("real-time scheduling taken away of 1 thread"), "\(words)")
+    #expect(words.contains("no real-time scheduling of 1 thread"), "\(words)")
     #expect(isAsBefore)
   }
 

@@ -39,7 +39,7 @@ struct ReloadTests {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "5")]))
     daemon.folder.write("taskschedd.toml", "[policy]\nMaxTasks = 5\n")
     _ = try daemon.process.send(signal: SIGHUP)
-    try waitUntil("the log names it") { daemon.logged.contains("the previous one stays in force") }
+    try waitUntil("the log names it") { daemon.logged.contains("the previous one stays effective") }
     #expect(daemon.logged.contains("taskschedd.toml:2: policy.MaxTasks"))
     #expect(try setting(daemon, "MaxTasksPerApplication") == "5")
     daemon.folder.write("taskschedd.toml", "[policy]\nMaxTasksPerApplication = 3\n")

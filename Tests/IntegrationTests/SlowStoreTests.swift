@@ -58,7 +58,7 @@ struct SlowStoreTests {
     var badge: Int?
   }
 
-  /// How long the trigger runs: 1 is about a second, and 3 outlasts every test.
+  /// The duration of the trigger: 1 is about a second, and 3 outlasts every test.
   private enum Slowness: Int { case second = 2, endless = 3 }
 
   private let id = "org.test.slow"

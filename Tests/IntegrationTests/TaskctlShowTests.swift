@@ -102,13 +102,13 @@ struct TaskctlShowTests {
     let daemon = try DaemonFixture(after: first)
     #expect(try daemon.application(id).unmanagedPID == Int(program.pid))
     let why = try daemon.taskctl("why", id).text
-    #expect(why.hasPrefix("\(id) is no longer managed, since "), "\(why)")
+    #expect(why.hasPrefix("\(id) has been unmanaged since "), "\(why)")
     #expect(why.contains("left process \(program.pid) running"), "\(why)")
     #expect(!why.contains("not running") && !why.contains("was terminated"), "\(why)")
     #expect(try daemon.taskctl("status", id).text.contains("Unmanaged: process \(program.pid)"))
     try program.writeLine("go")
     _ = try program.waitForExit()
-    #expect(try daemon.taskctl("why", id).text.hasPrefix("\(id) is not running, since "))
+    #expect(try daemon.taskctl("why", id).text.hasPrefix("\(id) has not run since "))
   }
 
   @Test("why names the task that an application runs for, and the last one")
@@ -128,7 +128,7 @@ struct TaskctlShowTests {
     try application.send("EndBackgroundTask", ["task": .integer(Int64(task))])
     #expect(try daemon.taskctl("monitor", id, "--until", "suspended").exit == .exited(code: 0))
     let told = try daemon.taskctl("why", id).text
-    #expect(told.contains("it ended its last background task \(task) 'render'"), "\(told)")
+    #expect(told.contains("it ended its last task, background task \(task) 'render'"), "\(told)")
     let unknown = try daemon.taskctl("why", "org.test.show")
     #expect(unknown.exit == .exited(code: 1))
     #expect(unknown.text.contains(id), "\(unknown.text)")

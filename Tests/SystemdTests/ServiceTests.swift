@@ -35,7 +35,7 @@ extension SystemdTests {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try installed.property("MainPID")
       #expect(try machine.must("ps", "-o", "ni=", "-p", daemon).text.contains("-10"))
-      // One session of the whole machine may be set in 100 ms, and others are.
+      // Setting the priority of a session fails if another session was set within 100 ms.
       func session() throws -> String { try machine.must("cat", "/proc/\(daemon)/autogroup").text }
       let end = ContinuousClock.now + deadline
       while try !session().hasSuffix(" nice -10\n"), ContinuousClock.now < end {}
@@ -73,7 +73,7 @@ extension SystemdTests {
       }
     }
 
-    /// With its unit's `LimitNOFILE=524288`, and a watchdog that is seven times as strict.
+    /// Uses the `LimitNOFILE=524288` of its unit, and a seventh of the unit's watchdog time.
     @Test(
       "§12: A daemon that examines 10,000,000 descriptors of 1,000 processes outlives the watchdog")
     func examination() throws {
@@ -99,7 +99,7 @@ extension SystemdTests {
       try machine.must("taskctl", "background", application)
       try installed.wait(for: application, toBe: "suspended")
       let why = try machine.must("taskctl", "why", application).text
-      #expect(why.contains("more descriptors than the daemon examined"), "\(why)")
+      #expect(why.contains("could not examine all of its descriptors"), "\(why)")
       #expect(try installed.property("MainPID") == first)
       #expect(try installed.property("NRestarts") == "0")
       _ = try machine.run("taskctl", "terminate", application)
@@ -114,11 +114,11 @@ extension SystemdTests {
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try installed.waitForJournal("Failed with result 'signal'")
       #expect(try installed.property("SubState") == "auto-restart")
-      // Triggered by an earlier end, it may ask only now.
+      // Starts the release service late, as if an earlier end of the daemon had triggered it.
       try machine.must("systemctl", "start", "taskschedd-release.service")
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
       #expect(try group.isFrozen())
-      // A start would wait for the hour to be over.
+      // `start` would wait until the hour is over.
       try machine.must("systemctl", "restart", "taskschedd.service")
       let status = try machine.must("taskctl", "status", InstalledMachine.frozen)
       #expect(status.text.contains("suspended"))
@@ -137,7 +137,7 @@ extension SystemdTests {
       try installed.waitForJournal("Failed with result 'signal'")
       #expect(try installed.property("SubState") == "auto-restart")
       try machine.must("systemctl", "stop", "taskschedd.socket", "taskschedd.service")
-      // Started by the end of the service: this waits for what it does.
+      // The end of the service starts this unit, so this waits for the unit's work.
       try machine.must("systemctl", "start", "taskschedd-release.service")
       try expectRunning(InstalledMachine.frozen)
       try expectRunning(InstalledMachine.signalled)
@@ -187,7 +187,8 @@ extension SystemdTests {
         """)
     func manyConnections() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
-      // What the kernel takes long to close: the daemon's end is not to wait for it.
+      // systemd keeps the descriptors that take long to close, so that the kernel reports the
+      // daemon's end at once.
       let others = Int(try installed.property("NFileDescriptorStore")) ?? 0
       #expect(others >= 3, "watches of the time zone and the locale, a trigger of pressure")
       let clients = try machine.start([
@@ -206,7 +207,8 @@ extension SystemdTests {
         """,
       ])
       #expect(try clients.readLine() == "1500")
-      // A connection that is soon over is not worth a place in the store: it waits a moment.
+      // The daemon stores a connection only after a delay, because short connections need no place
+      // in the store.
       func waitUntilStored(_ count: Int) throws {
         let end = ContinuousClock.now + deadline
         var stored = ""
@@ -220,7 +222,7 @@ extension SystemdTests {
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try clients.writeLine("again")
       #expect(try clients.readLine() == "1500", "the new daemon answers on the same connections")
-      // The clients have gone; nothing of the last daemon's stays there beside the new one's.
+      // The clients have ended; only the new daemon's own descriptors stay in the store.
       try waitUntilStored(others)
     }
 
@@ -284,7 +286,8 @@ extension SystemdTests {
       #expect(!group.exists)
     }
 
-    /// That no process of it is frozen or stopped, or has a lower priority than it began with.
+    /// Expects that no process of the application is frozen or stopped, or has a lower priority
+    /// than at its start.
     private func expectRunning(_ application: String) throws {
       let proc = try ProcFS()
       let groups = try installed.groups(of: application).filter { try $0.isPopulated() }

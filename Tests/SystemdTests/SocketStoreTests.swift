@@ -4,11 +4,12 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// What the daemon builds on to wake applications by their sockets after its return.
+  /// Tests the properties of systemd and the kernel that let a restarted daemon wake applications
+  /// by their sockets.
   @Suite("systemd's file descriptor store")
   struct SocketStores {
-    /// Its first run stores three watches of sockets, and the sockets, which stand for what
-    /// applications hold; its second tells what became of them.
+    /// Stores three watches and their sockets in its first run; the sockets stand for the
+    /// descriptors of applications. In its second run, it reports which of them still exist.
     private static let program = """
       import os, select, socket
       def notify(state, *fds):

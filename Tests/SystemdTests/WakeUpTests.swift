@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// What lets an application sleep and be reachable is not forgotten by kill -9 of the daemon
-  /// (§15.4), where systemd keeps its descriptors.
+  /// Tests that applications still sleep and stay reachable after `kill -9` of the daemon (§15.4),
+  /// if systemd keeps the daemon's descriptors.
   @Suite("Wake-ups and relaunches across the death of the daemon")
   struct WakeUps {
     private static let id = "org.example.client"
@@ -34,7 +34,7 @@ extension SystemdTests {
       try body()
     }
 
-    /// An application of mode voip that has nothing more to do, in the foreground.
+    /// Starts an application of mode voip in the foreground, which has no more work.
     private func client() throws -> TestProcess {
       let client = try installed.startClient(Self.id)
       #expect(try ask(client, "half") == "half")
@@ -46,8 +46,8 @@ extension SystemdTests {
       try installed.ask(client, line)
     }
 
-    /// The next event, for which it may have to be woken. It may have been suspended before it
-    /// could print the answer to what it acknowledged last.
+    /// Returns the next event. The application may be asleep until the event wakes it, and may have
+    /// been suspended before it could print the answer to its last acknowledgement.
     private func event(_ client: TestProcess) throws -> String {
       try client.writeLine("event")
       while let line = try client.readLine() {
@@ -64,13 +64,13 @@ extension SystemdTests {
       }
     }
 
-    /// The number after a key.
+    /// Returns the number after a key.
     private func number(_ key: String, in text: String) throws -> Int {
       let rest = try #require(text.split(separator: "\"\(key)\":").dropFirst().first)
       return try #require(Int(rest.prefix { $0.isNumber }))
     }
 
-    /// Sends it away, and waits until it is suspended.
+    /// Moves the application to the background, and waits until it is suspended.
     private func suspend(_ client: TestProcess) throws {
       try acknowledge(client, "didFinishLaunching", "didBecomeActive")
       try machine.must("taskctl", "background", Self.id)
@@ -78,7 +78,7 @@ extension SystemdTests {
       try installed.wait(for: Self.id, toBe: "suspended")
     }
 
-    /// kill -9, and waits until another serves.
+    /// Kills the daemon with SIGKILL, and waits until another serves.
     private func kill() throws {
       let before = try installed.property("MainPID")
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
@@ -102,7 +102,7 @@ extension SystemdTests {
           let after = try status()
           #expect(after.contains("\"suspended\""), "\(after)")
           #expect(try number("deadlineUSec", in: after) == deadline)
-          // It sleeps, and reads the line when it is woken for the call.
+          // The application sleeps. It reads the line when the daemon wakes it for the call.
           try acknowledge(client, "keepAlive")
           let ran = try number("lastRunUSec", in: status())
           #expect(ran >= deadline - 100_000, "it is called 100 ms before its deadline")
@@ -151,13 +151,13 @@ extension SystemdTests {
           try installed.wait(for: Self.id, toBe: "suspended")
         }
         #expect(try number("managedSockets", in: status()) == 1)
-        // Only the application has the connection open.
+        // No other process keeps the connection open.
         try machine.must("taskctl", "terminate", Self.id)
         #expect(try peer.readLine() == "hang-up")
       }
     }
 
-    /// Until systemd waits to start the next.
+    /// Waits until systemd has scheduled the start of the next daemon.
     private func waitForNoDaemon() throws {
       let end = ContinuousClock.now + deadline
       while try installed.property("SubState") != "auto-restart" {
@@ -188,7 +188,8 @@ extension SystemdTests {
         #expect(try nextLaunch(status()) == nextLaunch(planned))
         #expect(try output.readLine() == "for relaunch")
         try installed.waitForJournal("will be relaunched in 6s")
-        // An upgrade does not lose it. A connection distinguishes an upgrade from a boot.
+        // An upgrade keeps the relaunch. The daemon recognizes an upgrade by a stored connection,
+        // here that of the monitor.
         let monitor = try machine.start(["taskctl", "monitor", "--json"])
         while try monitor.readLine()?.contains("\"ready\"") != true {}
         try machine.must("systemctl", "restart", "taskschedd.service")

@@ -108,7 +108,7 @@ import Testing
   }
 }
 
-/// Returns only by being cancelled.
+/// Returns only after its cancellation.
 private func cancellation() async throws {
   let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
   for await _ in stream {}

@@ -6,20 +6,21 @@ struct DocumentExampleTests {
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     .dropLast(3).joined(separator: "/")
 
-  /// The lines of code of a text, without indentation, imports and comments.
+  /// Returns a text's lines of code, without indentation, imports and comments.
   private static func code(_ lines: some Sequence<Substring>) -> [Substring] {
     lines.map { $0.drop { $0 == " " } }
       .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix("//") }
   }
 
-  /// The examples of a document; of a package's manifest it has only a part.
+  /// Returns the examples of a document, except those for `Package.swift`.
   private static func examples(in text: String) -> [[Substring]] {
     text.split(separator: "\n```").map { $0.split(separator: "\n") }
       .filter { $0.first == "swift" && $0.dropFirst().first != "// Package.swift" }
       .map { code($0.dropFirst()) }
   }
 
-  /// The sections of the file with the examples, by the comment that each begins with.
+  /// Returns the sections of the file with the examples. The key is the comment at the start of a
+  /// section.
   private static func sections() throws -> [String: [Substring]] {
     let path = root + "/Tests/TaskSchedulerClientTests/DocumentExamples.swift"
     var sections: [String: [Substring]] = [:]

@@ -3,9 +3,9 @@ import ServiceLifecycle
 import TaskSchedulerClient
 import TaskSchedulerServiceLifecycle
 
-// The Swift examples of the documents, so that the compiler checks them. `DocumentExampleTests`
-// compares each section with its document: a section begins with the document and the number of
-// the example there, and has the lines of the example in their order.
+// The Swift examples of the documents, which the compiler checks here. `DocumentExampleTests`
+// compares each section with its document. A section begins with the document's name and the
+// example's number, followed by the example's lines in their order.
 
 private struct Outbox {
   func save() {}

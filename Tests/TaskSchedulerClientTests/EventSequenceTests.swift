@@ -5,7 +5,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct EventSequenceTests {
-  /// An application without a delegate, and its stand-in.
+  /// An application without a delegate, and the stand-in for its daemon.
   private final class Fixture: Sendable {
     let directory = TemporaryDirectory()
     let daemon: StandInDaemon

@@ -42,7 +42,7 @@ extension StandInDaemon {
   }
 }
 
-/// A place in a handler of the application where a test holds it.
+/// A point in a handler of the application at which a test can hold it.
 final class Gate: Sendable {
   private let entered = DispatchSemaphore(value: 0)
   private let mayLeave = DispatchSemaphore(value: 0)
@@ -62,10 +62,10 @@ final class Gate: Sendable {
 /// A delegate that records the calls of its methods.
 final class Recorder: ApplicationDelegate {
   let log = Watched<[String]>([])
-  /// Runs within `applicationDidEnterBackground(_:)`.
+  /// Runs during `applicationDidEnterBackground(_:)`.
   private let onBackground: @Sendable (ScheduledApplication) -> Void
 
-  /// Runs within `application(_:socketDidBecomeReady:conditions:)`.
+  /// Runs during `application(_:socketDidBecomeReady:conditions:)`.
   private let onSocketReady: @Sendable (ScheduledApplication, ManagedSocket) -> Void
 
   init(
@@ -141,7 +141,7 @@ final class Recorder: ApplicationDelegate {
 }
 
 extension SocketConditions {
-  /// In a fixed order.
+  /// The order is fixed.
   fileprivate var words: String {
     let all: [(SocketConditions, String)] = [
       (.data, "data"), (.urgentData, "urgent"), (.hangUp, "hangUp"), (.error, "error"),
@@ -152,7 +152,7 @@ extension SocketConditions {
 }
 
 extension Fixture {
-  /// Replaces the daemon by one with the same memory, after a change.
+  /// Replaces the daemon by one with the same state, after a change.
   func restartDaemon(
     _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
   ) throws -> StandInDaemon {
@@ -163,7 +163,7 @@ extension Fixture {
     return daemon
   }
 
-  /// Replaces the daemon by one that knows nothing and launches the process again.
+  /// Replaces the daemon by one without state, and launches the process again.
   func replaceDaemon(instance: Int) throws -> StandInDaemon {
     let daemon = try restartDaemon { $0 = StandInDaemon.Memory(instance: instance) }
     daemon.send(.didFinishLaunching, reason: .user)

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Testing
 
-/// The rule for the public interface of the library: each request has two forms.
+/// Checks a rule of the library's public interface: each request has two forms.
 @Suite struct InterfaceFormTests {
-  /// The names of the public methods, and whether they are asynchronous.
+  /// Returns the names of the public methods, and whether they are asynchronous.
   private static func methods() throws -> [(name: String, isAsync: Bool)] {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
       .dropLast(3).joined(separator: "/")

@@ -108,7 +108,7 @@ import Testing
       try fixture.application.presentNotificationAndWait(tea)
     }
     #expect(error == .refused(.notStored(reason: "the disk is full")))
-    #expect(error?.description == "the change could not be stored: the disk is full")
+    #expect(error?.description == "the daemon could not store the change: the disk is full")
   }
 
   @Test("Without a daemon, a notification throws noDaemon")

@@ -15,7 +15,8 @@ final class Peer: Sendable {
     self.socket = socket
   }
 
-  /// Returns the next call that Wire does not answer; nil after the end of the connection.
+  /// Returns the next call that the Wire module does not answer itself; nil after the end of the
+  /// connection.
   func nextCall() -> ReceivedCall? {
     while let message = nextMessage() {
       var output: [UInt8] = []

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct ReconnectionTests {
-  /// Replaces the daemon by one with the same memory, after a change.
+  /// Replaces the daemon by one with the same state, after a change.
   private func restarting(
     _ fixture: Fixture, _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
   ) throws -> StandInDaemon {
@@ -79,7 +79,7 @@ import Testing
     try daemon.waitForAcknowledgement()
     try heard.wait("the task has expired") { $0 == 1 }
     #expect(recorder.log.current == ["didEnterBackground"])
-    // Twice if the library reads the second delivery after it sent the first acknowledgement.
+    // Two if the library reads the second delivery after it sent the first acknowledgement.
     #expect(try (1...2).contains(daemon.waitForCall("Acknowledge 1")))
   }
 

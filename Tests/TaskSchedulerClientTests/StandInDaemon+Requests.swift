@@ -33,7 +33,7 @@ extension StandInDaemon {
     stream { .init(systemChanges: changes) }
   }
 
-  /// Sends that a notification fires, or that the user selects it.
+  /// Sends the event that a notification fires, or that the user selects it.
   func send(notification id: Int, chosen: Bool) {
     guard let notification = state.current.memory.notifications.first(where: { $0.id == id })
     else { fatalError("no notification \(id)") }

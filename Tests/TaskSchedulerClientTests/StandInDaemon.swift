@@ -4,11 +4,11 @@ import TaskSchedulerWire
 import TestSupport
 
 /// A stand-in for the daemon, in this process. It implements the interface without the rules of the
-/// daemon, and does what a test says.
+/// daemon, and behaves as the test commands.
 final class StandInDaemon: Sendable {
   typealias Application = ApplicationInterface
 
-  /// What the stand-in knows, which a test can pass to the next one.
+  /// The state of the stand-in, which a test can pass to the next one.
   struct Memory: Sendable {
     var instance = 7
     var state = Application.State.inactive
@@ -16,13 +16,13 @@ final class StandInDaemon: Sendable {
     var taskLast = 0
     var tasks: [Application.BackgroundTask] = []
     var callbackLast = 0
-    /// The callback that is sent and not acknowledged.
+    /// The callback that was sent and not yet acknowledged.
     var callback: Application.Callback?
     var keepAliveSeconds: Double?
     var socketLast = 0
     /// The numbers of the managed sockets, by inode.
     var sockets: [UInt: Int] = [:]
-    /// The events that are sent and not acknowledged.
+    /// The events that were sent and not yet acknowledged.
     var socketEvents: [Application.SocketEvent] = []
     var notificationLast = 0
     var notifications: [Application.Notification] = []
@@ -30,13 +30,13 @@ final class StandInDaemon: Sendable {
 
   struct State: Sendable {
     var memory: Memory
-    /// Every call, as `Register org.example.a`, `EndBackgroundTask 3`.
+    /// All calls so far, such as `Register org.example.a` or `EndBackgroundTask 3`.
     var calls: [String] = []
-    /// The refusals by method name; the stand-in gives each once.
+    /// The refusals by method name. The stand-in sends each of them once.
     var refusals: [String: [any MethodFailure & Sendable]] = [:]
     /// The method whose next call closes the connection instead of answering.
     var closesAfter: String?
-    /// Whether the next task expires before the answer to its begin.
+    /// Whether the next task expires before the answer to its `BeginBackgroundTask`.
     var expiresEarly = false
     /// Whether the next managed socket has an event before the answer to the call.
     var readyEarly = false
@@ -63,7 +63,7 @@ final class StandInDaemon: Sendable {
     startThread { self.accept(from: FileDescriptor(taking: listener)) }
   }
 
-  /// Closes all connections and the socket, and returns the memory.
+  /// Closes all connections and the socket, and returns the state.
   @discardableResult
   func stop() -> Memory {
     let (peers, memory) = state.update { state in
@@ -132,7 +132,7 @@ final class StandInDaemon: Sendable {
     state.update { $0.refusals[method, default: []].append(failure) }
   }
 
-  /// Waits until a call was made so often, and returns the number of times.
+  /// Waits until a call was made the given number of times, and returns that number.
   @discardableResult
   func waitForCall(_ call: String, count: Int = 1) throws -> Int {
     try state.wait("\(count) × \(call)") { state in

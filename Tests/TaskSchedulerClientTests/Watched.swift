@@ -13,7 +13,7 @@ final class Watched<Value: Sendable>: Sendable {
   }
 
   private let value: Locked<Value>
-  /// Readable after a change.
+  /// The descriptor is readable after a change.
   private let changed: FileDescriptor
 
   init(_ value: Value) {
@@ -26,7 +26,7 @@ final class Watched<Value: Sendable>: Sendable {
   @discardableResult
   func update<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
     let result = value.withLock { value in
-      // The closure is Sendable, so that it keeps nothing of the value.
+      // The closure must be Sendable, so it captures nothing of the value.
       body(&value)
     }
     withUnsafeBytes(of: UInt64(1)) { _ = try? changed.write($0) }
@@ -51,9 +51,9 @@ final class Watched<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits like `wait`, away from the threads of Swift concurrency. There is one such thread for
-  /// each CPU. What the test waits for may be in the queue for them behind tests that block one,
-  /// for longer than `deadline` on a busy machine with two CPUs.
+  /// Waits like `wait`, but on a thread outside the pool of Swift concurrency. The pool has one
+  /// thread for each CPU. The code that changes the value may need one of them, and on a busy
+  /// machine other tests may block them all for longer than `deadline`.
   @discardableResult
   func waitAsync(
     _ what: String, until isWanted: @escaping @Sendable (Value) -> Bool

@@ -32,7 +32,11 @@ struct BackgroundRuleTests {
     resources(world).count { if case .sample = $0 { true } else { false } }
   }
 
-  @Test("Background instances run at lower weight; foreground returns at once, before it runs")
+  @Test(
+    """
+    An instance has a lower priority in the background, and its own priority again \
+    before it resumes
+    """)
   func order() throws {
     var world = world()
     let id = world.make(mail, .suspended)
@@ -44,7 +48,7 @@ struct BackgroundRuleTests {
     #expect(raised < (try #require(world.position(of: .resume(id)))))
   }
 
-  @Test("The activation of B never waits for A: A is lowered after everything that B needs")
+  @Test("An activation does not wait until the displaced application has a lower priority")
   func last() throws {
     var world = world()
     let first = world.make(mail, .active)
@@ -59,7 +63,7 @@ struct BackgroundRuleTests {
     #expect(effects.contains(.resources(.prioritize(first, .foreground))) )
   }
 
-  @Test("An application that starts in the background is lowered, and restored when it is released")
+  @Test("An application that starts in the background has a lower priority until its release")
   func start() {
     var world = world()
     let id = world.adopt(mail, in: .background, task: "work")
@@ -68,7 +72,9 @@ struct BackgroundRuleTests {
     #expect(priorities(world) == [.background])
   }
 
-  @Test("Using the GPU in the background kills, reason gpuInBackground", arguments: [true, false])
+  @Test(
+    "The daemon kills an application for GPU use in the background: gpuInBackground",
+    arguments: [true, false])
   func gpu(isUsed: Bool) {
     var world = world()
     let id = world.make(mail, .background)
@@ -77,7 +83,7 @@ struct BackgroundRuleTests {
     #expect(world.lastEnd(mail)?.reason == (isUsed ? .gpuInBackground : nil))
   }
 
-  @Test("BackgroundGPUTime: the rest of earlier GPU work does not kill")
+  @Test("The rest of earlier GPU work, up to BackgroundGPUTime, does not end an application")
   func gpuRest() {
     var world = world()
     let id = world.make(mail, .background)
@@ -88,14 +94,14 @@ struct BackgroundRuleTests {
     #expect(world.lastEnd(mail)?.reason == .gpuInBackground)
   }
 
-  @Test("Holding a lock on shared system data when suspended kills, reason sharedResourceHeld")
+  @Test("The daemon kills an application that is suspended with a shared lock: sharedResourceHeld")
   func held() {
     var world = world()
     world.suspending = .never
     let id = world.make(mail, .active)
     world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
-    // It may run again before its processes stand still.
+    // The daemon reports the lock before all processes are stopped.
     world.feed(.resources(.held(id, path: "/x")))
     world.feed(.process(.suspensionCompleted(id)))
     #expect(world.lastEnd(mail)?.reason == .sharedResourceHeld)
@@ -104,7 +110,7 @@ struct BackgroundRuleTests {
     })
   }
 
-  @Test("A lock that is found while no application is being suspended kills none")
+  @Test("A report of a lock kills no application unless its suspension is in progress")
   func lateHeld() {
     var world = world()
     for state in [ApplicationState.active, .background, .suspended] {
@@ -115,7 +121,7 @@ struct BackgroundRuleTests {
     }
   }
 
-  @Test("Too much CPU in the background is throttled further, then killed, reason excessiveUse")
+  @Test("The daemon throttles, and then kills, an application above its CPU share: excessiveUse")
   func excessive() {
     var world = world()
     let id = world.make(mail, .background)
@@ -128,7 +134,7 @@ struct BackgroundRuleTests {
     #expect(world.lastEnd(mail)?.reason == .excessiveUse)
   }
 
-  @Test("An application that is no longer throttled and then uses too much again is killed")
+  @Test("The daemon kills an application that exceeds its CPU share again after a throttle")
   func again() {
     var world = world()
     let id = world.make(mail, .background)
@@ -145,7 +151,7 @@ struct BackgroundRuleTests {
     #expect(world.lastEnd(mail)?.reason == .excessiveUse)
   }
 
-  @Test("An application below its share is not throttled, and is not sampled in the foreground")
+  @Test("The daemon does not throttle an application below its share, nor sample it in front")
   func share() {
     var world = world()
     let id = world.make(mail, .background)
@@ -181,7 +187,7 @@ struct BackgroundRuleTests {
     #expect(samples(world) == 0)
   }
 
-  @Test("While a debugger traces any process of the instance, its use is not limited")
+  @Test("The use of an instance is unlimited while a debugger traces one of its processes")
   func traced() {
     var world = world()
     let id = world.make(mail, .background)
@@ -192,7 +198,7 @@ struct BackgroundRuleTests {
     #expect(throttles(world).isEmpty)
   }
 
-  @Test("After the daemon's absence, use is counted from its return on, and a throttle stays")
+  @Test("A restarted daemon counts use from its start, and keeps a throttle")
   func absence() throws {
     var world = world()
     let id = world.make(mail, .background)
@@ -207,7 +213,7 @@ struct BackgroundRuleTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("An application that cannot be stopped again after the daemon's absence is sampled")
+  @Test("A restarted daemon samples an application that it cannot stop again")
   func suspensionLost() throws {
     for isPlaying in [false, true] {
       var world = world()
@@ -226,7 +232,7 @@ struct BackgroundRuleTests {
     }
   }
 
-  @Test("A listening socket at suspension is reported to the operator, once while it stays so")
+  @Test("The daemon reports a listening socket of a suspended application to the operator once")
   func listens() {
     var world = world()
     world.suspending = .never
@@ -250,13 +256,13 @@ struct BackgroundRuleTests {
     #expect(world.status(id)?.listening == ListeningReport(["[::]:80", "@x"]))
   }
 
-  @Test("§12: Of many listening sockets the first ten and the number are kept and recorded")
+  @Test("§12: The record of many listening sockets has the first ten, and their number")
   func manyListeners() {
     let report = ListeningReport((1...3000).map { "0.0.0.0:\($0)" })
     #expect(report.addresses.count == 10 && report.count == 3000)
   }
 
-  @Test("§12: An incomplete scan of descriptors at suspension is recorded")
+  @Test("§12: The daemon records that a scan of descriptors at a suspension was incomplete")
   func incompleteLook() {
     var world = world()
     world.suspending = .never
@@ -270,7 +276,7 @@ struct BackgroundRuleTests {
     #expect(world.status(id)?.listening == report)
   }
 
-  @Test("Limits that contradict each other are refused with their names")
+  @Test("A policy with contradictory limits is refused with the names of the limits")
   func bounds() {
     var policy = Policy()
     policy.throttledProcessorShare = 80

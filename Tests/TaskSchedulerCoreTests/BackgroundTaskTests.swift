@@ -5,7 +5,7 @@ import Testing
 @Suite("§4 Background tasks")
 struct BackgroundTaskTests {
   @Test(
-    "BeginBackgroundTask may be called in any state in which the application runs",
+    "An application may call BeginBackgroundTask in any state in which it runs",
     arguments: [ApplicationState.active, .inactive, .background], [true, false])
   func anyState(_ state: ApplicationState, isAware: Bool) {
     var world = World()
@@ -33,7 +33,7 @@ struct BackgroundTaskTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("BeginBackgroundTask returns an id that is unique for the instance's life, never 0")
+  @Test("BeginBackgroundTask returns an id that is never 0 and unique for the instance's life")
   func ids() {
     var world = World()
     let id = world.register(mail)
@@ -45,7 +45,7 @@ struct BackgroundTaskTests {
     }
   }
 
-  @Test("Any number may be outstanding (quota: MaxTasksPerApplication = 1024)")
+  @Test("An application may have MaxTasksPerApplication = 1024 outstanding tasks")
   func quota() {
     var world = World()
     let id = world.register(mail)
@@ -58,7 +58,7 @@ struct BackgroundTaskTests {
     #expect(world.begin(id) == TaskID(1025))
   }
 
-  @Test("§16 MaxTasksPerUser: one user's tasks do not count for another user")
+  @Test("§16 MaxTasksPerUser does not count the tasks of other users")
   func quotaOfUser() {
     var world = World { $0.tasksPerUserMax = 3 }
     let other = world.register(key(maps.id.name, uid: 2000))
@@ -81,10 +81,7 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-      """
-      Every begin is balanced by one end. An unknown or already ended id is an error; nothing else \
-      happens
-      """)
+    "One end balances a begin; the id of an unknown or ended task is an error without effect")
   func ends() {
     var world = World()
     let id = world.make(mail, .background)
@@ -101,7 +98,7 @@ struct BackgroundTaskTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("The id of another application's task ends nothing of that application")
+  @Test("An application cannot end a task of another application")
   func anothersTask() {
     var world = World()
     let first = world.make(mail, .background)
@@ -112,8 +109,8 @@ struct BackgroundTaskTests {
 
   @Test(
       """
-      backgroundTimeRemaining is unlimited in the foreground; in the background, it is the rest of \
-      BackgroundTime = 600 s since the application entered it
+      backgroundTimeRemaining is unlimited in the foreground, and the rest of \
+      BackgroundTime = 600 s since the application entered the background
       """)
   func remaining() {
     var world = World()
@@ -137,10 +134,7 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-      """
-      §4: A task that is outstanding when the application enters the background again expires \
-      again before the application is killed for it
-      """)
+    "§4: The expiration handler of an outstanding task is called once in each stint")
   func laterStint() {
     var world = World()
     let id = world.make(mail, .background)
@@ -169,7 +163,7 @@ struct BackgroundTaskTests {
     #expect(world.status(id)?.timeRemaining == .zero)
   }
 
-  @Test("Beginning a task late does not restart it")
+  @Test("A task that begins late does not restart the background time")
   func lateBegin() {
     var world = World()
     let id = world.make(mail, .background)
@@ -182,8 +176,8 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-    ExpirationLead = 5 s before the limit, the expiration handler of every outstanding task is \
-    called once, in the order they were begun
+      ExpirationLead = 5 s before the limit, the expiration handler of every outstanding \
+      task is called once, in the order of their begins
     """)
   func expiration() {
     var world = World()
@@ -201,7 +195,7 @@ struct BackgroundTaskTests {
     #expect(world.status(id)?.tasks.allSatisfy(\.isExpired) == true)
   }
 
-  @Test("A task that begins within the lead is warned at once, after the reply to its begin")
+  @Test("The expiration handler of a task that begins within the lead follows the reply at once")
   func lateBeginIsWarned() {
     var world = World()
     let id = world.make(mail, .background)
@@ -215,7 +209,7 @@ struct BackgroundTaskTests {
     #expect(world.expired(id) == [TaskID(2)], "the first was warned before")
   }
 
-  @Test("At the limit: with no task outstanding the application is suspended")
+  @Test("An application without an outstanding task is suspended at the limit")
   func limitWithoutTask() {
     var world = World()
     let id = world.make(mail, .background)
@@ -228,10 +222,8 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-      """
-      An application with a task outstanding is killed rather than suspended, reason \
-      backgroundTimeExpired
-      """, arguments: [true, false])
+    "An application with an outstanding task is killed at the limit: backgroundTimeExpired",
+    arguments: [true, false])
   func limitWithTask(isAware: Bool) {
     var world = World()
     let id = world.make(mail, .background, isAware: isAware)
@@ -243,7 +235,7 @@ struct BackgroundTaskTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("Ending the last task, with nothing else entitling it to run, suspends it at once")
+  @Test("The end of the last task suspends an application without another entitlement at once")
   func endingTheLast() {
     var world = World()
     let id = world.make(mail, .background)
@@ -266,7 +258,7 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    "An application on a machine that slept past the lead is warned on wake, with the whole lead")
+    "After a sleep past the lead, an application has the whole lead again")
   func sleptPastTheLead() {
     var world = World()
     let id = world.make(mail, .background)
@@ -297,7 +289,7 @@ struct BackgroundTaskTests {
       world.expired(id) == [TaskID(1), TaskID(1)], "a task's handler is called once in each stint")
   }
 
-  @Test("An expiration without an event stream is in the next registration")
+  @Test("An application without an event stream learns of an expiration when it opens one")
   func expirationWithoutStream() {
     var world = World()
     let id = world.make(mail, .background)
@@ -313,7 +305,7 @@ struct BackgroundTaskTests {
     #expect(registration.remaining == .seconds(4))
   }
 
-  @Test("A new BackgroundTime counts from the start of the present background time")
+  @Test("A new BackgroundTime applies to the present stint, from its start")
   func changedPolicy() {
     var world = World()
     let id = world.make(mail, .background)

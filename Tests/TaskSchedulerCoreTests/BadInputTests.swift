@@ -2,11 +2,11 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§15.7 Invalid input gets an error that names the mistake, and changes nothing")
+@Suite("§15.7 The error for invalid input names the mistake, and the input changes nothing")
 struct BadInputTests {
   private let stranger = InstanceID(99)
 
-  @Test("Requests of unknown instances are answered with the state notRunning")
+  @Test("The reply to a request of an unknown instance is the state notRunning")
   func unknownInstances() {
     var world = World()
     _ = world.make(mail, .background)
@@ -43,7 +43,7 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("Calls of an ended instance do not reach the new instance of the application")
+  @Test("A call of an ended instance does not affect the application's new instance")
   func endedInstance() {
     var world = World()
     let old = world.make(mail, .background)
@@ -69,7 +69,7 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("Launching a running application without a manifest is refused because it runs")
+  @Test("The launch of a running application without a manifest is refused because it runs")
   func launchOfRunning() throws {
     var world = World()
     let instance = world.make(mail, .active)
@@ -99,7 +99,7 @@ struct BadInputTests {
         == .refused(.unknownApplication(key("org.example.x"))))
   }
 
-  @Test("A failed launch is answered with the reason, and the application stays launchable")
+  @Test("The reply to a failed launch has the reason, and the application can be launched again")
   func launchFails() {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
@@ -136,7 +136,7 @@ struct BadInputTests {
     #expect(started.contains(.reply(request, .started(InstanceID(1), leader))))
   }
 
-  @Test("A program that is reported as executed twice is started once")
+  @Test("A second report of an executed program starts no second instance")
   func spawnedTwice() {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
@@ -153,7 +153,7 @@ struct BadInputTests {
     #expect(world.status(id)?.isAware == false)
   }
 
-  @Test("Beyond MaxQueuedCallbacks, no more changes of state are accepted for a silent application")
+  @Test("An application with MaxQueuedCallbacks callbacks changes no state, but can be terminated")
   func queuedCallbacks() {
     var world = World { $0.queuedCallbacksMax = 5 }
     let id = world.register(mail)
@@ -179,7 +179,7 @@ struct BadInputTests {
     #expect(world.status(id)?.ending == .terminatedByOperator)
   }
 
-  @Test("§16 MaxApplicationsPerUser: one user's applications do not count for another user")
+  @Test("§16 MaxApplicationsPerUser does not count the applications of other users")
   func applicationsPerUser() {
     var world = World { $0.applicationsPerUserMax = 2 }
     let first = world.register(mail)
@@ -248,7 +248,7 @@ struct PolicyTests {
     #expect(policy.tasksPerApplicationMax == 1024)
   }
 
-  @Test("Each setting outside its bounds is named")
+  @Test("The error for a setting outside its bounds names the setting")
   func bounds() {
     var policy = Policy()
     policy.expirationLead = policy.backgroundTime
@@ -266,7 +266,7 @@ struct PolicyTests {
   }
 
   @Test(
-    "An instant never passes the end of time",
+    "An instant never exceeds the last possible instant",
     arguments: [
       Duration.seconds(Int64.max), .seconds(18_446_744_073) + .nanoseconds(999_999_999),
       .nanoseconds(Int64.max) + .nanoseconds(Int64.max),
@@ -275,7 +275,7 @@ struct PolicyTests {
     #expect(Instant(nanoseconds: 2).advanced(by: duration) == Instant(nanoseconds: .max))
   }
 
-  @Test("Durations and instants agree to the nanosecond")
+  @Test("The duration between two instants is exact to the nanosecond")
   func arithmetic() {
     let start = Instant(nanoseconds: 5)
     let later = start.advanced(by: .seconds(3) + .nanoseconds(7))
@@ -285,7 +285,7 @@ struct PolicyTests {
     #expect(start.duration(to: Instant(nanoseconds: .max)) == .nanoseconds(Int64.max))
   }
 
-  @Test("Limits at the end of time are never due, and do not trap")
+  @Test("A limit at the last possible instant is never due, and does not trap")
   func unlimited() {
     var world = World {
       $0.callbackTimeout = .seconds(Int64.max)

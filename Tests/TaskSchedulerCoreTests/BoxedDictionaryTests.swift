@@ -10,7 +10,7 @@ struct BoxedDictionaryTests {
     return dictionary
   }()
 
-  @Test("A copy does not change with its original, however a value is changed")
+  @Test("A copy does not change when its original changes")
   func copiesAreIndependent() throws {
     var changed = three
     let index = try #require(changed.index(forKey: 1))
@@ -23,7 +23,7 @@ struct BoxedDictionaryTests {
     #expect(three[1] == ["1"] && three[2] == ["2"] && three[3] == ["3"] && three[4] == nil)
   }
 
-  @Test("It has each key and value once, and equals a dictionary with the same")
+  @Test("A boxed dictionary has each key and its value once")
   func contents() {
     #expect(three.keys.sorted() == [1, 2, 3])
     #expect(three.values.map { $0 }.sorted { $0[0] < $1[0] } == [["1"], ["2"], ["3"]])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("§3 Callbacks")
 struct CallbackTests {
-  /// What makes each of the six be the next to go out.
+  /// Returns a world in which the lifecycle callback `kind` is in flight.
   private func world(awaiting kind: CallbackKind) -> (World, InstanceID) {
     var world = World()
     switch kind {
@@ -50,7 +50,7 @@ struct CallbackTests {
     #expect(!world.effects.contains(.kill(id)), "never early")
     world.advance(by: nanosecond)
     #expect(world.effects.contains(.kill(id)))
-    // What an operator ordered stays the reason (§14).
+    // The operator's order stays the reason (§14).
     #expect(
       world.ends(of: mail) == [kind == .willTerminate ? .terminatedByOperator : .callbackTimeout])
     #expect(world.lastEnd(mail)?.detail == .callback(kind))
@@ -68,7 +68,7 @@ struct CallbackTests {
     #expect(world.ends(of: mail).isEmpty)
   }
 
-  @Test("Each callback has the whole time from its own delivery")
+  @Test("The limit of a callback counts from the delivery of that callback")
   func ownTime() {
     var world = World()
     let id = world.register(mail)
@@ -83,8 +83,8 @@ struct CallbackTests {
 
   @Test(
     """
-    Callbacks to one application are delivered one at a time, in order. An application that skips \
-    an acknowledgement does not get the next
+      The daemon delivers callbacks one at a time and in order; the next one waits for the \
+      acknowledgement
     """)
   func oneAtATime() {
     var world = World()
@@ -194,8 +194,8 @@ struct CallbackTests {
 struct DebuggerTests {
   @Test(
       """
-      While a debugger traces any process of the instance, no time limit of this contract is \
-      enforced for it; when the debugger leaves, the limit runs again from its start: callbacks
+      A debugger that traces a process of the instance stops the limit of a callback, \
+      which restarts when the debugger leaves
       """)
   func callback() {
     var world = World()
@@ -204,7 +204,7 @@ struct DebuggerTests {
     world.advance(by: .seconds(3600))
     #expect(world.state(id) == .inactive)
     world.traced = []
-    // Found out at the next look, a second later at most.
+    // The daemon checks for a debugger every second.
     world.advance(by: .seconds(1))
     world.advance(by: .seconds(6) - nanosecond)
     #expect(world.state(id) == .inactive)
@@ -212,7 +212,7 @@ struct DebuggerTests {
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
 
-  @Test("While a debugger traces it, the background time is unlimited, and then runs again")
+  @Test("A debugger stops the background time, which restarts when the debugger leaves")
   func backgroundTime() {
     var world = World()
     let id = world.make(mail, .background)
@@ -234,8 +234,8 @@ struct DebuggerTests {
 
   @Test(
       """
-      A debugger does not delay an operator's or user's terminate: SIGKILL follows SIGTERM after \
-      TerminateTimeout
+      A debugger does not delay SIGKILL after SIGTERM if an operator or a user terminates \
+      the application
       """, arguments: [false, true])
   func orderedTermination(byUser: Bool) {
     var world = World()
@@ -262,7 +262,7 @@ struct DebuggerTests {
     #expect(world.effects.contains(.kill(id)))
   }
 
-  @Test("The limits that a debugger held run again from an operator's terminate")
+  @Test("A termination by an operator restarts the limits that a debugger has stopped")
   func orderedWhileHeld() {
     var world = World()
     let id = world.register(mail)
@@ -275,7 +275,7 @@ struct DebuggerTests {
     #expect(world.effects.contains(.kill(id)))
   }
 
-  @Test("A debugger does not delay a terminate that joins an end for another reason")
+  @Test("A debugger does not delay a termination that an operator orders during another end")
   func orderedLater() {
     var world = World()
     world.feed(
@@ -321,7 +321,7 @@ struct DebuggerTests {
 
 @Suite("§3 Unaware applications")
 struct UnawareTests {
-  @Test("An unaware application gets no callbacks: its transitions take effect at once")
+  @Test("An unaware application receives no callbacks, and its transitions take effect at once")
   func noCallbacks() {
     var world = World()
     let id = world.adopt(mail)
@@ -337,7 +337,7 @@ struct UnawareTests {
     #expect(world.scheduler.nextDeadline == nil, "no limit runs")
   }
 
-  @Test("Termination is SIGTERM, then SIGKILL after TerminateTimeout = 5 s")
+  @Test("SIGKILL follows SIGTERM after TerminateTimeout = 5 s")
   func termination() {
     var world = World()
     let id = world.adopt(mail)
@@ -350,7 +350,7 @@ struct UnawareTests {
     #expect(world.lastEnd(mail)?.reason == .terminatedByOperator)
   }
 
-  @Test("A SIGKILL that could not be sent is tried again")
+  @Test("The daemon repeats a SIGKILL that it could not send")
   func killRetried() {
     var world = World()
     world.killing = .failing
@@ -365,7 +365,10 @@ struct UnawareTests {
   }
 
   @Test(
-    "An application that opens its event stream later is aware from then on, and gets its state")
+    """
+    An application that opens its event stream later is aware from then on, and receives \
+    its state
+    """)
   func becomesAware() {
     var world = World()
     let id = world.make(mail, .active, isAware: false)

@@ -5,7 +5,7 @@ import Testing
 @Suite("§14 Ends")
 struct EndTests {
   @Test(
-    "Every end has exactly one reason, logged and kept",
+    "Every end has exactly one reason, which the log and the status show",
     arguments: [
       (TaskSchedulerCore.ExitStatus.exited(code: 0), EndReason.exited(code: 0)),
       (.exited(code: 3), .exited(code: 3)),
@@ -24,7 +24,9 @@ struct EndTests {
     }
   }
 
-  @Test("An end has the reason terminatedByOperator or terminatedByUser", arguments: [true, false])
+  @Test(
+    "The reason of a termination is terminatedByOperator or terminatedByUser",
+    arguments: [true, false])
   func terminated(byUser: Bool) {
     var world = World()
     world.obeysTerminate = true
@@ -38,7 +40,7 @@ struct EndTests {
     #expect(world.effects.contains(.reply(request, .ended(End(reason: reason, at: world.now)))))
   }
 
-  @Test("The first reason of an end in progress stays, whichever signal ended the leader")
+  @Test("The first reason of an end stays, whichever signal ends the leader")
   func firstReason() {
     var world = World()
     let id = world.make(mail, .active)
@@ -48,15 +50,15 @@ struct EndTests {
     #expect(world.ends(of: mail) == [.terminatedByUser])
   }
 
-  /// What an operator or the user orders.
+  /// Returns the reason of an end that an operator or the user orders.
   private static func ordered(byUser: Bool) -> EndReason {
     byUser ? .terminatedByUser : .terminatedByOperator
   }
 
   @Test(
       """
-      §14: An operator's or user's terminate is the reason of the end even if the daemon killed \
-      the application because it did not acknowledge willTerminate, and the detail says so
+      §14: A termination by an operator or a user stays the reason of the end if the \
+      application does not acknowledge willTerminate; the detail names the callback
       """, arguments: [true, false])
   func terminateWithoutAnswer(byUser: Bool) {
     var world = World()
@@ -76,8 +78,8 @@ struct EndTests {
 
   @Test(
       """
-      §14: An operator's or user's terminate is the reason of the end even if an outstanding \
-      callback was overdue before
+      §14: A termination by an operator or a user is the reason of the end even if an \
+      earlier callback is late
       """, arguments: [true, false])
   func terminateWhenOverdue(byUser: Bool) {
     var world = World()
@@ -95,8 +97,8 @@ struct EndTests {
 
   @Test(
       """
-      §14: An operator's or user's terminate is the reason of the end even if the daemon is \
-      already ending the application, and it is not launched again
+      §14: A termination by an operator or a user replaces the daemon's reason for an end \
+      in progress, and prevents a relaunch
       """, arguments: [true, false])
   func terminateWhileEnding(byUser: Bool) {
     var world = World()
@@ -113,8 +115,8 @@ struct EndTests {
 
   @Test(
       """
-      §8: An application that a user or an operator terminated is not launched by the next daemon, \
-      even if the daemon stopped before the end
+      §8: The next daemon does not launch an application that an operator or a user has \
+      terminated, even if the daemon stopped before the end
       """)
   func stoppedWhileOrdered() {
     var world = World()
@@ -126,7 +128,7 @@ struct EndTests {
     #expect(world.spawned.isEmpty)
   }
 
-  @Test("An application that opts out ends with optedOut")
+  @Test("An application without multitasking ends when it leaves the foreground: optedOut")
   func optedOut() {
     var world = World()
     world.obeysTerminate = true
@@ -142,7 +144,7 @@ struct EndTests {
     #expect(world.ends(of: mail) == [.optedOut])
   }
 
-  @Test("After a double terminate, each request is answered when the leader has exited")
+  @Test("Each of two requests to terminate is answered when the leader has exited")
   func everyWaiterIsAnswered() {
     var world = World()
     let id = world.make(mail, .active)
@@ -156,7 +158,7 @@ struct EndTests {
     #expect(Array(last) == [.reply(first, .ended(end)), .reply(second, .ended(end))])
   }
 
-  @Test("While an application is being ended, changes of state are refused with Terminating")
+  @Test("A change of state is refused with Terminating while the application is terminating")
   func terminating() {
     var world = World()
     _ = world.make(mail, .active)
@@ -168,8 +170,8 @@ struct EndTests {
 
   @Test(
       """
-      A stop ends instances with schedulerStopped, and §15: a process never stays suspended when \
-      no daemon manages it
+      §15: A stop of the scheduler resumes all processes and ends the instances: \
+      schedulerStopped
       """,
     arguments: [ApplicationState.active, .inactive, .background, .suspended])
   func stopped(_ state: ApplicationState) {
@@ -185,7 +187,7 @@ struct EndTests {
     #expect(world.scheduler.nextDeadline == nil)
   }
 
-  @Test("A stop resumes an application that is about to be suspended, too")
+  @Test("A stop of the scheduler cancels a suspension in progress")
   func stoppedWhileSuspending() {
     var world = World()
     world.suspending = .never
@@ -196,7 +198,7 @@ struct EndTests {
     #expect(world.effects.contains(.resume(id)))
   }
 
-  @Test("A stop answers every outstanding request for an end or a launch")
+  @Test("A stop of the scheduler answers every outstanding request for an end or a launch")
   func stoppedAnswers() {
     var world = World()
     world.spawning = .never
@@ -228,7 +230,7 @@ struct EndTests {
     #expect(!world.effects.contains(.suspend(id)))
   }
 
-  @Test("At most MaxEndedApplications of a user are remembered, the most recent ones")
+  @Test("The scheduler keeps the MaxEndedApplications most recently ended applications of a user")
   func endedAreForgotten() {
     var world = World { $0.endedApplicationsMax = 3 }
     for number in 1...10 {
@@ -254,7 +256,7 @@ struct EndTests {
     #expect(world.scheduler.statuses(at: world.now).count <= 3)
   }
 
-  @Test("An application whose manifest is removed during a failing launch is forgotten")
+  @Test("The scheduler forgets an application whose manifest is removed during a failing launch")
   func launchedInVain() {
     var world = World()
     world.spawning = .never
@@ -266,7 +268,7 @@ struct EndTests {
     #expect(world.scheduler.statuses(at: world.now).isEmpty)
   }
 
-  @Test("A failed launch is remembered with its reason and time until the application runs")
+  @Test("The scheduler keeps the reason and time of a failed launch until the application runs")
   func launchFailure() throws {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
@@ -284,7 +286,7 @@ struct EndTests {
     #expect(remembered() == nil)
   }
 
-  @Test("An application that ends and starts repeatedly is remembered once")
+  @Test("The scheduler keeps an application that ends several times only once")
   func endedOften() {
     var world = World { $0.endedApplicationsMax = 2 }
     for _ in 1...10 { _ = world.make(mail, .notRunning) }

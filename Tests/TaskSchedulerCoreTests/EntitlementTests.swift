@@ -38,8 +38,8 @@ struct EntitlementTests {
 
   @Test(
       """
-      Audio that plays (mode audio), running location updates (mode location) and an event being \
-      handled each entitle an application; when it ends the application is suspended
+      Audio (mode audio), location updates (mode location) and an event that is being \
+      handled each entitle an application until they end
       """, arguments: Activity.allCases)
   func activity(_ activity: Activity) {
     var (world, id) = busy()
@@ -53,7 +53,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("Events are counted: the last one handled suspends")
+  @Test("An application with several events is suspended when it has handled the last one")
   func severalEvents() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -65,7 +65,8 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("Nothing else. Audio or location of a suspended application does not resume it",
+  @Test(
+    "Audio or location of a suspended application does not resume it",
     arguments: [Activity.audio, .location])
   func suspendedStays(_ activity: Activity) {
     var (world, id) = busy()
@@ -74,7 +75,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("When the last of these ends, it is suspended", arguments: [true, false])
+  @Test("The end of the last entitlement suspends the application", arguments: [true, false])
   func lastOfSeveral(taskEndsFirst: Bool) {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -89,7 +90,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("Asking for what is not declared is refused with ModeNotDeclared")
+  @Test("A request that needs an undeclared mode is refused with ModeNotDeclared")
   func notDeclared() {
     var world = World()
     let id = world.make(mail, .background)
@@ -113,7 +114,7 @@ struct EntitlementTests {
     #expect(world.status(id)?.entitlements == [.audio])
   }
 
-  @Test("Audio continues past the limit without a task, and its end suspends the application")
+  @Test("The end of audio after the limit suspends an application without a task")
   func audioOutlastsWithoutTask() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -127,10 +128,7 @@ struct EntitlementTests {
   }
 
   @Test(
-      """
-      Audio continues past the limit with a task: the application is warned, and killed when it \
-      ends
-      """)
+    "The end of audio after the limit kills an application with an outstanding task")
   func audioOutlastsWithTask() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -142,7 +140,7 @@ struct EntitlementTests {
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }
 
-  @Test("A task that begins after the limit while audio plays is warned at once with no time left")
+  @Test("A task that begins after the limit during audio expires at once, with no time left")
   func taskAfterTheLimit() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -156,7 +154,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("A task of the foreground continues in the background and keeps the application running")
+  @Test("A task that began in the foreground entitles the application to run in the background")
   func taskFromTheForeground() {
     var world = World()
     let id = world.adopt(mail, task: "command")
@@ -165,7 +163,7 @@ struct EntitlementTests {
     #expect(world.status(id)?.tasks.map(\.name) == ["command"])
   }
 
-  @Test("When the debugger leaves an application past its limit, the task has its time again")
+  @Test("When a debugger leaves an application past its limit, a task has the whole time again")
   func debuggerHoldsTheKill() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -190,7 +188,7 @@ struct EntitlementTests {
     world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.status(id)?.isSuspending == true)
     world.traced = [id]
-    // Its call was on the way when its processes were to be stopped.
+    // The application sent the call before the daemon stopped its processes.
     world.begin(id)
     #expect(world.status(id)?.isSuspending == false)
     #expect(world.effects.last == .resume(id))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("Every \"why?\" has an answer")
+@Suite("The explanation of an application's state")
 struct ExplanationTests {
   private func explanation(_ world: World) -> Explanation? {
     world.scheduler.explanation(of: mail)
@@ -18,7 +18,11 @@ struct ExplanationTests {
     #expect(explanation(World()) == nil)
   }
 
-  @Test("An application that was displaced with a task: by which one, and its limits in order")
+  @Test(
+    """
+    The explanation of a displaced application names the other application and its own \
+    limits
+    """)
   func background() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -35,7 +39,7 @@ struct ExplanationTests {
       ])
   }
 
-  @Test("The nearest limit is the time of the next action", arguments: 0..<3)
+  @Test("The nearest limit is the instant of the scheduler's next action", arguments: 0..<3)
   func nearest(step: Int) {
     var world = World()
     let id = world.make(mail, .active)
@@ -45,7 +49,11 @@ struct ExplanationTests {
     #expect(explanation(world)?.limits.first?.at == world.scheduler.nextDeadline)
   }
 
-  @Test("A suspended application: its last entitlement, and when that ended")
+  @Test(
+    """
+    The explanation of a suspended application has its last entitlement and the time of \
+    its end
+    """)
   func suspended() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -64,7 +72,7 @@ struct ExplanationTests {
     #expect(told.limits.isEmpty)
   }
 
-  @Test("An application without tasks is suspended when its last callback is acknowledged")
+  @Test("The explanation names the acknowledgement that suspended an application without tasks")
   func callback() {
     var world = World()
     let id = world.make(mail, .active)
@@ -75,7 +83,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.lastEntitlement == nil, "the foreground needs none")
   }
 
-  @Test("An application that is woken and begins no task is suspended when its time is over")
+  @Test("The explanation names the event whose time ended without a task")
   func eventTime() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -90,7 +98,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.lastEntitlement?.kind == .eventTime)
   }
 
-  @Test("An application that was killed for a callback: which one it did not acknowledge")
+  @Test("The explanation of a kill for a callback names the callback")
   func callbackTimeout() {
     var world = World()
     let id = world.make(mail, .active)
@@ -104,7 +112,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.limits.isEmpty == true)
   }
 
-  @Test("An application that was killed for its background time: its outstanding tasks")
+  @Test("The explanation of a kill for the background time names the outstanding tasks")
   func backgroundTimeExpired() {
     var world = World()
     let id = world.make(mail, .active)
@@ -119,8 +127,8 @@ struct ExplanationTests {
 
   @Test(
       """
-      An application that was terminated for memory: its class, its memory, the next ones, the \
-      warning
+      The explanation of a termination for memory has the class, the memory, the next \
+      candidates and the warning
       """)
   func memory() throws {
     var world = World()
@@ -144,8 +152,8 @@ struct ExplanationTests {
 
   @Test(
       """
-      An application that was suspended under memory pressure was not warned; the time of the \
-      choice is kept
+      The explanation of a termination for memory says that a suspended application had no \
+      warning, and how long the choice took
       """)
   func memoryOfSuspended() throws {
     var world = World()
@@ -161,7 +169,7 @@ struct ExplanationTests {
     #expect(choice.runnersUp.isEmpty && choice.classCount == 1)
   }
 
-  @Test("An application that was killed for a background rule: the lock, the GPUs, the CPUs")
+  @Test("The explanation of a kill for a background rule names the lock, or the use of GPU or CPU")
   func rules() {
     func end(_ change: (inout World, InstanceID) -> Void) -> EndDetail? {
       var world = World {
@@ -199,7 +207,7 @@ struct ExplanationTests {
       } == .processor(.milliseconds(7_500), within: .seconds(10), share: .usual(percent: 50)))
   }
 
-  @Test("The explanation of an end for memory survives the daemon")
+  @Test("The explanation of an end for memory survives a restart of the daemon")
   func memoryAfterCrash() throws {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -212,7 +220,7 @@ struct ExplanationTests {
     #expect(explanation(world) == before)
   }
 
-  @Test("An explanation survives the daemon")
+  @Test("An explanation survives a restart of the daemon")
   func crash() throws {
     var world = World()
     let id = world.make(mail, .active)

@@ -5,13 +5,13 @@ import Testing
 
 private let start = Instant(nanoseconds: 3_600_000_000_000)
 private let minute = Duration.seconds(60)
-/// How long before its deadline a call is due, of all intervals of 2 s and more.
+/// The time from the planned call to the deadline, for all intervals of 2 s and more.
 private let lead = Duration.milliseconds(100)
 
 private func at(_ time: Duration) -> Instant { start.advanced(by: time) }
 
 extension KeepAlivePlanner {
-  /// Handlers 1, 2, … that are due after so many minutes, all set at `start`.
+  /// Sets handlers 1, 2, … at `start`, each due after the given number of minutes.
   fileprivate init(minutes: Int...) {
     self.init()
     for (index, period) in minutes.enumerated() {
@@ -19,7 +19,7 @@ extension KeepAlivePlanner {
     }
   }
 
-  /// Runs the next burst at its time. Returns when that was, and who was called.
+  /// Runs the next burst at its time. Returns the instant and the called handlers.
   fileprivate mutating func next() -> (at: Instant, called: [UInt64]) {
     guard let nextBurst else { preconditionFailure("there is no handler") }
     return (nextBurst, burst(at: nextBurst).map(\.number))
@@ -28,7 +28,7 @@ extension KeepAlivePlanner {
 
 @Suite("§6 Keep-alive: the handlers of each burst")
 struct KeepAlivePlannerTests {
-  @Test("The machine wakes as rarely as the deadlines allow, and never without a handler")
+  @Test("The machine wakes only for handlers, and as rarely as their deadlines allow")
   func empty() {
     var planner = KeepAlivePlanner()
     #expect(planner.nextBurst == nil)
@@ -37,7 +37,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.plannedBurst(of: InstanceID(1)) == nil)
   }
 
-  @Test("The handlers of all applications run in common bursts; a deadline at the next one waits")
+  @Test("The handlers of all applications run in common bursts, unless they can wait for the next")
   func commonBursts() {
     var planner = KeepAlivePlanner(minutes: 10, 20, 25, 60)
     var runs: [[UInt64]] = []
@@ -50,10 +50,7 @@ struct KeepAlivePlannerTests {
   }
 
   @Test(
-      """
-      A call is due a twentieth of the interval before its deadline, at most 100 ms, and never \
-      later
-      """,
+    "The planner plans a call a twentieth of the interval before its deadline, at most 100 ms",
     arguments: [
       (interval: .nanoseconds(1), lead: .zero), (.milliseconds(20), .milliseconds(1)),
       (.seconds(1), .milliseconds(50)), (.seconds(2), lead), (.seconds(600), lead),
@@ -69,7 +66,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.plannedBurst(of: InstanceID(1)) == keepAlive.due)
   }
 
-  @Test("An application that gets a call late by at most the lead gets it before the deadline")
+  @Test("A call that is late by at most the lead comes before the deadline")
   func withinTheLead() throws {
     var planner = KeepAlivePlanner(minutes: 10)
     var last = start
@@ -83,14 +80,14 @@ struct KeepAlivePlannerTests {
     }
   }
 
-  @Test("No handler is called before it is due")
+  @Test("The planner calls no handler before it is due")
   func notEarlier() {
     var planner = KeepAlivePlanner(minutes: 10)
     #expect(planner.burst(at: at(minute * 10 - .nanoseconds(1))).isEmpty)
     #expect(planner.burst(at: at(minute * 10)) == [InstanceID(1)])
   }
 
-  @Test("Handlers are called in the order of their deadlines, then of their ids")
+  @Test("The planner calls handlers in the order of their deadlines, then of their ids")
   func order() {
     var planner = KeepAlivePlanner()
     planner.set(InstanceID(3), interval: minute * 10, at: start)
@@ -100,7 +97,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.next().called == [3, 9, 4, 2])
   }
 
-  @Test("The interval counts from the last call, and again from a change of it")
+  @Test("The interval counts from the last call or the last change of the interval")
   func change() {
     var planner = KeepAlivePlanner(minutes: 10, 10)
     #expect(planner.next().called == [1, 2])
@@ -113,7 +110,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.next() == (at: at(minute * 41), called: [1, 2]))
   }
 
-  @Test("A handler is cleared by the application, by its termination, and in notRunning")
+  @Test("The planner forgets a removed handler")
   func removal() {
     var planner = KeepAlivePlanner(minutes: 10, 20)
     planner.remove(InstanceID(1))
@@ -125,7 +122,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.all.isEmpty)
   }
 
-  @Test("A handler that was due while the machine slept is called at once on wake")
+  @Test("The planner calls a handler that was due during the machine's sleep at once after it")
   func sleptPastDeadlines() {
     var planner = KeepAlivePlanner(minutes: 10, 20, 45, 60)
     let woken = at(minute * 33)
@@ -135,7 +132,7 @@ struct KeepAlivePlannerTests {
   }
 
   @Test(
-    "Late bursts cause no drift of later ones",
+    "A late burst does not delay the following bursts",
     arguments: [Duration.nanoseconds(1), .milliseconds(3), .seconds(2)])
   func noDrift(lateness: Duration) {
     var planner = KeepAlivePlanner(minutes: 10, 20, 30)
@@ -149,14 +146,14 @@ struct KeepAlivePlannerTests {
     #expect(runs == [1: 600, 2: 300, 3: 200])
   }
 
-  @Test("A wake-up that happens anyway is used as a burst if that saves one")
+  @Test("The planner uses a wake-up for another reason as a burst if that saves a wake-up")
   func wakeUpUsed() {
     var planner = KeepAlivePlanner(minutes: 12, 24)
     #expect(planner.useWakeUp(at: at(minute * 9 - .nanoseconds(1))).isEmpty)
     #expect(planner.useWakeUp(at: at(minute * 9)) == [InstanceID(1)])
     #expect(planner.nextBurst == at(minute * 21))
     #expect(planner.useWakeUp(at: at(minute * 10)).isEmpty)
-    // It may also be one that is necessary.
+    // A necessary burst is a wake-up, too.
     #expect(planner.useWakeUp(at: at(minute * 21)).map(\.number) == [1, 2])
     #expect(planner.nextBurst == at(minute * 33))
   }
@@ -170,10 +167,10 @@ struct KeepAlivePlannerTests {
   }
 }
 
-@Suite("§6 Keep-alive: bursts beside every possible schedule")
+@Suite("§6 Keep-alive: the planner compared with the best schedule")
 struct KeepAliveOptimumTests {
-  /// Every way to run handlers, tick by tick, as far as its future goes: what is left until each
-  /// deadline, and the least that it has cost to come there.
+  /// Searches all schedules for the lowest cost, tick by tick. A state is the number of ticks to
+  /// each deadline.
   private struct Search {
     let intervals: [Int]
     private var leastCost: [[Int]: Int]
@@ -183,7 +180,8 @@ struct KeepAliveOptimumTests {
       leastCost = [left: 0]
     }
 
-    /// One tick passes; then any handlers may run, and those whose deadline it is must.
+    /// Advances all schedules by a tick, in which any handlers may run. A handler must run at its
+    /// deadline.
     mutating func tick(mayRun: Bool = true, cost: (Int) -> Int) {
       var next: [[Int]: Int] = [:]
       for (left, count) in leastCost {
@@ -199,8 +197,8 @@ struct KeepAliveOptimumTests {
     var best: Int? { leastCost.values.min() }
   }
 
-  /// Pairs of handlers of 2 to 7 ticks and threes of 2 to 4, at all moments of the intervals; a
-  /// tick is a second, and each interval a lead longer than so many.
+  /// Pairs of intervals of 2 to 7 ticks and triples of 2 to 4, at each phase of the intervals. A
+  /// tick is a second. The actual interval is longer by the lead.
   private static let cases: [(intervals: [Int], left: [Int])] = {
     var sets = (2...7).flatMap { first in (first...7).map { [first, $0] } }
     for first in 2...4 {
@@ -218,7 +216,7 @@ struct KeepAliveOptimumTests {
     }
   }()
 
-  @Test("The machine wakes, and each handler runs, as rarely as the deadlines allow")
+  @Test("No other schedule has fewer wake-ups, or fewer runs of a handler")
   func fewest() {
     for (intervals, left) in Self.cases {
       var planner = KeepAlivePlanner()
@@ -228,12 +226,12 @@ struct KeepAliveOptimumTests {
           at: at(.seconds(10 + left[index] - interval)))
       }
       var wakeUps = Search(intervals: intervals, left: left)
-      // Each handler by itself, at the planner's bursts.
+      // The best schedule of each single handler that runs only at the planner's bursts.
       var runs = intervals.indices.map { Search(intervals: [intervals[$0]], left: [left[$0]]) }
       var burstCount = 0
       var runCounts = intervals.map { _ in 0 }
       for tick in 1...20 {
-        // Runs are counted over the first ticks; the others show what could not have gone on.
+        // The search needs the later ticks only to discard schedules that would miss a deadline.
         let counts = tick <= 12
         let called = planner.burst(at: at(.seconds(10 + tick)))
         burstCount += called.isEmpty ? 0 : 1

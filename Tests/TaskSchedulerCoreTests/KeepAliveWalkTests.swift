@@ -2,16 +2,16 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// Handlers that come, change and leave at any moment, and a device that wakes for them alone or
-/// also for other things. What must hold is found out without the planner's help.
+/// Sets, changes and removes handlers at random. The device wakes for handlers only, or also for
+/// other reasons. The walk computes the deadlines independently of the planner.
 private struct KeepAliveWalk {
-  /// What a handler was promised.
+  /// What the walk knows about a handler.
   private struct Promise {
     var interval: Duration
     var countedFrom: Instant
     var runs = 0
     var deadline: Instant { countedFrom.advanced(by: interval) }
-    /// Intervals are long: the lead is the longest.
+    /// All intervals are long enough for the longest lead.
     var due: Instant { countedFrom.advanced(by: interval - .milliseconds(100)) }
   }
 
@@ -38,7 +38,7 @@ private struct KeepAliveWalk {
   }
 
   private mutating func set(_ id: InstanceID) {
-    // Often the same intervals, so that deadlines meet.
+    // Two kinds of intervals, so that deadlines often coincide.
     let interval = seconds(10...60) * (Bool.random(using: &generator) ? 60 : 59)
     planner.set(id, interval: interval, at: now)
     promises[id] = Promise(
@@ -55,7 +55,7 @@ private struct KeepAliveWalk {
     }
   }
 
-  /// Goes on to `end`, and wakes the device when the planner wants it.
+  /// Advances the time to `end`, and runs the planned bursts until then.
   mutating func advance(to end: Instant) throws {
     while let next = planner.nextBurst, next <= end {
       #expect(next == promises.values.map(\.due).min(), "woken when the earliest is due")
@@ -66,7 +66,7 @@ private struct KeepAliveWalk {
     now = max(now, end)
   }
 
-  /// The device wakes for something else.
+  /// Wakes the device for another reason.
   mutating func wakeByItself() throws {
     let isUsed = try run { $0.useWakeUp(at: $1) }
     usedCount += isUsed ? 1 : 0
@@ -92,7 +92,7 @@ private struct KeepAliveWalk {
     return true
   }
 
-  /// Anything, some minutes after the last thing.
+  /// Performs a random change up to 15 minutes after the last one.
   mutating func step(changes: Bool, wakesByItself: Bool) throws {
     try advance(to: now.advanced(by: seconds(0...900)))
     switch Int.random(in: 0..<5, using: &generator) {
@@ -105,11 +105,11 @@ private struct KeepAliveWalk {
   }
 }
 
-@Suite("§6 Keep-alive: handlers are set, changed and cleared at any time")
+@Suite("§6 Keep-alive: random changes of handlers")
 struct KeepAliveWalkTests {
   private static let seeds = 1...12 as ClosedRange<UInt64>
 
-  @Test("The handler is called at least once before each interval ends", arguments: seeds)
+  @Test("The planner calls each handler before its interval ends", arguments: seeds)
   func neverLate(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<400 { try walk.step(changes: true, wakesByItself: true) }
@@ -118,11 +118,12 @@ struct KeepAliveWalkTests {
   }
 
   @Test(
-    "Wake-ups are as few as if every handler ran at every burst",
+    "The planner needs no more wake-ups than one that runs every handler at every burst",
     arguments: seeds)
   func lowerBound(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
-    // Each that runs at a burst can wait the longer for the next: none wakes the device less often.
+    // A handler that runs early can wait longer for its next burst. So this planner has the fewest
+    // wake-ups.
     var everybody = KeepAlivePlanner()
     var count = 0
     for _ in 0..<400 {
@@ -141,7 +142,10 @@ struct KeepAliveWalkTests {
   }
 
   @Test(
-    "A used wake-up saves three quarters of one, and no handler runs more than 4/3 as often",
+    """
+    Used wake-ups save three quarters of their number, and a handler runs at most 4/3 as \
+    often
+    """,
     arguments: seeds)
   func wakeUps(seed: UInt64) throws {
     var alone = KeepAliveWalk(seed: seed)
@@ -163,7 +167,7 @@ struct KeepAliveWalkTests {
     }
   }
 
-  @Test("The planned burst is the one at which the handler runs", arguments: seeds)
+  @Test("The planner calls a handler at the burst that it has planned", arguments: seeds)
   func planned(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<100 { try walk.step(changes: true, wakesByItself: true) }
@@ -178,7 +182,7 @@ struct KeepAliveWalkTests {
     }
   }
 
-  @Test("A planner that was stored and restored behaves as the original", arguments: seeds)
+  @Test("A restored planner behaves like the original", arguments: seeds)
   func restored(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<100 { try walk.step(changes: true, wakesByItself: true) }
@@ -194,7 +198,7 @@ struct KeepAliveWalkTests {
     #expect(walk.called == other.called)
   }
 
-  @Test("A keep-alive interval of 0 s or less is refused", arguments: [0, -1])
+  @Test("The stored form refuses a keep-alive interval of 0 s or less", arguments: [0, -1])
   func badInterval(seconds: Int) {
     let keepAlive = KeepAlive(interval: .seconds(seconds), countedFrom: Instant(nanoseconds: 0))
     let bytes = StoredWriter.bytes(of: [InstanceID(1): keepAlive])

@@ -6,7 +6,7 @@ private let unheardOf = SocketID(99)
 
 @Suite("§7 Managed sockets")
 struct ManagedSocketTests {
-  @Test("Needs mode voip; what is not declared is refused with ModeNotDeclared")
+  @Test("A socket of an application without the mode voip is refused: ModeNotDeclared")
   func mode() {
     var world = World()
     let id = world.register(mail)
@@ -14,7 +14,7 @@ struct ManagedSocketTests {
     #expect(world.effects.contains(.socket(.release(id, unheardOf))), "it is not kept")
   }
 
-  @Test("The application passes a socket, which the daemon holds from then on")
+  @Test("The daemon holds a socket that the application has passed")
   func handedOver() throws {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -23,12 +23,12 @@ struct ManagedSocketTests {
     let held = try #require(effects.firstIndex(of: .socket(.hold(id, SocketID(7)))))
     let answered = try #require(effects.firstIndex(of: .reply(request, .managed(SocketID(7)))))
     #expect(held < answered)
-    // Handed over once more, it is the same.
+    // A second call with the same socket has the same result.
     #expect(
       world.ask { .socket(.manage($0, id, SocketID(7))) } == .managed(SocketID(7)))
   }
 
-  @Test("§16 MaxSocketsPerApplication = 64; an application that ends or has ended passes none")
+  @Test("§16 An application may pass MaxSocketsPerApplication = 64 sockets until its end begins")
   func refusals() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -68,8 +68,8 @@ struct ManagedSocketTests {
 
   @Test(
       """
-      A socket that arrives during the suspension, or by a call that was sent before it, is \
-      watched at once
+      The daemon watches a socket at once that the application passed before or during its \
+      suspension
       """)
   func handedOverAtTheEnd() throws {
     var world = World()
@@ -90,7 +90,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("A socket is watched when the daemon has stopped the processes again after an absence")
+  @Test("A restarted daemon watches a socket when it has stopped the processes again")
   func handedOverAfterAbsence() throws {
     var world = World()
     let id = world.makeVoIP(mail, .suspended)
@@ -102,7 +102,7 @@ struct ManagedSocketTests {
     #expect(world.position(of: .socket(.watch(id))) != nil)
   }
 
-  @Test("An application without managed sockets is not watched")
+  @Test("The daemon watches no application without managed sockets")
   func none() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -116,7 +116,10 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "When data, an error or a hang-up arrives, the application is resumed and told which socket",
+    """
+    Data, an error or a hang-up resumes the application, which receives the name of the \
+    socket
+    """,
     arguments: [SocketConditions.data, .error, .hangUp, .urgentData, [.data, .hangUp]])
   func woken(_ conditions: SocketConditions) throws {
     var world = World()
@@ -135,7 +138,7 @@ struct ManagedSocketTests {
     #expect(world.delivered(id).isEmpty, "suspended | an event that it must handle | none")
   }
 
-  @Test("Several ready sockets are reported together, and unknown ones are not")
+  @Test("One event reports all ready sockets of the application, and no unknown ones")
   func several() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -153,7 +156,7 @@ struct ManagedSocketTests {
     }
   }
 
-  @Test("An application has EventTime = 10 s, then it is suspended again")
+  @Test("An application is suspended again EventTime = 10 s after an event")
   func eventTime() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -167,7 +170,7 @@ struct ManagedSocketTests {
     #expect(world.effects.contains(.socket(.watch(id))), "it is watched again")
   }
 
-  @Test("An application is suspended earlier when it acknowledges the event")
+  @Test("The acknowledgement of the event suspends the application")
   func acknowledged() throws {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -180,7 +183,7 @@ struct ManagedSocketTests {
       world.ask { .application(.acknowledge($0, id, event)) } == .refused(.unknownCallback(event)))
   }
 
-  @Test("An application may begin a background task for more time")
+  @Test("A background task extends the time of an event")
   func task() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -192,7 +195,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("Each of two events has its own time and acknowledgement")
+  @Test("Each of two events has a limit and an acknowledgement of its own")
   func two() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -205,7 +208,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("Data that arrives between the last read and the suspension must wake it too")
+  @Test("Data that arrives between the last read and the suspension resumes the application, too")
   func lastRead() {
     var world = World()
     world.suspending = .never
@@ -214,7 +217,7 @@ struct ManagedSocketTests {
     world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.forget()
-    // It is handed over while its processes are being stopped, and watched as soon as they are.
+    // The application passes a socket while the daemon stops its processes.
     let late = world.manage(id)
     let effects = world.feed(.process(.suspensionCompleted(id)))
     #expect(effects.contains(.socket(.watch(id))))
@@ -222,7 +225,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("An event that was sent before the connection closed is sent again")
+  @Test("The daemon sends an unacknowledged event again on a new connection")
   func lostStream() throws {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -252,7 +255,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.release($0, id, socket)) } == .refused(.invalidState(.notRunning)))
   }
 
-  @Test("Data for an application that is being killed does not wake it")
+  @Test("Data does not resume an application that is being killed")
   func killed() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -271,7 +274,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.release($0, id, SocketID(1))) } == .refused(.unknownSocket(SocketID(1))))
   }
 
-  @Test("After the daemon's death, a socket is watched again when the processes are stopped")
+  @Test("A restarted daemon watches a socket again when the processes are stopped")
   func daemonDies() throws {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -283,7 +286,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("A socket is not watched while processes that cannot be stopped run")
+  @Test("The daemon watches no socket of an application whose processes it cannot stop")
   func notStopped() throws {
     var world = World()
     let (id, _) = suspendedWithSocket(&world)
@@ -294,7 +297,7 @@ struct ManagedSocketTests {
     #expect(world.effects.contains(.socket(.stopWatching(id))))
   }
 
-  @Test("A descriptor that the daemon has lost is reported as unwatched")
+  @Test("The application learns that the daemon has lost the descriptor of a socket")
   func lost() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -309,7 +312,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.release($0, id, socket)) } == .refused(.unknownSocket(socket)))
   }
 
-  @Test("A socket that the application has closed is not managed any more")
+  @Test("The daemon releases a socket that the application has closed")
   func closed() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -320,7 +323,7 @@ struct ManagedSocketTests {
     #expect(world.changes(of: mail) == [.socketReleased(socket)])
   }
 
-  @Test("§3 While a debugger traces the application, the time of an event is not over")
+  @Test("§3 A debugger stops the limit of an event")
   func debugger() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)

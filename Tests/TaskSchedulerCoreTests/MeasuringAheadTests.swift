@@ -2,12 +2,12 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§11 Memory: applications are measured before one must be terminated")
+@Suite("§11 Memory: the scheduler measures applications before it must choose one")
 struct MeasuringAheadTests {
   private let lead = Policy.memoryMeasuringLead
 
-  /// Pressure with less than the floor available, and these suspended; the test answers how much
-  /// they use.
+  /// Returns a world with memory pressure below the floor, and the applications in `state`. The
+  /// test itself feeds the sizes.
   private func pressed(
     _ apps: [ApplicationKey], _ state: ApplicationState = .suspended
   ) -> (World, [InstanceID]) {
@@ -37,15 +37,15 @@ struct MeasuringAheadTests {
     }.last
   }
 
-  /// As long as the warning has its time, but for the lead.
+  /// Returns the time from the warning until the scheduler measures.
   private func untilLead(_ world: World) -> Duration {
     world.scheduler.policy.memoryWarningTime - lead
   }
 
   @Test(
       """
-      If pressure lasts, applications are measured during the warning's time and one is ended \
-      after it
+      Under lasting pressure, the scheduler measures shortly before the warning time ends, \
+      and then terminates one application
       """)
   func exactly() {
     var (world, ids) = pressed([mail, music])
@@ -65,7 +65,7 @@ struct MeasuringAheadTests {
     #expect(choice(world, music)?.runnersUp.map(\.application) == [mail])
   }
 
-  @Test("If the warning has less time than measuring takes, applications are measured after it")
+  @Test("With a short MemoryWarningTime, the scheduler measures applications at once")
   func shortTime() throws {
     var world = World { $0.memoryWarningTime = .milliseconds(10) }
     let (id, running) = (world.make(mail, .suspended), world.make(music, .active))
@@ -80,7 +80,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail] && askings(world) == 1)
   }
 
-  @Test("If memory is free again after the warning's time, no application is terminated")
+  @Test("The scheduler terminates no application if memory is available after the warning time")
   func backMeanwhile() {
     var (world, ids) = pressed([mail])
     world.advance(by: untilLead(world))
@@ -92,7 +92,7 @@ struct MeasuringAheadTests {
     #expect(world.scheduler.memory.measurement == nil, "of no use any more")
   }
 
-  @Test("Sizes that arrive after the pressure are discarded")
+  @Test("The scheduler discards sizes that arrive after the pressure")
   func lateAndCalm() {
     var (world, ids) = pressed([mail])
     world.available = 500
@@ -103,7 +103,7 @@ struct MeasuringAheadTests {
     #expect(world.scheduler.nextDeadline == nil && world.chosen.isEmpty)
   }
 
-  @Test("Sizes that arrive after the warning's time lead to the choice when they arrive")
+  @Test("The scheduler chooses when the sizes arrive, if that is after the warning time")
   func late() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world) + lead)
@@ -115,7 +115,11 @@ struct MeasuringAheadTests {
     #expect(choice(world, mail)?.choosingTime == .milliseconds(15))
   }
 
-  @Test("An application that came to the foreground after it was measured is not chosen")
+  @Test(
+    """
+    The scheduler does not choose an application that came to the foreground after its \
+    measurement
+    """)
   func foregroundMeanwhile() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world))
@@ -125,7 +129,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music] && world.state(ids[0]).isForeground)
   }
 
-  @Test("An application that ended after it was measured is not chosen")
+  @Test("The scheduler does not choose an application that ended after its measurement")
   func endedMeanwhile() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world))
@@ -135,7 +139,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("If an application was suspended since, all are measured again")
+  @Test("The scheduler measures again if an application was suspended after the measurement")
   func suspendedMeanwhile() {
     var (world, ids) = pressed([mail])
     let late = world.make(music, .background)
@@ -149,7 +153,11 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("If the largest has ended and the others were not read completely, they are measured again")
+  @Test(
+    """
+    The scheduler measures again if the largest application has ended and the rest is \
+    estimated
+    """)
   func estimates() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world))
@@ -160,7 +168,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail], "but not for ever")
   }
 
-  @Test("The size of a suspended application stays valid until the next trigger")
+  @Test("The size of a suspended application is valid until the next trigger")
   func nextTrigger() {
     var (world, ids) = pressed([mail, music])
     world.available = 150
@@ -174,7 +182,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail] && askings(world) == 1)
   }
 
-  @Test("The size of a running application is measured at each trigger near the floor")
+  @Test("The scheduler measures a running application at each trigger near the floor")
   func nextTriggerOfRunning() {
     var (world, ids) = pressed([mail, music], .background)
     world.available = 150
@@ -190,7 +198,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music] && askings(world) == 2)
   }
 
-  @Test("An old size of a running application is not used for the choice")
+  @Test("The scheduler does not choose by an old size of a running application")
   func old() {
     var (world, ids) = pressed([mail, music], .background)
     world.available = 500
@@ -204,7 +212,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("An application that ran in between is measured again, even if it is suspended")
+  @Test("The scheduler measures a suspended application again that ran after its measurement")
   func ranMeanwhile() {
     var (world, ids) = pressed([mail])
     world.available = 150
@@ -221,7 +229,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen.isEmpty && askings(world) == 2)
   }
 
-  @Test("Far above the floor no application is measured, however often a trigger fires")
+  @Test("The scheduler measures no application far above the floor, however often a trigger fires")
   func farAbove() {
     var (world, ids) = pressed([mail], .background)
     world.available = 500
@@ -234,7 +242,7 @@ struct MeasuringAheadTests {
     #expect(askings(world) == 1)
   }
 
-  @Test("Below half the floor the choice does not wait for the time, but for pending sizes")
+  @Test("Below half the floor, the choice waits for pending sizes, but not for the warning time")
   func critical() {
     var (world, ids) = pressed([mail])
     world.advance(by: untilLead(world))
@@ -246,7 +254,7 @@ struct MeasuringAheadTests {
   }
 
   @Test(
-    "A restarted daemon measures again, whether the sizes had arrived or not",
+    "A restarted daemon measures again, even if the sizes had arrived",
     arguments: [false, true])
   func restarted(_ hadCome: Bool) throws {
     var (world, ids) = pressed([mail, music])
@@ -262,7 +270,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("A daemon that returns after the warning's time measures, and chooses with the sizes")
+  @Test("A daemon that restarts after the warning time measures, and chooses by the sizes")
   func restartedLater() throws {
     var (world, ids) = pressed([mail])
     world.advance(by: untilLead(world))
@@ -272,24 +280,14 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("An event log of a version without early measuring is continued")
-  func earlierVersion() {
-    var (world, ids) = pressed([mail])
-    world.advance(by: .seconds(1))
-    #expect(world.scheduler.memoryStatus.phase == .measuring)
-    world.scheduler.memory.measurement = nil
-    world.feed(sizes(ids, [30]))
-    #expect(world.chosen == [mail])
-  }
-
-  @Test("An instant before another one is not before all time")
+  @Test("The instant before the first possible instant is the first one")
   func earlier() {
     let start = Instant(nanoseconds: 100)
     #expect(start.earlier(by: .nanoseconds(30)) == Instant(nanoseconds: 70))
     #expect(start.earlier(by: .seconds(1)) == Instant(nanoseconds: 0))
   }
 
-  @Test("Without applications nothing is measured, and a new application is measured when needed")
+  @Test("The scheduler measures a new application if there was none before")
   func nobody() {
     var (world, _) = pressed([])
     world.advance(by: untilLead(world))

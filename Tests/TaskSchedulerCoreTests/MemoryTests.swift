@@ -6,7 +6,7 @@ import Testing
 struct MemoryTests {
   private let chat = key("org.example.chat")
 
-  /// Pressure that has outlasted the warning, with less than the floor available.
+  /// Reports pressure below the floor, and lets the warning time pass.
   private func last(_ world: inout World) {
     world.available = 80
     world.press()
@@ -19,7 +19,7 @@ struct MemoryTests {
 
   // MARK: Pressure
 
-  @Test("Pressure comes from the kernel, never from polling: without a trigger nothing is due")
+  @Test("Without a trigger of the kernel, the scheduler has no deadline for memory")
   func neverPolled() {
     var world = World()
     world.available = 1
@@ -29,7 +29,7 @@ struct MemoryTests {
     #expect(world.chosen.isEmpty)
   }
 
-  @Test("Pressure is over when no trigger has fired for MemoryQuietTime")
+  @Test("Pressure is over if no trigger fires for MemoryQuietTime")
   func quiet() {
     var world = World()
     let id = world.make(mail, .active)
@@ -42,7 +42,7 @@ struct MemoryTests {
     #expect(warnings(world, id) == 2, "the next stretch has a warning of its own")
   }
 
-  @Test("A trigger checks the floor of MemAvailable: above it no application is terminated")
+  @Test("A trigger terminates no application while MemAvailable is above the floor")
   func floor() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -57,7 +57,11 @@ struct MemoryTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("Lasting pressure of the daemon's own slice terminates applications even above the floor")
+  @Test(
+    """
+    Lasting pressure of the daemon's own slice terminates an application even above the \
+    floor
+    """)
   func ownSlice() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -71,7 +75,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("Below half the floor the daemon does not wait for the warning's time")
+  @Test("Below half the floor, the daemon does not wait for the warning time")
   func critical() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -82,7 +86,7 @@ struct MemoryTests {
     #expect(warnings(world, active) == 1, "the warning comes first all the same")
   }
 
-  @Test("After an end without waiting, the other applications have the time of the warning")
+  @Test("After an early termination, the other applications still have the warning time")
   func criticalOnce() {
     var world = World()
     let busy = world.make(music, .background)
@@ -103,7 +107,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail, music], "it has lasted: a look shows it, without a trigger")
   }
 
-  @Test("An application that does not end within the time of the pressure is the last")
+  @Test("If pressure ends during the wait for an application, no other application is terminated")
   func quietMeanwhile() {
     var world = World { $0.memoryQuietTime = .seconds(3) }
     for app in [mail, music] { _ = world.make(app, .suspended) }
@@ -118,7 +122,7 @@ struct MemoryTests {
   // MARK: Warnings
 
   @Test(
-    "First every running application gets didReceiveMemoryWarning",
+    "Every running application receives didReceiveMemoryWarning first",
     arguments: [ApplicationState.active, .inactive, .background])
   func warned(_ state: ApplicationState) {
     var world = World()
@@ -131,7 +135,7 @@ struct MemoryTests {
     #expect(world.chosen.isEmpty)
   }
 
-  @Test("Suspended applications are not woken by a memory warning")
+  @Test("A memory warning does not resume a suspended application")
   func suspendedNotWoken() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -141,7 +145,7 @@ struct MemoryTests {
     #expect(world.effects.isEmpty)
   }
 
-  @Test("An application that resumes during the pressure is warned then")
+  @Test("An application that resumes during the pressure receives the warning at its resume")
   func warnedLater() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -152,7 +156,7 @@ struct MemoryTests {
     #expect(warnings(world, late) == 1)
   }
 
-  @Test("taskctl warn-memory simulates a warning for one application, for a user's, for all")
+  @Test("taskctl warn-memory simulates a warning for one application, those of a user, or all")
   func simulated() {
     var world = World()
     let other = key("org.example.mail", uid: 2000)
@@ -168,7 +172,7 @@ struct MemoryTests {
     #expect(world.scheduler.memoryStatus.phase == .calm)
   }
 
-  @Test("A simulated warning of an application that cannot get it is refused")
+  @Test("A simulated warning is refused if the application cannot receive it")
   func simulatedRefused() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -184,7 +188,7 @@ struct MemoryTests {
 
   // MARK: Terminations
 
-  @Test("If pressure lasts, applications are terminated one at a time until it ends")
+  @Test("Lasting pressure terminates one application at a time")
   func oneAtATime() {
     var world = World()
     let ids = [mail, music, maps].map { world.make($0, .suspended) }
@@ -249,7 +253,7 @@ struct MemoryTests {
     #expect(world.chosen.isEmpty)
   }
 
-  @Test("Within a class the application with the most dirty memory is terminated first")
+  @Test("Within a class, the application with the most dirty memory is terminated first")
   func largestFirst() {
     var world = World()
     let ids = [mail, music, maps].map { world.make($0, .suspended) }
@@ -263,7 +267,7 @@ struct MemoryTests {
     #expect(choice.chosen.size.dirty == 30 << 20 && choice.classCount == 3)
   }
 
-  @Test("Of equal applications the least recently active is terminated first")
+  @Test("Of two applications with equal memory, the least recently active one is terminated first")
   func tie() {
     var world = World()
     for app in [mail, music, maps] { _ = world.make(app, .suspended) }
@@ -276,7 +280,7 @@ struct MemoryTests {
     #expect(world.chosen == [music, maps, mail])
   }
 
-  @Test("After a kill, its memory is reclaimed before the next choice is made")
+  @Test("The scheduler chooses again only when the memory of the killed application is free")
   func reclaimed() {
     var world = World()
     let ids = [mail, music].map { world.make($0, .suspended) }
@@ -293,7 +297,7 @@ struct MemoryTests {
     #expect(world.chosen.count == 2)
   }
 
-  @Test("The daemon waits TerminateTimeout, and no longer, for an application that does not die")
+  @Test("The scheduler waits at most TerminateTimeout for the memory of a killed application")
   func stuck() {
     var world = World()
     for app in [mail, music] { _ = world.make(app, .suspended) }
@@ -304,7 +308,7 @@ struct MemoryTests {
     #expect(world.chosen.count == 2)
   }
 
-  @Test("An application that ignores willTerminate is killed at its limit, and the next is chosen")
+  @Test("After the kill of an application that ignores willTerminate, the scheduler chooses again")
   func ignoresWillTerminate() {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
@@ -320,7 +324,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail, music])
   }
 
-  @Test("An application that a debugger holds does not delay the others")
+  @Test("A traced application delays the next choice only for a limited time")
   func traced() {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
@@ -335,7 +339,7 @@ struct MemoryTests {
     #expect(world.ends(of: mail).isEmpty)
   }
 
-  @Test("An application that is suspended during the measuring is measured, too")
+  @Test("The scheduler also measures an application that is suspended during the measurement")
   func suspendedMeanwhile() {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
@@ -352,7 +356,7 @@ struct MemoryTests {
 
   // MARK: The rest
 
-  @Test("A restarted daemon continues the procedure")
+  @Test("A restarted daemon continues the procedure for memory pressure")
   func recovery() throws {
     var world = World()
     let ids = [mail, music].map { world.make($0, .suspended) }
@@ -373,7 +377,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("Where swap exists, suspended instances may be paged out early: a setting")
+  @Test("With the setting MemoryPageOut, the daemon pages out suspended applications")
   func pageOut() {
     var world = World()
     let id = world.make(mail, .suspended)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§9 and §15: what a notification call changes is stored before it is answered")
+@Suite("§9, §15 The store has a change of notifications before the client has the reply")
 struct NotificationStoringTests {
   private let tea = NotificationDraft(content: NotificationContent(title: "tea"))
 
@@ -12,7 +12,7 @@ struct NotificationStoringTests {
     return world
   }
 
-  /// A request to which the store has not answered.
+  /// Sends a request that the store has not answered.
   private func begin(
     _ world: inout World, _ event: (RequestID) -> NotificationEvent
   ) -> (request: RequestID, effects: [Effect]) {
@@ -24,7 +24,7 @@ struct NotificationStoringTests {
     effects.compactMap { if case .reply(request, let reply) = $0 { reply } else { nil } }
   }
 
-  @Test("A scheduled notification is acknowledged when it is stored, and not before")
+  @Test("The reply to a scheduled notification follows the store's answer")
   func schedule() {
     var world = clocked()
     world.storing = .never
@@ -38,7 +38,7 @@ struct NotificationStoringTests {
     #expect(world.fired == [id], "what is stored twice fires once")
   }
 
-  @Test("A cancellation is acknowledged when it is stored, and not before")
+  @Test("The reply to a cancellation follows the store's answer")
   func cancel() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(100))
@@ -50,7 +50,7 @@ struct NotificationStoringTests {
     #expect(replies(answers, to: request) == [.cancelled([id])])
   }
 
-  @Test("A badge is acknowledged when it is stored, and not before")
+  @Test("The reply to a new badge follows the store's answer")
   func badge() {
     var world = clocked()
     world.storing = .never
@@ -61,7 +61,7 @@ struct NotificationStoringTests {
     #expect(world.changes(of: mail).contains(.badgeSet(3)))
   }
 
-  @Test("A cancellation or badge that the store refuses is answered NotStored and changes nothing")
+  @Test("A cancellation or badge that the store refuses has the reply NotStored and no effect")
   func refused() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(100))
@@ -91,7 +91,7 @@ struct NotificationStoringTests {
     #expect(world.fired == [once, repeating], "at once, as it was not cancelled")
   }
 
-  @Test("Two cancellations of one notification are both answered when they are stored")
+  @Test("Each of two cancellations of a notification has a reply")
   func cancelledTwice() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(100))
@@ -107,7 +107,7 @@ struct NotificationStoringTests {
     #expect(world.fired.isEmpty)
   }
 
-  @Test("A notification fires at its time while the store is slow, and its firing is stored")
+  @Test("A slow store does not delay a notification, and stores its firing later")
   func fires() throws {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(10), repeats: .minute)
@@ -130,7 +130,7 @@ struct NotificationStoringTests {
     #expect(world.fired == [id, id, id])
   }
 
-  @Test("A restarted daemon gives the store all outstanding transactions again, in their order")
+  @Test("A restarted daemon repeats all outstanding transactions in their order")
   func restart() throws {
     var world = clocked()
     let old = world.schedule(mail, in: .seconds(100))
@@ -154,7 +154,7 @@ struct NotificationStoringTests {
     #expect(!world.fired.contains(fired), "it fired before the crash")
   }
 
-  @Test("What is being stored when the scheduler stops is answered when it is stored")
+  @Test("A stop of the scheduler does not lose the reply to an outstanding transaction")
   func stop() {
     var world = clocked()
     world.storing = .never

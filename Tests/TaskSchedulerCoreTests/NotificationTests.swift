@@ -22,7 +22,7 @@ struct NotificationTests {
     #expect(world.fired == [id], "once")
   }
 
-  @Test("A notification without a schedule fires at once, after it was stored")
+  @Test("A notification without a schedule fires as soon as it is stored")
   func now() {
     var world = clocked()
     let id = world.schedule(mail, in: nil)
@@ -42,7 +42,7 @@ struct NotificationTests {
     #expect(world.fired.isEmpty)
   }
 
-  @Test("A repeating notification waits for the next time of its calendar")
+  @Test("A repeating notification fires again at the next time of its calendar")
   func repeats() throws {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(10), repeats: .minute)
@@ -56,7 +56,7 @@ struct NotificationTests {
     #expect(world.fired.count == 3)
   }
 
-  @Test("A repeating notification without a next time fires no more")
+  @Test("A repeating notification without a next time does not fire again")
   func repeatsEnd() {
     var world = clocked()
     let draft = NotificationDraft(
@@ -69,7 +69,7 @@ struct NotificationTests {
     #expect(world.fired.count == 1, "an answer without a request")
   }
 
-  @Test("At most MaxNotificationsPerApplication = 128 notifications are scheduled")
+  @Test("An application may have MaxNotificationsPerApplication = 128 scheduled notifications")
   func quota() {
     var world = clocked()
     let first = world.schedule(mail, in: .seconds(100))
@@ -88,7 +88,7 @@ struct NotificationTests {
     world.schedule(mail, in: .seconds(100))
   }
 
-  @Test("An immediate notification does not count for the scheduled ones")
+  @Test("MaxNotificationsPerApplication does not count immediate notifications")
   func quotaOfPresented() {
     var world = clocked { $0.notificationsPerApplicationMax = 1 }
     world.schedule(mail, in: .seconds(100))
@@ -111,7 +111,7 @@ struct NotificationTests {
       "one that is being stored to be presented takes no place")
   }
 
-  @Test("§9 Notifications that have fired do not count for MaxNotificationsPerApplication")
+  @Test("§9 MaxNotificationsPerApplication does not count notifications that have fired")
   func firedDoNotCount() {
     var world = clocked { $0.notificationsPerApplicationMax = 2 }
     var later = NotificationDraft(
@@ -129,8 +129,8 @@ struct NotificationTests {
 
   @Test(
       """
-      §16 A user's applications together have MaxNotificationsPerUser = 1024 notifications that \
-      are scheduled or not yet shown
+      §16 The applications of a user may have MaxNotificationsPerUser = 1024 notifications \
+      that are scheduled or not yet shown
       """)
   func quotaOfUser() {
     var world = clocked()
@@ -160,7 +160,7 @@ struct NotificationTests {
     #expect(ask(application(50, of: 7), later, unshown: 23) == .scheduled(NotificationID(1003)))
   }
 
-  @Test("Immediate notifications that are being stored count for MaxNotificationsPerUser")
+  @Test("MaxNotificationsPerUser counts immediate notifications that are being stored")
   func quotaOfPresenting() {
     var world = clocked { $0.notificationsPerUserMax = 2 }
     world.storing = .never
@@ -177,7 +177,7 @@ struct NotificationTests {
     #expect(ask(mail) == nil, "the one that was not stored does not count")
   }
 
-  @Test("A repeating notification counts while its next time is being computed")
+  @Test("The quotas count a repeating notification while the daemon computes its next time")
   func quotaOfRepeating() {
     var world = clocked { $0.notificationsPerApplicationMax = 1 }
     let draft = NotificationDraft(
@@ -194,7 +194,7 @@ struct NotificationTests {
     #expect(effects.contains(.reply(other, .refused(refusal))))
   }
 
-  @Test("A cancelled notification never fires: one, or all")
+  @Test("A cancelled notification never fires")
   func cancel() {
     var world = clocked()
     let ids = (0..<3).map { _ in world.schedule(mail, in: .seconds(100)) }
@@ -211,7 +211,7 @@ struct NotificationTests {
     #expect(world.fired == [other])
   }
 
-  @Test("A cancelled notification that is shown is closed")
+  @Test("The cancellation of a shown notification closes it")
   func cancelShown() {
     var world = clocked()
     let id = NotificationID(7)
@@ -245,7 +245,7 @@ struct NotificationTests {
     #expect(world.fired == [id])
   }
 
-  @Test("When it fires: an active application gets didReceiveLocalNotification")
+  @Test("An active application receives didReceiveLocalNotification when its notification fires")
   func active() {
     var world = clocked()
     let instance = world.make(mail, .active)
@@ -256,7 +256,10 @@ struct NotificationTests {
   }
 
   @Test(
-    "A notification of an inactive application is shown to the user, and does not wake it",
+    """
+    The notification of an application that is not active is shown to the user, and \
+    resumes no process
+    """,
     arguments: [ApplicationState.inactive, .background, .suspended, .notRunning])
   func shown(_ state: ApplicationState) {
     var world = clocked()
@@ -268,7 +271,7 @@ struct NotificationTests {
     #expect(world.state(instance) == state)
   }
 
-  @Test("A notification of an active application without an event stream is shown to the user")
+  @Test("The notification of an active application without an event stream is shown to the user")
   func activeWithoutStream() {
     var world = clocked()
     let instance = world.make(mail, .active)
@@ -279,7 +282,7 @@ struct NotificationTests {
   }
 
   @Test(
-    "The user's choosing it activates the application with the notification",
+    "The user's choice of a notification activates its application",
     arguments: [ApplicationState.inactive, .background, .suspended, .active])
   func chosen(_ state: ApplicationState) {
     var world = clocked()
@@ -304,7 +307,7 @@ struct NotificationTests {
     #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
   }
 
-  @Test("The user's choice during a launch in the background brings it to the foreground")
+  @Test("The user's choice during a launch in the background launches to the foreground instead")
   func chosenWhileLaunching() throws {
     var world = clocked()
     world.spawning = .never
@@ -345,7 +348,7 @@ struct NotificationTests {
     #expect(world.receivers(of: id) == [nil])
   }
 
-  @Test("Notifications survive a reboot. One that was due while the machine was off fires once")
+  @Test("A notification survives a reboot, and fires once if it was due while the machine was off")
   func reboot() {
     var world = World()
     let past = ScheduledNotification(
@@ -364,7 +367,7 @@ struct NotificationTests {
     #expect(fresh == NotificationID(8), "no id is given again")
   }
 
-  @Test("After the wall clock is set, due notifications fire at once, the others by the new clock")
+  @Test("After the wall clock is set, notifications fire by the new time")
   func clockIsSet() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(3600))
@@ -378,7 +381,7 @@ struct NotificationTests {
     #expect(world.fired == [id, later])
   }
 
-  @Test("Many notifications that are due together fire in turns, so that others are served")
+  @Test("Many notifications that are due at once fire in several turns")
   func many() {
     var world = clocked()
     for _ in 0..<100 { world.schedule(mail, in: .seconds(10)) }
@@ -386,7 +389,7 @@ struct NotificationTests {
     #expect(world.fired.count == 100 && Set(world.fired).count == 100)
   }
 
-  @Test("A wall clock at the ends of time does no harm")
+  @Test("The first and the last possible wall-clock time do not trap")
   func clockAtTheEnds() {
     var world = clocked()
     world.schedule(mail, in: .seconds(10))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("Text from outside is escaped for terminals and logs in one way")
+@Suite("Escapes of untrusted text")
 struct PrintableTextTests {
   @Test(
     "Each character that controls, hides or reorders text is shown as an escape",
@@ -27,14 +27,14 @@ struct PrintableTextTests {
   }
 
   @Test(
-    "Text of any script and its marks stay as they are",
+    "Text of any script stays as it is, with its marks",
     arguments: ["", "a b", "grüße", "naïve e\u{301}", "Ελλάς", "日本語", "עברית", "नमस्ते", "🎵", "→ …"])
   func plain(_ text: String) {
     #expect(PrintableText.of(text) == text)
     #expect(PrintableText.quoted(text) == "\"\(text)\"")
   }
 
-  @Test("In quotes, the end of a text is visible, and it is cut to the length of a line")
+  @Test("A quoted text has a visible end, and at most the length of a line")
   func quotes() {
     #expect(PrintableText.quoted(#"a" \b"#) == #""a\" \\b""#)
     #expect(PrintableText.quoted(String(repeating: "x", count: 81)).count == 80 + 3)

@@ -3,7 +3,7 @@ import Testing
 
 private let mailer = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 
-/// What is behind a pump: it writes down what the pump does.
+/// Records the calls of a pump.
 private final class PumpRecorder: EventStore, EffectHandler {
   enum Line: Equatable {
     case recorded(Event), willHandle(Event), willCarryOut(Int), run(Effect), effectDone
@@ -34,7 +34,7 @@ private final class PumpRecorder: EventStore, EffectHandler {
   var effectCount: Int { lines.count { if case .run = $0 { true } else { false } } }
 }
 
-@Suite("The pump stores, handles and carries out, in this order")
+@Suite("The pump")
 struct PumpTests {
   private let behind = PumpRecorder()
   private let pump: Pump
@@ -45,7 +45,7 @@ struct PumpTests {
     pump = Pump(scheduler: Scheduler(), store: behind) { Instant(nanoseconds: 1_000) }
   }
 
-  @Test("An event is stored before the scheduler handles it, and each effect is noted")
+  @Test("The pump stores an event before the scheduler handles it, and notes each effect")
   func order() {
     pump.start(behind)
     pump.post(terminate)
@@ -62,7 +62,7 @@ struct PumpTests {
     #expect(behind.lines.suffix(2) == [.didHandle(terminate), .didHandleAll(deadline: nil)])
   }
 
-  @Test("An event that occurs meanwhile waits until the effects of the current one are carried out")
+  @Test("An event waits until the effects of the current event are carried out")
   func backlog() throws {
     let later = Event.scheduler(.deadlineReached)
     behind.onRun = { [pump, refusal] in if $0 == refusal { pump.post(later) } }
@@ -75,7 +75,7 @@ struct PumpTests {
     behind.onRun = { _ in }
   }
 
-  @Test("Events wait until there is a handler")
+  @Test("Events wait until the pump has a handler")
   func withoutHandler() {
     pump.post(terminate)
     #expect(behind.lines.isEmpty)
@@ -84,7 +84,11 @@ struct PumpTests {
     #expect(behind.recorded == [terminate, .scheduler(.deadlineReached)])
   }
 
-  @Test("After an absence, the rest of the effects comes first, and then the scheduler hears of it")
+  @Test(
+    """
+    After an absence, the pump carries out the remaining effects, and then posts the \
+    recovery
+    """)
   func resumption() {
     let caused = Event.scheduler(.deadlineReached)
     let lastAlive = Instant(nanoseconds: 7)

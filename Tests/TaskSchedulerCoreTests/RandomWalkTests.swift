@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the seed decides everything.
+/// SplitMix64 (Steele, Lea, Flood 2014). The seed determines all numbers.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }
@@ -16,7 +16,7 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// A long walk of valid and invalid events over a few applications of two users.
+/// A long sequence of random valid and invalid events for a few applications of two users.
 struct RandomWalk {
   var world = World {
     $0.tasksPerApplicationMax = 4
@@ -43,7 +43,7 @@ struct RandomWalk {
     }
     guard thenStop else { return }
     world.feed(.scheduler(.stop))
-    // The store answers all, also after the stop.
+    // The store answers all transactions, also after the stop.
     for id in world.scheduler.notifications.pending.keys.sorted() {
       world.feed(.notification(.stored(id)))
     }
@@ -61,7 +61,7 @@ struct RandomWalk {
     return request
   }
 
-  /// One of the recent instances, or one that has never been.
+  /// Returns one of the recent instances, or an id without an instance.
   private mutating func instance() -> InstanceID {
     let last = world.scheduler.instanceIDLast
     return InstanceID(UInt64.random(in: last > 8 ? last - 8...last + 1 : 0...last + 1,
@@ -143,7 +143,7 @@ struct RandomWalk {
     }
   }
 
-  /// What may wake an application, or what it is told without a callback.
+  /// Returns an event that may resume an application, or that sends it a notice.
   private mutating func wakingEvent() -> Event {
     let id = instance()
     let app = pick(apps)
@@ -237,7 +237,7 @@ struct RandomWalk {
     #expect(front.count <= 1, "one application is in front of a seat")
   }
 
-  /// Every request has exactly one answer by the time the scheduler has stopped.
+  /// Checks that every request has exactly one reply once the scheduler has stopped.
   private func checkReplies() {
     var answers: [RequestID: Int] = [:]
     for case .reply(let request, _) in world.effects { answers[request, default: 0] += 1 }
@@ -246,7 +246,8 @@ struct RandomWalk {
     #expect(answers.values.allSatisfy { $0 == 1 }, "a request with two replies")
   }
 
-  /// Nothing is said to what is suspended or over, and transitions join on to each other.
+  /// Checks that no message goes to a suspended or ended application, and that each transition
+  /// begins in the state in which the last one ended.
   private func checkConversations() {
     var states: [ApplicationKey: ApplicationState] = [:]
     var keys: [InstanceID: ApplicationKey] = [:]
@@ -279,7 +280,7 @@ struct RandomWalk {
   }
 }
 
-@Suite("Any events in any order")
+@Suite("Random events")
 struct RandomWalkTests {
   @Test(
     "The invariants hold, and every request is answered once",
@@ -289,7 +290,7 @@ struct RandomWalkTests {
     walk.run(steps: 1000)
   }
 
-  @Test("The walks reach every end and refusal")
+  @Test("The random walks reach every end and refusal")
   func coverage() {
     var kinds: Set<String> = []
     for seed in 1...10 as ClosedRange<UInt64> {

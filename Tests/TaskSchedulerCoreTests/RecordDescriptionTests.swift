@@ -8,7 +8,7 @@ private func ended(
   .ended(End(reason: reason, at: Instant(nanoseconds: 1), detail: detail, forced: forced))
 }
 
-/// One change of each kind or more, with the text that follows the application's id.
+/// At least one change of each kind, with the text that follows the application's id.
 private let examples: [(change: Record.Change, kind: Record.Kind, text: String)] = [
   (
     .transition(from: .notRunning, to: .active, cause: .launch), .transition,
@@ -116,7 +116,8 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
 ]
 
-/// A suspended application of user 1, before one of the same user and one of another.
+/// The choice of a suspended application of user 1. One candidate belongs to the same user, one to
+/// another.
 private func choice() -> MemoryChoice {
   func candidate(_ name: String, owner: UInt32, dirty: UInt64) -> MemoryCandidate {
     MemoryCandidate(
@@ -146,14 +147,14 @@ private func fields(_ change: Record.Change) -> [String: RecordValue] {
   Dictionary(uniqueKeysWithValues: change.description().fields.map { ($0.name, $0.value) })
 }
 
-@Suite("§14 A record describes in a sentence and in fields what became of an application")
+@Suite("§14 A record describes a change of an application in a sentence and in fields")
 struct RecordDescriptionTests {
   @Test("Each kind of change has an example in these tests")
   func kinds() {
     #expect(Set(examples.map(\.kind)) == Set(Record.Kind.allCases))
   }
 
-  @Test("Each change has one kind, and one sentence that begins with the application's id")
+  @Test("Each change has one kind, and a sentence that begins with the application's id")
   func sentences() {
     for example in examples {
       #expect(example.change.description().kind == example.kind)
@@ -168,7 +169,7 @@ struct RecordDescriptionTests {
     #expect(Set(Record.Kind.allCases.map(\.messageID)).count == Record.Kind.allCases.count)
   }
 
-  @Test("The fields of a record have names with units, and leave out what is unknown")
+  @Test("The names of a record's fields have units, and a record omits unknown values")
   func fieldsOfRecords() {
     #expect(
       fields(.transition(from: .active, to: .inactive, cause: .interruption)) == [
@@ -193,7 +194,7 @@ struct RecordDescriptionTests {
     #expect(RecordValue.texts(["a", "b"]).texts == ["a", "b"])
   }
 
-  @Test("The log always contains what the daemon did to an application, and can leave out the rest")
+  @Test("The log may omit records, but none of the daemon's actions on an application")
   func indispensable() {
     let kept = examples.filter { $0.change.description().isIndispensable }.map(\.kind)
     #expect(
@@ -204,7 +205,7 @@ struct RecordDescriptionTests {
   }
 
   @Test(
-    "Each end names what brought it about",
+    "The sentence of each end names the cause",
     arguments: [
       (ended(.exited(code: 3)), "exited with code 3"),
       (ended(.crashed(signal: 11)), "crashed with SIGSEGV"),
@@ -253,7 +254,7 @@ struct RecordDescriptionTests {
     #expect(sentence(change) == "org.example.mail \(text)")
   }
 
-  @Test("§15 An application's user is told of no other user's application that took its place")
+  @Test("§15 A record does not name another user's application that displaced this one")
   func privacy() throws {
     let id = key("org.example.mail", owner: 1).id
     let change = Record.Change.transition(
@@ -271,7 +272,7 @@ struct RecordDescriptionTests {
     #expect(!some.fields.contains { $0.name == "by" })
   }
 
-  @Test("An end by policy and a crash are warnings, an end that a person chose is not")
+  @Test("The level of an end by the policy or by a crash is warning; that of a chosen end is not")
   func levels() {
     for reason: EndReason in [
       .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure,

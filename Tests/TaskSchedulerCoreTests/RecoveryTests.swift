@@ -2,9 +2,9 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("After the daemon's absence")
+@Suite("Recovery after the daemon's absence")
 struct RecoveryTests {
-  @Test("An unacknowledged callback is sent again with the same id")
+  @Test("The daemon sends an unacknowledged callback again with the same id")
   func callback() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -18,7 +18,7 @@ struct RecoveryTests {
     #expect(world.state(id) == .inactive)
   }
 
-  @Test("Suspended processes are stopped again, and running ones are resumed")
+  @Test("The daemon stops suspended processes again, and resumes running ones")
   func stopped() throws {
     var world = World()
     let sleeper = world.make(mail, .suspended)
@@ -31,7 +31,7 @@ struct RecoveryTests {
     #expect(world.state(sleeper) == .suspended)
   }
 
-  @Test("A suspension in progress is completed")
+  @Test("The daemon completes a suspension in progress")
   func suspending() throws {
     var world = World()
     world.suspending = .never
@@ -44,7 +44,7 @@ struct RecoveryTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("An application that cannot be stopped again is in the background, and is tried again")
+  @Test("The daemon repeats the suspension of a background application that it could not stop")
   func notStopped() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -56,7 +56,7 @@ struct RecoveryTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("A kill or a launch in progress is done again")
+  @Test("The daemon repeats a kill or a launch in progress")
   func underWay() throws {
     var world = World()
     world.killing = .never
@@ -75,7 +75,7 @@ struct RecoveryTests {
     #expect(world.scheduler.status(of: music, at: world.now)?.state == .active)
   }
 
-  @Test("A pending check for a debugger is repeated")
+  @Test("The daemon repeats a pending check for a debugger")
   func debugger() throws {
     var world = World()
     world.tracerChecking = .never
@@ -87,7 +87,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("An application that was warned and passed its limit has the whole lead again")
+  @Test("An application whose background time ended during the absence has the whole lead again")
   func lead() throws {
     var world = World()
     let id = world.make(mail, .background)
@@ -100,7 +100,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("An application that was not warned and passed its limit is warned, with the whole lead")
+  @Test("Tasks that should have expired during the absence expire with the whole lead")
   func warning() throws {
     var world = World()
     let id = world.make(mail, .background)
@@ -112,7 +112,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("An absence in which no limit passed changes none")
+  @Test("An absence in which no limit passed changes no limit")
   func noLimit() throws {
     var world = World()
     _ = world.make(mail, .active)
@@ -125,7 +125,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("A callback whose limit passed meanwhile has its time again")
+  @Test("A callback whose limit passed during the absence has the whole limit again")
   func answer() throws {
     var world = World()
     _ = world.make(mail, .active)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("§8 Relaunch after an end that the daemon caused")
 struct RelaunchAfterKillTests {
-  /// An end that neither the application nor a person chooses.
+  /// An end that neither the application nor a person has chosen, and the actions that lead to it.
   struct DaemonEnd: CustomTestStringConvertible, Sendable {
     let reason: EndReason
     let bringAbout: @Sendable (inout World) -> Void
@@ -15,7 +15,7 @@ struct RelaunchAfterKillTests {
       self.bringAbout = bringAbout
     }
 
-    /// For what an application in the background uses of the machine.
+    /// Returns an end for the use of CPU or GPU in the background.
     static func using(_ reason: EndReason, processor: Double, gpu: Double) -> DaemonEnd {
       DaemonEnd(reason) { world in
         let id = world.makeVoIP(mail, .background)
@@ -26,7 +26,7 @@ struct RelaunchAfterKillTests {
   }
 
   @Test(
-    "§8: The mode voip relaunches after the daemon's own kills, and after an end of unknown reason",
+    "§8: The daemon relaunches a voip application that it has killed, or whose end is unknown",
     arguments: [
       DaemonEnd(.callbackTimeout) { world in
         let id = world.makeVoIP(mail, .active)
@@ -72,8 +72,8 @@ struct RelaunchAfterKillTests {
 
   @Test(
       """
-      §8: After an end for memory, the mode voip relaunches when memory pressure is over, and \
-      status says so
+      §8: The daemon relaunches a voip application that ended for memory when the pressure \
+      is over, and the status says so
       """, arguments: [true, false])
   func endedForMemory(daemonDies: Bool) throws {
     var world = World()
@@ -107,8 +107,8 @@ struct RelaunchAfterKillTests {
 
   @Test(
       """
-      §8: After an end for memory, the mode voip waits for its delay if memory pressure is over \
-      before
+      §8: A voip application that ended for memory waits for the relaunch delay even if \
+      the pressure is over
       """)
   func endedForMemoryShortly() {
     var world = World {

@@ -10,12 +10,12 @@ struct RelaunchTests {
         .manifestsChanged([Manifest(id: mail.id, owner: mail.owner, backgroundModes: modes)])))
   }
 
-  /// The instance of mail that runs.
+  /// Returns the running instance of `mail`.
   private func running(_ world: World) -> InstanceID? {
     world.scheduler.status(of: mail, at: world.now)?.instance?.id
   }
 
-  /// Lets mail crash, and returns how long it takes to its relaunch.
+  /// Ends `mail` by a crash, and returns the delay of its relaunch.
   private func crash(
     _ world: inout World, _ status: TaskSchedulerCore.ExitStatus = .signaled(11)
   ) throws -> Duration? {
@@ -29,7 +29,7 @@ struct RelaunchTests {
     return crashedAt.duration(to: world.now)
   }
 
-  @Test("A manifest with mode voip launches in the background when the daemon starts (boot)")
+  @Test("The daemon launches an application of mode voip in the background when it starts")
   func boot() throws {
     var world = World()
     manifests(&world)
@@ -42,7 +42,7 @@ struct RelaunchTests {
   }
 
   @Test(
-    "A manifest without the mode voip is not launched at the start",
+    "The daemon does not launch an application without the mode voip when it starts",
     arguments: [
       Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.audio, .location]),
       Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.voip], multitasking: false),
@@ -58,7 +58,7 @@ struct RelaunchTests {
     #expect(world.scheduler.nextDeadline == nil)
   }
 
-  @Test("On a machine without multitasking no manifest is launched at the start")
+  @Test("A machine without multitasking launches no application when the daemon starts")
   func noMultitasking() {
     var world = World { $0.multitaskingSupported = false }
     manifests(&world)
@@ -69,7 +69,7 @@ struct RelaunchTests {
   }
 
   @Test(
-    "An application is relaunched after a nonzero exit code or a signal of another program",
+    "An application is relaunched after a nonzero exit code or another program's signal",
     arguments: [
       TaskSchedulerCore.ExitStatus.exited(code: 1), .exited(code: 255), .signaled(11), .signaled(9),
     ])
@@ -102,7 +102,7 @@ struct RelaunchTests {
     #expect(waits == seconds.map { .seconds($0) })
   }
 
-  @Test("The delay is 1 s again after the application has run for 10 min")
+  @Test("The relaunch delay is 1 s again after the application has run for 10 min")
   func reset() throws {
     var world = World()
     manifests(&world)
@@ -114,7 +114,7 @@ struct RelaunchTests {
     #expect(try crash(&world) == .seconds(1))
   }
 
-  @Test("A failed launch is tried again, with the same delays")
+  @Test("The daemon repeats a failed launch with the same delays")
   func launchFails() {
     var world = World()
     manifests(&world)
@@ -124,7 +124,7 @@ struct RelaunchTests {
     #expect(world.spawned == [.boot, .relaunch, .relaunch, .relaunch])
   }
 
-  @Test("The status of a waiting relaunch has the next attempt and its delay")
+  @Test("The status of a pending relaunch has the time of the next attempt and its delay")
   func told() {
     var world = World()
     manifests(&world)
@@ -135,7 +135,7 @@ struct RelaunchTests {
         == .relaunchPlanned(after: .seconds(1), awaitsMemory: false))
   }
 
-  @Test("An application that the user launches meanwhile is not launched again")
+  @Test("A launch by the user cancels a pending relaunch")
   func launchedMeanwhile() {
     var world = World()
     manifests(&world)
@@ -148,7 +148,7 @@ struct RelaunchTests {
   }
 
   @Test(
-    "An application whose manifest belongs to another user meanwhile is not relaunched (seed 3936)")
+    "An application whose manifest now belongs to another user is not relaunched (seed 3936)")
   func othersMeanwhile() {
     var world = World()
     manifests(&world)
@@ -178,7 +178,7 @@ struct RelaunchTests {
     #expect(world.spawned == [.user, .relaunch])
   }
 
-  @Test("An application whose manifest is removed meanwhile is not relaunched")
+  @Test("An application whose manifest was removed is not relaunched")
   func manifestGoes() throws {
     var world = World()
     manifests(&world)
@@ -190,8 +190,8 @@ struct RelaunchTests {
 
   @Test(
     """
-    Significant location changes, regions and remote notifications relaunch an application that is \
-    not running, with the reason
+      A significant location change, a region or a remote notification relaunches an \
+      application, which learns the reason
     """,
     arguments: [LaunchReason.location, .notification])
   func location(_ reason: LaunchReason) throws {
@@ -203,7 +203,7 @@ struct RelaunchTests {
   }
 
   @Test(
-    "One that the operator or the user terminated is not relaunched until it is launched again",
+    "A terminated application is not relaunched until an operator or a user launches it",
     arguments: [true, false])
   func terminated(byUser: Bool) throws {
     var world = World()
@@ -227,7 +227,8 @@ struct RelaunchTests {
 
   @Test(
       """
-      An operator's or user's terminate cancels a waiting relaunch and returns the last end
+      A termination by an operator or a user cancels a pending relaunch, and the reply is \
+      the last end
       """, arguments: [true, false])
   func terminatedWhileWaiting(byUser: Bool) throws {
     var world = World()
@@ -248,7 +249,11 @@ struct RelaunchTests {
     #expect(try crash(&world) == .seconds(1))
   }
 
-  @Test("A terminate of an application that never ran cancels the relaunch after a failed launch")
+  @Test(
+    """
+    A termination of an application that never ran cancels the relaunch after a failed \
+    launch
+    """)
   func terminatedBeforeItRan() {
     var world = World()
     manifests(&world)
@@ -260,7 +265,7 @@ struct RelaunchTests {
     #expect(world.spawned.isEmpty)
   }
 
-  @Test("A relaunch that is due while multitasking is off waits until it is on")
+  @Test("A relaunch waits while multitasking is off")
   func waitsForMultitasking() throws {
     var world = World()
     manifests(&world)
@@ -280,7 +285,7 @@ struct RelaunchTests {
     support(true)
     world.advance(by: .zero)
     #expect(world.spawned == [.relaunch])
-    // Also of what ends meanwhile.
+    // The same applies to an application that ends while multitasking is off.
     let next = try #require(running(world))
     support(false)
     world.feed(.process(.leaderExited(next, .exited(code: 1))))
@@ -311,7 +316,7 @@ struct RelaunchTests {
     #expect(world.effects.contains(.deliver(id, callback, .boot)))
   }
 
-  @Test("The daemon's death loses no relaunch")
+  @Test("A pending relaunch survives the daemon's death")
   func daemonDies() throws {
     var world = World()
     manifests(&world)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§1, §2 Seats: one application is in the foreground of each")
+@Suite("§1, §2 Seats: one application is in the foreground of each seat")
 struct SeatTests {
   private static let desk = SeatID("user-1000/pts/1:100")
 
@@ -56,7 +56,11 @@ struct SeatTests {
     #expect(world.scheduler.explanation(of: mail)?.cause == .launch, "it is there by its launch")
   }
 
-  @Test("An application that never acknowledges didFinishLaunching is killed and was never active")
+  @Test(
+    """
+    An application that does not acknowledge didFinishLaunching is killed and was never \
+    active
+    """)
   func neverActive() {
     var world = World()
     let id = world.register(mail)
@@ -68,8 +72,8 @@ struct SeatTests {
 
   @Test(
       """
-      An application that is coming to the foreground goes to the background when another one of \
-      its seat is activated
+      The activation of another application at the seat displaces an application that is \
+      coming to the foreground
       """, arguments: [true, false])
   func displacedOnTheWay(isLaunch: Bool) {
     var world = World()
@@ -86,7 +90,7 @@ struct SeatTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("An interrupted application is displaced as the foreground application of its seat")
+  @Test("The activation of another application displaces an interrupted application")
   func interrupted() {
     var world = World()
     let id = world.make(mail, .inactive)
@@ -162,7 +166,7 @@ struct SeatTests {
     #expect(world.state(third) == .inactive)
   }
 
-  @Test("An application in the background knows which one displaced it")
+  @Test("The explanation of a background application names the application that displaced it")
   func displacedBy() {
     var world = World()
     let id = world.make(mail, .active)
@@ -184,7 +188,7 @@ struct SeatTests {
     #expect(world.status(id)?.displacedBy == nil, "an operator sent it away")
   }
 
-  @Test("Programs at different terminals never displace each other; at one terminal they do")
+  @Test("A program displaces only programs at its own terminal")
   func terminals() {
     var world = World()
     let first = world.adopt(mail, at: Self.desk)
@@ -195,7 +199,7 @@ struct SeatTests {
     #expect(world.state(first) == .suspended)
   }
 
-  @Test("A manifest without a seat leaves a program at its terminal; a seat in it has precedence")
+  @Test("The seat of a manifest has precedence over the program's terminal")
   func manifestSeat() {
     var world = World()
     let named = Manifest(

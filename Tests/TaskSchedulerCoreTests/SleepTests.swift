@@ -2,8 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// The machine sleeps, and the applications with it: a limit that passes meanwhile finds them
-/// without a chance to have met it.
+/// While the machine sleeps, an application cannot act before its limit.
 @Suite("Limits that pass while the machine sleeps")
 struct SleepTests {
   @Test("A callback that was delivered before the sleep may be acknowledged after it")
@@ -22,7 +21,7 @@ struct SleepTests {
   }
 
   @Test(
-    "An application that does not acknowledge after the wake-up is killed, reason callbackTimeout")
+    "An application that does not acknowledge after the wake-up is killed: callbackTimeout")
   func unacknowledged() {
     var world = World()
     _ = world.make(mail, .active)
@@ -32,7 +31,7 @@ struct SleepTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("An application that was warned before the sleep has the whole lead again after it")
+  @Test("An application whose tasks expired before the sleep has the whole lead again after it")
   func lead() {
     var world = World()
     let id = world.make(mail, .background)
@@ -47,7 +46,7 @@ struct SleepTests {
     #expect(world.expired(id) == [TaskID(1)], "the handler is called once")
   }
 
-  @Test("A delay of at most WakeTolerance is the machine's own, and the limit is enforced")
+  @Test("A delay of at most WakeTolerance does not restart a limit")
   func tolerance() {
     var world = World()
     _ = world.make(mail, .active)

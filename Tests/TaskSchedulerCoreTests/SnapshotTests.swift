@@ -8,7 +8,8 @@ struct SnapshotTests {
     try StoredReader.read(Scheduler.self, from: StoredWriter.bytes(of: scheduler))
   }
 
-  @Test("A scheduler that was stored and restored behaves as the original",
+  @Test(
+    "A restored scheduler behaves like the original",
     arguments: 1...12 as ClosedRange<UInt64>)
   func goesOn(seed: UInt64) throws {
     var walk = RandomWalk(seed: seed)
@@ -27,7 +28,7 @@ struct SnapshotTests {
     }
   }
 
-  @Test("The same state is stored as the same bytes")
+  @Test("Equal states have equal bytes")
   func canonical() throws {
     var walk = RandomWalk(seed: 7)
     walk.run(steps: 300, thenStop: false)

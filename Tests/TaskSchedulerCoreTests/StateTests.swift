@@ -2,9 +2,9 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§2 States beside the table")
+@Suite("§2 States, in addition to the table")
 struct StateTests {
-  @Test("One application is active per seat")
+  @Test("At most one application is active at a seat")
   func oneActivePerSeat() {
     var world = World()
     let first = world.make(mail, .active)
@@ -16,7 +16,7 @@ struct StateTests {
     #expect(world.scheduler.status(of: maps, at: world.now)?.state == .active)
   }
 
-  @Test("Activating B while A is active sends A away; B never waits for A's acknowledgement")
+  @Test("An activation displaces the active application, and does not wait for it")
   func activationWaitsForNobody() {
     var world = World()
     let second = world.make(music, .suspended)
@@ -50,7 +50,7 @@ struct StateTests {
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
 
-  @Test("An application is suspended only when all its processes have stopped")
+  @Test("An application is suspended only when all its processes are stopped")
   func suspendedOnlyWhenStopped() {
     var world = World()
     world.suspending = .never
@@ -67,7 +67,10 @@ struct StateTests {
   }
 
   @Test(
-    "After an absence, an application is suspended if it was before and its suspension is complete")
+    """
+    After an absence, an application that was suspended is suspended as soon as its \
+    processes are stopped
+    """)
   func stillSuspended() {
     var world = World()
     let asleep = world.make(mail, .suspended)
@@ -85,7 +88,7 @@ struct StateTests {
     #expect(world.state(asleep) == .suspended, "its suspension is not under way any more")
   }
 
-  @Test("A new task cancels a suspension in progress, before its reply")
+  @Test("A new task cancels a suspension in progress before the reply")
   func suspensionTakenBack() {
     var world = World()
     world.suspending = .never
@@ -101,8 +104,8 @@ struct StateTests {
 
   @Test(
       """
-      A suspended application that another program resumes is in the background, and is suspended \
-      again at once
+      A suspended application that another program resumes is in the background until its \
+      new suspension is complete
       """)
   func suspensionLost() {
     var world = World()
@@ -120,8 +123,8 @@ struct StateTests {
 
   @Test(
       """
-      A suspension that is undone again within SuspendRetryInterval is tried again after \
-      SuspendRetryInterval
+      A suspension that another program undoes twice within SuspendRetryInterval is \
+      repeated after that interval
       """)
   func suspensionLostAgain() {
     var world = World()
@@ -138,7 +141,7 @@ struct StateTests {
     #expect(world.state(id) == .suspended, "the last loss was 10 s ago")
   }
 
-  @Test("A report that a suspension is lost is stale once the application was resumed or killed")
+  @Test("A report of a lost suspension has no effect if the application was resumed or killed")
   func suspensionLostStale() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -154,7 +157,7 @@ struct StateTests {
     #expect(world.effects.isEmpty)
   }
 
-  @Test("A suspension that cannot complete is reported and tried again after SuspendRetryInterval")
+  @Test("The daemon reports a failed suspension, and repeats it after SuspendRetryInterval")
   func suspensionRetried() {
     var world = World()
     world.suspending = .failing
@@ -184,7 +187,7 @@ struct StateTests {
     #expect(world.status(id)?.leader == Leader(pid: 101, startTime: 707), "the same process")
   }
 
-  @Test("The order in which applications were last active is kept: it is the application switcher")
+  @Test("The application switcher lists the applications in the order of their last activation")
   func switcher() {
     var world = World()
     _ = world.make(mail, .active)
@@ -201,7 +204,7 @@ struct StateTests {
     #expect(positions == [1, 2, 3, nil])
   }
 
-  @Test("Activating an application that does not run launches it, and it becomes active")
+  @Test("The activation of an application that does not run launches it")
   func activateLaunches() {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
@@ -210,7 +213,7 @@ struct StateTests {
     #expect(world.state(InstanceID(1)) == .active)
   }
 
-  @Test("The active application is displaced only when the launched program runs")
+  @Test("A launch displaces the active application only when its program runs")
   func launchVacatesLate() {
     var world = World()
     world.spawning = .never
@@ -238,7 +241,7 @@ struct StateTests {
     #expect(world.scheduler.status(of: mail, at: world.now)?.state == .notRunning)
   }
 
-  @Test("An activation is answered when the application runs")
+  @Test("The reply to an activation comes when the application runs")
   func doneWhenDone() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -251,7 +254,7 @@ struct StateTests {
     #expect(try resumed < answered && #require(favoured) < answered)
   }
 
-  @Test("A termination with notice: SIGTERM follows willTerminate's acknowledgement, then SIGKILL")
+  @Test("SIGTERM follows the acknowledgement of willTerminate, and SIGKILL follows SIGTERM")
   func awareTermination() {
     var world = World()
     let id = world.make(mail, .background)

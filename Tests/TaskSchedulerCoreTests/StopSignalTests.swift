@@ -2,11 +2,11 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§3 The request to end: SIGTERM, or the signal that the manifest names")
+@Suite("§3 The stop signal: SIGTERM, or the signal that the manifest names")
 struct StopSignalTests {
   private let interrupt = Signal(2)
 
-  /// A world in which the manifest of an application names SIGINT.
+  /// Returns a world in which the manifest of `mail` names SIGINT.
   private func namingWorld() -> World {
     var world = World { $0.terminateTimeout = .seconds(7) }
     world.feed(
@@ -17,7 +17,8 @@ struct StopSignalTests {
     return world
   }
 
-  @Test("An application's manifest names the signal, aware or not", arguments: [true, false])
+  @Test(
+    "The daemon sends an application the stop signal of its manifest", arguments: [true, false])
   func named(isAware: Bool) {
     var world = namingWorld()
     let id = world.make(mail, .active, isAware: isAware)
@@ -27,7 +28,7 @@ struct StopSignalTests {
     #expect(!world.effects.contains(.terminate(id, .terminate)))
   }
 
-  @Test("An application without a manifest is sent SIGTERM")
+  @Test("The daemon sends SIGTERM to an application without a manifest")
   func usual() {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
@@ -35,7 +36,7 @@ struct StopSignalTests {
     #expect(world.effects.contains(.terminate(id, Signal(15))))
   }
 
-  @Test("An end records that SIGKILL had to follow, the signal, and the limit")
+  @Test("The detail of an end by SIGKILL has the stop signal and its limit")
   func forced() throws {
     var world = namingWorld()
     let id = world.make(mail, .active, isAware: false)
@@ -51,7 +52,7 @@ struct StopSignalTests {
     #expect(records == [end], "the log tells it, too")
   }
 
-  @Test("An application that ends by its stop signal was not forced")
+  @Test("The end of an application by its stop signal is not forced")
   func obedient() {
     var world = World()
     world.obeysTerminate = true
@@ -60,7 +61,7 @@ struct StopSignalTests {
     #expect(world.lastEnd(mail)?.forced == nil)
   }
 
-  @Test("A suspended application that is killed without notice was not forced")
+  @Test("The kill of a suspended application is not forced")
   func suspended() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -68,7 +69,7 @@ struct StopSignalTests {
     #expect(world.lastEnd(mail)?.forced == nil)
   }
 
-  @Test("Names and numbers of signals match, and only some signals may request an end")
+  @Test("Signals have their names, and only some of them can be stop signals")
   func names() {
     for number in Int32(1)...31 { #expect(Signal(name: Signal(number).name)?.number == number) }
     #expect(Signal(name: "INT") == nil)

@@ -90,31 +90,31 @@ extension Event {
   ]
 }
 
-@Suite("An event log stores every event and effect")
+@Suite("Stored events and effects")
 struct StoredEventTests {
   private func restored<Value: Stored>(_ value: Value) throws -> Value {
     try StoredReader.read(Value.self, from: StoredWriter.bytes(of: value))
   }
 
-  /// The number of the case that the bytes of an enum begin with.
+  /// Returns the number of the case with which the bytes of an enum begin.
   private func caseNumber(_ value: some Stored) -> Int { Int(StoredWriter.bytes(of: value)[0]) }
 
   private func caseCount(_ parts: StoredParts) -> Int {
     if case .cases(let cases) = parts { cases.count } else { 0 }
   }
 
-  @Test("An event is read as it was written", arguments: Event.samples)
+  @Test("A decoded event equals the original", arguments: Event.samples)
   func event(_ event: Event) throws {
     #expect(try restored(event) == event)
   }
 
-  @Test("The samples have every case of an event")
+  @Test("The samples contain every case of an event")
   func everyEvent() {
     let count = caseCount(Event.parts)
     #expect(Set(Event.samples.map { caseNumber($0) }) == Set(0..<count))
   }
 
-  @Test("The effects of a walk have every case, and each effect is read as it was written")
+  @Test("A random walk has every case of an effect, and each decoded effect equals the original")
   func effects() throws {
     var seen: Set<Int> = []
     for seed in 1...4 as ClosedRange<UInt64> {
@@ -128,7 +128,7 @@ struct StoredEventTests {
     #expect(seen.union([caseNumber(expiration)]) == Set(0..<caseCount(Effect.parts)))
   }
 
-  @Test("Bytes whose application has no reverse-DNS id are refused")
+  @Test("The decoder refuses an application id that is not a reverse-DNS name")
   func badID() {
     let bytes = StoredWriter.bytes(of: "no id")
     #expect(throws: MalformedBytes("no id is not a reverse-DNS id")) {

@@ -2,14 +2,14 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("What an event log stores")
+@Suite("Stored values")
 struct StoredTests {
   private func isRestored<Value: Stored & Equatable>(_ values: [Value]) throws {
     let bytes = StoredWriter.bytes(of: values)
     #expect(try StoredReader.read([Value].self, from: bytes) == values)
   }
 
-  @Test("Numbers are read as they were written, up to their bounds")
+  @Test("Decoded numbers equal the originals, up to the bounds of their types")
   func numbers() throws {
     try isRestored([0, 1, 127, 128, .max - 1, .max] as [UInt64])
     try isRestored([0, .max] as [UInt32])
@@ -19,7 +19,7 @@ struct StoredTests {
     try isRestored([.zero, .nanoseconds(1), .seconds(-3), .nanoseconds(Int64.max)] as [Duration])
   }
 
-  @Test("Texts, lists, dictionaries and optional values are read as they were written")
+  @Test("Decoded texts, lists, dictionaries and optional values equal the originals")
   func containers() throws {
     try isRestored([true, false])
     try isRestored(["", "org.example.mail", "\"ü\"\n"])
@@ -28,7 +28,7 @@ struct StoredTests {
     try isRestored([[:], [1: "a", 2: ""]] as [[UInt64: String]])
   }
 
-  @Test("A number that does not fit its type is refused")
+  @Test("The decoder refuses a number that does not fit its type")
   func tooLarge() {
     let bytes = StoredWriter.bytes(of: UInt64.max)
     #expect(throws: MalformedBytes.self) { try StoredReader.read(UInt32.self, from: bytes) }
@@ -37,14 +37,18 @@ struct StoredTests {
     #expect(throws: MalformedBytes.self) { try StoredReader.read(UInt64.self, from: long) }
   }
 
-  @Test("A dictionary whose bytes have a key twice is refused")
+  @Test("The decoder refuses a dictionary with a duplicate key")
   func keyTwice() {
     #expect(throws: MalformedBytes("1 occurs twice")) {
       try StoredReader.read([UInt64: Bool].self, from: [2, 1, 0, 1, 1])
     }
   }
 
-  @Test("Bytes that end early, go on, or promise more than there is are refused")
+  @Test(
+    """
+    The decoder refuses truncated bytes, additional bytes, and a count that exceeds the \
+    bytes
+    """)
   func damaged() throws {
     var walk = RandomWalk(seed: 3)
     walk.run(steps: 300, thenStop: false)
@@ -62,7 +66,7 @@ struct StoredTests {
     #expect(throws: MalformedBytes.self) { try read([0xFF, 0xFF, 0xFF, 0xFF, 0x7F]) }
   }
 
-  @Test("No changed byte makes the reader crash")
+  @Test("No changed byte makes the decoder crash")
   func changedByte() throws {
     var walk = RandomWalk(seed: 5)
     walk.run(steps: 200, thenStop: false)

@@ -10,7 +10,8 @@ struct SystemChangeTests {
 
   @Test(
     """
-    Kinds: time zone, clock set, day changed, locale, network, power source, and named custom kinds
+    The kinds of system changes are time zone, clock, day, locale, network, \
+    power source, and named custom kinds
     """,
     arguments: [
       SystemChangeKind.timeZone, .clock, .day, .locale, .network, .powerSource, .custom("vpn"),
@@ -22,7 +23,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([SystemChange(kind: kind, value: "x")])])
   }
 
-  @Test("A custom change that an operator posts is answered")
+  @Test("The reply to a custom change of an operator is success")
   func posted() {
     var world = World()
     let change = SystemChange(kind: .custom("vpn"), value: "up")
@@ -30,7 +31,7 @@ struct SystemChangeTests {
   }
 
   @Test(
-    "A running application gets system changes at once",
+    "A running application receives system changes at once",
     arguments: [ApplicationState.active, .inactive, .background])
   func running(_ state: ApplicationState) {
     var world = World()
@@ -39,7 +40,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [clock, day, clock].map { .systemChanges([$0]) })
   }
 
-  @Test("A suspended application is never resumed by one")
+  @Test("A system change never resumes a suspended application")
   func suspended() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -50,7 +51,7 @@ struct SystemChangeTests {
   }
 
   @Test(
-    "A suspended application gets the newest held change of each kind in one burst, in order"
+    "A resumed application receives the newest missed change of each kind, in order"
   )
   func held() {
     var world = World()
@@ -89,7 +90,7 @@ struct SystemChangeTests {
     #expect(world.state(id) == .active)
   }
 
-  @Test("Held changes are delivered on the next resume to the background, before its cause")
+  @Test("An application receives missed changes before the event that resumes it")
   func background() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -103,7 +104,7 @@ struct SystemChangeTests {
     #expect(world.notices(id).count == 2)
   }
 
-  @Test("Held changes are delivered even if the processes could not be stopped after an absence")
+  @Test("An application that could not be stopped after an absence receives missed changes")
   func suspensionLost() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -115,7 +116,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([zone])])
   }
 
-  @Test("An application without an event stream gets the changes when it has one again")
+  @Test("An application without an event stream receives missed changes when it opens one")
   func withoutStream() {
     var world = World()
     let id = world.make(mail, .background)
@@ -127,7 +128,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([day, zone])])
   }
 
-  @Test("Held changes come after the reply that opens the stream")
+  @Test("Missed changes follow the reply that opens the event stream")
   func afterRegistration() throws {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
@@ -146,7 +147,7 @@ struct SystemChangeTests {
     #expect(try #require(answered) < told)
   }
 
-  @Test("An application gets no change from before its start")
+  @Test("An application receives no change from before its start")
   func before() {
     var world = World()
     world.feed(.systemChanged(nil, zone, for: nil))
@@ -155,7 +156,10 @@ struct SystemChangeTests {
   }
 
   @Test(
-    "A user's changes go to that user's applications, and are held with the system's, one per kind")
+    """
+    A change of one user reaches only that user's applications, and replaces a held \
+    change of the system
+    """)
   func owner() {
     var world = World()
     let mine = world.make(mail, .suspended)
@@ -171,7 +175,7 @@ struct SystemChangeTests {
     #expect(world.notices(mine) == [.systemChanges([zone, down])])
   }
 
-  @Test("A flood is held as one change of each kind")
+  @Test("The scheduler holds one change of each kind, however many come")
   func flood() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -185,7 +189,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([last])])
   }
 
-  @Test("§16 MaxCustomChanges counts the held names of each user")
+  @Test("§16 MaxCustomChanges limits the held custom changes of each user")
   func quota() {
     var world = World { $0.customChangesMax = 2 }
     func post(_ name: String, for owner: UserID? = nil) -> Reply? {
@@ -203,7 +207,7 @@ struct SystemChangeTests {
     #expect(world.state(id).isForeground)
   }
 
-  @Test("§15 Held changes survive the daemon")
+  @Test("§15 Held changes survive the daemon's death")
   func daemonDies() throws {
     var world = World()
     let id = world.make(mail, .suspended)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Time spans as systemd writes them")
 struct TimeSpanTests {
   @Test(
-    "A span that systemd understands is read as systemd reads it",
+    "The scheduler reads a time span as systemd does",
     arguments: [
       ("6s", .seconds(6)), ("10min", .seconds(600)), ("1min 30s", .seconds(90)),
       ("1min30s", .seconds(90)), ("500ms", .milliseconds(500)), ("2h", .seconds(7200)),
@@ -20,7 +20,7 @@ struct TimeSpanTests {
   }
 
   @Test(
-    "A malformed span, or one that no setting may have, is refused",
+    "The scheduler refuses a malformed, negative or too long time span",
     arguments: [
       "", " ", "6 parsecs", "-5s", "+5s", "infinity", "s", "5..5s", "5.", "1,5s", "1e3", "6S",
       "5s,", "5s;", "0x10", "١s", "9223372037s", "99999999999999999999", "300y", "0.1ns",
@@ -31,7 +31,7 @@ struct TimeSpanTests {
   }
 
   @Test(
-    "A span is written in the largest units",
+    "A formatted time span has the largest units",
     arguments: [
       (.zero, "0s"), (.seconds(6), "6s"), (.seconds(90), "1min 30s"), (.seconds(600), "10min"),
       (.seconds(90_061), "1d 1h 1min 1s"), (.milliseconds(1500), "1s 500ms"),
@@ -41,9 +41,9 @@ struct TimeSpanTests {
     #expect(TimeSpan.format(span) == expected)
   }
 
-  @Test("Every span written is read back as itself")
+  @Test("A formatted time span has the original value when it is read")
   func roundTrip() {
-    // A deterministic walk over all magnitudes up to the longest span.
+    // Visits all magnitudes up to the longest span.
     var nanoseconds: Int64 = 1
     while nanoseconds < Int64.max / 7 {
       let span = Duration.nanoseconds(nanoseconds)

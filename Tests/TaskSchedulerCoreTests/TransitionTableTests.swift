@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// The causes of the table in contract §2, in its words.
+/// The causes of transitions, in the words of the table in contract §2.
 enum Cause: String, CaseIterable {
   case launchedToForeground = "launch to the foreground"
   case launchedInBackground = "launch in the background"
@@ -25,8 +25,8 @@ struct Row: CustomTestStringConvertible {
   let cause: Cause
   let callbacks: [CallbackKind]
   let to: ApplicationState
-  /// The state of an aware application until it has acknowledged the first callback, where that is
-  /// not `to`.
+  /// The state of an aware application before it has acknowledged the first callback, if it differs
+  /// from `to`.
   let first: ApplicationState?
 
   init(
@@ -99,7 +99,7 @@ extension World {
   }
 }
 
-@Suite("§2 the table of transitions")
+@Suite("§2 The table of transitions")
 struct TransitionTableTests {
   @Test("from | cause | callbacks, in order | to", arguments: table, [true, false])
   func row(_ row: Row, isAware: Bool) {
@@ -110,7 +110,7 @@ struct TransitionTableTests {
     world.feed(.scheduler(.manifestsChanged([manifest])))
     var id = InstanceID(1)
     if row.from != .notRunning { id = world.make(mail, row.from, isAware: isAware) }
-    // Something goes on, so that what is to come to the background can be seen there.
+    // A task keeps the application in the background, so that the test sees that state.
     if row.to == .background, row.from.isForeground { world.begin(id) }
     world.forget()
 
@@ -135,12 +135,13 @@ struct TransitionTableTests {
     let transitions = world.changes(of: mail).compactMap { change -> ApplicationState? in
       if case .transition(let from, let to, _) = change, from == row.from { to } else { nil }
     }
-    // A launched program is not known to be aware until it opens its event stream.
+    // The daemon does not know whether a launched program is aware until the program opens its
+    // event stream.
     let first = isAware && row.from != .notRunning ? row.first : nil
     #expect(transitions == [first ?? row.to])
   }
 
-  @Test("didFinishLaunching(reason): only the callback of a launch has its reason")
+  @Test("Only didFinishLaunching has a launch reason")
   func launchReason() {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
@@ -176,7 +177,7 @@ struct TransitionTableTests {
   }
 }
 
-/// What may be asked for, and the causes that the table has for it.
+/// A request for a state, and the causes in the table that it leads to.
 enum Request: String, CaseIterable {
   case activate, deactivate, sendToBackground, terminate
 
@@ -198,7 +199,7 @@ enum Request: String, CaseIterable {
     }
   }
 
-  /// The states that it asks for.
+  /// The states that the request asks for.
   var wanted: [ApplicationState] {
     switch self {
     case .activate: [.active]
@@ -218,7 +219,7 @@ enum Request: String, CaseIterable {
   }
 }
 
-/// A pair of a state and a request that has no row.
+/// A pair of a state and a request without a row in the table.
 struct Missing: CustomTestStringConvertible {
   let state: ApplicationState
   let request: Request
@@ -231,16 +232,16 @@ struct Missing: CustomTestStringConvertible {
     }
   }
 
-  /// Where the request asks for the state that there is.
+  /// The pairs in which the application is already in a requested state.
   static let done = withoutRow.filter { $0.request.wanted.contains($0.state) }
-  /// Where it asks for another.
+  /// The pairs in which the application is in another state.
   static let refused = withoutRow.filter { !$0.request.wanted.contains($0.state) }
 }
 
 @Suite("§2 Transitions that are not in the table")
 struct RefusedTransitionTests {
   @Test(
-    "Any other transition is refused, with an error that names the state",
+    "A request without a row in the table is refused with the present state",
     arguments: Missing.refused, [true, false])
   func refused(_ missing: Missing, isAware: Bool) {
     var world = World()
@@ -255,7 +256,7 @@ struct RefusedTransitionTests {
 
   @Test(
       """
-      §2: A request for the present state is answered with success, and nothing changes
+      §2: A request for the present state succeeds without effect
       """, arguments: Missing.done, [true, false])
   func alreadyThere(_ missing: Missing, isAware: Bool) {
     var world = World()
@@ -284,13 +285,17 @@ struct RefusedTransitionTests {
       "it is being launched")
   }
 
-  @Test("Nine pairs of a state and a request have no row: five request the present state")
+  @Test(
+    """
+    Nine pairs of a state and a request have no row, and five of them request the \
+    present state
+    """)
   func complement() {
     #expect(Missing.done.count == 5 && Missing.refused.count == 4)
   }
 
   @Test(
-    "An application has at most one instance: launch, register and adopt are refused while it runs",
+    "A launch, a registration or an adoption of a running application is refused",
     arguments: [ApplicationState.active, .inactive, .background, .suspended])
   func alreadyRunning(_ state: ApplicationState) {
     var world = World()
@@ -313,7 +318,7 @@ struct RefusedTransitionTests {
   }
 
   @Test(
-    "Stale reports change nothing", arguments: ApplicationState.allCases)
+    "A stale report has no effect", arguments: ApplicationState.allCases)
   func staleReports(_ state: ApplicationState) {
     var world = World()
     let id = world.make(mail, state)

@@ -4,8 +4,8 @@ import Testing
 
 /// Carries out the scheduler's effects in a test, with simulated processes and time.
 ///
-/// Every event is followed by `checkInvariants()`, and every answer that the world owes (to
-/// `checkTracer`, `suspend`, `spawn`, `terminate`, `kill`) is given as its setting says.
+/// The world calls `checkInvariants()` after every event. It answers `checkTracer`, `suspend`,
+/// `spawn`, `terminate` and `kill` as the properties of type ``Answer`` say.
 struct World {
   /// When and how the world answers an effect.
   enum Answer { case atOnce, never, failing }
@@ -22,16 +22,16 @@ struct World {
   var storing = Answer.atOnce
   var measuring = Answer.atOnce
   var reclaiming = Answer.atOnce
-  /// What each instance uses, in MiB; 1 where it is not said.
+  /// The private memory of instances, in MiB; 1 by default.
   var dirty: [InstanceID: UInt64] = [:]
-  /// What the machine has, in MiB of 1000.
+  /// The available memory of the machine, in MiB of 1000.
   var available: UInt64 = 500
   /// Whether processes exit at once on SIGTERM.
   var obeysTerminate = false
-  /// What instances use while time goes on, as shares of it.
+  /// The CPU and GPU time that instances use, as a part of the elapsed time.
   var rates: [InstanceID: (processor: Double, gpu: Double)] = [:]
   private var accounts: [InstanceID: (at: Instant, processor: Double, gpu: Double)] = [:]
-  /// Those that a debugger traces.
+  /// The instances that a debugger traces.
   var traced: Set<InstanceID> = []
 
   private var requestLast: UInt64 = 0
@@ -113,7 +113,8 @@ struct World {
     }
   }
 
-  /// At the rate that holds now since the last look.
+  /// Returns the use of an instance so far. The present rate applies to the time since the last
+  /// call.
   private mutating func use(of id: InstanceID) -> ResourceUse {
     let rate = rates[id] ?? (0, 0)
     var account = accounts[id] ?? (now, 0, 0)
@@ -143,7 +144,7 @@ struct World {
     return Leader(pid: pidLast, startTime: UInt64(pidLast) * 7)
   }
 
-  /// Feeds a request. Returns its answer; records an issue where it is answered more than once.
+  /// Feeds a request. Returns its reply, and reports a second reply as an issue.
   @discardableResult
   mutating func ask(_ event: (RequestID) -> Event) -> Reply? {
     let request = newRequest()
@@ -156,7 +157,7 @@ struct World {
 
   // MARK: Time
 
-  /// Goes on by `duration`, with a timer that always fires on time.
+  /// Advances the time by `duration`. The timer fires exactly on time.
   mutating func advance(by duration: Duration) {
     let target = now.advanced(by: duration)
     while let next = scheduler.nextDeadline, next <= target {
@@ -164,9 +165,10 @@ struct World {
       let caused = feed(.scheduler(.deadlineReached))
       let goesOn = caused.contains {
         switch $0 {
-        // Of many that are due, some fire in each turn.
+        // Some of many due notifications fire in each turn.
         case .notification(.fire): true
-        // With its limit, a debugger that was seen long ago is looked for again, at once.
+        // With the new callback, the scheduler checks at once for a debugger that it has seen
+        // before.
         case .deliver: true
         case _: false
         }
@@ -178,7 +180,7 @@ struct World {
     now = target
   }
 
-  /// The machine sleeps: no timer fires before the end.
+  /// Advances the time while the machine sleeps. The timer fires only at the end.
   mutating func sleep(for duration: Duration) {
     now = now.advanced(by: duration)
     feed(.scheduler(.deadlineReached))
@@ -187,7 +189,7 @@ struct World {
 
   mutating func forget() { effects = [] }
 
-  /// The daemon dies, and restarts after `duration` from what it has stored.
+  /// Replaces the daemon by one that starts after `duration`, from the stored state.
   mutating func crash(awayFor duration: Duration = .milliseconds(100)) throws {
     let lastAlive = now
     scheduler = try StoredReader.read(Scheduler.self, from: StoredWriter.bytes(of: scheduler))
@@ -257,8 +259,8 @@ struct World {
     ask { .application(.endBackgroundTask($0, id, task)) }
   }
 
-  /// Brings a new application to a state, everything acknowledged. In `background` it has one
-  /// outstanding task, whose id is 1.
+  /// Creates an application in a state, without unacknowledged callbacks. In `background` it has
+  /// one outstanding task, whose id is 1.
   mutating func make(
     _ app: ApplicationKey, _ state: ApplicationState, isAware: Bool = true
   ) -> InstanceID {
@@ -277,7 +279,7 @@ struct World {
 
   // MARK: What wakes
 
-  /// Launches an application with mode voip and brings it to a state, everything acknowledged.
+  /// Creates an application with mode voip in a state, without unacknowledged callbacks.
   mutating func makeVoIP(_ app: ApplicationKey, _ state: ApplicationState) -> InstanceID {
     let known = scheduler.applications.all.compactMap(\.manifest).filter { $0.id != app.id }
     let manifest = Manifest(id: app.id, owner: app.owner, backgroundModes: [.voip])
@@ -285,7 +287,7 @@ struct World {
     return make(app, state)
   }
 
-  /// Hands a socket over.
+  /// Passes a new socket to the daemon.
   mutating func manage(_ id: InstanceID) -> SocketID {
     socketLast += 1
     let handed = SocketID(socketLast)
@@ -296,14 +298,14 @@ struct World {
     return socket
   }
 
-  /// What the wall clock shows; nil until it was read.
+  /// The time of the wall clock; nil before the first reading.
   var wall: WallTime? { scheduler.notifications.wallTime(at: now) }
 
   mutating func setClock(_ seconds: Int64) {
     feed(.scheduler(.clockRead(WallTime(nanoseconds: seconds * 1_000_000_000))))
   }
 
-  /// Schedules a notification so long from now; nil is to be presented now.
+  /// Schedules a notification after a delay; nil presents it at once.
   @discardableResult
   mutating func schedule(
     _ app: ApplicationKey, in delay: Duration?, repeats: RepeatInterval? = nil
@@ -325,13 +327,13 @@ struct World {
 
   var reading: MemoryReading { MemoryReading(available: available << 20, total: 1000 << 20) }
 
-  /// A trigger of the kernel fires.
+  /// Reports memory pressure, as a trigger of the kernel does.
   @discardableResult
   mutating func press(_ source: MemoryPressure.Source = .machine) -> [Effect] {
     feed(.memory(.pressed(MemoryPressure(source: source, memory: reading))))
   }
 
-  /// Those that were chosen to end for memory, in that order.
+  /// The applications that were chosen to end for memory, in that order.
   var chosen: [ApplicationKey] {
     effects.compactMap {
       guard case .record(let record) = $0, case .memoryChosen = record.change else { return nil }
@@ -363,31 +365,31 @@ struct World {
     }
   }
 
-  /// What an instance was told of without a callback.
+  /// Returns the notices that an instance received.
   func notices(_ id: InstanceID) -> [Notice] {
     effects.compactMap { if case .notify(id, let notice) = $0 { notice } else { nil } }
   }
 
-  /// The transactions that the store was given, in order.
+  /// The transactions that the scheduler has passed to the store, in order.
   var transactions: [NotificationTransaction] {
     effects.compactMap {
       if case .notification(.store(_, let transaction)) = $0 { transaction } else { nil }
     }
   }
 
-  /// The recipients of a notification that fired; nil is the user.
+  /// Returns the recipients of a notification that fired; nil is the user.
   func receivers(of id: NotificationID) -> [InstanceID?] {
     effects.compactMap {
       if case .notification(.fire(id, _, _, let receiver)) = $0 { .some(receiver) } else { nil }
     }
   }
 
-  /// The notifications that fired, and the recipient of each.
+  /// The notifications that fired.
   var fired: [NotificationID] {
     effects.compactMap { if case .notification(.fire(let id, _, _, _)) = $0 { id } else { nil } }
   }
 
-  /// The launches, with their reasons.
+  /// The reasons of the launches so far.
   var spawned: [LaunchReason] {
     effects.compactMap { if case .spawn(_, _, let reason) = $0 { reason } else { nil } }
   }
@@ -396,7 +398,7 @@ struct World {
     changes(of: app).compactMap { if case .ended(let end) = $0 { end.reason } else { nil } }
   }
 
-  /// Where an effect first stands among those since the last ``forget()``.
+  /// Returns the first position of an effect since the last ``forget()``.
   func position(of effect: Effect) -> Int? { effects.firstIndex(of: effect) }
 }
 

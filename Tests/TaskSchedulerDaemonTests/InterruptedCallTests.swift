@@ -84,7 +84,7 @@ struct InterruptedCallTests {
   @Test("The next daemon knows an interrupted call as it was made, not only its event")
   func asMade() throws {
     let name = try #require(ApplicationID("org.example.a"))
-    // An application makes this call with another method, which results in the same event.
+    // Another method of an application leads to the same event.
     let event = Event.notification(
       .cancel(client.request, ApplicationKey(name, owner: UserID(0)), NotificationID(7), stored: [])
     )
@@ -122,7 +122,7 @@ struct InterruptedCallTests {
     }
   }
 
-  /// How much of a partial message the daemon has saved when it dies.
+  /// The amount of a partial message that the daemon has saved when it dies.
   enum PartMoment: CaseIterable {
     case marked, noted, halfTaken, taken, unmarked
   }

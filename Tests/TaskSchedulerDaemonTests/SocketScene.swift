@@ -78,7 +78,7 @@ final class SocketScene {
     }
   }
 
-  /// Whether the loop would wake immediately if it waited now.
+  /// Returns whether the loop would wake immediately if it waited now.
   func loopHasWork() throws -> Bool {
     try Readiness.wait(for: Int16(POLLIN), on: loop.descriptor, timeout: .zero) != 0
   }

@@ -193,7 +193,8 @@ struct EventLogTests {
       return left.stopped.contains(one)
     }
     #expect(try !named(recording.bytes))
-    // The record between: its length wiped out, as if the event log ended there, or one wrong bit.
+    // Damages the record between them: its length is zero, as if the event log ended there, or one
+    // bit is wrong.
     var ended = recording.bytes
     for index in end..<end + 4 { ended[index] = 0 }
     #expect(try replay(ended).get().damage == nil)
@@ -210,7 +211,8 @@ struct EventLogTests {
     let effects = recording.handle(.process(.leaderExited(InstanceID(1), .unknown)), effectsDone: 1)
     #expect(effects.count > 1)
     #expect(try Array(replay(recording.bytes).get().effectsLeft) == Array(effects.dropFirst()))
-    // Died between the header and the record: all that is written was carried out.
+    // The daemon died between the header and the record, but had already executed all written
+    // events.
     recording.writer.setEvent(recording.eventCount + 1)
     #expect(try replay(recording.bytes).get().effectsLeft.isEmpty)
   }

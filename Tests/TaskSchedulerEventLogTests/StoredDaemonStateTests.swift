@@ -76,7 +76,7 @@ struct StoredDaemonStateTests {
   @Test("The checksum is that of zlib")
   func checksum() {
     #expect(Array("123456789".utf8).withUnsafeBytes { Checksum.crc32($0) } == 0xCBF4_3926)
-    // 32 bytes of ones, as zlib sums them up.
+    // zlib's checksum of 32 bytes of ones.
     let ones = [UInt8](repeating: 0xFF, count: 32)
     #expect(ones.withUnsafeBytes { Checksum.crc32($0) } == 0xFF6C_AB0B)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskSchedulerEventLog
 
-/// The names of the fields of a struct, or of the cases of an enum, as the compiler wrote them into
+/// Returns the names of a struct's fields, or of an enum's cases, as the compiler wrote them into
 /// the program.
 private func declaredNames(of type: Any.Type) -> [String] {
   // The second word of a type's metadata points to its context descriptor. Its word at byte 16 is
@@ -23,7 +23,7 @@ private func declaredNames(of type: Any.Type) -> [String] {
   }
 }
 
-/// `[InstanceID: PendingLaunch]`, `UInt64?`, `Memory.Phase`.
+/// Returns the type's name, such as `[InstanceID: PendingLaunch]`, `UInt64?` or `Memory.Phase`.
 private func name(_ type: any Stored.Type) -> String {
   guard let container = type as? any StoredContainer.Type else {
     return String(reflecting: type).split(separator: ".").dropFirst().joined(separator: ".")
@@ -35,7 +35,7 @@ private func name(_ type: any Stored.Type) -> String {
 
 @Suite("The forms of stored types are complete and documented")
 struct StoredFormTests {
-  /// The types that an event log begins with or consists of, and all that they contain.
+  /// The types of an event log's beginning and of its records, and all types that they contain.
   private static let types: [any StoredByParts.Type] = {
     var found: [any StoredByParts.Type] = []
     var seen: Set<ObjectIdentifier> = []
@@ -123,7 +123,8 @@ struct StoredFormTests {
     StoredWriter.bytes(of: try StoredReader.read(type, from: bytes))
   }
 
-  /// The bytes of some value of a type; of an enum, of the case with the number.
+  /// Returns the bytes of an arbitrary value of a type. For an enum, this is the case with the
+  /// given number.
   private static func sample(
     _ type: any Stored.Type, ofCase number: Int = 0
   ) throws -> [UInt8] {
@@ -137,7 +138,7 @@ struct StoredFormTests {
         return try [UInt8(number)] + cases[number].payload.flatMap { try sample($0) }
       }
     }
-    // A number, an id, the name of a case, or a policy.
+    // The value is a number, an id, a case's name or a policy.
     let names = type is any RawRepresentable.Type ? declaredNames(of: type) : []
     let candidates =
       [[1]] + (["org.example.a"] + names).map { StoredWriter.bytes(of: $0) }

@@ -1,28 +1,31 @@
 import FoundationEssentials
-import TaskSchedulerSimulation
 import Testing
 
-/// The examples, found from this file: Tests/TaskSchedulerSimulationTests/….
-private let folder =
-  #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-  .joined(separator: "/") + "/Examples/scenarios"
+@testable import TaskSchedulerSimulation
 
-@Suite("The examples of scenarios")
+private let package = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+  .joined(separator: "/")
+private let directory = package + "/Examples/scenarios"
+
+@Suite("Example scenarios")
 struct ScenarioExampleTests {
   private static let names = ["killed", "memory", "music", "sleep", "upload", "voip"]
 
   private static func text(_ name: String) throws -> String {
-    try String(contentsOfFile: "\(folder)/\(name).scenario", encoding: .utf8)
+    try String(contentsOfFile: "\(directory)/\(name).scenario", encoding: .utf8)
   }
 
-  @Test("All examples are known here")
+  @Test("The tests cover all example scenarios")
   func all() throws {
-    let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    let files = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
     #expect(files == Self.names.map { "\($0).scenario" })
   }
 
   @Test(
-    "An example that is truncated at any byte is read, or refused with the place of the mistake",
+    """
+    A scenario that is truncated at any byte is valid, or refused with the place of the \
+    mistake
+    """,
     arguments: names)
   func truncated(_ name: String) throws {
     let bytes = try Array(Self.text(name).utf8)
@@ -40,5 +43,14 @@ struct ScenarioExampleTests {
       }
     }
     #expect((1..<bytes.count).contains(readCount))
+  }
+
+  @Test("docs/scenarios.md describes each line, option and action")
+  func documented() throws {
+    let page = try String(contentsOfFile: package + "/docs/scenarios.md", encoding: .utf8)
+    for name in ScenarioReader.names { #expect(page.contains("`\(name)"), "\(name)") }
+    for name in ScenarioApplicationReader.names {
+      #expect(page.contains("| `\(name)="), "\(name)")
+    }
   }
 }

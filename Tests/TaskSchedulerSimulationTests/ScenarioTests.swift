@@ -2,7 +2,7 @@ import TaskSchedulerCore
 import TaskSchedulerSimulation
 import Testing
 
-/// A scenario's timeline in short: `13s mail callback …`.
+/// Returns a scenario's timeline in a short form: `13s mail callback …`.
 private func lines(_ text: String) throws -> [String] {
   ScenarioRunner.timeline(of: try Scenario(text)).entries.map { entry in
     let what: String =
@@ -46,7 +46,7 @@ struct ScenarioTests {
       ])
   }
 
-  @Test("A debugger that never detaches holds the limit, and does not block the timeline")
+  @Test("A debugger that never detaches stops the limit, and the timeline still ends")
   func endless() throws {
     let text = """
       application org.example.stuck acknowledge=never
@@ -56,19 +56,19 @@ struct ScenarioTests {
     let timeline = ScenarioRunner.timeline(of: try Scenario(text))
     #expect(timeline.isCut)
     #expect(try lines(text).last == "1s > debugger-attaches org.example.stuck")
-    // As long as something is planned, it comes.
+    // A planned step comes, however late it is.
     let later = try lines(text + "\nafter 1h debugger-leaves org.example.stuck")
     #expect(later.last == "1h 7s ended callbackTimeout")
   }
 
-  @Test("Lines may end as on Windows")
+  @Test("Lines may end with a carriage return and a line feed")
   func carriageReturns() throws {
     let text = "application org.example.a\nat 1s launch org.example.a\n"
     let windows = text.split(separator: "\n").joined(separator: "\r\n") + "\r\n"
     #expect(try lines(windows) == lines(text))
   }
 
-  @Test("A mistake is reported without terminal control characters")
+  @Test("The message of a mistake contains no control characters")
   func controlCharacters() {
     #expect {
       _ = try Scenario("at 1s launch org.example.\u{9B}31m")
@@ -77,7 +77,7 @@ struct ScenarioTests {
     }
   }
 
-  @Test("Limits kill at their exact time, each with its reason")
+  @Test("A limit kills the application at the exact time, with its own reason")
   func killed() throws {
     let text = """
       policy BackgroundTime 30s
@@ -93,7 +93,7 @@ struct ScenarioTests {
     #expect(lines.contains("35s ended backgroundTimeExpired"))
   }
 
-  @Test("A step waits while its application is stopped")
+  @Test("An action of an application waits while its processes are stopped")
   func postponed() throws {
     let text = """
       application org.example.mail
@@ -115,7 +115,7 @@ struct ScenarioTests {
     #expect(try lines(text).contains("4s ended callbackTimeout"))
   }
 
-  @Test("An endless scenario is cut at 'until'")
+  @Test("A scenario without an end stops at 'until'")
   func until() throws {
     let text = """
       application org.example.mail acknowledge=never
@@ -132,7 +132,7 @@ struct ScenarioTests {
 @Suite("Mistakes in scenarios")
 struct ScenarioProblemTests {
   @Test(
-    "A mistake names its line, its column and what would be right",
+    "The message of a mistake has the line, the column, and what would be right",
     arguments: [
       ("polcy X 1s", 1, 1, "write one of policy, application, at, after, until"),
       ("\n  policy BackgroundTme 3s", 2, 10, "BackgroundTime"),
@@ -195,7 +195,7 @@ struct ScenarioProblemTests {
     }
   }
 
-  @Test("A restarted daemon may die again")
+  @Test("A daemon may die again after its restart")
   func diesAgain() throws {
     let text = "at 1s daemon-dies 5s\nafter 6s daemon-dies 1s\n"
     #expect(
@@ -204,7 +204,7 @@ struct ScenarioProblemTests {
       ])
   }
 
-  @Test("The error for a mistyped word lists the known words, for 'did you mean'")
+  @Test("The error for a mistyped word has the known words")
   func candidates() throws {
     #expect {
       _ = try Scenario("policy BackgroundTme 3s")

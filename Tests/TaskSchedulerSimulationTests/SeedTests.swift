@@ -1,7 +1,7 @@
 import TaskSchedulerSimulation
 import Testing
 
-@Suite("The scheduler in a simulated world, with any seed")
+@Suite("Simulations")
 struct SeedTests {
   @Test(
     "No seed violates a promise",
@@ -14,7 +14,7 @@ struct SeedTests {
     }
   }
 
-  @Test("The same options give the same run, and another seed gives another")
+  @Test("Equal options have equal runs, and another seed has another run")
   func determinism() {
     let options = SimulationOptions(seed: 7, actionCount: 300)
     let outcome = Simulation(options).run()
@@ -24,7 +24,7 @@ struct SeedTests {
     #expect(Simulation(other).run().traceHash != outcome.traceHash)
   }
 
-  @Test("A run covers what it should: the daemon dies and returns, and events are many")
+  @Test("A run has many events, and some restarts of the daemon")
   func coverage() {
     let outcomes = (1...20).map { Simulation(SimulationOptions(seed: $0)).run() }
     #expect(outcomes.reduce(0) { $0 + $1.eventCount } > 20_000)
@@ -32,9 +32,9 @@ struct SeedTests {
   }
 }
 
-@Suite("Planted defects are found")
+@Suite("Canaries")
 struct CanaryTests {
-  @Test("Each canary is caught", arguments: Canary.allCases)
+  @Test("The checkers report each canary", arguments: Canary.allCases)
   func canary(_ canary: Canary) {
     let isCaught = (1...40).contains { seed in
       Simulation(SimulationOptions(seed: seed, actionCount: 300, canary: canary)).run()
@@ -43,7 +43,7 @@ struct CanaryTests {
     #expect(isCaught)
   }
 
-  @Test("A failing run is reduced, and fails in the same way")
+  @Test("A reduced run fails in the same way")
   func shrinking() throws {
     var options = SimulationOptions(seed: 1, actionCount: 300, canary: .dropCallback)
     while Simulation(options).run().violation == nil { options.seed += 1 }

@@ -5,8 +5,9 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-/// The standard client is of the PyPI package `varlink`; `TASKSCHEDD_TEST_PYTHON` names the Python
-/// that has it, else `.venv/bin/python` of the package is asked.
+/// Varlink's standard client is in the PyPI package `varlink`. `TASKSCHEDD_TEST_PYTHON` names a
+/// Python that has the package; otherwise the test uses `.venv/bin/python` below the package's
+/// root.
 private enum StandardClient {
   static let python: String = {
     if let python = getenv("TASKSCHEDD_TEST_PYTHON") { return String(cString: python) }
@@ -20,7 +21,7 @@ private enum StandardClient {
   }()
 
   static func run(_ arguments: String...) throws -> (status: ChildChange?, text: String) {
-    // Whatever it says belongs to the test's message, wherever it says it.
+    // The test's message shows all of the client's output, on either stream.
     let process = try TestProcess(
       "/bin/sh", ["sh", "-c", "exec \"$0\" \"$@\" 2>&1", python] + arguments)
     var text = ""
@@ -31,7 +32,7 @@ private enum StandardClient {
 
 @Suite("Independent implementations find that this one speaks Varlink")
 struct CertificationTests {
-  /// Beside the program that runs the tests.
+  /// The server's path, beside the program that runs the tests.
   private static var serverPath: String {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count)
@@ -41,7 +42,7 @@ struct CertificationTests {
       + "/CertificationServer"
   }
 
-  /// Runs the body with the address of a server of its own.
+  /// Runs the body with the address of a new server.
   private func withServer(_ body: (String) throws -> Void) throws {
     let folder = TemporaryDirectory()
     let socket = folder.file("socket")

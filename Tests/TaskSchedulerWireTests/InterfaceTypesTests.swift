@@ -50,7 +50,7 @@ struct InterfaceTypesTests {
 
   // MARK: - Values
 
-  /// An object of these fields; `isFull`, with those that may be absent.
+  /// Returns an object of these fields. If `isFull`, it contains the optional fields too.
   private func sample(
     _ fields: [Field], _ interface: InterfaceDescription, isFull: Bool
   ) throws -> JSONValue {
@@ -172,7 +172,7 @@ struct InterfaceTypesTests {
 }
 
 extension String {
-  /// What stands before the first occurrence of a text.
+  /// Returns the text before the first occurrence of another text.
   fileprivate func components(before text: String) -> Substring? {
     indices.first { self[$0...].hasPrefix(text) }.map { self[..<$0] }
   }

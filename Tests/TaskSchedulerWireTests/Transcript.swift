@@ -2,17 +2,17 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-/// A conversation, one line a step, in the order in which they happen:
+/// A conversation. Each line is one step:
 ///
-///     > {…}          a message comes in
-///     = METHOD {…}   a call is handed out, `+more` or `+oneway` behind the method
-///     . {…}          the owner answers; `..` announces another answer
-///     ! NAME {…}     the owner answers with an error; a client: an error comes in
-///     < {…}          a message goes out
-///     busy | idle    whether a call waits
-///     x REASON       the connection is to be closed; the reason contains this
+///     > {…}          a message arrives
+///     = METHOD {…}   the owner receives a call; `+more` or `+oneway` may follow the method
+///     . {…}          the owner answers; with `..`, it announces another answer
+///     ! NAME {…}     the owner answers with an error, or a client receives an error
+///     < {…}          the connection sends a message
+///     busy | idle    a call waits, or none waits
+///     x REASON       the owner must close the connection; the reason contains this text
 ///
-/// Lines that start with `#` are comments; one that starts with `\` goes on with the line before.
+/// A line that starts with `#` is a comment. A line that starts with `\` continues the line before.
 struct Transcript {
   struct Step {
     let mark: String
@@ -38,12 +38,12 @@ struct Transcript {
     self.steps = steps
   }
 
-  /// The messages among bytes that went out.
+  /// Returns the messages in the sent bytes.
   static func messages(_ bytes: [UInt8]) -> [String] {
     bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The first word and, behind it, the JSON.
+  /// Splits the line after its first word; the rest is the JSON.
   static func wordAndValue(_ text: String) throws -> (word: String, value: JSONValue) {
     let parts = text.split(separator: " ", maxSplits: 1)
     let value = try parts.count > 1 ? JSONParser.parse(Array(parts[1].utf8)) : .object([])
@@ -51,7 +51,7 @@ struct Transcript {
   }
 }
 
-/// An error of a service, by its name.
+/// An error of a service, with its name.
 struct NamedFailure: MethodFailure {
   let name: String
   let parameters: JSONValue

@@ -167,7 +167,8 @@ struct StatusTextTests {
                 Owner: ada (uid 1000)
                  Seat: seat0
                 Modes: none declared
-            Opted out: by its manifest: it is terminated when sent to the background
+            Opted out: by its manifest: the daemon terminates it instead of sending it to \
+        the background
            Launchable: no manifest
              Switcher: never active
              Last end: it exited with code 3, \(since) (1 min ago)

@@ -49,7 +49,7 @@ struct RunTests {
     #expect(outcome.code == 128 + SIGKILL)
     #expect(
       outcome.errors.hasPrefix(
-        "taskctl: backgroundTimeExpired: 'org.example.job' was killed because its background"))
+        "taskctl: backgroundTimeExpired: 'org.example.job' was killed because a background"))
   }
 
   @Test("The run command waits for the daemon to report the end, and --json prints it")
@@ -121,7 +121,7 @@ struct RunTests {
     // The process still has taskctl's name, because it has not called exec.
     let name = try FileDescriptor.open(reading: "/proc/\(program.pid)/comm").readToEnd()
     #expect(String(decoding: name, as: UTF8.self) == "taskctl\n")
-    // Killing taskctl ends the process that it held.
+    // Killing taskctl also ends the child that waits to execute the program.
     try taskctl.process.pidfd.send(signal: SIGKILL)
     try waitFor(POLLIN, on: program.rawValue)
   }

@@ -177,7 +177,10 @@ struct WakeUpCommandTests {
         ControlInterface.Failure.terminatedByOperator(application: "a.b"),
         "an operator or the user terminated 'a.b'"
       ),
-      (.notStored(reason: "the disk is full"), "the change could not be stored: the disk is full"),
+      (
+        .notStored(reason: "the disk is full"),
+        "the daemon could not store the change: the disk is full"
+      ),
       (.unknownNotification(application: "a.b", notification: 3), "'a.b' has no notification 3"),
       (.unknownNotification(application: nil, notification: 3), "there is no notification 3; see"),
       (

@@ -25,7 +25,7 @@ struct WakeUpRenderingTests {
     let text = StatusText.text(reachableSample(), context)
     for line in [
       "   Keep-alive: every 15 min, last run 1 min ago, planned in 10 min, at the latest in 14 min",
-      "      Sockets: 2 managed", "      Changes: 3 system changes held until it is resumed",
+      "      Sockets: 2 managed", "      Changes: 3 system changes wait until it resumes",
       "Notifications: 4 scheduled", "        Badge: 5",
     ] {
       #expect(text.contains("\n\(line)\n"))
@@ -49,13 +49,14 @@ struct WakeUpRenderingTests {
       atUSec: 1_008_000_000, delayUSec: 16_000_000, awaitsMemory: true)
     #expect(
       StatusText.text(application, context).contains(
-        "\n  Next launch: when memory pressure ends, because it was terminated for memory; "
-          + "not before 16 s "
+        "\n  Next launch: when memory pressure ends, because the daemon terminated it for "
+          + "memory; not before 16 s "
           + "after the last end, in 8 s\n"))
     application.nextLaunch?.atUSec = 990_000_000
     #expect(
       StatusText.text(application, context).contains(
-        "\n  Next launch: when memory pressure ends, because it was terminated for memory\n"))
+        "\n  Next launch: when memory pressure ends, because the daemon terminated it for "
+          + "memory\n"))
   }
 
   @Test("The status shows a failed launch, and a process that keeps running unmanaged")

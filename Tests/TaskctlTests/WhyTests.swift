@@ -28,14 +28,14 @@ struct WhyTests {
         .init(kind: .expiration, atUSec: 1_589_000_000),
         .init(kind: .backgroundTime, atUSec: 1_594_000_000),
       ])
-    #expect(shown.hasPrefix("org.example.mail runs in the background, since 2023-11-14 "))
+    #expect(shown.hasPrefix("org.example.mail has run in the background since 2023-11-14 "))
     #expect(
       shown.split(separator: "\n").dropFirst().joined(separator: "\n") == """
           The user or an operator sent it to the background.
           It may run for background task 3 'sync', which began 3 min ago.
-          Next, in 9 min 49 s: the expiration handlers of its background tasks are called.
-          Then, in 9 min 54 s: its background time ends; it is killed if a background task \
-        is outstanding.
+          Next, in 9 min 49 s: the daemon calls the expiration handlers of its background tasks.
+          Then, in 9 min 54 s: its background time ends; the daemon kills it if a background \
+        task is outstanding.
         """)
   }
 
@@ -47,12 +47,12 @@ struct WhyTests {
       limits: [.init(kind: .keepAlive, atUSec: 1_600_000_000)])
     #expect(
       shown.split(separator: "\n").dropFirst().joined(separator: "\n") == """
-          Nothing entitled it to run any longer: it ended its last background task 2 'sync' \
-        1 min ago.
-          It is resumed by being brought to the foreground, by its keep-alive handler, by data \
-        on its 2 managed sockets.
+          Nothing entitled it to run any longer: it ended its last task, background task 2 \
+        'sync', 1 min ago.
+          It resumes when the user or an operator brings it to the foreground, or when its \
+        keep-alive handler is due, or when data arrives on one of its 2 managed sockets.
           It will then receive 3 system changes.
-          Next, in 10 min: its keep-alive handler is called.
+          Next, in 10 min: the daemon calls its keep-alive handler.
         """)
   }
 
@@ -61,7 +61,7 @@ struct WhyTests {
     var application = reachableSample()
     application.instance?.displacedBy = "org.example.maps"
     let sentence =
-      "It was sent to the background because org.example.maps was activated at seat seat0."
+      "org.example.maps became active at seat seat0, so the daemon sent it to the background."
     #expect(text(application, cause: "noEntitlement").contains("  \(sentence)\n  Nothing entitled"))
     application.state = .background
     let shown = text(application, cause: "otherActivated")
@@ -73,7 +73,7 @@ struct WhyTests {
   func inactive() {
     let application = sample(state: .inactive)
     let sentence =
-      "It becomes active when it acknowledges that it enters the foreground."
+      "It becomes active when it acknowledges its callback."
     #expect(text(application, cause: "activate").contains(sentence))
     #expect(!text(application, cause: "interruption").contains(sentence))
   }
@@ -87,7 +87,7 @@ struct WhyTests {
         """
           It was killed because it did not acknowledge a callback in time.
           It did not acknowledge didEnterBackground in time.
-          Next: nothing happens without a further event.
+          Next: nothing is scheduled.
 
         """))
     killed = endedSample(reason: .backgroundTimeExpired, code: nil)
@@ -118,11 +118,11 @@ struct WhyTests {
     application.unmanagedPID = 4711
     let shown = text(application)
     let moment = context.clock.moment(ofBoot: 940_000_000)
-    #expect(shown.hasPrefix("org.example.news is no longer managed, since \(moment).\n"))
+    #expect(shown.hasPrefix("org.example.news has been unmanaged since \(moment).\n"))
     #expect(shown.contains("\n  taskschedd stopped and left process 4711 running.\n"))
-    #expect(!shown.contains("not running") && !shown.contains("was ended"))
+    #expect(!shown.contains("not run") && !shown.contains("was ended"))
     application.unmanagedPID = nil
-    #expect(text(application).hasPrefix("org.example.news is not running"))
+    #expect(text(application).hasPrefix("org.example.news has not run since "))
     #expect(
       text(application).contains(
         "It was running when taskschedd stopped, and kept running unmanaged."))
@@ -164,14 +164,14 @@ struct WhyTests {
     #expect(
       shown.split(separator: "\n").dropFirst().joined(separator: "\n") == """
           It was terminated because the machine was short of memory.
-          When it was chosen, \(context.clock.moment(ofBoot: 940_000_000)), 80.0 MiB of the \
+          When the daemon chose it, \(context.clock.moment(ofBoot: 940_000_000)), 80.0 MiB of the \
         machine's 1000 MiB were available (8%); memory pressure had begun 2.5 s before.
           Of 500 applications suspended it had the most dirty memory, 120 MiB: suspended \
         applications go first. Next in order: org.example.maps (about 80.0 MiB), \
         org.example.tea (40.0 MiB).
-          It was not warned: suspended applications are not woken, and are killed without notice.
+          It received no warning: the daemon kills suspended applications without notice.
           Measuring and choosing took 41 ms.
-          Next: nothing happens without a further event.
+          Next: nothing is scheduled.
         """)
   }
 
@@ -190,13 +190,15 @@ struct WhyTests {
       shown.contains(
         "It was the only application in the background, with 120 MiB of dirty memory: no "
           + "application was suspended, and the foreground is exempt.\n"))
-    #expect(shown.contains("  It was warned 2 s before.\n"))
+    #expect(shown.contains("  It received a warning 2 s before.\n"))
     end.warnedAtUSec = nil
-    #expect(text(ending, memory: end).contains("It was not warned: it has no event stream."))
+    #expect(
+      text(ending, memory: end).contains(
+        "It received no warning, because it has no event stream."))
     end.choosingTimeUSec = 0
     #expect(
       text(ending, memory: end).contains(
-        "  It was chosen at once: the sizes had already been measured.\n"))
+        "  The daemon chose it at once, because it had already measured the sizes.\n"))
   }
 
   @Test(
@@ -204,22 +206,22 @@ struct WhyTests {
     arguments: [
       (
         .sharedResourceHeld, .init(path: "/srv/\u{1b}db"),
-        "It held a lock on /srv/\\x1bdb after all its processes were stopped."
+        "It held a lock on /srv/\\x1bdb when the daemon suspended it."
       ),
       (.gpuInBackground, .init(gpuUSec: 5_000_000), "It used GPUs for 5 s in the background."),
       (
         .excessiveUse,
         .init(
           cpuUSec: 7_500_000, withinUSec: 10_000_000, sharePercent: 20, throttled: true),
-        "It used 7.5 s of CPU time within 10 s in the background, although throttled to "
-          + "20 % of one CPU."
+        "It used 7.5 s of CPU time within 10 s in the background, although the daemon throttled "
+          + "it to 20 % of one CPU."
       ),
       (
         .excessiveUse,
         .init(
           cpuUSec: 9_000_000, withinUSec: 10_000_000, sharePercent: 80, throttled: false),
         "It used 9 s of CPU time within 10 s in the background, more than 80 % of one CPU, after "
-          + "having been throttled."
+          + "an earlier throttling."
       ),
     ] as [(ControlInterface.EndKind, ControlInterface.BrokenRule, String)])
   func rules(
@@ -233,13 +235,13 @@ struct WhyTests {
   func found() {
     var application = sample()
     application.instance?.resources = .found(throttledPercent: 20)
-    #expect(text(application).contains("It is throttled to 20 % of one CPU"))
+    #expect(text(application).contains("The daemon throttles it to 20 % of one CPU"))
     application = sample(state: .suspended)
     application.instance?.resources = .found(listening: ["tcp 0.0.0.0:80"])
     #expect(
       text(application).contains(
-        "It listened on tcp 0.0.0.0:80 when it was last suspended. It accepts no connection there "
-          + "until it is resumed."))
+        "It listened on tcp 0.0.0.0:80 at its last suspension. It accepts no connection there "
+          + "until it resumes."))
   }
 
   @Test("§14: The explanation says that SIGKILL followed the signal that asked it to exit")
@@ -266,20 +268,20 @@ struct WhyTests {
   func incompleteLook() {
     var application = sample(state: .suspended)
     application.instance?.resources = .found(descriptorsExamined: false)
-    #expect(text(application).contains("It has more descriptors than the daemon examined"))
+    #expect(text(application).contains("the daemon could not examine all of its descriptors"))
   }
 
   @Test("The explanation covers a debugger, a termination and an application that never ran")
   func others() {
     #expect(
-      text(sample(), traced: true).contains("no limit is enforced until the debugger detaches"))
+      text(sample(), traced: true).contains("enforces no limit until the debugger detaches"))
     var ending = sample()
     ending.instance?.ending = .terminatedByOperator
     #expect(text(ending).contains("It is being terminated: it was terminated by an operator."))
     var fresh = endedSample()
     fresh.lastEnd = nil
     fresh.stateSinceUSec = 0
-    #expect(text(fresh).hasPrefix("org.example.news is not running, and has never run.\n"))
+    #expect(text(fresh).hasPrefix("org.example.news has never run.\n"))
   }
 
   @Test("Every entitlement and limit of the interface has words of its own")

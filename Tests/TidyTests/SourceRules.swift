@@ -1,9 +1,9 @@
-/// The rules for sources that need no compiler (see ARCHITECTURE.md).
+/// The rules for sources, which tests check without a compiler (see ARCHITECTURE.md).
 enum SourceRules {
   static let columnsMax = 100
   static let linesMax = 500
 
-  /// The modules that each target may import. Full Foundation is refused everywhere.
+  /// The modules that each target may import. No target may import the full Foundation.
   static let imports: [String: Set<String>] = [
     "TaskSchedulerCore": ["DequeModule", "HeapModule", "OrderedCollections"],
     "TaskSchedulerWire": ["Glibc"],
@@ -32,13 +32,14 @@ enum SourceRules {
     "TaskSchedulerSimulation": ["HeapModule", "TaskSchedulerCore", "TaskSchedulerEventLog"],
   ]
 
-  /// The only places that may import a module, within the targets that may.
+  /// The only files that may import a module, within the targets that may.
   static let placeOfModule = ["CSQLite": "Sources/TaskSchedulerDaemon/Storage/"]
 
-  /// The targets that depend only on their input: no clock, chance or environment.
+  /// The targets whose results depend only on their input, and not on a clock, randomness or the
+  /// environment.
   static let pureTargets: Set<Substring> = ["TaskSchedulerCore", "TaskSchedulerSimulation"]
 
-  /// Words that stand for a clock, chance or the environment.
+  /// The words by which a source uses a clock, randomness or the environment.
   static let wordsForbiddenInCore = ["now()", "random", "Date(", "sleep", "getenv", "Task {"]
 
   /// A violation of a rule, described for people.
@@ -74,14 +75,14 @@ enum SourceRules {
     return violations
   }
 
-  /// A message as it goes over the wire, in a transcript of a test or as a literal of its own, is
-  /// not broken.
+  /// Returns whether a line contains a protocol message. In a transcript or literal of a test, such
+  /// a message stays on one line.
   private static func isVerbatim(_ line: String, in path: String) -> Bool {
     let text = trimmed(line)
     return path.hasPrefix("Tests/") && ["< {", "> {", "#\"{"].contains { text.hasPrefix($0) }
   }
 
-  /// Spelled in two parts, so that this file does not break its own rule.
+  /// The word is divided into two parts, so that this file does not violate its own rule.
   private static let unfinishedMarks = ["TO" + "DO", "FIX" + "ME"]
 
   private static func swiftRules(_ path: String, _ lines: [String], _ index: Int) -> [String] {
@@ -135,13 +136,13 @@ enum SourceRules {
     return false
   }
 
-  // MARK: Reading Swift, as far as the rules need it
+  // MARK: Reading Swift
 
   static func trimmed(_ line: String) -> String {
     String(line.drop { $0 == " " })
   }
 
-  /// The line up to `//`, unless that stands in a string.
+  /// Returns the line up to `//`, unless the slashes are in a string.
   static func withoutComment(_ line: String) -> String {
     var code = ""
     var isInString = false
@@ -153,7 +154,7 @@ enum SourceRules {
     return code
   }
 
-  /// Whether `word` stands there on its own: not as the end of a longer name.
+  /// Returns whether `word` occurs there as a whole, and not as the end of a longer name.
   static func contains(_ word: String, in line: String) -> Bool {
     var rest = line[...]
     var before: Character = " "
@@ -166,7 +167,7 @@ enum SourceRules {
     return false
   }
 
-  /// The module that a line imports; of `import struct M.Name`, M.
+  /// Returns the module that a line imports. For `import struct M.Name`, this is M.
   static func importedModule(_ code: String) -> String? {
     var words = code.split(separator: " ")
     while let first = words.first,
@@ -183,15 +184,15 @@ enum SourceRules {
     return path.split(separator: ".").first.map(String.init)
   }
 
-  /// What protocols ask for, and explain: those of the standard library (operators have no name
-  /// here), and those of the interfaces' types, which are each explained as a whole.
+  /// Names that protocols require, and document: those of the standard library (operators have no
+  /// name here), and those of the interfaces' types, which are each documented as a whole.
   private static let witnesses: Set<Substring> = [
     "", "encode", "hash", "makeAsyncIterator", "next", "run", "Input", "Output", "write",
     "writeFields", "writeParameters",
   ]
 
-  /// Public types and functions are to be explained; stored properties and initializers where they
-  /// need it.
+  /// Public types and functions need documentation; stored properties and initializers only where a
+  /// reader would ask.
   private static func needsDocumentation(_ code: String) -> Bool {
     var words = trimmed(code).split(separator: " ")
     guard words.first == "public" || words.first == "open" else { return false }
@@ -210,7 +211,7 @@ enum SourceRules {
     return !witnesses.contains(words[1].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
   }
 
-  /// Whether a doc comment ends right above, attributes apart.
+  /// Returns whether a doc comment ends directly above. Attributes may be between them.
   private static func isDocumented(_ lines: [String], _ index: Int) -> Bool {
     var above = index - 1
     while above >= 0, trimmed(lines[above]).hasPrefix("@") { above -= 1 }

@@ -7,7 +7,7 @@ struct TidyTests {
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     .dropLast(3).joined(separator: "/")
 
-  /// Our own sources, as paths from the root.
+  /// Returns the paths of the project's sources, relative to the root.
   private static func files() throws -> [String] {
     var files = ["Package.swift"]
     for folder in ["Sources", "Tests", "Chaos", "Examples", "Benchmarks", "Fuzz"] {

@@ -2,17 +2,17 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerDaemon
 
-/// Messages with file descriptors on a real socket, as the daemon's `MessageInput` receives them.
+/// Messages with file descriptors on a real socket, which the daemon's `MessageInput` receives.
 ///
-/// The input is a list of steps. `s` sends bytes; the next byte is the number of descriptors, the
-/// one after it the length, and then follow the bytes. `n` takes a message. `t` takes a message and
-/// claims its first descriptor. `l` looks at a message and dies before it takes it. `r` dies. After
-/// a death, a successor continues with the collected data. At the end, the target ends the stream
-/// and takes everything that is left.
+/// The input is a list of steps. `s` sends bytes: the next byte is the number of descriptors, the
+/// byte after it is the length, and then the bytes follow. `n` receives a message. `t` receives a
+/// message and claims its first descriptor. `l` peeks at a message and dies before it receives the
+/// message. `r` dies. After a death, a successor continues with the collected data. At the end, the
+/// target ends the stream and receives the rest.
 ///
 /// The target checks that every message arrives whole, in order and as soon as it is complete, with
-/// the descriptors that were sent with its bytes; that unclaimed descriptors are closed; and that a
-/// message with too many descriptors ends the connection.
+/// the descriptors that were sent with its bytes. It also checks that unclaimed descriptors are
+/// closed, and that a message with too many descriptors ends the connection.
 enum DescriptorsTarget {
   /// The maximum number of steps, each of which needs some system calls.
   private static let stepsMax = 256
@@ -139,7 +139,7 @@ private struct DescriptorStream: ~Copyable {
     case .incomplete:
       try require(whole.isEmpty, "a whole message was there and did not come")
       try areClosed(previous)
-      // An incomplete message stays incomplete, and the connection is closed because of it.
+      // An incomplete message stays incomplete, so the connection is closed.
       return isAtEnd
     case .closed:
       try require(whole.isEmpty, "the stream ended before its last message")

@@ -1,7 +1,7 @@
 import TaskSchedulerWire
 
-/// The ends of messages in a stream. `MessageBuffer` and `MessageScanner` must find the same ends
-/// as a plain search for NULs, whether the stream arrives at once or in pieces.
+/// Finds the ends of messages in a stream. `MessageBuffer` and `MessageScanner` must find the same
+/// ends as a plain search for NULs, whether the stream arrives at once or in pieces.
 ///
 /// The first byte selects the maximum message length, the second the lengths of the pieces.
 enum FramingTarget {

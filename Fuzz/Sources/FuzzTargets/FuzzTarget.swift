@@ -35,7 +35,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     FuzzTarget("sway", SwayTarget.run),
   ]
 
-  /// Fails on purpose: a fuzzing run that does not report this target proves nothing.
+  /// A target that fails on purpose. A fuzzing run that does not report it proves nothing.
   public static let canary = FuzzTarget("canary", CanaryTarget.run)
 
   /// Creates the data that all inputs share.
@@ -67,7 +67,7 @@ func require(
   if try !condition() { throw Finding(description: sentence()) }
 }
 
-/// The bytes at the start of an input, which control the target.
+/// The first bytes of an input, which control the target.
 struct ControlBytes {
   private(set) var rest: UnsafeRawBufferPointer
 

@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// The parser of interface descriptions.
+/// Parses an interface description.
 enum InterfaceTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let text = String(decoding: input, as: UTF8.self)

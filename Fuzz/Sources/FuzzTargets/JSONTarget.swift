@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// The JSON parser. It refuses a text with a position inside the text, or reads a value that is
+/// Parses JSON. The parser refuses a text with a position inside the text, or reads a value that is
 /// unchanged after writing and reading it again.
 enum JSONTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {

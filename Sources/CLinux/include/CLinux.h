@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-// epoll(7): Glibc's Swift module leaves it out.
+// epoll(7), which Glibc's Swift module does not contain.
 #include <sys/epoll.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -18,7 +18,7 @@ const char *clinux_errno_description(int code);
 // MARK: pidfd
 
 int clinux_pidfd_open(pid_t pid, unsigned int flags);
-/// Sends to the whole process, with the signal information that kill(2) would give.
+/// Sends a signal to the whole process, with the signal information that kill(2) would give.
 int clinux_pidfd_send_signal(int pidfd, int signal);
 
 /// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes; older kernel headers
@@ -34,8 +34,8 @@ enum {
   CLINUX_PIDFD_INFO_PID = 1 << 0,
   CLINUX_PIDFD_INFO_EXIT = 1 << 3,
 };
-/// ioctl PIDFD_GET_INFO (Linux 6.13); CLINUX_PIDFD_INFO_EXIT is answered since 6.15, once the
-/// process was reaped.
+/// ioctl PIDFD_GET_INFO (Linux 6.13). Since 6.15 the kernel answers CLINUX_PIDFD_INFO_EXIT after
+/// the process has been reaped.
 int clinux_pidfd_get_info(int pidfd, struct clinux_pidfd_info *info);
 
 /// The result of waitid(2). pid is 0 if there is nothing to report (WNOHANG).
@@ -72,13 +72,14 @@ struct clinux_peer {
   uid_t uid;
   gid_t gid;
 };
-/// SO_PEERCRED.
+/// Reads the credentials of the peer (SO_PEERCRED).
 int clinux_peer_credentials(int fd, struct clinux_peer *peer);
 
-/// From now on, a block of at least so many bytes goes back to the kernel when it is freed, and so
-/// do as many free bytes at the end of the heap. glibc would raise both limits, up to 64 MiB.
+/// From now on, glibc returns a block of at least this many bytes to the kernel when it is freed.
+/// The same applies to this many free bytes at the end of the heap. Without the call, glibc would
+/// raise both limits, up to 64 MiB.
 void clinux_return_blocks(size_t bytes);
-/// malloc_trim of all pages that hold nothing.
+/// Returns all empty pages to the kernel (malloc_trim).
 void clinux_trim_heap(void);
 
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
@@ -99,7 +100,7 @@ ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, siz
 
 // MARK: files
 
-/// close(2) on a thread of its own, which ends with it.
+/// Calls close(2) on a thread of its own, which ends afterwards.
 void clinux_close_elsewhere(int fd);
 /// pipe2 with O_CLOEXEC.
 int clinux_pipe(int fds[2]);
@@ -115,18 +116,18 @@ int clinux_open_at(int directory, const char *path, int flags);
 int clinux_create(const char *path, int flags, mode_t mode);
 /// fcntl F_SETLK with a write lock on the whole file.
 int clinux_lock(int fd);
-/// fcntl F_GETLK: the pid of the process that has the lock; 0 if there is none.
+/// fcntl F_GETLK. Returns the pid of the process that has the lock; 0 if there is none.
 pid_t clinux_lock_holder(int fd);
 /// fcntl F_SETLKW: waits for the lock.
 int clinux_lock_wait(int fd);
 
 // MARK: changes of the machine
 
-/// A timer of CLOCK_REALTIME that never expires, non-blocking: read(2) fails with ECANCELED once
-/// after each time that the clock was set (TFD_TIMER_CANCEL_ON_SET).
+/// Creates a non-blocking timer of CLOCK_REALTIME that never expires. After each setting of the
+/// clock, read(2) fails once with ECANCELED (TFD_TIMER_CANCEL_ON_SET).
 int clinux_clock_watch(void);
 
-/// A socket of NETLINK_ROUTE, non-blocking. With `is_watch`, it receives changes of links,
+/// Creates a non-blocking socket of NETLINK_ROUTE. With `is_watch`, it receives changes of links,
 /// addresses and routes.
 int clinux_route_socket(int is_watch);
 enum {
@@ -139,7 +140,7 @@ int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
 /// 0 if it is not from the kernel.
 ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
 
-/// A socket of NETLINK_SOCK_DIAG, non-blocking.
+/// Creates a non-blocking socket of NETLINK_SOCK_DIAG.
 int clinux_diagnosis_socket(void);
 /// Requests the listening sockets of a family (AF_UNIX; AF_INET and AF_INET6 for TCP) with their
 /// names.
@@ -164,19 +165,19 @@ struct clinux_rollup {
 };
 /// Reads /proc/PID/smaps_rollup of each process on a thread of its own, because the read can block.
 /// Writes a clinux_rollup for each to `fd`, and closes both descriptors at the end. `bounds` is the
-/// maximum dirty memory of each group. Ends early if no remaining group can have more than one that
-/// was read. Returns -1 and errno at the limit on threads, and closes nothing then.
+/// maximum dirty memory of each group. Ends early if no remaining group can have more memory than
+/// one that was read. At the limit on threads, returns -1 and errno, and closes nothing.
 int clinux_measure_elsewhere(
     int proc_root, const struct clinux_measured *processes, size_t count, const uint64_t *bounds,
     size_t groups_count, int fd);
-/// process_mrelease(2) of each on a thread of its own, which closes them.
+/// Calls process_mrelease(2) for each pidfd on a thread of its own, which closes the pidfds.
 void clinux_release_memory_elsewhere(const int *pidfds, size_t count);
 /// process_madvise(2) with MADV_PAGEOUT.
 ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count);
 
 // MARK: priorities
 
-/// How a thread is scheduled.
+/// The scheduling of a thread.
 struct clinux_priority {
   /// SCHED_OTHER and so on, without flags.
   int policy;
@@ -211,7 +212,7 @@ int clinux_set_thread_euid(uid_t uid);
 
 // MARK: a child that waits before exec
 
-/// What failed between fork and exec. The numbers are on the pipe between child and parent.
+/// The step between fork and exec that failed. The child writes its number to the pipe.
 enum clinux_spawn_step {
   CLINUX_STEP_SIGNALS = 1,
   CLINUX_STEP_STDIO,
@@ -255,8 +256,8 @@ struct clinux_spawn_failure {
   int32_t code;
 };
 
-/// Forks; the child prepares itself, waits, and executes. Only async-signal-safe calls are made in
-/// it. Returns its pid.
+/// Forks. The child prepares itself, waits, and executes the program; it makes only
+/// async-signal-safe calls. Returns the child's pid.
 pid_t clinux_spawn_held(const struct clinux_spawn *spawn);
 
 #endif

@@ -25,8 +25,8 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the application is in the background.
   ///
-  /// Suspension follows when the method returns, unless the application has begun a background
-  /// task. Begin one here at the latest.
+  /// When the method returns, the daemon suspends the application, unless the application has begun
+  /// a background task. Begin one here at the latest.
   func applicationDidEnterBackground(_ application: ScheduledApplication)
 
   /// Tells the delegate that the application leaves the background.
@@ -70,15 +70,15 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the machine is short of memory.
   ///
-  /// Free what can be had again, such as caches. If the pressure lasts, the daemon ends
-  /// applications, suspended ones first.
+  /// Free memory that the application can fill again, such as caches. If the pressure lasts, the
+  /// daemon ends applications, suspended ones first.
   func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication)
 
   // MARK: - Losses
 
   /// Tells the delegate that the daemon has restarted and does not know these tasks.
   ///
-  /// They entitle the application to nothing.
+  /// The tasks no longer entitle the application to run in the background.
   func application(
     _ application: ScheduledApplication, didLoseBackgroundTasks tasks: [BackgroundTaskID])
 
@@ -88,7 +88,7 @@ public protocol ApplicationDelegate: Sendable {
   func application(
     _ application: ScheduledApplication, didLoseKeepAliveWithError error: ApplicationError)
 
-  /// Tells the delegate that the daemon refuses this process for good.
+  /// Tells the delegate that the daemon permanently refuses this process.
   ///
   /// The application receives no events, and each request throws the same error.
   func application(

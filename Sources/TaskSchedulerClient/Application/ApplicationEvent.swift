@@ -10,23 +10,27 @@ public enum ApplicationEvent: Hashable, Sendable {
   case didBecomeActive
   /// An interruption begins, or the application is about to leave the foreground.
   case willResignActive
-  /// The application is in the background. Suspension follows the acknowledgement, unless the
-  /// application has begun a background task.
+  /// The application is in the background. After the acknowledgement, the daemon suspends the
+  /// application, unless the application has begun a background task.
   case didEnterBackground
-  /// The application leaves the background. It is inactive until it has acknowledged this.
+  /// The application leaves the background. It is inactive until it has acknowledged this event.
   case willEnterForeground
-  /// The daemon ends the process after the acknowledgement. A suspended application is not told.
+  /// The daemon ends the process after the acknowledgement. A suspended application does not
+  /// receive this event.
   case willTerminate
-  /// The daemon has restarted and does not know these tasks. They entitle to nothing.
+  /// The daemon has restarted and does not know these tasks. They no longer entitle the application
+  /// to run in the background.
   case didLoseBackgroundTasks([BackgroundTaskID])
   /// Managed sockets became ready while the application was suspended.
   ///
   /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
   /// The daemon suspends it again after the acknowledgement.
   case socketsDidBecomeReady([ReadySocket])
-  /// The machine has changed. After a suspension this has the newest change of each kind.
+  /// The machine has changed. After a suspension, the array contains the newest change of each
+  /// kind.
   case systemDidChange([SystemChange])
-  /// The machine is short of memory. Free what can be had again, such as caches.
+  /// The machine is short of memory. Free memory that the application can fill again, such as
+  /// caches.
   ///
   /// If the pressure lasts, the daemon ends applications, suspended ones first.
   case didReceiveMemoryWarning
@@ -39,7 +43,7 @@ public enum ApplicationEvent: Hashable, Sendable {
   case didLoseKeepAlive(ApplicationError)
 }
 
-/// An event on its way to the application, with the action that acknowledges it.
+/// An event for the application, with the action that acknowledges it.
 struct Delivery: Sendable {
   let event: ApplicationEvent
   /// Blocks for one round trip. Call it once.
@@ -54,6 +58,6 @@ struct Delivery: Sendable {
 /// The receiver of an application's events.
 protocol EventSink: Sendable {
   func deliver(_ delivery: Delivery, to application: ScheduledApplication)
-  /// Ends the events. The error is nil if the application closed itself.
+  /// Ends the events. The error is nil if the application called `close()`.
   func finish(_ error: ApplicationError?, of application: ScheduledApplication)
 }

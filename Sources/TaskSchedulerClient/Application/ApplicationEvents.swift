@@ -13,8 +13,8 @@ import Dispatch
 /// the first loop begins. One task at a time can iterate. When a loop ends or its task is
 /// cancelled, the library acknowledges later events at once, until another loop begins.
 ///
-/// The sequence ends after ``ScheduledApplication/close()``. It throws if the daemon refuses the
-/// process for good.
+/// The sequence ends after ``ScheduledApplication/close()``. It throws if the daemon
+/// permanently refuses the process.
 public struct ApplicationEvents: AsyncSequence, Sendable {
   /// The type of an event.
   public typealias Element = ApplicationEvent
@@ -34,11 +34,11 @@ public struct ApplicationEvents: AsyncSequence, Sendable {
 
   /// An iteration over the events of an application.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// Ends the iteration with its last copy.
+    /// Ends the iteration when its last copy ends.
     private final class Iteration: Sendable {
       let channel: EventChannel
       let id: Int
-      /// The event that was taken last.
+      /// The event that the loop received last.
       let taken = Locked<Delivery?>(nil)
 
       init(_ channel: EventChannel) {
@@ -58,16 +58,16 @@ public struct ApplicationEvents: AsyncSequence, Sendable {
       iteration = Iteration(channel)
     }
 
-    /// Acknowledges the event that was taken last, and returns the next one; nil at the end.
+    /// Acknowledges the previous event, and returns the next event; nil at the end.
     ///
-    /// - Throws: The refusal of the daemon, if it refuses the process for good.
+    /// - Throws: The refusal of the daemon, if it permanently refuses the process.
     public mutating func next() async throws(ApplicationError) -> ApplicationEvent? {
       try await next(isolation: nil)
     }
 
-    /// Acknowledges the event that was taken last, and returns the next one; nil at the end.
+    /// Acknowledges the previous event, and returns the next event; nil at the end.
     ///
-    /// - Throws: The refusal of the daemon, if it refuses the process for good.
+    /// - Throws: The refusal of the daemon, if it permanently refuses the process.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ApplicationError) -> ApplicationEvent? {
@@ -106,10 +106,10 @@ final class EventChannel: EventSink {
     var iterationLast = 0
     /// The iteration that waits for an event.
     var taker: (iteration: Int, continuation: CheckedContinuation<Item, Never>)?
-    /// What follows the last event.
+    /// The item after the last event.
     var end: Item?
 
-    /// Whether events wait for a loop. They also wait for the first one to begin.
+    /// Whether events wait for a loop. Before the first loop begins, events also wait.
     var holds: Bool { iterationLast == 0 || !iterations.isEmpty }
   }
 
@@ -167,7 +167,8 @@ final class EventChannel: EventSink {
     }
   }
 
-  /// Ends an iteration; a second call does nothing. After the last one, acknowledges what waits.
+  /// Ends an iteration. A second call does nothing. After the last iteration, acknowledges the
+  /// waiting events.
   func end(_ iteration: Int) {
     let (unheld, taker) = state.withLock { state in
       state.iterations.remove(iteration)

@@ -27,7 +27,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Begins a background task. Blocks until the daemon has granted it; otherwise like
+  /// Begins a background task. Blocks until the daemon has granted it. Otherwise like
   /// ``beginBackgroundTask(named:expirationHandler:)``.
   public func beginBackgroundTaskAndWait(
     named name: String? = nil, expirationHandler: (@Sendable () -> Void)? = nil
@@ -55,8 +55,8 @@ extension ScheduledApplication {
     }
   }
 
-  /// Attempts to begin a task. A later attempt first looks for the task of an earlier one, whose
-  /// answer was lost.
+  /// Attempts to begin a task. A repeated attempt first searches for the task of the earlier
+  /// attempt, because only the answer may have been lost.
   private func begin(
     named name: String?, from startUSec: Int, isFirst: Bool, _ calls: CallConnection
   ) throws(ApplicationError) -> (id: Int, expired: Bool) {
@@ -84,10 +84,11 @@ extension ScheduledApplication {
   /// Ends a background task.
   ///
   /// In the background, the daemon suspends the application when its last task has ended. The
-  /// method may therefore return only after the application has been resumed. If the daemon is
-  /// away, the library reports the end when it is back; this is not an error.
+  /// method may therefore return only after the application has been resumed. If the daemon does
+  /// not answer, the library reports the end later; this is not an error.
   ///
-  /// - Throws: ``ApplicationRefusal/unknownTask(_:)`` if the task has ended or was lost.
+  /// - Throws: ``ApplicationRefusal/unknownTask(_:)`` if the task has ended or a restarted daemon
+  ///   does not know it.
   public func endBackgroundTask(_ task: BackgroundTaskID) async throws(ApplicationError) {
     try await blocking { () throws(ApplicationError) in try self.endBackgroundTaskAndWait(task) }
   }
@@ -130,7 +131,8 @@ extension ScheduledApplication {
     } onCancel: {
       cancellation.cancel()
     }
-    // This throws only for a task that a restarted daemon does not know, which was an event.
+    // This throws only if a restarted daemon does not know the task. An event has reported that
+    // already.
     try? await endBackgroundTask(id)
     return try result.get()
   }
@@ -151,13 +153,14 @@ extension ScheduledApplication {
     _ body: () throws -> Result
   ) throws -> Result {
     let id = try beginBackgroundTaskAndWait(named: name, expirationHandler: expirationHandler)
-    // This throws only for a task that a restarted daemon does not know, which was an event.
+    // This throws only if a restarted daemon does not know the task. An event has reported that
+    // already.
     defer { try? endBackgroundTaskAndWait(id) }
     return try body()
   }
 }
 
-/// The cancellation of a task that may not exist yet.
+/// Cancels a Swift task that may not exist yet.
 private final class Cancellation: Sendable {
   private enum State {
     case open

@@ -1,9 +1,9 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The connection for calls, which opens when it is needed, and again after a failure.
+/// The connection for calls. It opens when a call needs it, and again after a failure.
 final class CallConnection: Sendable {
-  /// The longest time to an answer, as in D-Bus. The daemon answers within milliseconds.
+  /// The time limit for an answer, the same as in D-Bus. The daemon answers within milliseconds.
   static let answerTimeout: Duration = .seconds(25)
 
   private struct State {
@@ -18,7 +18,7 @@ final class CallConnection: Sendable {
     self.socketPath = socketPath
   }
 
-  /// Calls once. After an error of the connection, the next call opens a new one.
+  /// Makes a call. After an error of the connection, the next call opens a new one.
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
   ) throws(ApplicationError) -> Method.Output {
@@ -33,7 +33,7 @@ final class CallConnection: Sendable {
     }
   }
 
-  /// Closes the connection for good. A call that waits fails.
+  /// Closes the connection permanently. A call in progress fails.
   func close() {
     let connection = state.withLock { state in
       state.isClosed = true
@@ -65,11 +65,11 @@ final class CallConnection: Sendable {
 
 /// The pauses between attempts: none, then 10 ms, doubling to 1 s.
 struct RetryDelays: Sendable {
-  /// How many pauses a request takes before it fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total.
-  /// A daemon that systemd restarts is back in a tenth of that time.
+  /// The number of pauses of a request before it fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total.
+  /// A daemon that systemd restarts is ready again after a tenth of that time.
   static let requestMax = 9
 
-  /// How many pauses have been taken.
+  /// The number of pauses so far.
   private(set) var count = 0
   private var next: Duration = .zero
 

@@ -1,17 +1,17 @@
 import TaskSchedulerWire
 
-/// The client's state of its application, as a pure value: it receives what happens on the event
-/// stream and in calls, and returns what to do.
+/// The client's state of its application, as a pure value. Its functions receive events of the
+/// stream and replies of calls, and return what to do.
 struct ClientState: Sendable {
   typealias Handler = @Sendable () -> Void
 
   struct Task: Sendable {
     var handler: Handler?
-    /// Whether the handler was called in this stint.
+    /// Whether the library has called the handler in this stint.
     var expired: Bool
   }
 
-  /// The last callback, the only one that the daemon can deliver again.
+  /// The last callback. Only this one can arrive twice.
   private struct LastCallback {
     let callback: ApplicationInterface.Callback
     var handled: Bool
@@ -38,26 +38,25 @@ struct ClientState: Sendable {
   private var tasks: [Int: Task] = [:]
   private var lastCallback: LastCallback?
   private var hasFinishedLaunching = false
-  /// The tasks that existed when the present registration was sent. Only these can be missing from
-  /// its answer.
+  /// The tasks that existed when the current registration was sent. The reply may lack only these.
   private var tasksAtRegister: Set<Int> = []
   private var endsUnreportedAtRegister: Set<Int> = []
   private var idUnmanagedLast = 0
   private var beginsInFlight = 0
-  /// The expired tasks whose begin has not been answered.
+  /// The tasks that expired before the reply to their begin arrived.
   private var expiredEarly: Set<Int> = []
-  /// The tasks that have ended, without the daemon knowing.
+  /// The tasks that have ended, while the daemon does not know it.
   private(set) var endsUnreported: Set<Int> = []
-  /// The callbacks that the application has handled, without the daemon knowing.
+  /// The callbacks that the application has handled, while the daemon does not know it.
   private(set) var acknowledgementsUnreported: Set<Int> = []
   /// The keep-alive handler.
   var keepAlive: KeepAlive?
-  /// How often a daemon had forgotten the keep-alive handler and the sockets.
+  /// The number of times that a daemon did not know the keep-alive handler and the sockets.
   private var restorationsWanted = 0
   private var restorationsDone = 0
   /// The notifications that the application knows.
   private var notifications: Set<Int> = []
-  /// Why the registration has ended for good; nil while it lasts.
+  /// The reason why the registration has ended permanently; nil while it lasts.
   var end: ApplicationError?
 
   init(state: ApplicationState, instance: Int, launchReason: LaunchReason = .user) {
@@ -82,7 +81,7 @@ struct ClientState: Sendable {
     endsUnreportedAtRegister = endsUnreported
   }
 
-  /// Takes over the daemon's answer to a registration.
+  /// Handles the daemon's reply to a registration.
   mutating func registered(
     _ registration: ApplicationInterface.Registration
   ) -> Resynchronisation {
@@ -109,8 +108,8 @@ struct ClientState: Sendable {
   }
 
   mutating func received(_ callback: ApplicationInterface.Callback) -> CallbackAction {
-    // A daemon that has forgotten this process launches it again, although it was launched before.
-    // Its numbers of instances and callbacks may be the same as those of its predecessor.
+    // A daemon that does not know this process sends didFinishLaunching again. Its numbers of
+    // instances and callbacks may be the same as those of its predecessor.
     let isAnew = callback.kind == .didFinishLaunching && hasFinishedLaunching
     if isAnew { requestRestoration() }
     if let last = lastCallback, last.callback == callback {
@@ -141,7 +140,7 @@ struct ClientState: Sendable {
     if lastCallback?.callback.id == callback { lastCallback?.handled = true }
   }
 
-  /// Ends a stint in the background. Tasks that are outstanding expire again in the next one.
+  /// Ends a stint in the background. Outstanding tasks expire again in the next stint.
   private mutating func endStint() {
     for id in tasks.keys { tasks[id]?.expired = false }
   }
@@ -184,7 +183,7 @@ struct ClientState: Sendable {
     if beginsInFlight == 0 { expiredEarly = [] }
   }
 
-  /// Returns false if there is no such task.
+  /// Ends a task. Returns false if there is no such task.
   mutating func end(_ id: Int) -> Bool {
     tasks.removeValue(forKey: id) != nil
   }

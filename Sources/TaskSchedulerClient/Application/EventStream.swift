@@ -33,7 +33,7 @@ struct EventStream: Sendable {
 }
 
 extension ScheduledApplication {
-  /// Starts the thread that reads this stream and the streams after it.
+  /// Starts the thread that reads this stream and the following streams.
   func read(_ stream: EventStream, at socketPath: SocketPath) throws(SystemError) {
     streamConnection.withLock { $0 = stream.connection }
     try DetachedThread.start { self.run(stream, at: socketPath) }
@@ -84,7 +84,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Connects when the daemon is back. Attempts at once, then with growing pauses.
+  /// Connects again. Tries at once, then with growing pauses.
   private func reconnect(at socketPath: SocketPath) -> Result<EventStream, ApplicationError> {
     var delays = RetryDelays()
     while true {
@@ -97,7 +97,7 @@ extension ScheduledApplication {
         return .success(
           try EventStream.open(id: id, background: background, at: socketPath) { connection in
             streamConnection.withLock { $0 = connection }
-            // The application may have been closed before it could close this connection.
+            // The application may have called `close()` before this connection existed.
             if isClosed(within: .zero) { connection.close() }
           })
       } catch {
@@ -106,7 +106,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Ends the registration for good.
+  /// Ends the registration permanently.
   private func end(_ error: ApplicationError) {
     let isFirst = state.withLock { state in
       defer { state.end = state.end ?? error }
@@ -151,7 +151,7 @@ extension ScheduledApplication {
     deliver(event.chosen ? .didSelect(notification) : .didReceive(notification))
   }
 
-  /// Delivers an event whose acknowledgement the daemon does not await.
+  /// Delivers an event for which the daemon awaits no acknowledgement.
   func deliver(_ event: ApplicationEvent) {
     sink.deliver(Delivery(event), to: self)
   }

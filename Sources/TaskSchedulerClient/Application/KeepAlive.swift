@@ -12,7 +12,7 @@ struct KeepAlive: Sendable {
   let handler: Handler
 }
 
-// Keep-alive handlers, which the daemon calls also out of suspension.
+// Keep-alive handlers, for which the daemon resumes a suspended application.
 extension ScheduledApplication {
   /// Sets the keep-alive handler, which the daemon calls at least once before each interval ends.
   ///
@@ -38,7 +38,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Sets the keep-alive handler, which the library calls on ``queue``. Blocks; otherwise like
+  /// Sets the keep-alive handler, which the library calls on ``queue``. Blocks. Otherwise like
   /// ``setKeepAliveTimeout(_:handler:)``.
   public func setKeepAliveTimeoutAndWait(
     _ timeout: Duration, handler: @escaping @Sendable () -> Void
@@ -46,15 +46,15 @@ extension ScheduledApplication {
     try set(KeepAlive(timeout: timeout, handler: .onQueue(handler)))
   }
 
-  /// Clears the keep-alive handler. Without one this does nothing.
+  /// Clears the keep-alive handler. Does nothing if there is none.
   ///
-  /// - Throws: An error of the connection if the daemon is away for more than 2.3 s. The handler
-  ///   then stays.
+  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. The
+  ///   handler then stays.
   public func clearKeepAliveTimeout() async throws(ApplicationError) {
     try await blocking { () throws(ApplicationError) in try self.clearKeepAliveTimeoutAndWait() }
   }
 
-  /// Clears the keep-alive handler. Blocks; otherwise like ``clearKeepAliveTimeout()``.
+  /// Clears the keep-alive handler. Blocks. Otherwise like ``clearKeepAliveTimeout()``.
   public func clearKeepAliveTimeoutAndWait() throws(ApplicationError) {
     try set(nil)
   }
@@ -62,7 +62,8 @@ extension ScheduledApplication {
   private func set(_ keepAlive: KeepAlive?) throws(ApplicationError) {
     try keepAliveTurn.withLock { _ throws(ApplicationError) in
       try throwIfEnded()
-      // Set first: the daemon may call before its answer is read.
+      // The handler is set first, because the daemon may call it before the library has read the
+      // answer.
       let previous = state.withLock { state in
         defer { state.keepAlive = keepAlive }
         return state.keepAlive
@@ -83,7 +84,8 @@ extension ScheduledApplication {
       .init(seconds: keepAlive?.timeout.inSeconds))
   }
 
-  /// Returns false if the daemon is away.
+  /// Passes the keep-alive handler to the daemon again. Returns false if the daemon does not
+  /// answer.
   func restoreKeepAlive() -> Bool {
     keepAliveTurn.withLock { _ in
       guard let keepAlive = state.withLock({ $0.keepAlive }) else { return true }

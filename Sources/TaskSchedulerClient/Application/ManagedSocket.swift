@@ -6,16 +6,16 @@ public struct SocketConditions: OptionSet, Hashable, Sendable {
 
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// There is something to read.
+  /// The socket has data to read.
   public static let data = SocketConditions(rawValue: 1)
-  /// There is urgent (out-of-band) data.
+  /// The socket has urgent (out-of-band) data.
   public static let urgentData = SocketConditions(rawValue: 2)
   /// The peer has closed the connection, or its sending half.
   public static let hangUp = SocketConditions(rawValue: 4)
   /// The socket has an error.
   public static let error = SocketConditions(rawValue: 8)
   /// The daemon could not watch the socket for a time, and watches it again. Data may have arrived
-  /// unnoticed: read without blocking.
+  /// meanwhile: read without blocking.
   public static let unwatched = SocketConditions(rawValue: 16)
   /// The daemon no longer manages the socket, and refuses it.
   public static let lost = SocketConditions(rawValue: 32)
@@ -46,10 +46,10 @@ public final class ManagedSocket: Hashable, Sendable {
   /// The descriptor that the application passed to ``ScheduledApplication/manage(socket:)``.
   public let fileDescriptor: Int32
 
-  /// The identity of the socket. After a close, the descriptor may belong to another socket.
+  /// The cookie of the socket. After a close, another socket may have the descriptor.
   let cookie: UInt64?
   private let application: ScheduledApplication
-  /// The daemon's number of the socket; nil once it is no longer managed.
+  /// The daemon's number of the socket; nil if the daemon no longer manages it.
   let number: Locked<Int?>
 
   init(
@@ -66,15 +66,15 @@ public final class ManagedSocket: Hashable, Sendable {
 
   /// Ends the management: data on the socket no longer resumes the application.
   ///
-  /// A socket that the application closes need not be released. A second call does nothing.
+  /// An application need not release a socket that it closes. A second call does nothing.
   ///
-  /// - Throws: An error of the connection if the daemon is away for more than 2.3 s. The socket is
-  ///   then still managed.
+  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. The
+  ///   socket is then still managed.
   public func release() async throws(ApplicationError) {
     try await blocking { () throws(ApplicationError) in try self.releaseAndWait() }
   }
 
-  /// Ends the management of the socket. Blocks; otherwise like ``release()``.
+  /// Ends the management of the socket. Blocks. Otherwise like ``release()``.
   public func releaseAndWait() throws(ApplicationError) {
     try application.release(self)
   }

@@ -12,8 +12,8 @@ struct ManagedSocketTable: Sendable {
     case none
   }
 
-  /// How many handled events the table remembers. The daemon delivers an event again if its
-  /// acknowledgement was lost.
+  /// The maximum number of handled events in the table. The daemon delivers an event again if it
+  /// did not receive the acknowledgement.
   private static let handledMax = 16
 
   /// All managed sockets, in the order of the calls.
@@ -21,7 +21,8 @@ struct ManagedSocketTable: Sendable {
   /// The sockets by the daemon's present numbers.
   private var socketsByNumber: [Int: ManagedSocket] = [:]
   private var managesInFlight = 0
-  /// Whether the daemon has forgotten the sockets and does not know all of them again.
+  /// Whether the daemon does not know the sockets any more, and the library has not passed all of
+  /// them again.
   private var isRestoring = false
   /// Events of sockets whose number is not known yet.
   private var early: [Event] = []
@@ -34,7 +35,7 @@ struct ManagedSocketTable: Sendable {
 
   mutating func willManage() { managesInFlight += 1 }
 
-  /// Returns the socket of a number, and the events to receive again.
+  /// Returns the socket with a number, and the events to handle again.
   mutating func managed(
     _ number: Int, _ make: () -> ManagedSocket
   ) -> (ManagedSocket, waiting: [Event]) {
@@ -45,7 +46,7 @@ struct ManagedSocketTable: Sendable {
     return (socket, manageEnded())
   }
 
-  /// Returns the events to receive again.
+  /// Ends a request to manage a socket. Returns the events to handle again.
   mutating func manageEnded() -> [Event] {
     managesInFlight -= 1
     defer { early = [] }
@@ -57,13 +58,13 @@ struct ManagedSocketTable: Sendable {
     socketsByNumber = socketsByNumber.filter { $0.value !== socket }
   }
 
-  /// Gives a socket the number that the daemon has for it now.
+  /// Stores the number that the daemon now uses for a socket.
   mutating func renumber(_ socket: ManagedSocket, to number: Int) {
     socketsByNumber = socketsByNumber.filter { $0.value !== socket }
     socketsByNumber[number] = socket
   }
 
-  /// Forgets the numbers, because the daemon has forgotten this process.
+  /// Removes the numbers, because the daemon does not know this process any more.
   mutating func forgetNumbers() {
     isRestoring = true
     socketsByNumber = [:]
@@ -72,7 +73,7 @@ struct ManagedSocketTable: Sendable {
     handledLast = []
   }
 
-  /// Ends the restoration, and returns the events to receive again.
+  /// Ends the restoration. Returns the events to handle again.
   mutating func restored() -> [Event] {
     isRestoring = false
     defer { early = [] }

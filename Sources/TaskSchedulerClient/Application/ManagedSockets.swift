@@ -25,7 +25,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Has the daemon watch a connected stream socket. Blocks; otherwise like ``manage(socket:)``.
+  /// Makes the daemon watch a connected stream socket. Blocks. Otherwise like ``manage(socket:)``.
   public func manageAndWait(
     socket fileDescriptor: Int32
   ) throws(ApplicationError) -> ManagedSocket {
@@ -66,7 +66,7 @@ extension ScheduledApplication {
       do throws(ApplicationError) {
         _ = try ask(ApplicationInterface.ReleaseSocket.self, .init(socket: number))
       } catch .refused(.unknownSocket) {
-        // A daemon that has restarted does not know it.
+        // A restarted daemon does not know the socket.
       }
     }
     remove(socket)
@@ -106,7 +106,7 @@ extension ScheduledApplication {
     switch renew(ready.socket) {
     case .done: return ready
     case .daemonAway:
-      // The library passes the socket to the daemon when it is back.
+      // The library passes the socket to the daemon when the daemon answers again.
       state.withLock { $0.requestRestoration() }
       return ready
     case .refused:
@@ -122,7 +122,7 @@ extension ScheduledApplication {
   }
 
   private func renew(_ socket: ManagedSocket) -> Renewal {
-    // The application may have released or closed it meanwhile.
+    // The application may have released or closed the socket meanwhile.
     guard socket.isManaged else { return .done }
     do throws(ApplicationError) {
       let copy = try SocketCopy(of: socket.fileDescriptor)
@@ -141,8 +141,8 @@ extension ScheduledApplication {
     }
   }
 
-  /// Passes all sockets to a daemon that has forgotten this process. Returns false if the daemon
-  /// is away. Blocks.
+  /// Passes all sockets to a daemon that does not know this process any more. Blocks. Returns false
+  /// if the daemon does not answer.
   func restoreSockets() -> Bool {
     let renewals = sockets.withLock { $0.sockets }.map { ($0, renew($0)) }
     let lost = renewals.filter { $0.1 == .refused }.map {
@@ -156,21 +156,21 @@ extension ScheduledApplication {
     return true
   }
 
-  /// Forgets all sockets of a closed application.
+  /// Removes all sockets of a closed application.
   func forgetSockets() {
     for socket in sockets.withLock({ $0.sockets }) { remove(socket) }
   }
 }
 
-/// A copy of the application's descriptor for the length of a call, because the application may
-/// close its own meanwhile.
+/// A copy of the application's descriptor for the duration of a call, because the application may
+/// close its own copy meanwhile.
 private struct SocketCopy: ~Copyable {
   let descriptor: FileDescriptor
-  /// Nil for a descriptor that is not a socket, which the daemon refuses.
+  /// The cookie; nil for a descriptor that is not a socket, which the daemon refuses.
   let cookie: UInt64?
 
   init(of number: Int32) throws(ApplicationError) {
-    // The application may have closed its descriptor, so that EBADF is not a mistake of ours.
+    // The application may have closed its descriptor, so EBADF is not an error of the library.
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else {
       if errno == EBADF {

@@ -37,7 +37,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Schedules a local notification. Blocks; otherwise like ``scheduleNotification(_:for:)``.
+  /// Schedules a local notification. Blocks. Otherwise like ``scheduleNotification(_:for:)``.
   @discardableResult
   public func scheduleNotificationAndWait(
     _ content: NotificationContent, for schedule: NotificationSchedule
@@ -45,7 +45,7 @@ extension ScheduledApplication {
     try post(content, schedule)
   }
 
-  /// Presents a notification now; otherwise like ``scheduleNotification(_:for:)``.
+  /// Presents a notification now. Otherwise like ``scheduleNotification(_:for:)``.
   @discardableResult
   public func presentNotification(
     _ content: NotificationContent
@@ -55,7 +55,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Presents a notification now. Blocks; otherwise like ``scheduleNotification(_:for:)``.
+  /// Presents a notification now. Blocks. Otherwise like ``scheduleNotification(_:for:)``.
   @discardableResult
   public func presentNotificationAndWait(
     _ content: NotificationContent
@@ -73,7 +73,7 @@ extension ScheduledApplication {
     try await blocking { () throws(ApplicationError) in try self.notificationsAndWait() }
   }
 
-  /// Returns the notifications of the application. Blocks; otherwise like ``notifications()``.
+  /// Returns the notifications of the application. Blocks. Otherwise like ``notifications()``.
   public func notificationsAndWait() throws(ApplicationError) -> [LocalNotification] {
     let all = try list { input throws(ApplicationError) in
       try self.askForNotifications(ApplicationInterface.ListNotifications.self, input)
@@ -82,12 +82,12 @@ extension ScheduledApplication {
     return all
   }
 
-  /// Returns the notifications that wait for their time; otherwise like ``notifications()``.
+  /// Returns the notifications that wait for their time. Otherwise like ``notifications()``.
   public func scheduledNotifications() async throws(ApplicationError) -> [LocalNotification] {
     try await blocking { () throws(ApplicationError) in try self.scheduledNotificationsAndWait() }
   }
 
-  /// Returns the notifications that wait for their time. Blocks; otherwise like
+  /// Returns the notifications that wait for their time. Blocks. Otherwise like
   /// ``notifications()``.
   public func scheduledNotificationsAndWait() throws(ApplicationError) -> [LocalNotification] {
     try notificationsAndWait().filter { $0.state == .scheduled }
@@ -103,7 +103,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Cancels a notification. Blocks; otherwise like ``cancelNotification(_:)``.
+  /// Cancels a notification. Blocks. Otherwise like ``cancelNotification(_:)``.
   public func cancelNotificationAndWait(
     _ notification: NotificationID
   ) throws(ApplicationError) {
@@ -119,7 +119,7 @@ extension ScheduledApplication {
     try await blocking { () throws(ApplicationError) in try self.cancelAllNotificationsAndWait() }
   }
 
-  /// Cancels all notifications. Blocks; otherwise like ``cancelAllNotifications()``.
+  /// Cancels all notifications. Blocks. Otherwise like ``cancelAllNotifications()``.
   public func cancelAllNotificationsAndWait() throws(ApplicationError) {
     _ = try askForNotifications(ApplicationInterface.CancelNotifications.self, .init())
   }
@@ -133,7 +133,7 @@ extension ScheduledApplication {
     try await blocking { () throws(ApplicationError) in try self.setBadgeCountAndWait(count) }
   }
 
-  /// Sets the number at the icon of the application. Blocks; otherwise like ``setBadgeCount(_:)``.
+  /// Sets the number at the icon of the application. Blocks. Otherwise like ``setBadgeCount(_:)``.
   public func setBadgeCountAndWait(_ count: Int) throws(ApplicationError) {
     _ = try askForNotifications(ApplicationInterface.SetBadge.self, .init(badge: count))
   }
@@ -158,8 +158,8 @@ extension ScheduledApplication {
     return NotificationID(id)
   }
 
-  /// Returns the notification of an earlier attempt, whose answer was lost: one with the same
-  /// content and schedule that this process does not know.
+  /// Returns the notification of an earlier attempt whose answer was lost. It has the same content
+  /// and schedule, and this process does not know it.
   private func find(
     _ input: ApplicationInterface.ScheduleNotification.Input, postedFrom start: Int
   ) throws(ApplicationError) -> Int? {
@@ -196,7 +196,7 @@ extension ScheduledApplication {
     try retrying { () throws(ApplicationError) in try self.callForNotifications(method, input) }
   }
 
-  /// Calls once. Without a daemon there is no store of notifications.
+  /// Makes a call. Without a daemon there is no store of notifications.
   private func callForNotifications<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) throws(ApplicationError) -> Method.Output {

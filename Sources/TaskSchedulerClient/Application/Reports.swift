@@ -1,7 +1,8 @@
 import Dispatch
 import TaskSchedulerWire
 
-// What the daemon must learn, also if it is away now: ends of tasks, and acknowledgements.
+// Reports that the daemon must receive, even if it does not answer now: ends of tasks, and
+// acknowledgements.
 extension ScheduledApplication {
   /// Acknowledges a callback or an event of sockets. Blocks.
   func acknowledge(_ callback: Int) {
@@ -13,7 +14,7 @@ extension ScheduledApplication {
     if !report(acknowledgement: callback) { reportLater() }
   }
 
-  /// Returns true if the daemon knows, or need not know any more.
+  /// Reports the end of a task. Returns true if the daemon knows it, or need not know it any more.
   func report(end task: Int) -> Bool {
     guard callTwice(ApplicationInterface.EndBackgroundTask.self, .init(task: task)) else {
       return false
@@ -30,8 +31,8 @@ extension ScheduledApplication {
     return true
   }
 
-  /// Calls once, and once more on a new connection. A refusal settles the call too: the daemon no
-  /// longer knows the task or callback.
+  /// Makes a call, and repeats it once on a new connection. A refusal is also a result: the daemon
+  /// no longer knows the task or callback.
   private func callTwice<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) -> Bool {
@@ -47,7 +48,7 @@ extension ScheduledApplication {
     return false
   }
 
-  /// Reports on the queue for this, with growing pauses, until the daemon knows all.
+  /// Reports on the report queue, with growing pauses, until the daemon has received all reports.
   func reportLater() {
     let isFirst = reportDelays.withLock { delays in
       defer { delays = delays ?? RetryDelays() }
@@ -79,8 +80,8 @@ extension ScheduledApplication {
 
   // MARK: - Restoration
 
-  /// Gives the keep-alive handler and the managed sockets to a daemon that has forgotten this
-  /// process.
+  /// Passes the keep-alive handler and the managed sockets to a daemon that does not know this
+  /// process any more.
   func restore() {
     reportQueue.async {
       guard let restoration = self.state.withLock({ $0.restoration }) else { return }
@@ -89,7 +90,8 @@ extension ScheduledApplication {
     }
   }
 
-  /// Waits for a restoration. Must precede an acknowledgement, which suspension may follow.
+  /// Waits for a restoration. This must precede an acknowledgement, after which the daemon may
+  /// suspend the process.
   func finishRestoring() {
     if state.withLock({ $0.restoration }) != nil { reportQueue.sync {} }
   }

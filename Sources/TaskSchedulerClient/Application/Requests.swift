@@ -2,9 +2,10 @@ import Dispatch
 import LinuxSystem
 import TaskSchedulerWire
 
-// Requests to the daemon, and their repetition while it is away.
+// Requests to the daemon, and their repetition while it does not answer.
 extension ScheduledApplication {
-  /// Asks the daemon, and again while it is away. For requests that may be carried out twice.
+  /// Sends a request, and repeats it while the daemon does not answer. Use this for requests that
+  /// may be carried out twice.
   func ask<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
   ) throws(ApplicationError) -> Method.Output {
@@ -14,7 +15,8 @@ extension ScheduledApplication {
     }
   }
 
-  /// Repeats an attempt until it succeeds, is refused, or the daemon is away for too long.
+  /// Repeats an attempt until it succeeds, the daemon refuses it, or the daemon does not answer for
+  /// too long.
   func retrying<Value>(
     _ attempt: () throws(ApplicationError) -> Value
   ) throws(ApplicationError) -> Value {
@@ -30,7 +32,8 @@ extension ScheduledApplication {
   }
 
   func mayTryAgain(after error: ApplicationError) -> Bool {
-    // The call was on its way when the daemon suspended the process, which has resumed since.
+    // The daemon suspended the process while the call was in transit. The process has resumed
+    // since.
     if case .refused(.invalidState(_, .suspended)) = error { return true }
     return error.isTransient
   }
@@ -39,12 +42,12 @@ extension ScheduledApplication {
     if let end = state.withLock({ $0.end }) { throw end }
   }
 
-  /// Waits before the next attempt of a request. Returns false if there must not be another one.
+  /// Waits before the next attempt of a request. Returns false if there must be no further attempt.
   func pause(_ delays: inout RetryDelays) -> Bool {
     delays.count < RetryDelays.requestMax && !isClosed(within: delays.take())
   }
 
-  /// Waits until the application is closed, for the timeout at most.
+  /// Waits until the application is closed, at most for the timeout.
   func isClosed(within timeout: Duration) -> Bool {
     do throws(SystemError) {
       return try Readiness.wait(for: 1, on: closeEvent.rawValue, timeout: timeout) != 0

@@ -29,14 +29,14 @@ public final class ScheduledApplication: Sendable {
   let calls: CallConnection?
   let state: Locked<ClientState>
   let sockets = Locked(ManagedSocketTable())
-  /// An eventfd, readable once the application is closed.
+  /// An eventfd, which is readable after the application is closed.
   let closeEvent: FileDescriptor
   /// The connection of the event stream.
   let streamConnection = Locked<Connection?>(nil)
-  /// Reports to a daemon that was away: ends of tasks, acknowledgements, the keep-alive handler and
-  /// managed sockets.
+  /// The queue for reports that the daemon did not receive: ends of tasks, acknowledgements, the
+  /// keep-alive handler and managed sockets.
   let reportQueue = DispatchQueue(label: "org.taskschedd.client.reports")
-  /// The pauses between attempts to report; nil if all is reported.
+  /// The pauses between attempts to report; nil if the daemon has received all reports.
   let reportDelays = Locked<RetryDelays?>(nil)
   /// Serializes requests about the keep-alive handler, so that the daemon and `state` agree.
   let keepAliveTurn = Locked(())
@@ -99,7 +99,7 @@ public final class ScheduledApplication: Sendable {
     }
   }
 
-  /// Registers this process as an application. Blocks; otherwise like
+  /// Registers this process as an application. Blocks. Otherwise like
   /// ``register(_:background:delegate:queue:at:ifAvailable:)``.
   public static func registerAndWait(
     _ id: String, background: Bool = false, delegate: (any ApplicationDelegate)? = nil,
@@ -144,8 +144,8 @@ public final class ScheduledApplication: Sendable {
 
   /// Closes the connections to the daemon.
   ///
-  /// No more events come, and each request throws ``ApplicationError/closed``. The daemon manages
-  /// the process until it ends. A second call does nothing.
+  /// The application receives no more events, and each request throws ``ApplicationError/closed``.
+  /// The daemon manages the process until it ends. A second call does nothing.
   public func close() {
     let isFirst = state.withLock { state in
       defer { state.end = state.end ?? .closed }
@@ -172,7 +172,7 @@ public final class ScheduledApplication: Sendable {
   /// Whether a daemon manages the process. False if none listened and `ifAvailable` was true.
   public var isManaged: Bool { calls != nil }
 
-  /// The reason for which this process was started, as the daemon said at the registration.
+  /// The reason why this process was started, from the registration.
   public var launchReason: LaunchReason { state.withLock { $0.launchReason } }
 
   /// The state of the last event. The library does not ask the daemon.
@@ -186,7 +186,7 @@ public final class ScheduledApplication: Sendable {
     try await blocking { () throws(ApplicationError) in try self.backgroundTimeRemainingAndWait() }
   }
 
-  /// Returns the remaining background time. Blocks; otherwise like ``backgroundTimeRemaining()``.
+  /// Returns the remaining background time. Blocks. Otherwise like ``backgroundTimeRemaining()``.
   public func backgroundTimeRemainingAndWait() throws(ApplicationError) -> Duration? {
     if calls == nil { return nil }
     let status = try ask(ApplicationInterface.GetStatus.self, .init())

@@ -24,7 +24,8 @@ package final class Connection: Sendable {
 
   /// The maximum length of an answer in bytes: 64 MiB, about 100,000 applications in one list.
   ///
-  /// The daemon belongs to root or to the caller, and its lists grow with what it manages.
+  /// The daemon belongs to root or to the caller, and its lists grow with the number of
+  /// applications.
   package static let answerBytesMax = 1 << 26
 
   /// The path of the socket, for messages.
@@ -59,8 +60,8 @@ package final class Connection: Sendable {
   /// Closes the connection, from any thread: a call that waits throws `ConnectionError.closed`.
   package func close() {
     isClosed.store(true, ordering: .releasing)
-    // A close would free the number while another thread waits on it. A shutdown wakes that
-    // thread; deinit closes. The shutdown fails only if the peer has closed already.
+    // Closing would free the descriptor while another thread waits on it. A shutdown wakes that
+    // thread; deinit closes the descriptor. The shutdown fails only if the peer has closed already.
     try? UnixSocket.shutdown(socket.rawValue, Int(SHUT_RDWR))
   }
 
@@ -92,8 +93,8 @@ package final class Connection: Sendable {
 
   // MARK: - Many answers
 
-  /// Calls the method with `more`, which gives any number of replies. No other call is possible on
-  /// this connection until the last one has been read.
+  /// Calls the method with `more`, which gives any number of replies. The connection accepts no
+  /// other call until the caller has read the last reply.
   package func callMore<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = [],
     timeout: Duration? = nil
@@ -117,14 +118,15 @@ package final class Connection: Sendable {
       try connection.nextReply(Method.self, Deadline(method: Method.name, timeout: timeout))
     }
 
-    /// Returns the next reply without waiting; nil if none has arrived, also after the last one.
+    /// Returns the next reply without waiting; nil if no reply has arrived, also after the last
+    /// one.
     package func nextIfReady() throws -> Method.Output? {
       try connection.nextReply(Method.self, nil)
     }
   }
 
-  /// - Parameter deadline: When to stop waiting; nil does not wait, and returns nil if no reply
-  ///   has arrived.
+  /// - Parameter deadline: The instant at which to stop waiting. With nil, the function does not
+  ///   wait, and returns nil if no reply has arrived.
   private func nextReply<Method: InterfaceMethod>(
     _ method: Method.Type, _ deadline: Deadline?
   ) throws -> Method.Output? {
@@ -202,7 +204,7 @@ extension Connection {
     }
   }
 
-  /// Returns nil if no whole message has arrived, and there is no deadline.
+  /// Receives a message. Returns nil if no whole message has arrived, and there is no deadline.
   private func receive(
     _ deadline: Deadline?, _ state: inout State
   ) throws(ConnectionError) -> ClientConnection.Answer? {
@@ -240,7 +242,7 @@ extension Connection {
   }
 
   private func receiveBytes(_ buffer: inout MessageBuffer) throws(ConnectionError) -> Transfer {
-    // The interfaces send no descriptors to a client. The bag closes those that arrive.
+    // The daemon sends no descriptors to a client. The bag closes any that arrive.
     var descriptors = DescriptorBag()
     var bytes = [UInt8](repeating: 0, count: 4096)
     let result = bytes.withUnsafeMutableBytes { all in
@@ -288,7 +290,7 @@ private struct Deadline {
     end = BootClock.now() &+ UInt64(max(0, nanoseconds))
   }
 
-  /// Nil without a limit.
+  /// The time until the deadline; nil without a limit.
   var remaining: Duration? {
     if timeout == nil { return nil }
     let now = BootClock.now()

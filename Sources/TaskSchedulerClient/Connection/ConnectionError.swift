@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// An error of the connection to taskschedd. Each `description` is a sentence for people.
+/// An error of the connection to taskschedd. Each `description` is a sentence for users.
 package enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible {
   /// No daemon listens at this path.
   case noDaemon(path: String)
@@ -12,13 +12,13 @@ package enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible
   case system(SystemError)
   /// The daemon closed the connection. It may have carried out the call.
   case closedByDaemon
-  /// `Connection.close()` was called.
+  /// The program called `Connection.close()`.
   case closed
   /// The answer did not arrive in time. The connection is no longer usable.
   case timedOut(method: String, timeout: Duration)
   /// The daemon sent a message that is not Varlink.
   case violation(ProtocolViolation)
-  /// The answer is Varlink, but not what the interface declares.
+  /// The answer does not match the interface.
   case unreadableAnswer(method: String, ParameterError)
   /// A `callMore` with outstanding replies occupies the connection.
   case occupied(method: String)

@@ -2,7 +2,7 @@ import TaskSchedulerWire
 
 /// An error of a request to the daemon.
 ///
-/// ``description`` is a sentence for people.
+/// ``description`` is a sentence for users.
 public enum ApplicationError: Error, Hashable, Sendable, CustomStringConvertible {
   /// No daemon listens at this path.
   case noDaemon(path: String)

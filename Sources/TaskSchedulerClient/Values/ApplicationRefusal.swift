@@ -1,8 +1,8 @@
 import TaskSchedulerWire
 
-/// The reason for which the daemon refused a request.
+/// The reason why the daemon refused a request.
 ///
-/// ``description`` is a sentence for people. `man taskschedd.toml` documents the limits and quotas
+/// ``description`` is a sentence for users. `man taskschedd.toml` documents the limits and quotas
 /// that the cases mention.
 public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   /// This process belongs to no application.
@@ -26,7 +26,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case invalidState(String, ApplicationState)
   /// The manifest does not declare the background mode that the request needs.
   case modeNotDeclared(String, mode: String)
-  /// The application, or all applications of the user, have used up a quota of this size.
+  /// The application, or all applications of the user, have exhausted a quota of this size.
   case quotaExceeded(quota: String, limit: Int)
   /// The keep-alive interval is shorter than `KeepAliveMinimum`, 600 s by default.
   case keepAliveTooShort(minimum: Duration)
@@ -42,7 +42,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case unknownNotification(NotificationID)
   /// The daemon could not store the change durably, and nothing has changed.
   case notStored(reason: String)
-  /// The daemon's runtime directory is full, so that a crash would lose what the request promises.
+  /// The daemon's runtime directory is full, so a crash would cancel the promise.
   case stateNotSaved
   /// The machine or the manifest excludes multitasking.
   case multitaskingNotSupported(String)
@@ -51,7 +51,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   /// A reason that this version of the library does not know.
   case other(String)
 
-  /// The reason in one sentence without a full stop.
+  /// The reason as one sentence without a period.
   public var description: String {
     switch self {
     case .notRegistered: "this process belongs to no application; it must register first"
@@ -70,20 +70,21 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .invalidState(let id, let state): "\(id) cannot do this while it is \(state.rawValue)"
     case .modeNotDeclared(let id, let mode):
       "the manifest of \(id) does not declare the background mode '\(mode)'"
-    case .quotaExceeded(let quota, let limit): "the quota \(quota) of \(limit) is used up"
+    case .quotaExceeded(let quota, let limit): "the quota \(quota) of \(limit) is exhausted"
     case .keepAliveTooShort(let minimum):
       "the keep-alive interval is too short; the minimum is \(minimum)"
     case .noEventStream: "this process has no event stream; it must register first"
-    case .invalidSocket(let reason): "the socket cannot be managed: \(reason)"
-    case .unknownSocket: "the socket is not managed; it never was, or was released"
+    case .invalidSocket(let reason): "the daemon cannot manage the socket: \(reason)"
+    case .unknownSocket: "the daemon does not manage the socket; it was never handed over, or was "
+      + "released"
     case .invalidNotification(let field, let reason):
       "the \(field) of the notification is not valid: \(reason)"
     case .unknownNotification(let notification):
       "there is no notification \(notification); it was cancelled, or never existed"
-    case .notStored(let reason): "the change could not be stored: \(reason)"
+    case .notStored(let reason): "the daemon could not store the change: \(reason)"
     case .stateNotSaved: "taskschedd cannot save its state; its runtime directory is full"
     case .multitaskingNotSupported(let id):
-      "\(id) cannot run in the background; the machine or its manifest excludes it"
+      "\(id) cannot run in the background; its manifest or the machine excludes multitasking"
     case .invalidParameter(let name): "taskschedd does not accept this \(name)"
     case .other(let text): "taskschedd refused the request: \(text)"
     }

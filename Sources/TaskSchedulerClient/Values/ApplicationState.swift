@@ -11,7 +11,8 @@ public enum ApplicationState: String, Hashable, Sendable, CaseIterable {
   case active
   /// The application runs in the background.
   case background
-  /// The processes of the application are stopped. The application itself cannot observe this.
+  /// The daemon has stopped the processes of the application. The application itself cannot observe
+  /// this state.
   case suspended
 
   init(_ state: ApplicationInterface.State) {
@@ -25,7 +26,7 @@ public enum ApplicationState: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The reason for which the process of an application was started.
+/// The reason why the process of an application was started.
 public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   /// A user started the application, or the process registered by itself.
   case user

@@ -26,8 +26,8 @@ public struct CalendarDay: Hashable, Sendable, CustomStringConvertible {
 
   /// Creates the day from the number of days since 1970-01-01.
   ///
-  /// The calendar repeats every 400 years, which have 146,097 days. Years that begin in March have
-  /// the leap day at their end, so that the length of the months before it is fixed.
+  /// The calendar repeats every 400 years, which have 146,097 days. A year that begins in March has
+  /// the leap day at its end, so that all earlier months have a fixed length.
   init(daysSince1970: Int) {
     let days = daysSince1970 + 719_468  // since 0000-03-01
     let cycle = Int((Double(days) / 146_097).rounded(.down))
@@ -47,8 +47,8 @@ public struct CalendarDay: Hashable, Sendable, CustomStringConvertible {
 
 /// A time zone of the tz database, by its name.
 ///
-/// The daemon owns the rules of the zones. An application needs no database of its own, and names
-/// the zone as a literal: `"Europe/Berlin"`.
+/// The daemon applies the rules of the zones. An application needs no database of its own, and
+/// names the zone as a literal: `"Europe/Berlin"`.
 public struct TimeZoneName: Hashable, Sendable, ExpressibleByStringLiteral,
   CustomStringConvertible
 {
@@ -92,8 +92,8 @@ public struct TimeZoneName: Hashable, Sendable, ExpressibleByStringLiteral,
 ///
 ///     CalendarDate(year: 2026, month: 11, day: 22, hour: 16, timeZone: "Europe/Berlin")
 ///
-/// Unlike a `Date`, which is an instant, this is what the clock on the wall shows: it stays four
-/// o'clock when the rules of the zone change, or when daylight saving time begins.
+/// A `Date` is an instant. A calendar date is a wall-clock time: it stays four o'clock when the
+/// rules of the zone change, or when daylight saving time begins.
 public struct CalendarDate: Hashable, Sendable, CustomStringConvertible {
   /// The day.
   public var day: CalendarDay
@@ -161,7 +161,7 @@ private func padded(_ number: Int, _ digits: Int) -> String {
   return String(repeating: "0", count: max(0, digits - text.count)) + text
 }
 
-/// Returns numbers of fixed lengths; nil for another text.
+/// Returns the numbers in a text with numbers of fixed lengths; nil for another text.
 private func numbers(
   in text: some StringProtocol, separator: Character, digits: [Int]
 ) -> [Int]? {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TaskSchedulerWire
 
-/// What a notification shows. Texts contain no control characters except line feeds.
+/// The content of a notification. Texts contain no control characters except line feeds.
 public struct NotificationContent: Hashable, Sendable {
   /// The title, of 256 bytes at most.
   public var title: String
@@ -10,9 +10,10 @@ public struct NotificationContent: Hashable, Sendable {
   /// A name of the freedesktop sound theme, or the absolute path of a sound file; 1024 bytes at
   /// most. Without one the notification is silent.
   public var sound: String?
-  /// The badge that the application has from then on, from 0 to 999,999,999; 0 removes the badge.
+  /// The badge that the application has after the notification fires, from 0 to 999,999,999; 0
+  /// removes the badge.
   public var badge: Int?
-  /// Data of the application, which is not shown; 4096 bytes at most.
+  /// Data for the application, which the user does not see; 4096 bytes at most.
   public var userData: String?
 
   /// Creates the content of a notification.
@@ -38,7 +39,7 @@ public struct NotificationContent: Hashable, Sendable {
   }
 }
 
-/// When a notification fires.
+/// The time at which a notification fires, and its repetition.
 public struct NotificationSchedule: Hashable, Sendable {
   /// The interval after which a notification repeats, by the calendar of its time zone.
   public enum RepeatInterval: String, Hashable, Sendable, CaseIterable {
@@ -93,7 +94,7 @@ public struct NotificationSchedule: Hashable, Sendable {
   /// A schedule at an instant, rounded up to a second.
   public static func at(_ date: Date) -> NotificationSchedule { .at(CalendarDate(date)) }
 
-  /// A schedule after a time from now by the machine's clock, rounded up to a second.
+  /// A schedule after a duration from now by the machine's clock, rounded up to a second.
   public static func after(_ duration: Duration) -> NotificationSchedule {
     .at(Date.now.addingTimeInterval(duration.inSeconds))
   }
@@ -103,7 +104,7 @@ public struct NotificationSchedule: Hashable, Sendable {
     self.repeatInterval = repeatInterval
   }
 
-  /// Creates the schedule; nil where the date is not one.
+  /// Creates the schedule; nil if its date is not valid.
   init?(_ schedule: ApplicationInterface.NotificationSchedule) {
     guard
       let date = CalendarDate(schedule.date, timeZone: TimeZoneName(schedule.timeZone))
@@ -155,9 +156,9 @@ public struct LocalNotification: Hashable, Sendable, Identifiable {
 
   /// The identity of the notification.
   public let id: NotificationID
-  /// What it shows.
+  /// The content of the notification.
   public let content: NotificationContent
-  /// When it fires; nil if the application presented it at once.
+  /// The time at which the notification fires; nil if the application presented it at once.
   public let schedule: NotificationSchedule?
   /// Its progress.
   public let state: State

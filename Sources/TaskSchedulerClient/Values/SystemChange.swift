@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// A change of the machine. A new value is nil where it is not known.
+/// A change of the machine. A value is nil if the daemon does not know it.
 public enum SystemChange: Hashable, Sendable {
   /// A source of power.
   public enum PowerSource: String, Hashable, Sendable {

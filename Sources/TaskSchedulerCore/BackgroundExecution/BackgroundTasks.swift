@@ -1,16 +1,16 @@
 /// An outstanding background task.
 public struct BackgroundTask: Equatable, Sendable {
   public let id: TaskID
-  /// A name for people.
+  /// The name that operators see.
   public let name: String?
   public let beganAt: Instant
-  /// Whether the expiration handler of the task has been called in this stint.
+  /// Whether the scheduler has called the expiration handler of the task in this stint.
   public internal(set) var isExpired: Bool
 }
 
 /// The outstanding background tasks of one instance (contract §4).
 struct BackgroundTasks: Equatable, Sendable {
-  /// All of them, in the order in which they began. Most instances have few.
+  /// The outstanding tasks, in the order in which they began. Most instances have few.
   private(set) var all: [BackgroundTask] = []
   private(set) var idLast: UInt64 = 0
 
@@ -29,12 +29,12 @@ struct BackgroundTasks: Equatable, Sendable {
     all.firstIndex { $0.id == id }.map { all.remove(at: $0) }
   }
 
-  /// Ends the stint. The outstanding tasks expire again in the next one.
+  /// Ends the stint. Outstanding tasks expire again in the next stint.
   mutating func endStint() {
     for index in all.indices { all[index].isExpired = false }
   }
 
-  /// Marks all tasks as expired. Returns those that were not before, in order.
+  /// Marks all tasks as expired. Returns the tasks that had not expired before, in order.
   mutating func expireAll() -> [BackgroundTask] {
     let fresh = all.filter { !$0.isExpired }
     for index in all.indices { all[index].isExpired = true }

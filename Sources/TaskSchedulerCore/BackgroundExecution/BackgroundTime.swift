@@ -2,9 +2,9 @@
 struct BackgroundTime: Equatable, Sendable {
   /// The start of the limit: the start of the stint, or the instant when a debugger left.
   private(set) var limitStart: Instant
-  /// When the expiration handlers were called.
+  /// The instant at which the scheduler called the expiration handlers.
   private(set) var warnedAt: Instant?
-  /// Whether the limit has passed and been enforced.
+  /// Whether the limit has passed and the scheduler has enforced it.
   private(set) var isOver = false
 
   /// Returns when the scheduler must call the expiration handlers; nil if it has called them.
@@ -19,7 +19,7 @@ struct BackgroundTime: Equatable, Sendable {
   }
 
   /// Returns when the background time ends. If the warning was late because the machine slept, the
-  /// application still gets the whole lead.
+  /// application still gets the whole `expirationLead`.
   func limit(_ policy: Policy) -> Instant {
     let planned = limitStart.advanced(by: policy.backgroundTime)
     guard let warnedAt else { return planned }
@@ -30,13 +30,13 @@ struct BackgroundTime: Equatable, Sendable {
     warnedAt = now
   }
 
-  /// Gives the application the whole lead again, after the machine slept past the warning.
+  /// Restarts the lead after the machine slept past the warning.
   mutating func restartLead(at now: Instant) {
     if warnedAt != nil { warnedAt = now }
   }
 
-  /// Notes whether the limit has passed, so that it is due once. Other entitlements are not
-  /// affected.
+  /// Records that the limit has passed, so that the scheduler enforces it once. Other entitlements
+  /// are not affected.
   mutating func endIfOver(_ policy: Policy, at now: Instant) {
     isOver = limit(policy) <= now
   }

@@ -1,4 +1,5 @@
-/// What entitles an application to run in the background (contract §5). Nothing else does.
+/// The entitlements of an application to run in the background (contract §5). Nothing else entitles
+/// it.
 public enum Entitlement: String, Equatable, Sendable, CaseIterable {
   /// An outstanding background task with time left.
   case backgroundTask
@@ -26,7 +27,7 @@ public enum Activity: String, Equatable, Sendable, CaseIterable {
   }
 }
 
-/// The present activities of one instance.
+/// The current activities of one instance.
 struct Activities: Equatable, Sendable {
   private(set) var isPlaying = false
   private(set) var isLocating = false

@@ -1,10 +1,10 @@
-/// One stretch in the background state: what begins and ends with it (contract §4, §5).
+/// One stay in the background state, with the state that begins and ends with it (contract §4, §5).
 struct Stint: Equatable, Sendable {
   var time: BackgroundTime
   var suspension = Suspension.none
-  /// When the time to open the event stream ends, for an instance that started in the background.
+  /// The end of the time to open the event stream, for an instance that started in the background.
   var launchEnds: Instant?
-  /// The measurement of its use of resources; nil until it begins.
+  /// The measurement of its resource use; nil until the measurement begins.
   var use: UseMeasurement?
 
   /// The progress of stopping the processes.
@@ -12,7 +12,7 @@ struct Stint: Equatable, Sendable {
     case none
     /// The daemon is stopping the processes.
     case stopping
-    /// The processes could not all be stopped; the daemon tries again at the instant given.
+    /// Not all processes could be stopped. The daemon tries again at this instant.
     case failed(retryAt: Instant)
   }
 }

@@ -1,8 +1,8 @@
-// The rules for resources in the background (contract §12): CPUs, GPUs, locks on shared data,
-// listening sockets. The daemon measures on request; the scheduler decides here.
+// The rules for resources in the background (contract §12): CPU, GPU, locks on shared files,
+// listening sockets. The daemon measures on request, and the scheduler decides.
 
-/// The resources that the processes of an instance have used, counted from an instant that does not
-/// change while one daemon lives.
+/// The resource use of an instance's processes, counted from an instant that does not change while
+/// one daemon lives.
 public struct ResourceUse: Equatable, Sendable {
   /// The CPU time of all processes, on all CPUs together.
   public var processor: Duration
@@ -18,20 +18,20 @@ public struct ResourceUse: Equatable, Sendable {
   }
 }
 
-/// What the daemon found about an instance's use of resources.
+/// A report of the daemon about the resource use of an instance.
 public enum ResourceEvent: Equatable, Sendable {
-  /// The answer to ``ResourceEffect/sample(_:)``. Also sent when all processes of a measured
-  /// instance have stopped.
+  /// The answer to ``ResourceEffect/sample(_:)``. The daemon also sends it when all processes of a
+  /// measured instance have stopped.
   case used(InstanceID, ResourceUse)
   /// All processes have stopped, and the instance holds a lock or a lease on this file of
-  /// `SharedResources`. Comes before the completion of the suspension.
+  /// `SharedResources`. This event precedes the completion of the suspension.
   case held(InstanceID, path: String)
   /// All processes have stopped, and the addresses on which the instance listens have changed since
-  /// the last report. Comes before the completion of the suspension.
+  /// the last report. This event precedes the completion of the suspension.
   case listens(InstanceID, ListeningReport)
 }
 
-/// The addresses on which an application listened when it was last suspended.
+/// The addresses on which an application listened at its last suspension.
 public struct ListeningReport: Equatable, Sendable {
   /// The maximum number of addresses in a report.
   public static let namedMax = 10
@@ -40,8 +40,8 @@ public struct ListeningReport: Equatable, Sendable {
   public var addresses: [String]
   /// The number of addresses.
   public var count: Int
-  /// Whether all descriptors of its processes were examined. If not, locks on shared files and
-  /// sockets that listen may have been missed.
+  /// Whether the daemon examined all descriptors of its processes. If not, it may have missed locks
+  /// on shared files and listening sockets.
   public var isComplete: Bool
 
   public init(_ addresses: [String] = [], isComplete: Bool = true) {
@@ -64,7 +64,7 @@ public struct ListeningReport: Equatable, Sendable {
 public enum ResourceEffect: Equatable, Sendable {
   /// Sets the priority of all processes, including later ones.
   case prioritize(InstanceID, ProcessPriority)
-  /// Measures the use of an instance; answered by ``ResourceEvent/used(_:_:)``.
+  /// Measures the resource use of an instance. The answer is ``ResourceEvent/used(_:_:)``.
   case sample(InstanceID)
   /// Limits an instance to a percentage of one CPU; nil removes the limit.
   case throttle(InstanceID, percent: Int?)
@@ -80,10 +80,10 @@ public enum ResourceRecord: Equatable, Sendable {
   case listens(ListeningReport)
 }
 
-/// The measurement of an instance's use of resources during a stint.
+/// The measurement of an instance's resource use during a stint.
 struct UseMeasurement: Equatable, Sendable {
   var progress = Progress.asked
-  /// The present window; nil until the first answer.
+  /// The current window; nil until the first answer.
   var window: Window?
   /// The percentage of one CPU to which the instance is throttled.
   var throttledTo: Int?
@@ -91,13 +91,13 @@ struct UseMeasurement: Equatable, Sendable {
   var wasThrottled = false
 
   enum Progress: Equatable {
-    /// The scheduler waits for an answer of the daemon.
+    /// The scheduler has asked the daemon and waits for the answer.
     case asked
-    /// The scheduler asks again at this instant.
+    /// The scheduler asks the daemon again at this instant.
     case due(Instant)
   }
 
-  /// The time over which the scheduler compares the use of CPUs with the limit.
+  /// The time over which the scheduler compares the CPU use with the limit.
   struct Window: Equatable {
     var since: Instant
     /// The CPU time used before the window.
@@ -106,7 +106,7 @@ struct UseMeasurement: Equatable, Sendable {
     let gpu: Duration
   }
 
-  /// When the scheduler asks again.
+  /// The instant at which the scheduler asks again.
   var nextDue: Instant? {
     switch progress {
     case .asked: nil
@@ -124,8 +124,8 @@ struct UseMeasurement: Equatable, Sendable {
 public enum ProcessorShare: Equatable, Sendable {
   /// The percentage of one CPU that a throttled instance may use.
   case throttled(percent: Int)
-  /// The percentage of one CPU that an instance may use. This instance had been throttled before,
-  /// until it used less.
+  /// The percentage of one CPU that an instance may use. The scheduler had throttled this instance
+  /// before, until it used less.
   case usual(percent: Int)
 
   public var percent: Int {

@@ -1,18 +1,21 @@
-/// The priority of an instance's processes over those of others (contract §12), the highest first.
+/// The priority of an instance's processes compared with other processes (contract §12), the
+/// highest first.
 public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
-  /// The priorities that the application has set.
+  /// The priorities that the application itself has set.
   case foreground
   /// Lower than all foreground applications, and without real-time scheduling.
   case background
-  /// As in the background. The kernel kills these processes first when memory runs out.
+  /// The priority is as low as in the background. In addition, the kernel kills these processes
+  /// first when memory runs out.
   case suspended
 
   public var isLowered: Bool { self != .foreground }
 
   /// The minimum of oom_score_adj (proc_pid_oom_score_adj(5), -1000 to 1000); nil leaves the value
-  /// that the application has set. If the kernel must kill a process before the scheduler has freed
-  /// memory, it thus chooses in the order of contract §11. Source: this project; the two values
-  /// differ by 400, which weighs as much as 40 % of the machine's memory.
+  /// that the application has set. The kernel may have to kill a process before the scheduler has
+  /// freed memory. With this value, it follows the order of contract §11. Source: this project; the
+  /// values of background and suspended applications differ by 400, which weighs as much as 40 % of
+  /// the machine's memory.
   public var outOfMemoryScoreMin: Int? {
     switch self {
     case .foreground: nil

@@ -23,8 +23,8 @@ public struct Callback: Equatable, Sendable {
   public let kind: CallbackKind
 }
 
-/// The unacknowledged callbacks of one instance. One is in flight; the next follows in order when
-/// that one is acknowledged.
+/// The unacknowledged callbacks of one instance. One callback is in flight. When the application
+/// acknowledges it, the scheduler sends the next one.
 struct Callbacks: Equatable, Sendable {
   private(set) var inFlight: Callback?
   /// The start of the limit of the callback in flight.
@@ -57,13 +57,14 @@ struct Callbacks: Equatable, Sendable {
   /// Returns whether a callback of this kind is in flight or waits.
   func contains(_ kind: CallbackKind) -> Bool { inFlight?.kind == kind || waits(kind) }
 
-  /// Whether a callback of the way to the foreground is unacknowledged.
+  /// Whether a callback of the transition to the foreground is unacknowledged.
   var hasEntry: Bool { contains(.didFinishLaunching) || contains(.willEnterForeground) }
 
-  /// Returns whether a callback of this kind waits behind the one in flight.
+  /// Returns whether a callback of this kind waits after the callback in flight.
   func waits(_ kind: CallbackKind) -> Bool { waiting.contains(kind) }
 
-  /// Returns an id for an event that is not a callback, from the same sequence of numbers.
+  /// Returns an id for an event that is not a callback. Ids of events and callbacks have one
+  /// sequence of numbers.
   mutating func nextID() -> CallbackID {
     idLast += 1
     return CallbackID(idLast)

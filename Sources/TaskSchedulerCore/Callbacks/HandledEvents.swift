@@ -1,5 +1,5 @@
-/// The events that an instance was woken for and handles (contract §5). Each entitles the instance
-/// to run until it acknowledges the event or the time for the event ends.
+/// The events for which an instance was resumed, and which it handles (contract §5). Each event
+/// entitles the instance to run until it acknowledges the event or the time for the event ends.
 struct HandledEvents: Equatable, Sendable {
   struct Entry: Equatable {
     let id: CallbackID
@@ -12,10 +12,10 @@ struct HandledEvents: Equatable, Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// When the time of the next event ends.
+  /// The instant at which the time of the next event ends.
   var nextEnd: Instant? { entries.map(\.endsAt).min() }
 
-  /// What the application was told about the events, in order.
+  /// The notices that the application received about the events, in order.
   var notices: [Notice] { entries.map(\.notice) }
 
   mutating func begin(_ id: CallbackID, _ notice: Notice, until endsAt: Instant) {
@@ -29,7 +29,7 @@ struct HandledEvents: Equatable, Sendable {
     return true
   }
 
-  /// Removes the events with no time left. Returns whether there were any.
+  /// Removes the events whose time has ended. Returns whether there were any.
   mutating func endIfOver(at now: Instant) -> Bool {
     let count = entries.count
     entries.removeAll { $0.endsAt <= now }
@@ -42,16 +42,16 @@ struct HandledEvents: Equatable, Sendable {
   }
 }
 
-/// Messages that an application receives when it opens its event stream.
+/// The messages that an application receives when it opens its event stream.
 struct Inbox: Equatable, Sendable {
-  /// The maximum of notices. No person chooses more notifications before an application has opened
-  /// its stream.
+  /// The maximum number of notices. No person chooses more notifications before an application has
+  /// opened its stream.
   private static let noticesMax = 64
 
   private(set) var notices: [Notice] = []
-  /// The number of the newest system change that the application has heard of.
+  /// The number of the newest system change that the application has received.
   var changesDelivered: UInt64 = 0
-  /// The last episode of memory pressure that the application was warned of.
+  /// The last episode of memory pressure about which the application received a warning.
   var memoryWarning: DeliveredMemoryWarning?
 
   mutating func add(_ notice: Notice) {
@@ -64,7 +64,8 @@ struct Inbox: Equatable, Sendable {
   }
 }
 
-/// An episode of memory pressure, by its number, and when an instance was warned of it.
+/// The number of an episode of memory pressure, and the instant at which an instance received the
+/// warning.
 struct DeliveredMemoryWarning: Equatable {
   var episode: UInt64
   var at: Instant

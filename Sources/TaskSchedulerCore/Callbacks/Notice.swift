@@ -3,12 +3,12 @@ public enum Notice: Equatable, Sendable {
   /// Sockets that the application handed over are ready. The application may run for `EventTime`,
   /// or until it acknowledges the id.
   case socketsReady(CallbackID, [SocketReadiness])
-  /// The system changes that the application has not heard of, in order.
+  /// The system changes that the application has not received, in order.
   case systemChanges([SystemChange])
   /// A notification of the application fired while the application was active.
   case notificationFired(NotificationID)
   /// The user chose a notification of the application.
   case notificationChosen(NotificationID)
-  /// Memory is short. The application should free what it can restore later.
+  /// The machine is short of memory. The application should free memory that it can fill again.
   case memoryWarning
 }

@@ -1,12 +1,12 @@
-/// The stored form of a struct: a function that makes a value of its parts, and a getter of each
-/// part.
+/// The stored form of a struct: a function that creates a value from its parts, and a getter of
+/// each part.
 ///
 ///     extension Leader: StoredByForm {
 ///       static let form = Form(Leader.init(pid:startTime:), \.pid, \.startTime)
 ///     }
 ///
-/// Parts are written and read in the order of the list. The tests compare each list with the
-/// declaration of its type, so that no field is missing.
+/// The parts are written and read in the order of the list. The tests compare each list with the
+/// declaration of its type, so that no field and no case is missing.
 package final class Form<Value>: Sendable {
   fileprivate let parts: StoredParts
   fileprivate let write: @Sendable (Value, inout StoredWriter) -> Void
@@ -20,7 +20,7 @@ package final class Form<Value>: Sendable {
     self.init(make, (repeat each field)) { .fields($0) }
   }
 
-  /// Creates the form of a type that is stored as other values, from which the type is computed.
+  /// Creates the form of a type that is stored as other values. The type is computed from them.
   package convenience init<each Field: Stored>(
     derived make: @escaping @Sendable (repeat each Field) throws(MalformedBytes) -> Value,
     _ field: repeat @escaping @Sendable (Value) -> each Field
@@ -80,7 +80,7 @@ package enum StoredParts: Sendable {
   case fields([any Stored.Type])
   /// The types of the payload of each case.
   case cases([(name: String, payload: [any Stored.Type])])
-  /// The types of the values that a value is computed from, instead of its fields.
+  /// The types of the values from which a value is computed. They are stored instead of its fields.
   case derived([any Stored.Type])
 }
 

@@ -86,7 +86,7 @@ package struct StoredReader {
     return value
   }
 
-  /// Throws if bytes are left.
+  /// Throws if unread bytes remain.
   package func finish() throws(MalformedBytes) {
     guard place == bytes.count else {
       throw MalformedBytes("\(bytes.count - place) bytes follow the last value")
@@ -126,7 +126,7 @@ package struct StoredReader {
   }
 
   /// Reads a number of bytes, or of values of at least one byte each. Throws if it exceeds the
-  /// number of bytes that are left.
+  /// number of remaining bytes.
   package mutating func readCount() throws(MalformedBytes) -> Int {
     let number = try readNumber()
     guard number <= UInt64(bytes.count - place) else {

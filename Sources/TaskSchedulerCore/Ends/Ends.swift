@@ -4,8 +4,8 @@ public enum EndReason: Equatable, Sendable {
   case exited(code: Int32)
   /// A signal that the scheduler did not send ended the leader.
   case crashed(signal: Int32)
-  /// The kernel does not report how the leader ended: it ended while no daemon ran, or it was not a
-  /// child of the daemon and the kernel is older than 6.15.
+  /// The kernel does not report how the leader ended. Either it ended while no daemon ran, or it
+  /// was not a child of the daemon and the kernel is older than 6.15.
   case unknown
   case terminatedByOperator
   case terminatedByUser
@@ -51,7 +51,7 @@ public enum EndReason: Equatable, Sendable {
   }
 }
 
-/// How the leader's process ended, as the kernel reports it.
+/// The end of the leader's process, as the kernel reports it.
 public enum ExitStatus: Equatable, Sendable {
   case exited(code: Int32)
   case signaled(Int32)
@@ -63,9 +63,9 @@ public enum ExitStatus: Equatable, Sendable {
 public struct End: Equatable, Sendable {
   public var reason: EndReason
   public var at: Instant
-  /// The details of the end, where there are more than the reason.
+  /// The details of the end, if there are any.
   public var detail: EndDetail?
-  /// Set if SIGKILL followed the stop signal.
+  /// The signal and its limit, if SIGKILL followed the stop signal.
   public var forced: ForcedEnd?
 
   /// Creates an end with a reason.
@@ -79,7 +79,7 @@ public struct End: Equatable, Sendable {
   }
 }
 
-/// SIGKILL after a stop signal.
+/// An end by SIGKILL after a stop signal.
 public struct ForcedEnd: Equatable, Sendable {
   /// The stop signal.
   public var signal: Signal
@@ -104,19 +104,20 @@ extension EndReason {
 
 /// The details of an end.
 ///
-/// It is indirect because every application and instance has a place for one, and few have one.
+/// The enum is indirect, because every application and instance has storage for it, and few have
+/// details.
 public indirect enum EndDetail: Equatable, Sendable {
   /// The application did not acknowledge this callback in time.
   case callback(CallbackKind)
   /// The first of the outstanding background tasks, and their number.
   case task(TaskID, name: String?, outstanding: Int)
-  /// The application was chosen to free its memory. `warnedAt` is when it received the memory
-  /// warning; nil if it did not receive one.
+  /// The scheduler chose the application to free its memory. `warnedAt` is the instant at which the
+  /// application received the memory warning; nil if it received none.
   case memory(MemoryChoice, warnedAt: Instant?)
-  /// The application used this CPU time within this span in the background.
+  /// The CPU time that the application used within this span in the background.
   case processor(Duration, within: Duration, share: ProcessorShare)
-  /// The application used GPUs for this long in the background.
+  /// The GPU time that the application used in the background.
   case gpu(Duration)
-  /// The application held a lock or a lease on this file when all its processes were stopped.
+  /// The file on which the application held a lock or a lease when all its processes were stopped.
   case sharedResource(path: String)
 }

@@ -1,25 +1,25 @@
-/// An end under way. The first reason stays, unless a person's order replaces a reason of the
-/// daemon's own (contract §14).
+/// A termination in progress. The first reason stays, unless an order of a person replaces a reason
+/// of the daemon (contract §14).
 struct Termination: Equatable, Sendable {
   var reason: EndReason
   var phase: Phase
-  /// The requests that are answered when the leader has exited.
+  /// The requests that receive their replies when the leader has exited.
   var waiters: [RequestID] = []
   /// The details of the reason.
   var detail: EndDetail?
-  /// Set when SIGKILL follows the stop signal.
+  /// The signal and its limit, if SIGKILL follows the stop signal.
   var forced: ForcedEnd?
 
-  /// Whether a person ordered the end. Then a debugger does not hold its limits (contract §3).
+  /// Whether a person ordered the end. A debugger then does not suspend its limits (contract §3).
   var isOrdered: Bool { reason.isOrdered }
 
   enum Phase: Equatable {
-    /// The application has been told to end, and has not acknowledged willTerminate.
+    /// The daemon has sent willTerminate, and the application has not acknowledged it.
     case callbacks
-    /// The stop signal has been sent; SIGKILL follows at the instant given.
+    /// The daemon has sent the stop signal. SIGKILL follows at this instant.
     case signalled(killAt: Instant)
-    /// SIGKILL has been sent. If it could not be sent to all processes, the next try is at the
-    /// instant given.
+    /// The daemon has sent SIGKILL. If it could not reach all processes, it tries again at this
+    /// instant.
     case killed(retryAt: Instant?)
   }
 }

@@ -5,30 +5,30 @@ public struct KeepAlive: Equatable, Sendable {
   /// The start of the current interval: the instant when the handler was set, or the planned
   /// instant of the burst that last called it.
   public internal(set) var countedFrom: Instant
-  /// When the handler was last called.
+  /// The instant of the last call of the handler.
   public internal(set) var lastRun: Instant?
 
-  /// When the interval ends: the scheduler must have called the handler by then.
+  /// The end of the interval. The scheduler must have called the handler by then.
   public var deadline: Instant { countedFrom.advanced(by: interval) }
 
-  /// When the scheduler calls the handler so that the call arrives before the deadline: a twentieth
-  /// of the interval before it, at most 100 ms.
+  /// The instant at which the scheduler calls the handler, so that the call arrives before the
+  /// deadline. It precedes the deadline by a twentieth of the interval, at most 100 ms.
   ///
-  /// A call takes some 0.1 ms from the scheduler to the application, and 5 ms under load (timer,
+  /// A call takes about 0.1 ms from the scheduler to the application, and 5 ms under load (timer,
   /// loop, socket). Without the lead, each call would be late by that time. By default the shortest
   /// interval is 10 min, of which 100 ms are a six-thousandth.
   public var due: Instant { countedFrom.advanced(by: period) }
 
   /// The longest planned time between two calls: the interval without its lead.
   var period: Duration {
-    // In whole nanoseconds: the shortest intervals have no lead.
+    // The division is in whole nanoseconds, so the shortest intervals have no lead.
     let lead = Duration.nanoseconds(Instant(nanoseconds: 0).advanced(by: interval).nanoseconds / 20)
     return interval - min(lead, Self.leadMax)
   }
 
   private static let leadMax: Duration = .milliseconds(100)
 
-  /// The longest interval: longer than the life of any machine, and short enough for the
+  /// The longest interval. It is longer than the life of any machine, and short enough for the
   /// arithmetic.
   static let intervalMax: Duration = .nanoseconds(Int64.max)
 }

@@ -1,34 +1,34 @@
-/// Decides when the device wakes for keep-alive handlers, and which handlers it then runs (contract
-/// §6, coalescing).
+/// Decides when the device wakes for keep-alive handlers, and which handlers it then calls
+/// (contract §6, coalescing).
 ///
 /// **The rule.** The planner wakes the device at t, the earliest instant at which a handler is due
-/// (``KeepAlive/due``, a lead before its deadline). Let m be the shortest period: an interval
-/// without its lead. The burst at t runs exactly the handlers that are due before t + m. All other
-/// handlers wait. In the following, the lead is taken off all deadlines and intervals. The lead of
-/// a multiple of an interval is at most that multiple of the lead. So a handler that could run at
-/// every k-th burst still can.
+/// (``KeepAlive/due``, which precedes its deadline by a lead). Let m be the shortest period, which
+/// is an interval without its lead. The burst at t calls exactly the handlers that are due before t
+/// + m. All other handlers wait. In the following, deadlines and intervals are without their leads.
+/// The lead of a multiple of an interval is at most that multiple of the lead. A handler that can
+/// wait for every k-th burst therefore still can.
 ///
-/// - *The next burst is at t + m.* A handler that ran at t is due m later, or later than that. A
-///   handler that did not run at t is due at t + m or later. The interval of the handler with the
-///   shortest period began at t or earlier. So its deadline, t + m at the latest, forces a burst
-///   then, whichever handlers run at t. The rule therefore runs exactly the handlers that cannot
-///   wait until the next burst that the deadlines force anyway.
-/// - *Wake-ups are the fewest possible.* No schedule has its first burst after the earliest
-///   deadline, nor two bursts further apart than m. By induction, each burst here comes as late as
-///   in any schedule. So at no time has another schedule had fewer bursts. New handlers do not
-///   change this. When the handler with the shortest period is removed, handlers that waited for
-///   its burst become due within one such period, once. To run them earlier for that case would
-///   mean to run every handler at every burst.
-/// - *Runs are the fewest possible at these bursts.* Each handler runs at the last burst that its
-///   deadline allows. So its k-th run is as late as in any other choice of the same bursts. A
-///   schedule with one wake-up per m for good has the same bursts, except for their start.
+/// - *The next burst is at t + m.* A handler that was called at t is due m later, or later than
+///   that. A handler that was not called at t is due at t + m or later. The interval of the handler
+///   with the shortest period began at t or earlier. Its deadline is therefore t + m at the latest,
+///   and forces a burst then, whichever handlers are called at t. The rule thus calls exactly the
+///   handlers that cannot wait until the next burst that the deadlines force.
+/// - *No schedule has fewer wake-ups.* Every schedule has its first burst at or before the earliest
+///   deadline, and two successive bursts at most m apart. By induction, each burst of the planner
+///   comes as late as in any schedule. At no time has another schedule had fewer bursts. New
+///   handlers do not change this. When the handler with the shortest period is removed, handlers
+///   that waited for its burst become due within one such period, once. To avoid this, the planner
+///   would have to call every handler at every burst.
+/// - *No choice of handlers at these bursts has fewer calls.* Each handler is called at the last
+///   burst that its deadline allows. Its k-th call is therefore as late as with any other choice. A
+///   schedule that permanently has one wake-up per m has the same bursts, except for their start.
 ///
-/// Bursts do not drift: a burst counts from the deadline that forced it, even if the machine
-/// reaches it a moment later. Otherwise a handler with exactly twice the shortest interval would
-/// run at every burst.
+/// Bursts do not drift. A burst counts from the deadline that forced it, even if the machine
+/// reaches it a moment later. Otherwise a handler with exactly twice the shortest interval would be
+/// called at every burst.
 public struct KeepAlivePlanner: Sendable {
   private(set) var keepAlives: [InstanceID: KeepAlive] = [:]
-  /// When each handler is due.
+  /// The instants at which the handlers are due.
   private var deadlines = Deadlines<InstanceID>()
   private var periods = IndexedPriorityQueue<InstanceID, Duration>()
 
@@ -39,7 +39,7 @@ public struct KeepAlivePlanner: Sendable {
     for (id, keepAlive) in keepAlives { keep(keepAlive, of: id) }
   }
 
-  /// Sets or changes the interval of a handler; the interval begins at `now` and must be longer
+  /// Sets or changes the interval of a handler. The interval begins at `now` and must be longer
   /// than 0.
   public mutating func set(_ id: InstanceID, interval: Duration, at now: Instant) {
     precondition(interval >= .nanoseconds(1), "a keep-alive interval must be longer than 0")
@@ -50,7 +50,7 @@ public struct KeepAlivePlanner: Sendable {
       of: id)
   }
 
-  /// Removes a handler. Unknown ids are ignored.
+  /// Removes a handler. Ignores unknown ids.
   public mutating func remove(_ id: InstanceID) {
     keepAlives[id] = nil
     deadlines.set(id, to: nil)
@@ -64,11 +64,11 @@ public struct KeepAlivePlanner: Sendable {
     keepAlives.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  /// When the device must wake next; nil if there is no handler.
+  /// The instant at which the device must wake next; nil if there is no handler.
   public var nextBurst: Instant? { deadlines.next }
 
-  /// Returns when the handler will run if nothing changes. Bursts are one shortest period apart,
-  /// and the handler runs at the last one before it is due.
+  /// Returns the instant at which the handler will be called if nothing changes. Bursts are one
+  /// shortest period apart. The handler is called at the last burst before it is due.
   public func plannedBurst(of id: InstanceID) -> Instant? {
     guard let due = keepAlives[id]?.due, let nextBurst, let shortest = periods.least
     else { return nil }
@@ -89,16 +89,16 @@ public struct KeepAlivePlanner: Sendable {
     return run(countingFrom: isOnTime ? due : now, at: now)
   }
 
-  /// Uses a wake-up at `now` for another reason as a burst, where that saves a wake-up.
+  /// Uses a wake-up at `now` for another reason as a burst, if that saves a wake-up.
   ///
   /// The planner uses the wake-up if the next burst is due within a quarter of the shortest period
-  /// m. That saves the next burst and brings all later bursts forward by the time that was left, at
-  /// most m / 4. So each use saves at least three quarters of a wake-up. Bursts stay at least 3/4 m
-  /// apart. A handler that would run at every k-th burst (m k ≤ its interval) still runs at the
-  /// k-th burst or a later one. So no handler runs more than 4/3 as often as otherwise, however
-  /// often the device is awake. With a longer reach, a device that often wakes by itself would run
-  /// handlers up to twice as often, and save less and less. With a shorter reach, the planner could
-  /// use fewer wake-ups.
+  /// m. That saves the next burst and moves all later bursts forward by the remaining time, at most
+  /// m / 4. Each use thus saves at least three quarters of a wake-up. Bursts stay at least 3/4 m
+  /// apart. A handler that would be called at every k-th burst (m k ≤ its interval) is still called
+  /// at the k-th burst or a later one. No handler is therefore called more than 4/3 as often as
+  /// otherwise, however often the device is awake. With a longer reach, a device that often wakes
+  /// by itself would call handlers up to twice as often, and save less. With a shorter reach, the
+  /// planner could use fewer wake-ups.
   ///
   /// - Returns: The handlers to call now, as ``burst(at:tolerance:)`` returns them.
   public mutating func useWakeUp(
@@ -109,12 +109,12 @@ public struct KeepAlivePlanner: Sendable {
     return now.duration(to: due) <= shortest / 4 ? run(countingFrom: now, at: now) : []
   }
 
-  /// Runs every handler that cannot wait until the next burst that the deadlines force.
+  /// Calls every handler that cannot wait until the next burst that the deadlines force.
   private mutating func run(countingFrom start: Instant, at now: Instant) -> [InstanceID] {
     guard let shortest = periods.least else { return [] }
     let next = start.advanced(by: shortest)
     var called: [InstanceID] = []
-    // At the end of time, `next` is not after `now`.
+    // At the latest possible instant, `next` is not after `now`.
     while let id = deadlines.popLeast(where: { $0 < next || $0 <= now }) { called.append(id) }
     for id in called {
       guard var keepAlive = keepAlives[id] else { preconditionFailure("a deadline has no handler") }

@@ -1,6 +1,6 @@
 /// A launch that failed.
 public struct LaunchFailure: Equatable, Sendable {
-  /// Which step failed, and why.
+  /// The step that failed, and the reason.
   public var reason: String
   public var at: Instant
 }

@@ -1,22 +1,22 @@
-/// The part of an application's manifest that the scheduler needs. The daemon keeps how to execute
-/// the application: command, environment, directory.
+/// The part of an application's manifest that the scheduler needs. The daemon keeps the rest:
+/// command, environment and directory.
 public struct Manifest: Equatable, Sendable {
   public var id: ApplicationID
-  /// A name for people.
+  /// The name that users see.
   public var displayName: String?
   /// The user that a launched application runs as.
   public var owner: UserID
-  /// Whether the manifest names its user. If so, it applies to that user's application only;
-  /// otherwise it applies to the application with this id of every user.
+  /// Whether the manifest names its user. If so, it applies only to that user's application.
+  /// Otherwise it applies to the application with this id of every user.
   public var namesUser: Bool
   public var backgroundModes: [BackgroundMode]
-  /// Whether the application may stay in the background. If false, it is terminated when it is sent
-  /// there.
+  /// Whether the application may stay in the background. If false, the scheduler terminates it when
+  /// it leaves the foreground.
   public var multitasking: Bool
   public var isLaunchable: Bool
   /// The seat of the application when it is launched.
   public var seat: SeatID
-  /// Whether the manifest names its seat. If not, the seat is that of its user, and an instance
+  /// Whether the manifest names its seat. If not, the seat is the seat of its user, and an instance
   /// that another user starts may be at another seat.
   public var namesSeat: Bool
   /// The signal that asks the application to end, instead of SIGTERM.

@@ -2,15 +2,15 @@
 struct Relaunch: Equatable, Sendable {
   /// The delay of the last relaunch.
   var delay: Duration?
-  /// When the next relaunch is due.
+  /// The instant at which the next relaunch is due.
   var dueAt: Instant?
-  /// Whether the relaunch waits until memory pressure is over, because the application was ended
-  /// for memory.
+  /// Whether the relaunch waits until memory pressure is over, because the scheduler terminated the
+  /// application for memory.
   var awaitsMemory = false
-  /// Whether a person ended the application. Then only a launch that is asked for starts it.
+  /// Whether a person ended the application. Then only a launch on request starts it.
   var isBarred = false
 
-  /// Plans the next relaunch. Each delay is twice the one before.
+  /// Plans the next relaunch. Each delay is twice the previous one.
   ///
   /// - Parameter ranFor: How long the application ran; nil if its launch failed.
   /// - Returns: The delay.
@@ -30,12 +30,12 @@ struct Relaunch: Equatable, Sendable {
 /// The planned relaunches, ordered by time.
 struct RelaunchDeadlines: Sendable {
   private var timed = Deadlines<ApplicationKey>()
-  /// The relaunches of applications that were ended for memory.
+  /// The relaunches of applications that the scheduler terminated for memory.
   private var awaitingMemory = Deadlines<ApplicationKey>()
 
   var all: [ApplicationKey] { timed.all + awaitingMemory.all }
 
-  /// Returns the nearest relaunch that is allowed with or without memory pressure.
+  /// Returns the nearest relaunch that is allowed in the given state of memory pressure.
   func next(isPressed: Bool) -> Instant? {
     isPressed ? timed.next : earlier(timed.next, awaitingMemory.next)
   }

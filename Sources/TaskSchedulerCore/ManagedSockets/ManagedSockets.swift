@@ -1,5 +1,5 @@
-// Managed sockets (contract §7): an application hands them over so that arriving data resumes it.
-// The daemon watches them while the application is suspended.
+// Managed sockets (contract §7). An application hands over a socket so that arriving data resumes
+// the application. The daemon watches the socket while the application is suspended.
 
 /// The conditions that the daemon found on a watched socket.
 public struct SocketConditions: OptionSet, Equatable, Sendable {
@@ -14,8 +14,8 @@ public struct SocketConditions: OptionSet, Equatable, Sendable {
   /// The peer has closed the connection, or its sending half.
   public static let hangUp = SocketConditions(rawValue: 4)
   public static let error = SocketConditions(rawValue: 8)
-  /// The daemon no longer has its copy of the descriptor, because it died without a service manager
-  /// that keeps it. The application must hand the socket over again.
+  /// The daemon no longer has its copy of the descriptor, because no service manager kept the copy
+  /// when a daemon died. The application must hand over the socket again.
   public static let unwatched = SocketConditions(rawValue: 16)
 }
 
@@ -34,11 +34,11 @@ public struct SocketReadiness: Equatable, Sendable {
 public enum SocketEvent: Equatable, Sendable {
   /// The application hands over a socket that the daemon can watch.
   case manage(RequestID, InstanceID, SocketID)
-  /// The application takes a socket back.
+  /// The application releases a socket.
   case release(RequestID, InstanceID, SocketID)
   /// Data, an error or a hang-up arrived on watched sockets.
   case ready(InstanceID, [SocketReadiness])
-  /// The application closed sockets without taking them back.
+  /// The application closed sockets without releasing them.
   case closed(InstanceID, [SocketID])
   /// The daemon can no longer watch sockets that the application still has.
   case lost(InstanceID, [SocketID])
@@ -56,8 +56,8 @@ public enum SocketEffect: Equatable, Sendable {
   /// Manages the socket from now on.
   case hold(InstanceID, SocketID)
   case release(InstanceID, SocketID)
-  /// Watches the sockets of a suspended instance. The daemon reports what arrives from now on, or
-  /// has arrived since the instance last read, by ``SocketEvent/ready(_:_:)``.
+  /// Watches the sockets of a suspended instance. The daemon reports data that arrives from now on,
+  /// or that has arrived since the instance last read, by ``SocketEvent/ready(_:_:)``.
   case watch(InstanceID)
   case stopWatching(InstanceID)
 }

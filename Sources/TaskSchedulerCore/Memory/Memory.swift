@@ -1,4 +1,4 @@
-// The machine's memory (contract §11): its present state, and the use by each instance.
+// The machine's memory (contract §11): its current state, and the memory use of each instance.
 
 /// Memory pressure, as a trigger of the kernel reported it.
 public struct MemoryPressure: Equatable, Sendable {
@@ -21,7 +21,7 @@ public struct MemoryPressure: Equatable, Sendable {
 
 /// The memory of the machine, in bytes.
 public struct MemoryReading: Equatable, Sendable {
-  /// MemAvailable: what programs could get without paging anything out.
+  /// MemAvailable: the memory that programs can get without swapping.
   public var available: UInt64
   public var total: UInt64
 
@@ -36,14 +36,14 @@ public struct MemoryReading: Equatable, Sendable {
   }
 }
 
-/// How much memory the processes of one instance use, in bytes.
+/// The memory use of the processes of one instance, in bytes.
 public struct MemorySize: Equatable, Sendable {
   public var instance: InstanceID
   /// The memory that the end of the instance would free: private dirty and swapped.
   public var dirty: UInt64
   /// All resident memory, with the instance's share of shared memory.
   public var total: UInt64
-  /// Whether the size could not be read in full, and comes from statm.
+  /// Whether the daemon could not read the whole size, and estimated it from statm.
   public var isEstimate: Bool
 
   public init(_ instance: InstanceID, dirty: UInt64, total: UInt64, isEstimate: Bool = false) {
@@ -62,9 +62,10 @@ public enum MemoryEvent: Equatable, Sendable {
   case read(MemoryReading)
   /// The answer to ``MemoryEffect/measure(_:)``.
   case measured([MemorySize])
-  /// The answer to ``MemoryEffect/reclaim(_:)``: its processes are gone.
+  /// The answer to ``MemoryEffect/reclaim(_:)``: the processes of the instance have exited.
   case reclaimed(InstanceID, MemoryReading)
-  /// An operator simulates a warning: for one application, for all of one user, or for all.
+  /// An operator simulates a warning: for one application, for all applications of one user, or for
+  /// all.
   case warn(RequestID, ApplicationKey?, owner: UserID?)
 
   var request: RequestID? {
@@ -77,18 +78,19 @@ public enum MemoryEvent: Equatable, Sendable {
 
 /// An action of the daemon on memory.
 public enum MemoryEffect: Equatable, Sendable {
-  /// Reads the machine's memory; answered by ``MemoryEvent/read(_:)``.
+  /// Reads the machine's memory. The answer is ``MemoryEvent/read(_:)``.
   case read
-  /// Measures the memory of instances; answered by `measured`.
+  /// Measures the memory of instances. The answer is `measured`.
   case measure([InstanceID])
-  /// Frees the memory of an instance that has been killed or has ended, waits for the end of its
-  /// processes, and reads the machine's memory. Answered by `reclaimed`.
+  /// Frees the memory of an instance that was killed or has ended, waits for the end of its
+  /// processes, and reads the machine's memory. The answer is `reclaimed`.
   case reclaim(InstanceID)
   /// Allows the kernel to write the memory of a suspended instance to swap.
   case pageOut(InstanceID)
 }
 
-/// An application that may be ended for memory, or never is, with the reason for its place.
+/// An application that may be terminated for memory, with the properties that determine its place.
+/// Applications in the foreground are never terminated.
 public struct MemoryCandidate: Equatable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
@@ -105,8 +107,9 @@ public struct MemoryCandidate: Equatable, Sendable {
     self.activation = activation
   }
 
-  /// Returns whether this application is ended before another: suspended before background, then
-  /// the larger dirty size, then the less recently active.
+  /// Returns whether the scheduler terminates this application before another. Suspended
+  /// applications come first, then background ones. In each class, the larger dirty size comes
+  /// first, then the less recently active application.
   func isEnded(before other: MemoryCandidate) -> Bool {
     if state.memoryClass != other.state.memoryClass {
       return state.memoryClass < other.state.memoryClass
@@ -117,30 +120,31 @@ public struct MemoryCandidate: Equatable, Sendable {
   }
 }
 
-/// The application that was chosen to end, and the reasons for the choice.
+/// The application that the scheduler chose to terminate, and the reasons for the choice.
 public struct MemoryChoice: Equatable, Sendable {
   public var chosen: MemoryCandidate
-  /// The next applications in the order, of the same class.
+  /// The applications that follow in the order, of the same class.
   public var runnersUp: [MemoryCandidate]
   /// The number of applications of the class, including the chosen one.
   public var classCount: Int
-  /// The machine's memory when it was last read.
+  /// The machine's memory at the last reading.
   public var memory: MemoryReading
-  /// When the episode of pressure began and the running applications were warned.
+  /// The instant at which the episode of pressure began and the scheduler warned the running
+  /// applications.
   public var pressedSince: Instant
   public var at: Instant
-  /// How long the choice took after it was needed; 0 if the sizes were known before.
+  /// The duration of the choice after it was needed; 0 if the sizes were already known.
   public var choosingTime: Duration
 }
 
-/// What the scheduler knows about the machine's memory.
+/// The scheduler's knowledge about the machine's memory.
 struct Memory: Equatable, Sendable {
   /// The progress since pressure began.
   enum Phase: Equatable {
     /// No pressure.
     case calm
-    /// The running applications have been warned. No application is ended before `decidesAt`. With
-    /// `readsMemory`, the scheduler then reads the memory again.
+    /// The scheduler has warned the running applications, and terminates none before `decidesAt`.
+    /// With `readsMemory`, it then reads the memory again.
     case warned(decidesAt: Instant, readsMemory: Bool)
     /// The scheduler has asked for the sizes of the candidates.
     case measuring(since: Instant)
@@ -156,29 +160,30 @@ struct Memory: Equatable, Sendable {
     if case .calm = phase { true } else { false }
   }
 
-  /// When a trigger last fired.
+  /// The instant at which a trigger last fired.
   var pressedAt = Instant(nanoseconds: 0)
-  /// When the last episode of pressure began.
+  /// The instant at which the last episode of pressure began.
   var pressedSince = Instant(nanoseconds: 0)
-  /// When the time after the warning ends.
+  /// The instant at which the time after the warning ends.
   var warningEnds = Instant(nanoseconds: 0)
   /// The last reading.
   var reading = MemoryReading(available: 0, total: 0)
-  /// The number of episodes so far. In each, every running application is warned once.
+  /// The number of episodes so far. In each episode, every running application receives one
+  /// warning.
   var episodeLast: UInt64 = 0
-  /// The sizes of the candidates, if the scheduler asked for them.
+  /// The sizes of the candidates, if the scheduler has requested them.
   var measurement: Measurement?
 
-  /// The sizes of the candidates. If there is time, the scheduler asks for them before it must
+  /// The sizes of the candidates. If there is time, the scheduler requests them before it must
   /// choose.
   struct Measurement: Equatable {
-    /// When the scheduler asked. No size is older.
+    /// The instant of the request. No size is older.
     var askedAt: Instant
-    /// The sizes; nil until the answer has come.
+    /// The sizes; nil until the answer has arrived.
     var sizes: [MemorySize]?
   }
 
-  /// The number of the present episode of pressure; nil if there is none.
+  /// The number of the current episode of pressure; nil if there is none.
   var episode: UInt64? { phase == .calm ? nil : episodeLast }
 
   func deadline(_ policy: Policy) -> Instant? {
@@ -196,7 +201,7 @@ struct Memory: Equatable, Sendable {
 
   var isBeingMeasured: Bool { measurement.map { $0.sizes == nil } ?? false }
 
-  /// Ends the episode of pressure. The sizes are discarded; an answer may be on its way.
+  /// Ends the episode of pressure. Discards the sizes, although an answer may still arrive.
   mutating func endPressure() {
     phase = .calm
     if !isBeingMeasured { measurement = nil }
@@ -217,14 +222,15 @@ public struct MemoryStatus: Equatable, Sendable {
   }
 
   public var phase: Phase
-  /// When a trigger last fired; nil is never.
+  /// The instant at which a trigger last fired; nil if no trigger has fired.
   public var pressedAt: Instant?
-  /// The instance that is being ended to free its memory.
+  /// The instance that the scheduler is terminating to free its memory.
   public var ending: InstanceID?
 }
 
 extension ApplicationState {
-  /// The position of the state in the order of terminations; 2 is never.
+  /// The position of the state in the order of terminations; 2 means that the scheduler does not
+  /// terminate it.
   var memoryClass: Int {
     switch self {
     case .suspended: 0

@@ -3,13 +3,13 @@ public enum RepeatInterval: String, Equatable, Sendable, CaseIterable {
   case minute, hour, day, week, month, year
 }
 
-/// When a notification fires: a wall-clock time in a time zone.
+/// The time at which a notification fires: a wall-clock time in a time zone.
 public struct NotificationSchedule: Equatable, Sendable {
   /// The local time in the time zone, as `YYYY-MM-DDTHH:MM:SS`.
   public var date: String
   /// The name of a time zone in the tz database, such as `Europe/Berlin`.
   public var timeZone: String
-  /// How often the notification repeats; nil fires once.
+  /// The interval of the repetition; nil if the notification fires once.
   public var repeats: RepeatInterval?
 
   public init(date: String, timeZone: String, repeats: RepeatInterval? = nil) {
@@ -19,16 +19,16 @@ public struct NotificationSchedule: Equatable, Sendable {
   }
 }
 
-/// The content of a notification. The scheduler only passes it to the store.
+/// The content of a notification. The scheduler passes it to the store unchanged.
 public struct NotificationContent: Equatable, Sendable {
   public var title: String
   public var body: String
   /// A name of the freedesktop sound theme, such as `message-new-instant`, or the absolute path of
-  /// a sound file; nil is silent.
+  /// a sound file; nil for no sound.
   public var sound: String?
-  /// The application's badge once the notification has fired; nil leaves the badge, 0 removes it.
+  /// The application's badge after the notification has fired; nil leaves the badge, 0 removes it.
   public var badge: Int?
-  /// Data of the application, which receives it with the notification. The user does not see it.
+  /// Data for the application, which receives it with the notification. The user does not see it.
   public var userData: String?
 
   public init(
@@ -46,10 +46,10 @@ public struct NotificationContent: Equatable, Sendable {
 /// A notification as a client requests it.
 public struct NotificationDraft: Equatable, Sendable {
   public var content: NotificationContent
-  /// When the notification fires; nil is now.
+  /// The time at which the notification fires; nil to fire now.
   public var schedule: NotificationSchedule?
   /// The first time at which the notification fires, which the daemon computes from ``schedule``;
-  /// nil is now.
+  /// nil to fire now.
   public var firesAt: WallTime?
 
   public init(
@@ -66,7 +66,7 @@ public struct ScheduledNotification: Equatable, Sendable {
   public var id: NotificationID
   public var application: ApplicationKey
   public var firesAt: WallTime
-  /// Whether the notification fires again after that.
+  /// Whether the notification fires again afterwards.
   public var repeats: Bool
 
   public init(id: NotificationID, application: ApplicationKey, firesAt: WallTime, repeats: Bool) {

@@ -4,11 +4,12 @@
 /// An event about notifications.
 public enum NotificationEvent: Equatable, Sendable {
   /// An application, or an operator on its behalf, requests a notification. `unshown` is how many
-  /// of the user's notifications have fired for the last time and were not shown yet, by the store;
-  /// nil if the store cannot be read.
+  /// notifications of the user have fired for the last time and have not been shown, by the store.
+  /// It is nil if the store cannot be read.
   case schedule(RequestID, ApplicationKey, NotificationDraft, unshown: Int? = nil)
-  /// Cancels one notification of the application, or all of them (nil). `stored` are those of them
-  /// in the store, including those that have fired, which the scheduler no longer stores.
+  /// Cancels one notification of the application, or all of them (nil). `stored` are the ids of
+  /// these notifications in the store. They include notifications that have fired, which the
+  /// scheduler no longer stores.
   case cancel(RequestID, ApplicationKey, NotificationID?, stored: [NotificationID])
   case setBadge(RequestID, ApplicationKey, Int)
   /// The transaction is durable.
@@ -20,8 +21,8 @@ public enum NotificationEvent: Equatable, Sendable {
   case nextFound(NotificationID, WallTime?)
   /// The user chose a notification that was shown.
   case chosen(NotificationID, ApplicationKey)
-  /// The notifications in the store. Sent when the daemon starts without an earlier event log. No
-  /// new notification has an id up to `idLast`.
+  /// The notifications in the store. The daemon sends this event when it starts without an earlier
+  /// event log. Ids up to `idLast` are in use.
   case loaded([ScheduledNotification], idLast: UInt64)
 
   var request: RequestID? {
@@ -39,20 +40,20 @@ public enum NotificationTransaction: Equatable, Sendable {
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   case cancel([NotificationID], ApplicationKey)
   case setBadge(ApplicationKey, Int)
-  /// The notification fired at the time `at`. The instance receives it; if that is nil, it is shown
-  /// to the user.
+  /// The notification fired at the time `at`. The instance receives it. If `to` is nil, the desktop
+  /// shows it to the user.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
 }
 
 /// An action of the daemon on notifications.
 public enum NotificationEffect: Equatable, Sendable {
-  /// Makes a transaction durable, after all transactions with lower ids. Answered by `stored` or
-  /// `storeFailed`. The scheduler repeats an unanswered transaction after a recovery.
+  /// Makes a transaction durable, after all transactions with lower ids. The answer is `stored` or
+  /// `storeFailed`. After a recovery, the scheduler repeats an unanswered transaction.
   case store(TransactionID, NotificationTransaction)
   /// Shows a notification to the user, or, if an instance receives it, only sets the application's
   /// badge.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
-  /// Computes the next time of a notification that fired at `after`; answered by `nextFound`.
+  /// Computes the next time of a notification that fired at `after`. The answer is `nextFound`.
   case findNext(NotificationID, after: WallTime)
 }
 
@@ -61,9 +62,9 @@ public enum NotificationEffect: Equatable, Sendable {
 /// A request becomes a transaction. The store makes the transaction durable and answers. Then the
 /// scheduler changes its state and replies to the caller. Until the store has answered, the
 /// transaction is part of this state, and a recovered daemon sends it to the store again. The store
-/// answers transactions in the order of their ids, so that the outstanding transactions are always
-/// the latest. To repeat all of them in order therefore leads to the same store, whichever of them
-/// were durable before.
+/// answers transactions in the order of their ids, so the outstanding transactions are always the
+/// latest. A repetition of all of them in order therefore leads to the same store, whichever of
+/// them were durable before.
 struct Notifications: Sendable {
   /// A transaction that the store has not answered.
   struct Pending: Equatable {
@@ -75,7 +76,8 @@ struct Notifications: Sendable {
 
   private(set) var scheduled: [NotificationID: ScheduledNotification] = [:]
   private(set) var pending: [TransactionID: Pending] = [:]
-  /// How many pending transactions cancel each notification. Such a notification does not fire.
+  /// The number of pending transactions that cancel each notification. Such a notification does not
+  /// fire.
   private var cancelling: [NotificationID: Int] = [:]
   /// The notifications that have fired, and whose next time the daemon is computing.
   private(set) var awaitingNext: [NotificationID: ScheduledNotification] = [:]
@@ -84,27 +86,27 @@ struct Notifications: Sendable {
   private var due = Deadlines<NotificationID>()
   private(set) var idLast: UInt64 = 0
   private(set) var transactionLast: UInt64 = 0
-  /// The time of the wall clock minus that of CLOCK_BOOTTIME, in nanoseconds; nil until the clock
-  /// was read.
+  /// The time of the wall clock minus the time of CLOCK_BOOTTIME, in nanoseconds; nil until the
+  /// daemon has read the clock.
   private(set) var wallOffset: Int64?
 
-  /// When the next notification fires; nil if none waits.
+  /// The instant at which the next notification fires; nil if no notification waits.
   var nextDue: Instant? { due.next }
 
-  /// Returns how many notifications of an application wait for their time, or are being stored.
+  /// Returns how many notifications of an application wait for their time, or for the store.
   func count(of application: ApplicationKey) -> Int { countByApplication[application] ?? 0 }
 
-  /// Returns how many notifications of all applications of a user wait for their time, or are being
-  /// stored.
+  /// Returns how many notifications of all applications of a user wait for their time, or for the
+  /// store.
   func count(of user: UserID) -> Int { countByUser[user] ?? 0 }
 
-  /// The notifications that wait for their time and are not being cancelled, including those whose
-  /// next time is being computed.
+  /// The notifications that wait for their time and are not being cancelled. They include
+  /// notifications whose next time the daemon is computing.
   var waiting: [NotificationID] {
     (Array(scheduled.keys) + awaitingNext.keys).filter { cancelling[$0] == nil }.sorted()
   }
 
-  /// Returns the time of the wall clock at an instant; nil until the clock was read.
+  /// Returns the time of the wall clock at an instant; nil until the daemon has read the clock.
   func wallTime(at now: Instant) -> WallTime? {
     wallOffset.map { WallTime(nanoseconds: Int64(clamping: now.nanoseconds) &+ $0) }
   }
@@ -179,8 +181,8 @@ struct Notifications: Sendable {
     setDue(notification)
   }
 
-  /// Returns the ids of the application's notifications that wait; with `id`, that id only, if its
-  /// notification waits.
+  /// Returns the ids of the application's waiting notifications. With `id`, returns only that id,
+  /// if its notification waits.
   func waiting(of application: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     let waiting = scheduled.values.filter { $0.application == application }.map(\.id)
     let repeating = awaitingNext.values.filter { $0.application == application }.map(\.id)
@@ -201,7 +203,7 @@ struct Notifications: Sendable {
     guard let taken = scheduled.removeValue(forKey: id) else {
       preconditionFailure("a deadline has no notification")
     }
-    // A repeating notification counts towards the quota while its next time is being computed.
+    // A repeating notification counts for the quota while the daemon computes its next time.
     if taken.repeats { awaitingNext[id] = taken } else { uncount(taken.application) }
     return taken
   }
@@ -236,29 +238,27 @@ struct Notifications: Sendable {
       let expected = cancelling[id] == nil ? instant(of: notification) : nil
       try require(due.isSet(id, to: expected), "the deadline of a notification is wrong")
     }
-    var counts = [ApplicationKey: Int](minimumCapacity: countByApplication.count)
-    var userCounts: [UserID: Int] = [:]
-    for notification in scheduled.values { counts[notification.application, default: 0] += 1 }
-    for notification in awaitingNext.values { counts[notification.application, default: 0] += 1 }
-    var cancelled: [NotificationID: Int] = [:]
+    var byApplication = CountCheck(countByApplication)
+    var byUser = CountCheck(countByUser)
+    func subtract(_ application: ApplicationKey, isScheduled: Bool = true) {
+      if isScheduled { byApplication.subtract(application) }
+      byUser.subtract(application.owner)
+    }
+    for notification in scheduled.values { subtract(notification.application) }
+    for notification in awaitingNext.values { subtract(notification.application) }
+    var cancelled = CountCheck(cancelling)
     for (id, one) in pending {
       try require(id == one.id && id.number <= transactionLast, "a transaction has a wrong id")
       switch one.transaction {
       case .schedule(_, let key, let draft):
-        if draft.schedule != nil {
-          counts[key, default: 0] += 1
-        } else {
-          userCounts[key.owner, default: 0] += 1
-        }
-      case .cancel(let ids, _): for id in ids { cancelled[id, default: 0] += 1 }
+        subtract(key, isScheduled: draft.schedule != nil)
+      case .cancel(let ids, _): for id in ids { cancelled.subtract(id) }
       case .setBadge, .fire: break
       }
     }
-    try require(cancelled == cancelling, "the count of notifications being cancelled is wrong")
-    try require(
-      counts == countByApplication, "the count of notifications of an application is wrong")
-    for (key, count) in counts { userCounts[key.owner, default: 0] += count }
-    try require(userCounts == countByUser, "the count of notifications of a user is wrong")
+    try require(cancelled.isExact, "the count of notifications being cancelled is wrong")
+    try require(byApplication.isExact, "the count of notifications of an application is wrong")
+    try require(byUser.isExact, "the count of notifications of a user is wrong")
   }
 }
 

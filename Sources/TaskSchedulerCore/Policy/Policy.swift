@@ -4,13 +4,13 @@
 /// changes a limit in the table `[policy]` of taskschedd.toml. ``problems`` checks the bounds and
 /// the relations between limits.
 public struct Policy: Equatable, Sendable {
-  /// `multitasking-supported`: whether applications may run in the background at all. If false, the
-  /// scheduler terminates an application that is sent to the background. Source: contract §2, iOS 4
-  /// on devices without multitasking.
+  /// `multitasking-supported`: whether applications may run in the background. If false, the
+  /// scheduler terminates an application that leaves the foreground. Source: contract §2, iOS 4 on
+  /// devices without multitasking.
   public var multitaskingSupported = true
 
-  /// `CallbackTimeout`: how long an application has to acknowledge each lifecycle callback. Then
-  /// the daemon kills the application. Source: contract §3.
+  /// `CallbackTimeout`: how long an application may take to acknowledge each lifecycle callback.
+  /// Then the daemon kills the application. Source: contract §3.
   public var callbackTimeout: Duration = .seconds(6)
 
   /// `TerminateTimeout`: the time between the stop signal (SIGTERM by default) and SIGKILL.
@@ -21,26 +21,27 @@ public struct Policy: Equatable, Sendable {
   /// the background. Source: contract §4, ten minutes as on iOS 4.
   public var backgroundTime: Duration = .seconds(600)
 
-  /// `ExpirationLead`: how long before the end of `BackgroundTime` the expiration handlers are
-  /// called. Less than `BackgroundTime`. Source: contract §4.
+  /// `ExpirationLead`: how long before the end of `BackgroundTime` the daemon calls the expiration
+  /// handlers. Less than `BackgroundTime`. Source: contract §4.
   public var expirationLead: Duration = .seconds(5)
 
-  /// `LaunchTime`: how long an application that was launched in the background may run before it
-  /// opens its event stream. Then the scheduler treats it as an unaware application. Source:
-  /// this project; iOS ends a launch that takes 20 s.
+  /// `LaunchTime`: how long an application that the daemon launched in the background may take to
+  /// open its event stream. Then the scheduler treats it as an unaware application. Source: this
+  /// project; iOS ends a launch that takes 20 s.
   public var launchTime: Duration = .seconds(20)
 
   /// `SuspendRetryInterval`: the time between a failed suspension and the next try.
   /// Source: this project.
   public var suspendRetryInterval: Duration = .seconds(10)
 
-  /// `TracerCheckInterval`: while a debugger holds an application's limits, how often the daemon
-  /// checks whether the debugger has left. The kernel does not report this. Source: this project.
+  /// `TracerCheckInterval`: how often the daemon checks whether a debugger has left an application.
+  /// While a debugger traces the application, no limit applies to it. The kernel does not report
+  /// the end of the tracing. Source: this project.
   public var tracerCheckInterval: Duration = .seconds(1)
 
-  /// `WakeTolerance`: if a limit passed longer ago than this, the scheduler assumes that the
-  /// machine slept, and restarts the time that the application has to answer: the limit of a
-  /// callback, and the lead before the end of the background time. Source: this project; longer
+  /// `WakeTolerance`: how much later than its time the scheduler may find a limit and still enforce
+  /// it. If it finds a limit later, it assumes that the machine slept. It then restarts the limit
+  /// of a callback, or the lead before the end of the background time. Source: this project; longer
   /// than any delay on a machine that is awake.
   public var wakeTolerance: Duration = .seconds(2)
 
@@ -48,13 +49,13 @@ public struct Policy: Equatable, Sendable {
   /// iOS 4.
   public var keepAliveMinimum: Duration = .seconds(600)
 
-  /// `KeepAliveHandlerTime`: how long an application has to acknowledge the call of its keep-alive
-  /// handler. Then the daemon kills the application. Less than `KeepAliveMinimum`. Source: contract
-  /// §6, as on iOS 4.
+  /// `KeepAliveHandlerTime`: how long an application may take to acknowledge the call of its
+  /// keep-alive handler. Then the daemon kills the application. Less than `KeepAliveMinimum`.
+  /// Source: contract §6, as on iOS 4.
   public var keepAliveHandlerTime: Duration = .seconds(30)
 
-  /// `EventTime`: how long an application that a managed socket woke may run to handle the event.
-  /// Source: contract §7.
+  /// `EventTime`: how long an application may run to handle the event that resumed it. Source:
+  /// contract §7.
   public var eventTime: Duration = .seconds(10)
 
   /// `RelaunchDelay`: the delay of the first relaunch of an application of mode voip; each further
@@ -64,9 +65,8 @@ public struct Policy: Equatable, Sendable {
   /// `RelaunchDelayMax`: the longest delay of a relaunch. Source: contract §8.
   public var relaunchDelayMax: Duration = .seconds(300)
 
-  /// `RelaunchResetTime`: if an application ran for at least this long, the next delay is
-  /// `RelaunchDelay`.
-  /// Source: contract §8.
+  /// `RelaunchResetTime`: how long an application must run before its delay is `RelaunchDelay`
+  /// again. Source: contract §8.
   public var relaunchResetTime: Duration = .seconds(600)
 
   /// `MaxSocketsPerApplication`: how many managed sockets an application may have. Source: this
@@ -100,13 +100,14 @@ public struct Policy: Equatable, Sendable {
   /// asks for a quota).
   public var applicationsPerUserMax = 8192
 
-  /// `MaxQueuedCallbacks`: how many callbacks of an application may be unacknowledged. Beyond that,
-  /// the scheduler refuses requests that change its state. Source: this project; a person who
-  /// switches applications for six seconds causes far fewer.
+  /// `MaxQueuedCallbacks`: how many callbacks of an application may be unacknowledged. Beyond that
+  /// number, the scheduler refuses transitions of the application. Source: this project; a person
+  /// who switches applications for six seconds causes far fewer.
   public var queuedCallbacksMax = 64
 
-  /// `MaxEndedApplications`: how many ended applications without a manifest are remembered for each
-  /// user. The switcher shows them, and `taskctl why` explains their ends. Source: this project.
+  /// `MaxEndedApplications`: how many ended applications without a manifest the scheduler remembers
+  /// for each user. The switcher shows them, and `taskctl why` explains their ends. Source: this
+  /// project.
   public var endedApplicationsMax = 64
 
   /// `MemoryPressureStall`: how long processes must wait for memory within `MemoryPressureWindow`
@@ -115,60 +116,58 @@ public struct Policy: Equatable, Sendable {
   /// of 2 s.
   public var memoryPressureStall: Duration = .milliseconds(70)
 
-  /// `MemoryPressureWindow`: the window in which `MemoryPressureStall` is measured. The kernel
-  /// accepts 500 ms to 10 s; without CAP_SYS_RESOURCE, multiples of 2 s only. The daemon then
-  /// lengthens both in proportion.
+  /// `MemoryPressureWindow`: the window in which the kernel measures `MemoryPressureStall`. The
+  /// kernel accepts 500 ms to 10 s; without CAP_SYS_RESOURCE, multiples of 2 s only. In that case
+  /// the daemon lengthens both in proportion.
   public var memoryPressureWindow: Duration = .seconds(1)
 
-  /// `MemoryWarningTime`: how long pressure must last after the warning before applications are
-  /// ended, one at a time. Source: this project.
+  /// `MemoryWarningTime`: how long pressure must last after the warning before the scheduler
+  /// terminates applications, one at a time. Source: this project.
   public var memoryWarningTime: Duration = .seconds(1)
 
-  /// How long before the scheduler may have to choose an application it measures the candidates.
+  /// The time before a choice at which the scheduler measures the candidates.
   ///
   /// The lead is as long as measuring may take, in two halves: finding the processes, and reading
-  /// their sizes. It is not a setting, because the daemon's own budget is derived from it. Source:
-  /// this project; with it, a choice among 500 applications takes less than 100 ms.
+  /// their sizes. It is not a setting, because the daemon's own time limit is derived from it.
+  /// Source: this project; with it, a choice among 500 applications takes less than 100 ms.
   public static let memoryMeasuringLead: Duration = .milliseconds(80)
 
-  /// How long the measured size of a running application may be used for a choice. The size of a
-  /// suspended application may be used until it is resumed. Source: this project; under lasting
-  /// pressure, triggers fire every 100 ms.
+  /// The time for which the scheduler may use the measured size of a running application for a
+  /// choice. It may use the size of a suspended application until the application is resumed.
+  /// Source: this project; under lasting pressure, triggers fire every 100 ms.
   static let memorySizeLife = memoryMeasuringLead * 2
 
-  /// `MemoryQuietTime`: the time without memory pressure after which the pressure counts as ended.
-  /// Longer than `MemoryPressureWindow`. Source: this project; while pressure lasts, the kernel
-  /// reports it once in each window.
+  /// `MemoryQuietTime`: how long the kernel must report no pressure before the scheduler considers
+  /// it over. Longer than `MemoryPressureWindow`. Source: this project; while pressure lasts, the
+  /// kernel reports it once in each window.
   public var memoryQuietTime: Duration = .seconds(10)
 
   /// `MemoryFloorPercent`: under pressure of the whole machine, the scheduler terminates
-  /// applications only while less than this percentage of the machine's memory is available; below
-  /// half of it, without waiting for `MemoryWarningTime`. Pressure of the daemon's own slice
-  /// terminates applications in any case. Source: this project; earlyoom's default is 10.
+  /// applications only while less than this percentage of the machine's memory is available. Below
+  /// half of it, the scheduler does not wait for `MemoryWarningTime`. Pressure of the daemon's own
+  /// slice terminates applications in any case. Source: this project; earlyoom's default is 10.
   public var memoryFloorPercent = 10
 
-  /// `MemoryPageOut`: whether the memory of suspended applications is written to swap early, if the
-  /// machine has swap. Source: this project.
+  /// `MemoryPageOut`: whether the daemon writes the memory of suspended applications to swap early,
+  /// if the machine has swap. Source: this project.
   public var memoryPageOut = false
 
   /// `BackgroundProcessorShare`: the percentage of one CPU that an application may use in the
-  /// background, averaged over `BackgroundUseWindow`. Then it is throttled. Source: iOS, where a
-  /// monitor ends an application that uses 80 % over 60 s.
+  /// background, averaged over `BackgroundUseWindow`. Then the scheduler throttles it. Source: iOS,
+  /// where a monitor ends an application that uses 80 % over 60 s.
   public var backgroundProcessorShare = 80
 
   /// `ThrottledProcessorShare`: the percentage of one CPU that a throttled application may use. If
-  /// it uses four fifths of that for another `BackgroundUseWindow`, or too much again later, it is
-  /// killed. Less than `BackgroundProcessorShare`. Source: this project.
+  /// it uses four fifths of that for another `BackgroundUseWindow`, or too much again later, the
+  /// scheduler kills it. Less than `BackgroundProcessorShare`. Source: this project.
   public var throttledProcessorShare = 20
 
   /// `BackgroundUseWindow`: how often the daemon samples the resource use of background
-  /// applications. Source: the same as for
-  /// `BackgroundProcessorShare`.
+  /// applications. Source: as for `BackgroundProcessorShare`.
   public var backgroundUseWindow: Duration = .seconds(60)
 
-  /// `BackgroundGPUTime`: the GPU time that an application may use in the background, for work that
-  /// it submitted before. Beyond that, the daemon kills the application. Source: this project;
-  /// three frames.
+  /// `BackgroundGPUTime`: how long a GPU may run in the background to complete work that began in
+  /// the foreground. Then the daemon kills the application. Source: this project; three frames.
   public var backgroundGPUTime: Duration = .milliseconds(50)
 
   public init() {}

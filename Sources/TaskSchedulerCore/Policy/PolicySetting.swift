@@ -10,7 +10,7 @@ public struct PolicySetting: Sendable {
   /// The name that the contract gives the setting.
   public let name: String
   public let kind: Kind
-  /// What the setting does, for people.
+  /// A description of the setting for users.
   public let summary: String
 
   init(_ name: String, _ kind: Kind, _ summary: String) {
@@ -26,75 +26,80 @@ extension PolicySetting {
     all.first { $0.name == name }
   }
 
-  /// All settings, in the order of the commented file. The first describes the machine: it is
-  /// outside of the table `[policy]`, and its name is in kebab case.
+  /// All settings, in the order of the commented file. The first setting describes the machine. It
+  /// is outside of the table `[policy]`, and its name is in kebab case.
   public static let all: [PolicySetting] = [multitaskingSupported] + limits + memory + quotas
 
-  /// The setting for machines that run nothing in the background.
+  /// The setting for machines on which applications do not run in the background.
   public static let multitaskingSupported = PolicySetting(
     "multitasking-supported", .flag(\.multitaskingSupported),
-    "Whether anything runs in the background at all. Where false, an application that is sent "
-      + "away is terminated.")
+    "Whether applications may run in the background. If false, the daemon terminates an "
+      + "application that leaves the foreground.")
 
-  /// The settings that are durations, but for those of memory.
+  /// The settings that are durations, except for memory.
   public static let limits: [PolicySetting] = [
     PolicySetting(
       "CallbackTimeout", .timeSpan(\.callbackTimeout, .milliseconds(10) ... .seconds(3600)),
-      "How long an application has to acknowledge each lifecycle callback. Then it is killed."),
+      "How long an application may take to acknowledge a lifecycle callback. Then the daemon "
+        + "kills it."),
     PolicySetting(
       "TerminateTimeout", .timeSpan(\.terminateTimeout, .milliseconds(10) ... .seconds(3600)),
-      "How long an application that is ended by SIGTERM has before SIGKILL."),
+      "How long an application may take to end after SIGTERM or its stop-signal. Then the daemon "
+        + "sends SIGKILL."),
     PolicySetting(
       "BackgroundTime", .timeSpan(\.backgroundTime, .milliseconds(50) ... .seconds(86_400)),
       "How long background tasks may run, counted from when the application entered the "
         + "background."),
     PolicySetting(
       "ExpirationLead", .timeSpan(\.expirationLead, .milliseconds(10) ... .seconds(3600)),
-      "How long before that limit the expiration handlers are called. Less than BackgroundTime."),
+      "How long before the end of BackgroundTime the daemon calls the expiration handlers. Less "
+        + "than BackgroundTime."),
     PolicySetting(
       "LaunchTime", .timeSpan(\.launchTime, .milliseconds(10) ... .seconds(3600)),
-      "How long an application that was launched in the background may run before it opens its "
-        + "event stream. Then it is taken for one that knows nothing of the scheduler."),
+      "How long an application that the daemon launched in the background may take to open its "
+        + "event stream. Then the daemon treats it as an unaware application."),
     PolicySetting(
       "SuspendRetryInterval",
       .timeSpan(\.suspendRetryInterval, .milliseconds(10) ... .seconds(3600)),
-      "After a suspension that could not complete, the time to the next try."),
+      "How long the daemon waits after a failed suspension before it tries again."),
     PolicySetting(
       "TracerCheckInterval", .timeSpan(\.tracerCheckInterval, .milliseconds(10) ... .seconds(60)),
-      "While a debugger holds an application's limits, how often the daemon checks whether the "
-        + "debugger has left."),
+      "How often the daemon checks whether a debugger has left an application. While a debugger "
+        + "traces the application, no limit applies to it."),
     PolicySetting(
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
-      "A limit that passed longer ago than this has passed while the machine slept: the "
-        + "application gets the time anew that it has to answer."),
+      "How much later than its time the daemon may find a limit and still enforce it. If it "
+        + "finds a limit later, the machine was asleep, and the daemon restarts the limit."),
     PolicySetting(
       "KeepAliveMinimum", .timeSpan(\.keepAliveMinimum, .milliseconds(20) ... .seconds(86_400)),
       "The shortest interval of a keep-alive handler."),
     PolicySetting(
       "KeepAliveHandlerTime",
       .timeSpan(\.keepAliveHandlerTime, .milliseconds(10) ... .seconds(3600)),
-      "How long an application has to acknowledge the call of its keep-alive handler. Then it is "
-        + "killed. Less than KeepAliveMinimum."),
+      "How long an application may take to acknowledge the call of its keep-alive handler. Then "
+        + "the daemon kills it. Less than KeepAliveMinimum."),
     PolicySetting(
       "EventTime", .timeSpan(\.eventTime, .milliseconds(10) ... .seconds(3600)),
-      "How long an application that was woken by a managed socket may run for it."),
+      "How long an application may run to handle the event that resumed it, for example data on "
+        + "a managed socket."),
     PolicySetting(
       "RelaunchDelay", .timeSpan(\.relaunchDelay, .milliseconds(10) ... .seconds(3600)),
-      "From the crash of an application of mode voip to its relaunch; doubled each time."),
+      "How long the daemon waits before it relaunches an application of mode voip. The delay "
+        + "doubles with each relaunch."),
     PolicySetting(
       "RelaunchDelayMax", .timeSpan(\.relaunchDelayMax, .milliseconds(10) ... .seconds(86_400)),
-      "The maximum of that delay."),
+      "The longest relaunch delay."),
     PolicySetting(
       "RelaunchResetTime", .timeSpan(\.relaunchResetTime, .milliseconds(10) ... .seconds(86_400)),
-      "After this time of running, the delay is RelaunchDelay again."),
+      "How long an application must run before its relaunch delay is RelaunchDelay again."),
     PolicySetting(
       "BackgroundUseWindow",
       .timeSpan(\.backgroundUseWindow, .milliseconds(100) ... .seconds(3600)),
       "How often the daemon samples the resource use of background applications."),
     PolicySetting(
       "BackgroundGPUTime", .timeSpan(\.backgroundGPUTime, .milliseconds(1) ... .seconds(60)),
-      "What GPUs may still do in the background of what was begun before. Then the application "
-        + "is killed."),
+      "How long a GPU may run in the background to complete work that began in the foreground. "
+        + "Then the daemon kills the application."),
   ]
 
   /// The settings for memory pressure.
@@ -102,71 +107,73 @@ extension PolicySetting {
     PolicySetting(
       "MemoryPressureStall",
       .timeSpan(\.memoryPressureStall, .microseconds(100) ... .seconds(10)),
-      "How long processes must have waited for memory within MemoryPressureWindow before it is "
-        + "pressure. At most MemoryPressureWindow."),
+      "How long processes must wait for memory within MemoryPressureWindow before the daemon "
+        + "warns applications. At most MemoryPressureWindow."),
     PolicySetting(
       "MemoryPressureWindow",
       .timeSpan(\.memoryPressureWindow, .milliseconds(500) ... .seconds(10)),
-      "The window in which MemoryPressureStall is measured. Without CAP_SYS_RESOURCE the kernel "
-        + "accepts multiples of 2s only; both are then lengthened in proportion."),
+      "The window in which the kernel measures MemoryPressureStall. Without CAP_SYS_RESOURCE the "
+        + "kernel accepts multiples of 2s only, and the daemon lengthens both settings in "
+        + "proportion."),
     PolicySetting(
       "MemoryWarningTime", .timeSpan(\.memoryWarningTime, .milliseconds(10) ... .seconds(3600)),
-      "How long pressure must last after the warning before applications are ended, one at a "
-        + "time."),
+      "How long pressure must last after the warning before the daemon terminates applications, "
+        + "one at a time."),
     PolicySetting(
       "MemoryQuietTime", .timeSpan(\.memoryQuietTime, .milliseconds(510) ... .seconds(3600)),
-      "The time without memory pressure after which the pressure counts as ended. Longer than "
-        + "MemoryPressureWindow."),
+      "How long the kernel must report no pressure before the daemon considers it over. Longer "
+        + "than MemoryPressureWindow."),
     PolicySetting(
       "MemoryFloorPercent", .count(\.memoryFloorPercent, 0...100),
-      "Pressure of the whole machine ends applications only where less of its memory (in "
-        + "percent) is available; below half of it at once. That of the daemon's own slice ends "
-        + "them in any case."),
+      "Pressure of the whole machine terminates applications only while less than this "
+        + "percentage of its memory is available. Below half of the percentage, the daemon does "
+        + "not wait for MemoryWarningTime. Pressure within the daemon's own slice terminates "
+        + "applications in any case."),
     PolicySetting(
       "MemoryPageOut", .flag(\.memoryPageOut),
-      "Whether what suspended applications use is written to swap early, where there is swap."),
+      "Whether the daemon writes the memory of suspended applications to swap early, if there is "
+        + "swap."),
   ]
 
-  /// The settings that are numbers, but for those of memory.
+  /// The settings that are numbers, except for memory.
   public static let quotas: [PolicySetting] = [
     PolicySetting(
       "MaxTasksPerApplication", .count(\.tasksPerApplicationMax, 1...1_000_000),
-      "How many background tasks an application may have outstanding."),
+      "How many background tasks of one application may be outstanding."),
     PolicySetting(
       "MaxTasksPerUser", .count(\.tasksPerUserMax, 1...1_000_000),
-      "How many background tasks all applications of one user may have outstanding."),
+      "How many background tasks of all applications of one user may be outstanding."),
     PolicySetting(
       "MaxApplicationsPerUser", .count(\.applicationsPerUserMax, 1...1_000_000),
       "How many applications of one user may run."),
     PolicySetting(
       "MaxQueuedCallbacks", .count(\.queuedCallbacksMax, 4...65_536),
-      "How many callbacks an application may leave unacknowledged before no more changes of state "
-        + "are asked of it."),
+      "How many callbacks of one application may be unacknowledged. Beyond this number the "
+        + "daemon refuses transitions of the application."),
     PolicySetting(
       "MaxSocketsPerApplication", .count(\.socketsPerApplicationMax, 1...65_536),
-      "How many sockets an application may have handed over."),
+      "How many managed sockets one application may have."),
     PolicySetting(
       "MaxNotificationsPerApplication", .count(\.notificationsPerApplicationMax, 1...65_536),
-      "How many notifications of an application may wait for their time."),
+      "How many scheduled notifications one application may have."),
     PolicySetting(
       "MaxNotificationsPerUser", .count(\.notificationsPerUserMax, 1...65_536),
-      "How many notifications of all applications of one user may wait for their time, or to be "
-        + "shown."),
+      "How many notifications of all applications of one user may be scheduled or not yet shown."),
     PolicySetting(
       "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
-      "How many names of custom system changes each user may post; they are remembered for "
-        + "suspended applications."),
+      "How many names of custom system changes one user may post. The daemon keeps the newest "
+        + "change of each name for suspended applications."),
     PolicySetting(
       "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
-      "How many ended applications without a manifest are remembered for each user."),
+      "How many ended applications without a manifest the daemon remembers for each user."),
     PolicySetting(
       "BackgroundProcessorShare", .count(\.backgroundProcessorShare, 2...100_000),
-      "The percentage of one CPU that an application may use in the background, averaged over "
-        + "BackgroundUseWindow. Then it is throttled."),
+      "How much CPU an application may use in the background, in percent of one CPU, as an "
+        + "average over BackgroundUseWindow. Then the daemon throttles it."),
     PolicySetting(
       "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
-      "The percentage of one CPU that a throttled application may use. If it uses four fifths of "
-        + "that for another BackgroundUseWindow, or too much again later, it is killed. Less than "
-        + "BackgroundProcessorShare."),
+      "How much CPU a throttled application gets, in percent of one CPU. If it uses four fifths "
+        + "of that for another BackgroundUseWindow, or too much again later, the daemon kills "
+        + "it. Less than BackgroundProcessorShare."),
   ]
 }

@@ -1,13 +1,13 @@
-/// Takes one event after the other: stores it, passes it to the scheduler, and carries out the
-/// effects in order. Events that occur meanwhile follow.
+/// Handles events one after the other: stores an event, passes it to the scheduler, and carries out
+/// the effects in order. Events that occur meanwhile follow.
 ///
-/// This is the only place where the scheduler meets the outside. The daemon, the simulation and
-/// scenarios use the same pump; only the store, the clock and the handler differ.
+/// Only the pump connects the scheduler with the outside. The daemon, the simulation and scenarios
+/// use the same pump; only the store, the clock and the handler differ.
 public final class Pump {
   public private(set) var scheduler: Scheduler
   private let store: any EventStore
   private let clock: () -> Instant
-  /// Events wait until there is a handler of their effects.
+  /// The handler of the effects. Without it, events wait.
   private var handler: (any EffectHandler)?
   private var backlog: [Event] = []
   private var isHandling = false
@@ -21,23 +21,23 @@ public final class Pump {
 
   public var now: Instant { clock() }
 
-  /// Returns the state of an instance without a copy of the scheduler.
-  public func state(of id: InstanceID) -> ApplicationState { scheduler.storedState(of: id) }
-
-  /// The scheduler's first violated invariant, as a sentence; nil if all hold. The scheduler is not
-  /// copied.
-  public var violatedInvariant: String? { scheduler.violatedInvariant }
+  /// Returns what `read` returns for the scheduler, without a copy of the scheduler. A copy, which
+  /// each access to ``scheduler`` makes, retains about fifty references.
+  public func withScheduler<Result>(_ read: (borrowing Scheduler) -> Result) -> Result {
+    func inPlace(_ scheduler: inout Scheduler) -> Result { read(scheduler) }
+    return inPlace(&scheduler)
+  }
 
   /// Begins to handle events.
   public func start(_ handler: any EffectHandler) { self.handler = handler }
 
-  /// Handles no further event and carries out no further effect.
+  /// Stops the pump. It handles no further event and carries out no further effect.
   public func stop() {
     handler = nil
     backlog = []
   }
 
-  /// Handles an event, now or after those that occurred before it.
+  /// Handles an event, now or after the events that occurred before it.
   public func post(_ event: Event) {
     backlog.append(event)
     drain()
@@ -45,21 +45,21 @@ public final class Pump {
 
   /// Continues where a previous daemon died.
   ///
-  /// The effects come first, and events that occur meanwhile last. The scheduler must know of the
-  /// absence before anything else: if this daemon dies in between, the next one must know of the
-  /// whole absence.
+  /// The effects come first, and events that occur meanwhile come last. In between, the scheduler
+  /// receives the length of the absence. If this daemon dies too, the next one must know the whole
+  /// absence.
   ///
   /// - Parameters:
-  ///   - effects: the effects of the last event that were not carried out.
-  ///   - event: the last event; nil if there was none.
-  ///   - lastAlive: when the previous daemon handled its last event.
+  ///   - effects: The effects of the last event that were not carried out.
+  ///   - event: The last event; nil if there was none.
+  ///   - lastAlive: The instant at which the previous daemon handled its last event.
   public func resume(_ effects: [Effect], of event: Event?, lastAlive: Instant) {
     finish(effects, of: event)
     backlog.insert(.scheduler(.recovered(lastAlive: lastAlive)), at: 0)
     drain()
   }
 
-  /// Carries out the effects that a previous daemon left of its last event. Events that occur
+  /// Carries out the remaining effects of the last event of a previous daemon. Events that occur
   /// meanwhile wait for the next event.
   public func finish(_ effects: [Effect], of event: Event?) {
     isHandling = true
@@ -84,7 +84,7 @@ public final class Pump {
     isHandling = false
     guard let handler else { return }
     backlog.removeAll(keepingCapacity: true)
-    let (deadline, wakeUp) = scheduler.timers()
+    let (deadline, wakeUp) = withScheduler { ($0.nextDeadline, $0.nextWakeUp) }
     handler.didHandleAll(deadline: deadline, wakeUp: wakeUp)
   }
 

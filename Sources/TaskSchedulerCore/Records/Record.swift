@@ -15,7 +15,7 @@ public struct Record: Equatable, Sendable {
     self.change = change
   }
 
-  /// What changed.
+  /// The kinds of changes, with their details.
   public enum Change: Equatable, Sendable {
     case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
     case registered
@@ -62,8 +62,8 @@ extension Record {
 
     /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
     ///
-    /// The meaning of an id never changes: scripts match it, and `journalctl -x` explains it from
-    /// `systemd/catalog/taskschedd.catalog`.
+    /// The meaning of an id never changes. Scripts match the ids, and `journalctl -x` shows their
+    /// explanations from `systemd/catalog/taskschedd.catalog`.
     package var messageID: String {
       switch self {
       case .transition: "6c7e1cce513d42ab9485fe1243d1d400"

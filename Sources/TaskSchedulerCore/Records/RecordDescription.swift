@@ -2,15 +2,16 @@
 package struct RecordDescription {
   package let kind: Record.Kind
   package let level: LogLevel
-  /// Whether the daemon logs the record even while it limits the rate of records. True for actions
-  /// of the daemon that a client cannot cause at any rate.
+  /// Whether the daemon logs the record even while it limits the rate of records. This is true for
+  /// actions of the daemon that a client cannot cause at any rate.
   package let isIndispensable: Bool
-  // Closures, because most readers use only some parts, and none if the record is not logged.
+  // The parts are closures, because most readers need only some of them, and none if the record is
+  // not logged.
   private let makeText: () -> RecordText
   private let makeFields: () -> KeyValuePairs<String, RecordValue?>
 
-  /// - Parameter fields: The values for programs, by names in camel case without a unit. nil leaves
-  ///   a field out.
+  /// - Parameter fields: The values for programs, by names in camel case without a unit. A field
+  ///   with the value nil is omitted.
   init(
     _ kind: Record.Kind, _ level: LogLevel, _ text: @escaping @autoclosure () -> RecordText,
     _ fields: @escaping @autoclosure () -> KeyValuePairs<String, RecordValue?> = [:],
@@ -38,7 +39,8 @@ package struct RecordDescription {
     }
   }
 
-  /// The values for programs. A name ends with the value's unit: `remainingUSec`, `dirtyBytes`.
+  /// The values for programs. A name ends with the unit of the value: `remainingUSec`,
+  /// `dirtyBytes`.
   package var fields: [(name: String, value: RecordValue)] {
     makeFields().compactMap { name, value in value.map { (name + $0.unit, $0) } }
   }

@@ -1,7 +1,7 @@
-// The words and fields of values that records contain.
+// The sentences and fields of values in records.
 
 extension ApplicationState {
-  /// The state in words that follow the application's id.
+  /// The state as a predicate that follows the application's id.
   var predicate: String {
     switch self {
     case .notRunning: "is no longer running"
@@ -14,7 +14,7 @@ extension ApplicationState {
 }
 
 extension TransitionCause {
-  /// Returns the reason of the transition, in words that follow the new state.
+  /// Returns the reason of the transition as a clause that follows the new state.
   ///
   /// - Parameter activated: The application that was activated, if the reader may see it.
   func clause(from state: ApplicationState, activated: ApplicationKey?) -> String {
@@ -53,7 +53,7 @@ extension End {
       isIndispensable: reason.isOfDaemon)
   }
 
-  /// The end in words that follow the application's name.
+  /// The end as a predicate that follows the application's name.
   private var words: String {
     guard let forced else { return predicate }
     return "\(predicate); it did not exit within \(TimeSpan.format(forced.limit)) of "
@@ -79,7 +79,8 @@ extension End {
     }
   }
 
-  /// Returns the end by a signal. The kernel reports the sender to the process only.
+  /// Returns the predicate for an end by a signal. The kernel reports the sender only to the
+  /// process itself.
   private static func ended(by signal: Signal) -> String {
     signal.isFault ? "crashed with \(signal.name)" : "was terminated by \(signal.name)"
   }
@@ -145,7 +146,7 @@ extension EndReason {
 }
 
 extension ListeningReport {
-  /// The report in words that follow the application's name.
+  /// The report as a predicate that follows the application's name.
   fileprivate var words: String {
     var words: [String] = []
     if count > 0 {
@@ -178,7 +179,7 @@ extension ResourceRecord {
         .predicate(
           percent.map { "is throttled to \($0) % of one CPU" } ?? "is no longer throttled"),
         isIndispensable: true)
-    // An application can listen on new sockets at any rate.
+    // An application can cause such records at any rate, by listening on new sockets.
     case .listens(let listening):
       .init(
         .listening, .notice, .predicate(listening.words), ["address": .texts(listening.addresses)])
@@ -197,7 +198,7 @@ extension RecordDescription {
 }
 
 extension TimeSpan {
-  /// The span without its microseconds.
+  /// Returns the span without its microseconds.
   package static func short(_ span: Duration) -> String {
     format(.milliseconds(span.microseconds / 1000))
   }
@@ -265,8 +266,8 @@ extension MemoryChoice {
       ], isIndispensable: true)
   }
 
-  /// Why this application was chosen. Monitors of its owner show the sentence, so that it names
-  /// applications of that owner only.
+  /// The reason why the scheduler chose this application. Monitors of its owner show the sentence,
+  /// so it names only applications of that owner.
   private var words: String {
     let order = chosen.state == .suspended ? "suspended" : "background"
     let own = runnersUp.filter { $0.application.owner == chosen.application.owner }

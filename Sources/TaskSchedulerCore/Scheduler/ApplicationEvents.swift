@@ -1,7 +1,7 @@
 /// A request of an application. The daemon has determined the instance of the caller.
 public enum ApplicationEvent: Equatable, Sendable {
-  /// A process that belongs to no instance opened an event stream. The process becomes the leader
-  /// of a new instance.
+  /// A process that belongs to no instance opened an event stream. The scheduler makes it the
+  /// leader of a new instance.
   case register(RequestID, ApplicationKey, Leader, target: LaunchTarget, seat: SeatID)
   /// A process of the instance opened its event stream, naming an application.
   case openStream(RequestID, InstanceID, named: ApplicationID)
@@ -10,7 +10,7 @@ public enum ApplicationEvent: Equatable, Sendable {
   case acknowledge(RequestID, InstanceID, CallbackID)
   case beginBackgroundTask(RequestID, InstanceID, name: String?)
   case endBackgroundTask(RequestID, InstanceID, TaskID)
-  /// Sets the interval of the application's keep-alive handler; nil removes the handler.
+  /// The application set the interval of its keep-alive handler; nil removes the handler.
   case setKeepAlive(RequestID, InstanceID, interval: Duration?)
 
   var request: RequestID? {

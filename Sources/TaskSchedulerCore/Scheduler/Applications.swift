@@ -8,12 +8,12 @@ struct Application: Equatable, Sendable {
   /// The launch under way, if its program has not been executed yet.
   var launching: InstanceID?
   var lastEnd: End?
-  /// How the last launch failed; nil if none has failed since the application last ran.
+  /// The failure of the last launch; nil if the application has run since.
   var launchFailure: LaunchFailure?
   /// The number of the last activation, which orders the application switcher; 0 if the application
   /// was never active.
   var activation: UInt64 = 0
-  /// The state of automatic relaunches; nil if none was ever planned or barred.
+  /// The state of automatic relaunches; nil if the scheduler never planned or barred one.
   var relaunch: Relaunch?
 
   /// Whether the application has no process, no launch and no manifest.
@@ -25,11 +25,12 @@ struct Application: Equatable, Sendable {
 struct Applications: Sendable {
   private var byKey = BoxedDictionary<ApplicationKey, Application>()
   private var manifests: [ApplicationID: Manifest] = [:]
-  /// How many applications of each user run or are being launched.
+  /// The number of running or launching applications of each user.
   private var runningByOwner: [UserID: Int] = [:]
-  /// How many background tasks the applications of each user have outstanding.
+  /// The number of outstanding background tasks of each user.
   private var tasksByOwner: [UserID: Int] = [:]
-  /// The ended applications without a manifest, the oldest first. A key may be outdated.
+  /// The ended applications without a manifest, the oldest first. The list may contain applications
+  /// that run again.
   private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
   private(set) var activationLast: UInt64 = 0
 
@@ -64,6 +65,8 @@ struct Applications: Sendable {
   }
 
   func runningCount(of owner: UserID) -> Int { runningByOwner[owner] ?? 0 }
+  /// The counts of background tasks, to be compared with the tasks.
+  var taskCounts: CountCheck<UserID> { CountCheck(tasksByOwner) }
   func taskCount(of owner: UserID) -> Int { tasksByOwner[owner] ?? 0 }
 
   mutating func taskCountChanged(by change: Int, of owner: UserID) {
@@ -77,7 +80,7 @@ struct Applications: Sendable {
     change(&byKey.values[index])
   }
 
-  /// Notes that an instance of the application runs.
+  /// Records that an instance of the application runs.
   mutating func started(_ key: ApplicationKey, _ instance: InstanceID) {
     var application = byKey[key] ?? Application(key: key, manifest: manifest(for: key))
     precondition(application.instance == nil, "an application has more than one instance")
@@ -144,8 +147,8 @@ struct Applications: Sendable {
       .sorted { $0.activation > $1.activation }.map(\.key)
   }
 
-  /// Replaces the manifests. An application without a manifest any more is kept like any other:
-  /// while it runs, and as one of the most recently ended.
+  /// Replaces the manifests. An application whose manifest is removed stays known while it runs,
+  /// and while it is among the most recently ended ones.
   mutating func replaceManifests(_ fresh: [Manifest], keeping endedMax: Int) {
     let earlier = manifests
     manifests = [:]
@@ -170,12 +173,15 @@ struct Applications: Sendable {
   func check() throws(InvariantViolation) {
     try require(
       activationLast < InvariantViolation.countMax, "the last activation number is too high")
+    var running = CountCheck(runningByOwner)
     for (key, box) in byKey.boxes {
+      let isRunning = box.value.instance != nil || box.value.launching != nil
+      running.subtract(key.owner, count: isRunning ? 1 : 0)
       try require(key == box.value.key, "an application is stored under another key")
       try require(
         box.value.activation <= activationLast, "an application has an invalid activation number")
     }
-    try require(countRunning() == runningByOwner, "the count of running applications is wrong")
+    try require(running.isExact, "the count of running applications is wrong")
   }
 
   private func countRunning() -> [UserID: Int] {

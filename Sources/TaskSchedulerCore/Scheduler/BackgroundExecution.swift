@@ -1,7 +1,8 @@
-// Background tasks (contract §4), and what entitles an instance to run in the background (§5).
+// Background tasks (contract §4), and the entitlements of an instance in the background (§5).
 
 extension Instance {
-  /// Returns the entitlements, in the contract's order. In the foreground an instance needs none.
+  /// Returns the entitlements, in the contract's order. In the foreground, an instance needs no
+  /// entitlement.
   func entitlements(_ policy: Policy, at now: Instant) -> [Entitlement] {
     var entitlements: [Entitlement] = []
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
@@ -22,11 +23,13 @@ extension Instance {
     return now < stint.time.limit(policy)
   }
 
-  /// Suspends an instance without an entitlement, and resumes one that has an entitlement again.
+  /// Suspends an instance without an entitlement, and resumes an instance that has an entitlement
+  /// again.
+  ///
   /// Call this after every change that may affect the entitlements.
   ///
-  /// - Parameter debuggerIsAbsent: Whether the daemon has just found no debugger. If not, the
-  ///   daemon checks that before the end of the background time kills the application.
+  /// - Parameter debuggerIsAbsent: Whether the daemon has just found no debugger. Otherwise, the
+  ///   daemon checks for one before the end of the background time kills the application.
   mutating func reconsider(debuggerIsAbsent: Bool = false, in turn: inout Turn) {
     guard let stint, termination == nil else { return }
     if isEntitled(turn.policy, at: turn.instant) {
@@ -76,12 +79,10 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Suspends an instance again after something other than the scheduler resumed one of its
-  /// processes.
+  /// Suspends an instance again after another program has resumed one of its processes.
   ///
-  /// Until the suspension completes, the instance is in the background. If the last resume by
-  /// another process was less than `SuspendRetryInterval` ago, the scheduler waits for that
-  /// interval first.
+  /// The instance is in the background until the suspension is complete. If the previous loss was
+  /// less than `SuspendRetryInterval` ago, the scheduler waits for that interval first.
   mutating func suspensionLost(reason: String, in turn: inout Turn) {
     guard phase == .suspended(isStopping: false), termination == nil else { return }
     let wasLostRecently = suspensionLostAt.map {
@@ -178,7 +179,7 @@ extension Instance {
 }
 
 extension BackgroundTasks {
-  /// The detail of an end for which the tasks are the reason.
+  /// The detail of an end whose reason is an outstanding task.
   fileprivate var endDetail: EndDetail? {
     all.first.map {
       .task($0.id, name: $0.name, outstanding: count)

@@ -10,11 +10,11 @@ public enum Effect: Equatable, Sendable {
   case notify(InstanceID, Notice)
   case socket(SocketEffect)
   case notification(NotificationEffect)
-  /// Starts the program that the manifest names; answered by `spawned` or `spawnFailed`.
+  /// Starts the program that the manifest names. The event `spawned` or `spawnFailed` answers.
   case spawn(InstanceID, ApplicationKey, reason: LaunchReason)
   /// Makes a process the leader of an instance.
   case manage(InstanceID, Leader, ApplicationKey)
-  /// Stops every process; answered by `suspensionCompleted` or `suspensionFailed`.
+  /// Stops every process. The event `suspensionCompleted` or `suspensionFailed` answers.
   case suspend(InstanceID)
   /// Resumes every process. Also ends a suspension under way.
   case resume(InstanceID)
@@ -22,11 +22,10 @@ public enum Effect: Equatable, Sendable {
   case terminate(InstanceID, Signal)
   /// Sends SIGKILL to every process.
   case kill(InstanceID)
-  /// Releases an instance that has ended: resumes its remaining processes or, with `killing`, kills
-  /// them.
+  /// Releases an ended instance: resumes its remaining processes or, with `killing`, kills them.
   case release(InstanceID, killing: Bool)
-  /// Checks whether a debugger that is not a process of the instance traces one of its processes.
-  /// Answered by `tracerChecked`, after every request that the application has sent by then.
+  /// Checks whether a debugger outside the instance traces one of its processes. The event
+  /// `tracerChecked` answers, after every request that the application has sent before.
   case checkTracer(InstanceID)
   /// Writes a record to the log and to the monitors.
   case record(Record)
@@ -54,7 +53,7 @@ public struct Registration: Equatable, Sendable {
   public var state: ApplicationState
   public var launchReason: LaunchReason
   public var backgroundModes: [BackgroundMode]
-  /// The rest of the background time; nil is unlimited.
+  /// The rest of the background time; nil if it is unlimited.
   public var remaining: Duration?
   public var tasks: [BackgroundTask]
 }

@@ -7,7 +7,7 @@ public enum Event: Equatable, Sendable {
   case scheduler(SchedulerEvent)
   case socket(SocketEvent)
   case notification(NotificationEvent)
-  /// The system changed, for the applications of one user, or for all users if the user is nil.
+  /// The system changed for the applications of one user; nil stands for all users.
   case systemChanged(RequestID?, SystemChange, for: UserID?)
   case memory(MemoryEvent)
   case resources(ResourceEvent)
@@ -30,9 +30,10 @@ public enum Event: Equatable, Sendable {
 public enum SchedulerEvent: Equatable, Sendable {
   /// ``Scheduler/nextDeadline`` has passed.
   case deadlineReached
-  /// The time of the wall clock. Sent when the daemon starts, and whenever the clock was set.
+  /// The time of the wall clock. The daemon sends it when it starts, and whenever the clock was
+  /// set.
   case clockRead(WallTime)
-  // Indirect, because all events would be as large as a policy.
+  // Indirect, because otherwise every event would be as large as a policy.
   indirect case policyChanged(Policy)
   case manifestsChanged([Manifest])
   /// The daemon has started without an earlier event log, and accepts connections.
@@ -40,7 +41,9 @@ public enum SchedulerEvent: Equatable, Sendable {
   /// The daemon stops and releases every process.
   case stop
   /// The daemon has recovered from a crash, a kill or an upgrade. The previous daemon was last
-  /// alive at the instant given. Sent once the daemon has taken over processes and connections, and
-  /// has carried out the effects of the last event.
+  /// alive at `lastAlive`.
+  ///
+  /// The daemon sends this event after it has taken over processes and connections, and has carried
+  /// out the effects of the last event.
   case recovered(lastAlive: Instant)
 }

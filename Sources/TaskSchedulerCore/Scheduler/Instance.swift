@@ -1,6 +1,6 @@
-/// One run of an application: its state, and all that the scheduler has promised to it.
+/// One run of an application: its state, and the promises of the scheduler to it.
 ///
-/// Each part of the contract extends it in a file of this directory: `Lifecycle`, `TimeLimits`,
+/// Extensions in this directory implement the sections of the contract: `Lifecycle`, `TimeLimits`,
 /// `BackgroundExecution`, `KeepAliveCalls`, `SocketWakeUps`, `SystemChangeDelivery`,
 /// `MemoryPressure`, `ResourceLimits`, `Terminating`.
 struct Instance: Equatable, Sendable {
@@ -10,7 +10,7 @@ struct Instance: Equatable, Sendable {
   let seat: SeatID
   let launchReason: LaunchReason
   let backgroundModes: [BackgroundMode]
-  /// Whether the manifest and the machine let the application stay in the background.
+  /// Whether the application may run in the background, by its manifest and on this machine.
   let mayStayInBackground: Bool
   /// The signal that asks the application to end.
   let stopSignal: Signal
@@ -26,21 +26,21 @@ struct Instance: Equatable, Sendable {
   var sockets = ManagedSockets()
   var handling = HandledEvents()
   var inbox = Inbox()
-  /// When a process of the suspended instance was last found running.
+  /// The last instant at which the daemon found a process of the suspended instance running.
   var suspensionLostAt: Instant?
   var termination: Termination?
   var tracer = Tracer.absent
   /// The addresses on which the application listened when it was last suspended.
   var listening = ListeningReport()
 
-  /// The state of an instance (contract §2), with all that exists in this state only.
+  /// The state of an instance (contract §2), and the properties that exist only in that state.
   enum Phase: Equatable {
     /// With `isActivating`, the instance becomes active once it has acknowledged the callbacks on
     /// its way to the foreground.
     case inactive(isActivating: Bool)
     case active
     case background(Stint)
-    /// With `isStopping`, the daemon is stopping the processes once more, after a recovery.
+    /// With `isStopping`, the daemon is stopping the processes again after a recovery.
     case suspended(isStopping: Bool)
 
     var state: ApplicationState {
@@ -71,7 +71,7 @@ struct Instance: Equatable, Sendable {
 
   var state: ApplicationState { phase.state }
 
-  /// The stint; nil outside of the background. Setting it has an effect in the background only.
+  /// The stint; nil in the foreground. Outside the background, a new value has no effect.
   var stint: Stint? {
     get { if case .background(let stint) = phase { stint } else { nil } }
     set { if let newValue, case .background = phase { phase = .background(newValue) } }
@@ -93,8 +93,8 @@ struct Instance: Equatable, Sendable {
   var isAware: Bool { stream != .neverOpened }
   var hasStream: Bool { stream == .open }
 
-  /// Returns the rest of the background time; zero if the instance is suspended. nil is unlimited:
-  /// in the foreground, and while a debugger traces the instance.
+  /// Returns the rest of the background time, or zero if the instance is suspended. Returns nil,
+  /// which is unlimited, in the foreground and while a debugger traces the instance.
   func timeRemaining(_ policy: Policy, at now: Instant) -> Duration? {
     if state == .suspended { return .zero }
     guard let stint, !isTraced else { return nil }

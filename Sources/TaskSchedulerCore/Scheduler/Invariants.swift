@@ -1,4 +1,5 @@
-// The invariants that hold between events, checked after every event in tests and simulations.
+// The invariants of the scheduler between two events. Tests and simulations check them after every
+// event.
 
 extension Scheduler {
   /// Traps if an invariant is violated. Tests and simulations call this after every event.
@@ -45,7 +46,9 @@ extension Scheduler {
         box.value.launching.map { launches[$0]?.application == box.value.key } ?? true,
         "the launch of an application is missing")
     }
+    var taskCounts = applications.taskCounts
     for (id, instance) in instances {
+      taskCounts.subtract(instance.application.owner, count: instance.tasks.count)
       try instance.check()
       try require(id == instance.id, "an instance is stored under another id")
       try require(id.number > 0 && id.number <= instanceIDLast, "an instance has a wrong id")
@@ -58,19 +61,11 @@ extension Scheduler {
         hasSeat == (seats.front(of: instance.seat) == id),
         "an instance in the foreground does not have its seat, or another one does")
     }
-    for (owner, count) in countTasks() {
-      try require(applications.taskCount(of: owner) == count, "the count of tasks is wrong")
-    }
+    try require(taskCounts.isExact, "the count of tasks is wrong")
     for (id, launch) in launches {
       try require(
         applications[launch.application]?.launching == id, "a launch has no application")
       try require(id.number > 0 && id.number <= instanceIDLast, "a launch has a wrong id")
-    }
-  }
-
-  func countTasks() -> [UserID: Int] {
-    instances.boxes.values.reduce(into: [:]) {
-      $0[$1.value.application.owner, default: 0] += $1.value.tasks.count
     }
   }
 }

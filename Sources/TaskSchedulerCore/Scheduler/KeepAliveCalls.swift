@@ -1,4 +1,5 @@
-// Keep-alive handlers (contract §6): setting and calling them. ``KeepAlivePlanner`` decides when.
+// Keep-alive handlers (contract §6): how applications set them and the scheduler calls them.
+// ``KeepAlivePlanner`` determines the times of the calls.
 
 extension Scheduler {
   mutating func setKeepAlive(
@@ -20,13 +21,13 @@ extension Scheduler {
     instance.record(.keepAliveSet(interval: interval), in: &turn)
   }
 
-  /// Runs a burst that can wait no longer.
+  /// Runs a burst if a handler cannot wait any longer.
   mutating func runKeepAlives(in turn: inout Turn) {
     let due = keepAlives.burst(at: turn.instant, tolerance: policy.wakeTolerance)
     callKeepAlives(due, in: &turn)
   }
 
-  /// Uses a wake-up of the device for another reason as a burst, where that saves one.
+  /// Uses a wake-up of the device for another reason as a burst, if that saves a wake-up.
   mutating func useWakeUp(in turn: inout Turn) {
     let due = keepAlives.useWakeUp(at: turn.instant, tolerance: policy.wakeTolerance)
     callKeepAlives(due, in: &turn)
@@ -50,8 +51,8 @@ extension Instance {
   }
 
   fileprivate mutating func callKeepAlive(in turn: inout Turn) {
-    // At most one call waits behind an unacknowledged callback. It reaches the application after
-    // this burst.
+    // At most one call waits for the acknowledgement of another callback. The application receives
+    // it after this burst.
     if termination != nil || callbacks.waits(.keepAlive) { return }
     if state == .suspended {
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .event, in: &turn)

@@ -1,7 +1,7 @@
-// How applications start: the scheduler launches them, they register themselves, or an operator
-// puts a running process under management (contract §2, §8).
+// The start of applications (contract §2, §8). The scheduler launches an application, the
+// application registers itself, or an operator puts a running process under management.
 
-/// How an instance starts.
+/// The way in which an instance starts.
 struct StartPlan: Equatable, Sendable {
   var target: LaunchTarget
   var reason: LaunchReason
@@ -115,13 +115,14 @@ extension Scheduler {
     start(id, key, adoption.leader, plan, cause: .adopt, in: &turn) { instance, turn in
       turn.reply(request, .started(id, adoption.leader))
       guard let name = adoption.backgroundTask else { return }
-      // The background task entitles the instance to run, not the launch.
+      // The background task replaces the launch as the entitlement.
       instance.stint?.launchEnds = nil
       instance.grantTask(name: name, request: nil, in: &turn)
     }
   }
 
-  /// Returns the refusal of a second instance, if the application runs or is being launched.
+  /// Returns the refusal of a second instance if the application runs or is being launched;
+  /// otherwise nil.
   private func refusalOfSecond(_ application: Application?) -> Refusal? {
     if let running = application?.instance, let instance = instances[running] {
       return .alreadyRunning(pid: instance.leader.pid, state: instance.state)

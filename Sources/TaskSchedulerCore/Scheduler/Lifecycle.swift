@@ -1,18 +1,18 @@
-// States and transitions of one instance (contract §2). The scheduler decides which transitions
-// follow for other applications at the seat (`Seats`).
+// States and transitions of one instance (contract §2). `Seats` and the scheduler determine the
+// transitions that follow for other applications at the seat.
 
 extension Instance {
   /// Opens the event stream of the instance, for the first time or again after a lost connection.
   mutating func openStream(_ request: RequestID, in turn: inout Turn) {
     let wasAware = isAware
-    // The reply comes first on the stream.
+    // The reply must be the first message on the stream.
     stream = .closed
     stint?.launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
       // The application sent the call before its processes were stopped. Its launch continues.
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .register, in: &turn)
     } else if !wasAware, state == .active, termination == nil {
-      // From now on, the instance must acknowledge the callbacks on its way to the foreground.
+      // From now on, the instance must acknowledge its callbacks before it is active.
       move(to: .inactive(isActivating: true), cause: .register, in: &turn)
     }
     stream = .open
@@ -36,8 +36,10 @@ extension Instance {
     if hasStream { stream = .closed }
   }
 
-  /// Brings the instance to the foreground. An aware application is inactive until it has
-  /// acknowledged willEnterForeground; an unaware application is active at once.
+  /// Brings the instance to the foreground.
+  ///
+  /// An aware application is inactive until it has acknowledged willEnterForeground. An unaware
+  /// application is active at once.
   mutating func activate(in turn: inout Turn) {
     let next: Phase = isAware ? .inactive(isActivating: true) : .active
     switch state {
@@ -56,14 +58,14 @@ extension Instance {
     enqueue([.willEnterForeground], in: &turn)
   }
 
-  /// Makes the instance active once it has acknowledged the callbacks on its way to the foreground.
+  /// Makes the instance active if it has acknowledged its callbacks.
   mutating func finishActivation(cause: TransitionCause, in turn: inout Turn) {
     guard isActivating, !callbacks.hasEntry else { return }
     move(to: .active, cause: cause, in: &turn)
     enqueue([.didBecomeActive], in: &turn)
   }
 
-  /// Interrupts the instance. An instance on its way to the foreground stays inactive.
+  /// Interrupts the instance. An instance that is coming to the foreground stays inactive.
   mutating func interrupt(in turn: inout Turn) {
     precondition(state.isForeground, "the instance is not in the foreground")
     guard state == .active else {
@@ -74,7 +76,7 @@ extension Instance {
     enqueue([.willResignActive], in: &turn)
   }
 
-  /// Leaves an instance on its way to the foreground inactive.
+  /// Leaves an instance that is coming to the foreground inactive.
   mutating func cancelActivation() {
     if isActivating { phase = .inactive(isActivating: false) }
   }
@@ -91,13 +93,13 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Resumes the processes exactly where they were stopped.
+  /// Resumes the processes.
   mutating func leaveSuspended(
     to next: Phase, cause: TransitionCause, in turn: inout Turn
   ) {
     precondition(state == .suspended, "the instance is not suspended")
     if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
-    // The processes must not run with the old priority.
+    // The processes must have the new priority before they run.
     prioritize(from: state, to: next.state, in: &turn)
     turn.emit(.resume(id))
     move(to: next, cause: cause, isPrioritized: true, in: &turn)
@@ -122,8 +124,8 @@ extension Instance {
 
   // MARK: Callbacks (contract §3)
 
-  /// Sends callbacks, or queues them behind the callback in flight. An unaware instance receives
-  /// none.
+  /// Sends callbacks, or queues them if another callback is in flight. An unaware instance receives
+  /// no callbacks.
   mutating func enqueue(_ kinds: [CallbackKind], in turn: inout Turn) {
     guard isAware, let callback = callbacks.enqueue(kinds, at: turn.instant) else { return }
     deliver(callback, in: &turn)

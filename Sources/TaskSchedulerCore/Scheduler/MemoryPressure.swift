@@ -41,7 +41,7 @@ extension Scheduler {
         updateInstance(id, in: &turn) { $0.deliverMemoryWarning(in: &$1) }
       }
       if isMemoryCritical { return choose(in: &turn) }
-      // The time after the warning may be shorter than measuring takes.
+      // The warning time may be shorter than the time that a measurement takes.
       memoryDue(in: &turn)
     case .warned(let decidesAt, _):
       let isOfSlice = pressure.source == .slice
@@ -54,7 +54,7 @@ extension Scheduler {
     }
   }
 
-  /// Handles the reading at the end of the time after the warning.
+  /// Handles the reading at the end of the warning time.
   private mutating func memoryRead(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard case .warned(let decidesAt, _) = memory.phase,
@@ -63,18 +63,19 @@ extension Scheduler {
     choose(in: &turn)
   }
 
-  /// Handles the end of the chosen application's processes.
+  /// Handles the report that the memory of the chosen application is free.
   private mutating func memoryReclaimed(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard isMemoryShort else { return wait(until: decidesAt(turn), readingMemory: false, turn) }
-    // An application was ended before the end of the warning time; the others still have that time.
+    // The chosen application ended before the warning time. The others still have the rest of that
+    // time.
     if turn.instant < memory.warningEnds, !isMemoryCritical {
       return wait(until: memory.warningEnds, readingMemory: true, turn)
     }
     choose(in: &turn)
   }
 
-  /// Stops waiting for the chosen application. Its memory was not reported.
+  /// Stops waiting for the chosen application, whose memory the daemon has not reported.
   private mutating func giveUpWaiting(in turn: inout Turn) {
     let decidesAt = max(turn.instant, memory.warningEnds)
     wait(until: decidesAt, readingMemory: decidesAt > turn.instant, turn)
@@ -108,15 +109,16 @@ extension Scheduler {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) / 2)
   }
 
-  /// Whether less than twice the floor is available: the next trigger may find less than the floor.
+  /// Whether less than twice the floor is available. Then the memory may be below the floor at the
+  /// next trigger.
   private var isMemoryNearFloor: Bool {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) * 2)
   }
 
   // MARK: The choice
 
-  /// Returns the measured applications in the order in which they would be ended. Those of the
-  /// foreground come last, and are never ended.
+  /// Returns the measured applications in the order in which they would end. Foreground
+  /// applications come last, and never end for memory.
   public func memoryOrder(_ sizes: [MemorySize]) -> [MemoryCandidate] {
     sizes.compactMap { size in
       guard let instance = instances[size.instance], instance.termination == nil else {
@@ -128,7 +130,7 @@ extension Scheduler {
     }.sorted { $0.isEnded(before: $1) }
   }
 
-  /// The instances of the first class that is not empty: suspended, then background.
+  /// The suspended instances; if there are none, the background instances.
   private var memoryCandidates: [InstanceID] {
     let ids = instances.keys.sorted().filter { instances[$0]?.termination == nil }
     for state in [ApplicationState.suspended, .background] {
@@ -149,7 +151,8 @@ extension Scheduler {
     measure(candidates, in: &turn)
   }
 
-  /// Measures the candidates in advance. Known sizes of suspended instances are not measured again.
+  /// Measures the candidates before a choice is necessary, unless the sizes of suspended instances
+  /// are known.
   private mutating func measureAhead(in turn: inout Turn) {
     let candidates = memoryCandidates
     if let order = orderKnown(candidates, turn), order[0].state == .suspended { return }
@@ -158,7 +161,7 @@ extension Scheduler {
   }
 
   private mutating func measure(_ candidates: [InstanceID], in turn: inout Turn) {
-    // One measurement at a time. If its answer does not suffice, the scheduler asks again.
+    // One measurement at a time. If its sizes do not suffice, the scheduler asks again.
     if memory.isBeingMeasured { return }
     memory.measurement = .init(askedAt: turn.instant)
     turn.emit(.memory(.measure(candidates)))
@@ -166,20 +169,21 @@ extension Scheduler {
 
   private mutating func memoryMeasured(_ sizes: [MemorySize], in turn: inout Turn) {
     guard case .measuring(let since) = memory.phase else {
-      // The sizes are stored in case they are needed.
+      // A later choice may need the sizes.
       if memory.isBeingMeasured { memory.measurement?.sizes = sizes }
       if memory.phase == .calm { memory.measurement = nil }
       return
     }
     memory.measurement = nil
-    // If an instance was suspended or started meanwhile, its size is unknown.
+    // The size of an instance is unknown if it was suspended or started during the measurement.
     guard let order = order(memoryCandidates, sizes) else { return choose(in: &turn) }
     end(order, since: since, in: &turn)
   }
 
-  /// Returns the order by stored sizes, if they are still valid. An instance suspended since then
-  /// has the same size; that of a running instance is valid for a short time. An estimate may be of
-  /// the largest instance, so that it is not used.
+  /// Returns the order by stored sizes, or nil if they are not valid any more.
+  ///
+  /// The size of an instance stays valid while it is suspended. The size of a running instance is
+  /// valid for a short time. The largest instance must not have an estimated size.
   private func orderKnown(_ candidates: [InstanceID], _ turn: Turn) -> [MemoryCandidate]? {
     guard let measurement = memory.measurement, let sizes = measurement.sizes,
       let order = order(candidates, sizes), !order[0].size.isEstimate
@@ -203,7 +207,7 @@ extension Scheduler {
     return measured.isEmpty || measured.count < candidates.count ? nil : memoryOrder(measured)
   }
 
-  /// - Parameter since: When the choice was needed.
+  /// - Parameter since: The instant at which the choice became necessary.
   private mutating func end(
     _ order: [MemoryCandidate], since: Instant, in turn: inout Turn
   ) {
@@ -229,7 +233,7 @@ extension Scheduler {
         .memoryPressure, .memory(choice, warnedAt: warnedAt), waiter: nil, in: &turn)
     }
     if isSuspended { return reclaim(id, in: &turn) }
-    // The time for a callback before willTerminate, for willTerminate, and for SIGTERM.
+    // The limits of a callback that precedes willTerminate, of willTerminate, and of SIGTERM.
     let time = policy.callbackTimeout * 2 + policy.terminateTimeout
     memory.phase = .ending(id, givenUpAt: turn.instant.advanced(by: time))
   }
@@ -240,7 +244,7 @@ extension Scheduler {
     turn.emit(.memory(.reclaim(id)))
   }
 
-  /// Notes the end of an instance, which may be the chosen one.
+  /// Reclaims the memory of an ended instance if it is the chosen one.
   mutating func instanceOfMemoryEnded(_ id: InstanceID, in turn: inout Turn) {
     if case .ending(id, _) = memory.phase { reclaim(id, in: &turn) }
   }
@@ -301,8 +305,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Warns a running application once in each episode of pressure: at its beginning, or when the
-  /// application is resumed or opens its stream.
+  /// Warns a running application once in each episode of pressure: at the start of the episode, at
+  /// its resume, or when it opens its event stream.
   mutating func deliverMemoryWarning(in turn: inout Turn) {
     guard let episode = turn.memoryEpisode, inbox.memoryWarning?.episode != episode else { return }
     if warnOfMemory(isSimulated: false, in: &turn) {

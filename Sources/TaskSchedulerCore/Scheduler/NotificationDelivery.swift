@@ -1,4 +1,4 @@
-// Local notifications (contract §9): scheduling, storing and firing them.
+// The scheduling, storing and firing of local notifications (contract §9).
 
 extension Scheduler {
   mutating func handle(_ event: NotificationEvent, in turn: inout Turn) {
@@ -26,11 +26,10 @@ extension Scheduler {
     }
   }
 
-  /// Stores a new notification, unless a quota is reached.
+  /// Stores a new notification, unless a quota is used up.
   ///
-  /// The quota of an application counts the notifications that wait for their time. The quota of a
-  /// user also counts those that have fired and were not shown yet, because the store must keep
-  /// them.
+  /// The quota of an application counts scheduled notifications. The quota of a user also counts
+  /// notifications that have fired and were not shown yet, because the store must keep them.
   private mutating func schedule(
     _ request: RequestID, _ key: ApplicationKey, _ draft: NotificationDraft, unshown: Int,
     in turn: inout Turn
@@ -101,10 +100,11 @@ extension Scheduler {
       refuse(pending.request, key, refusal, in: &turn)
     case .cancel(_, let key):
       refuse(pending.request, key, refusal, in: &turn)
-      // A notification did not fire while it was being cancelled, and may be due.
+      // The notification did not fire during its cancellation, and may be due now.
       notificationsDue(in: &turn)
     case .fire(let id, _, let at, _):
-      // The notification was shown nevertheless. The store fires it again after a reboot.
+      // The daemon showed the notification although the store failed. The store fires it again
+      // after a reboot.
       findNext(id, after: at, in: &turn)
     }
   }
@@ -116,8 +116,8 @@ extension Scheduler {
 
   // MARK: Firing
 
-  /// The maximum of notifications that fire in one turn, so that other events are not delayed. The
-  /// rest stays due and fires in the next turns.
+  /// The maximum number of notifications that fire in one turn, so that they do not delay other
+  /// events. The others fire in the next turns.
   private static let firedAtOnceMax = 8
 
   /// Fires the notifications that are due.
@@ -137,14 +137,14 @@ extension Scheduler {
     let receiver = isHeard == true ? instance?.id : nil
     let at = notification.firesAt
     store(.fire(notification.id, key, at: at, to: receiver), for: nil, in: &turn)
-    // Without waiting for the store, so that a slow disk delays no notification.
+    // The notification does not wait for the store, which may be slow.
     turn.emit(.notification(.fire(notification.id, key, at: at, to: receiver)))
     if let receiver { turn.emit(.notify(receiver, .notificationFired(notification.id))) }
     record(.notificationFired(notification.id), of: key, in: &turn)
   }
 
-  /// Activates the application of the chosen notification; launches the application if it does not
-  /// run.
+  /// Activates the application of the chosen notification. If the application does not run,
+  /// launches it.
   private mutating func chosen(
     _ id: NotificationID, _ key: ApplicationKey, in turn: inout Turn
   ) {
@@ -175,7 +175,7 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: leader, change: change)))
   }
 
-  /// Repeats unanswered transactions in order, and the requests for the next times, after a
+  /// Repeats unanswered transactions in order, and requests for next firing times, after a
   /// recovery.
   func recoverNotifications(in turn: inout Turn) {
     var firing: Set<NotificationID> = []

@@ -1,8 +1,9 @@
-// Requests of a person or an operator (contract §2), and the end of an instance. The reply "done"
-// comes after the transition. A request for the state that an application is already in changes
-// nothing and is answered "done".
+// Requests of a person or an operator (contract §2), and the end of an instance.
+//
+// The reply "done" comes after the transition. If the application is already in the requested
+// state, the reply is "done", too, and nothing changes.
 
-/// What a person, an operator or a service of the daemon asked for.
+/// A request of a person, an operator or a service of the daemon.
 public enum OperationEvent: Equatable, Sendable {
   case launch(RequestID?, ApplicationKey, target: LaunchTarget, reason: LaunchReason)
   case adopt(RequestID, Adoption)
@@ -21,15 +22,15 @@ public enum OperationEvent: Equatable, Sendable {
   }
 }
 
-/// A running process that the scheduler shall manage.
+/// A running process that the scheduler is to manage.
 public struct Adoption: Equatable, Sendable {
   public var application: ApplicationKey
   public var leader: Leader
   public var target: LaunchTarget
   public var seat: SeatID
-  /// The name of a background task that begins at once; nil begins none.
+  /// The name of a background task that begins with the adoption; nil if none begins.
   public var backgroundTask: String?
-  /// Takes the place of the modes of a manifest.
+  /// The background modes, in place of those of a manifest.
   public var backgroundModes: [BackgroundMode]
 
   public init(
@@ -63,7 +64,7 @@ extension Scheduler {
     }
   }
 
-  /// Brings an application to the foreground; launches it if it does not run.
+  /// Brings an application to the foreground. If the application does not run, launches it.
   mutating func activate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
     guard let application = applications[key] else {
       return refuse(request, key, .unknownApplication(key), in: &turn)
@@ -84,9 +85,9 @@ extension Scheduler {
     useWakeUp(in: &turn)
   }
 
-  /// Interrupts an application. It stays in front of its seat.
+  /// Makes an application inactive. It stays the foreground application of its seat.
   mutating func deactivate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
-    // An application on its way to the foreground is inactive already, and must stay inactive.
+    // An application that is coming to the foreground is inactive already, and must stay inactive.
     let isActivating =
       applications[key]?.instance.flatMap { instances[$0] }?.isActivating ?? false
     guard
@@ -135,7 +136,8 @@ extension Scheduler {
     seats.leave(instance.seat, id)
     applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
     keepAlives.remove(id)
-    // Before the instance is released: the memory of its remaining processes is reclaimed.
+    // The memory procedure must know of the end before the instance's remaining processes are
+    // released.
     instanceOfMemoryEnded(id, in: &turn)
     let end = instance.finish(status, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
@@ -144,8 +146,8 @@ extension Scheduler {
 
   // MARK: Seats
 
-  /// Sends the application in front of a seat to the background, active or not, in favor of the
-  /// application `key`. That application does not wait for it.
+  /// Sends the foreground application of a seat to the background, in favor of the application
+  /// `key`. That application does not wait for the transition.
   mutating func vacate(_ seat: SeatID, for key: ApplicationKey, in turn: inout Turn) {
     guard let id = seats.front(of: seat), let front = instances[id], front.application != key
     else { return }
@@ -172,7 +174,7 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: leader, change: .refused(refusal))))
   }
 
-  /// Replies "done" if the instance is in one of the states asked for. Returns whether it is.
+  /// Replies "done" if the instance is in one of the requested states. Returns whether it is.
   private func isDone(
     _ request: RequestID?, _ instance: Instance, _ states: [ApplicationState],
     in turn: inout Turn
@@ -182,9 +184,10 @@ extension Scheduler {
     return true
   }
 
-  /// Returns the instance of `key`, or replies to the request and returns nil. The reply is "done"
-  /// if the instance is in one of the states asked for, and a refusal if it cannot make the
-  /// transition.
+  /// Returns the instance of `key`, or replies to the request and returns nil.
+  ///
+  /// The reply is "done" if the instance is in one of the requested states, and a refusal if it
+  /// cannot make the transition.
   private mutating func runningInstance(
     _ request: RequestID?, _ key: ApplicationKey, cause: TransitionCause,
     from states: [ApplicationState], to wanted: [ApplicationState], in turn: inout Turn

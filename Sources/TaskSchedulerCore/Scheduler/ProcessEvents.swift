@@ -1,24 +1,25 @@
-/// An observation of the daemon about the processes of an instance.
+/// A report of the daemon about the processes of an instance.
 public enum ProcessEvent: Equatable, Sendable {
-  /// The program of ``Effect/spawn(_:_:reason:)`` has been executed.
+  /// The program of ``Effect/spawn(_:_:reason:)`` runs.
   case spawned(InstanceID, Leader)
   case spawnFailed(InstanceID, reason: String)
   case leaderExited(InstanceID, ExitStatus)
   /// The daemon has seen every process of the instance stopped.
   case suspensionCompleted(InstanceID)
-  /// All processes of these instances, which were suspended before the daemon's absence, are still
-  /// stopped: the answer to ``Effect/suspend(_:)`` after ``SchedulerEvent/recovered(lastAlive:)``.
-  /// One event for many instances, because a replay handles each event again.
+  /// All processes of these instances are still stopped after the daemon's absence. This answers
+  /// ``Effect/suspend(_:)`` after ``SchedulerEvent/recovered(lastAlive:)``.
+  ///
+  /// One event reports many instances, because a replay handles each event again.
   case stillSuspended([InstanceID])
   /// The daemon could not stop all processes, and has resumed them.
   case suspensionFailed(InstanceID, reason: String)
-  /// A process of a suspended instance runs: something other than the daemon has resumed it.
+  /// Another program has resumed a process of a suspended instance.
   case suspensionLost(InstanceID, reason: String)
   /// The daemon could not send a signal.
   case signalFailed(InstanceID, reason: String)
   /// The answer to ``Effect/checkTracer(_:)``.
   case tracerChecked(InstanceID, isTraced: Bool)
-  /// An activity that may entitle the instance to run began or ended.
+  /// An activity that may be an entitlement began or ended.
   case activityBegan(InstanceID, Activity)
   case activityEnded(InstanceID, Activity)
 }

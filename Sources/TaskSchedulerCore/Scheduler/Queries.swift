@@ -1,8 +1,8 @@
-// The queries of the scheduler. A query changes nothing.
+// The queries of the scheduler, which change nothing.
 
 extension Scheduler {
-  /// Returns the status of every application: in the order of the switcher, then those never
-  /// active, by id.
+  /// Returns the status of every application. Those that were active come first, in the order of
+  /// the application switcher; the others follow, ordered by id.
   public func statuses(at now: Instant) -> [ApplicationStatus] {
     let switcher = applications.switcher
     let rest = applications.all.filter { $0.activation == 0 }.map(\.key)
@@ -39,7 +39,7 @@ extension Scheduler {
     instances[id]?.application
   }
 
-  /// Returns the sockets that an instance has handed over, in that order.
+  /// Returns the sockets that an instance has passed to the daemon, in that order.
   public func sockets(of id: InstanceID) -> [SocketID] {
     instances[id]?.sockets.ids ?? []
   }
@@ -52,14 +52,14 @@ extension Scheduler {
     instances[id].map { status($0, at: now) }
   }
 
-  /// How many instances run, and how many of them are suspended.
+  /// The number of running instances, and the number of suspended ones among them.
   public var runningCounts: (all: Int, suspended: Int) {
     (instances.count, instances.values.count { $0.state == .suspended })
   }
 
   /// Returns the state of an instance; `notRunning` once it has ended.
   public func state(of id: InstanceID) -> ApplicationState {
-    instances[id]?.state ?? .notRunning
+    instances.boxes[id]?.value.state ?? .notRunning
   }
 
   private func status(
@@ -111,7 +111,7 @@ extension Scheduler {
   public func explanation(of key: ApplicationKey) -> Explanation? {
     guard let application = applications[key] else { return nil }
     guard let instance = application.instance.flatMap({ instances[$0] }) else {
-      // Without multitasking, relaunches wait.
+      // Without multitasking, the scheduler postpones relaunches.
       let relaunch = policy.multitaskingSupported ? application.relaunch : nil
       let kind: Limit.Kind =
         relaunch.map(isHeldByMemory) == true ? .relaunchAfterPressure : .relaunch

@@ -1,5 +1,5 @@
-// Recovery after the daemon's absence (contract §15): the scheduler repeats what the processes and
-// the applications may have missed. Every effect here may be repeated without harm.
+// Recovery after the daemon's absence (contract §15). The scheduler repeats the effects that
+// processes and applications may have missed. A repetition of these effects does no harm.
 
 extension Scheduler {
   mutating func recovered(lastAlive: Instant, in turn: inout Turn) {
@@ -20,8 +20,8 @@ extension Instance {
     if case .asked = tracer { turn.emit(.checkTracer(id)) }
     if isKilled { return turn.emit(.kill(id)) }
     turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
-    // The daemon may have died while it stopped or resumed the processes. It now does one of the
-    // two.
+    // The daemon may have died while it stopped or resumed the processes. Now it completes one of
+    // the two.
     if state == .suspended || isStopping {
       if state == .suspended { phase = .suspended(isStopping: true) }
       turn.emit(.suspend(id))
@@ -33,8 +33,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Restarts every limit that passed during the daemon's absence, because the application could be
-  /// neither warned nor heard then. All other limits stay as they are.
+  /// Restarts every limit that passed during the daemon's absence, because the daemon could neither
+  /// warn nor hear the application then. Other limits do not change.
   private mutating func restartLimitsPassed(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy

@@ -1,4 +1,4 @@
-// Automatic launches (contract §8): when the daemon starts, and after every end that neither the
+// Automatic launches (contract §8) at the daemon's start, and after an end that neither the
 // application (exit code 0) nor a person chose.
 
 extension Application {
@@ -11,7 +11,7 @@ extension Application {
 }
 
 extension Scheduler {
-  /// Launches the applications of mode `voip`, because the daemon starts.
+  /// Launches the applications of mode `voip` when the daemon starts.
   mutating func started(in turn: inout Turn) {
     isStarted = true
     guard policy.multitaskingSupported else { return }
@@ -22,7 +22,8 @@ extension Scheduler {
     }
   }
 
-  /// When the next relaunch is due. Without multitasking, all relaunches wait.
+  /// The instant of the next relaunch. Without multitasking, the scheduler postpones all
+  /// relaunches.
   var nextRelaunch: Instant? {
     policy.multitaskingSupported ? relaunches.next(isPressed: memory.episode != nil) : nil
   }
@@ -45,7 +46,7 @@ extension Scheduler {
     _ key: ApplicationKey, reason: LaunchReason, in turn: inout Turn
   ) {
     if applications[key]?.launching != nil {
-      // A person is launching the application. If that launch fails, the scheduler relaunches it.
+      // If the launch that a person has requested fails, the scheduler relaunches the application.
       return planRelaunch(key, after: nil, in: &turn)
     }
     launch(nil, key, target: .background, reason: reason, in: &turn)
@@ -55,7 +56,8 @@ extension Scheduler {
     planRelaunch(key, after: nil, in: &turn)
   }
 
-  /// Plans a relaunch of an application that has ended, if its manifest and the end call for it.
+  /// Plans a relaunch of an ended application, if the manifest and the reason of the end require
+  /// one.
   mutating func relaunchIfCalledFor(
     _ instance: Instance, _ end: End, in turn: inout Turn
   ) {
@@ -91,8 +93,8 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: nil, change: change)))
   }
 
-  /// Cancels the relaunch of an application that does not run, because a person terminates it.
-  /// Replies with its last end, if it ever ran.
+  /// Cancels the relaunch of an application that does not run. The reply is the last end, if the
+  /// application ever ran.
   mutating func terminateNotRunning(
     _ request: RequestID?, _ application: Application, in turn: inout Turn
   ) {
@@ -108,14 +110,14 @@ extension Scheduler {
     turn.reply(request, application.lastEnd.map { .ended($0) } ?? .done)
   }
 
-  /// Cancels a planned relaunch: the application runs, or its manifest no longer asks for it.
+  /// Cancels a planned relaunch, because the application runs or its manifest has changed.
   mutating func cancelRelaunch(_ key: ApplicationKey) {
     guard applications[key]?.relaunch?.dueAt != nil else { return }
     applications.change(key) { $0.relaunch?.dueAt = nil }
     relaunches.set(key, to: nil)
   }
 
-  /// Cancels the relaunches that the changed manifests no longer ask for.
+  /// Cancels the relaunches that the new manifests do not require any more.
   mutating func reconsiderRelaunches() {
     for key in relaunches.all where applications[key]?.isPersistent != true {
       cancelRelaunch(key)

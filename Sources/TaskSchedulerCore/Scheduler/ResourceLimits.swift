@@ -1,5 +1,6 @@
-// What follows from the use of resources in the background (contract §12): the scheduler sets
-// priorities, measures use, throttles an instance that uses too much, and kills one that goes on.
+// The rules for the use of resources in the background (contract §12). The scheduler sets
+// priorities, measures use, and throttles an instance that uses too much. It kills an instance that
+// still uses too much.
 
 extension Scheduler {
   mutating func handle(_ event: ResourceEvent, in turn: inout Turn) {
@@ -15,8 +16,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Starts the measurements, once the instance has acknowledged the callbacks on its way to the
-  /// background. Call this whenever the instance may continue to run there.
+  /// Starts the measurements, if the instance has acknowledged its callbacks for the background.
+  /// Call this whenever the instance may continue to run there.
   mutating func startMeasuringUse(in turn: inout Turn) {
     guard let stint, stint.use == nil, !callbacks.contains(.willResignActive),
       !callbacks.contains(.didEnterBackground)
@@ -40,8 +41,8 @@ extension Instance {
     stint?.use = nil
   }
 
-  /// Starts the measurements anew after a recovery, because another daemon counts from another
-  /// instant.
+  /// Starts the measurements again after a recovery, because each daemon counts use from its own
+  /// start.
   mutating func restartMeasuringUse(in turn: inout Turn) {
     guard let use = stint?.use else { return }
     if let percent = use.throttledTo {
@@ -51,7 +52,7 @@ extension Instance {
     requestUse(in: &turn)
   }
 
-  /// Throttles a resumed instance as before.
+  /// Throttles a resumed instance with its previous share.
   func throttleAgain(in turn: inout Turn) {
     if let percent = stint?.use?.throttledTo {
       turn.emit(.resources(.throttle(id, percent: percent)))
@@ -88,12 +89,13 @@ extension Instance {
     enforceProcessorShare(use.processor - window.processor, within: time, measurement, in: &turn)
   }
 
-  /// Throttles an instance that used too much. Kills one that used up its throttled share, or that
-  /// used too much again after a throttle.
+  /// Throttles an instance that used too much CPU time. Kills an instance that used up its
+  /// throttled share, or that used too much again after a throttle.
   private mutating func enforceProcessorShare(
     _ used: Duration, within window: Duration, _ measurement: UseMeasurement, in turn: inout Turn
   ) {
-    // Four fifths: an instance cannot use all of its share, because it waits for its turn.
+    // An instance cannot use all of its share, because it waits for CPUs. So four fifths are the
+    // limit.
     let allowed = measurement.throttledTo.map { window * $0 * 80 / 10_000 }
     guard used > allowed ?? (window * turn.policy.backgroundProcessorShare / 100) else {
       return liftThrottle(in: &turn)
@@ -126,8 +128,8 @@ extension Instance {
 }
 
 extension Instance {
-  /// Sets the priority for a new state. A higher priority is set at once, before the processes run;
-  /// a lower one after all other effects.
+  /// Sets the priority for a new state. A higher priority applies before the processes run. A lower
+  /// priority is the last effect.
   func prioritize(from state: ApplicationState, to next: ApplicationState, in turn: inout Turn) {
     let (before, after) = (ProcessPriority(state), ProcessPriority(next))
     guard before != after else { return }

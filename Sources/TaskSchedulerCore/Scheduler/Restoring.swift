@@ -1,7 +1,7 @@
-// Restoring the scheduler from the state that an event log contains.
+// Restores the scheduler from the state in an event log.
 
 extension Scheduler {
-  /// Restores a stored state. Seats, deadlines and counts follow from the rest.
+  /// Creates a scheduler from a stored state, which determines its seats, deadlines and counts.
   init(
     policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
     launches: [InstanceID: PendingLaunch],
@@ -20,6 +20,8 @@ extension Scheduler {
     self.memory = memory
     for (id, instance) in instances {
       deadlines.set(id, to: instance.deadline(policy))
+      self.applications.taskCountChanged(
+        by: instance.tasks.count, of: instance.application.owner)
       if instance.state.isForeground, instance.termination == nil,
         seats.front(of: instance.seat) == nil {
         seats.take(instance.seat, id)
@@ -27,9 +29,6 @@ extension Scheduler {
     }
     for application in applications.unordered {
       relaunches.set(application.key, to: application.relaunch)
-    }
-    for (owner, count) in countTasks() {
-      self.applications.taskCountChanged(by: count, of: owner)
     }
     try check()
   }

@@ -15,38 +15,27 @@ public struct Scheduler: Sendable {
   var changes = SystemChanges()
   var memory = Memory()
   var instanceIDLast: UInt64 = 0
-  /// Whether ``SchedulerEvent/started`` has come, and no ``SchedulerEvent/stop`` since.
+  /// Whether the scheduler has received ``SchedulerEvent/started``, and no ``SchedulerEvent/stop``
+  /// since.
   public internal(set) var isStarted = false
 
   public init(policy: Policy = Policy()) {
     self.policy = policy
   }
 
-  /// When the caller must send the next ``SchedulerEvent/deadlineReached``; nil if there is no
-  /// deadline.
+  /// The instant at which the caller must send ``SchedulerEvent/deadlineReached``; nil if there is
+  /// no deadline.
   public var nextDeadline: Instant? {
     // The policy is large, and a call with it as an argument copies it.
     let memoryDeadline = memory.isCalm ? nil : memory.deadline(policy)
     return earlier(deadlines.next, earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
   }
 
-  /// When a sleeping machine must wake: the earliest deadline of keep-alive handlers and
-  /// notifications. nil lets the machine sleep.
+  /// The instant at which a sleeping machine must wake, for a keep-alive handler or a notification.
+  /// nil if the machine may sleep.
   public var nextWakeUp: Instant? {
     earlier(keepAlives.nextBurst, notifications.nextDue)
   }
-
-  /// Returns ``nextDeadline`` and ``nextWakeUp`` without a copy of the scheduler.
-  ///
-  /// If the scheduler is a property of an object, a getter is called on a copy of the scheduler,
-  /// which retains about fifty references. A mutating function is called on the stored value
-  /// itself.
-  public mutating func timers() -> (deadline: Instant?, wakeUp: Instant?) {
-    (nextDeadline, nextWakeUp)
-  }
-
-  /// Returns ``state(of:)`` without a copy of the scheduler, as ``timers()`` does.
-  public mutating func storedState(of id: InstanceID) -> ApplicationState { state(of: id) }
 
   /// Handles an event. Returns its effects, in the order in which the caller must carry them out.
   ///
@@ -100,13 +89,15 @@ public struct Scheduler: Sendable {
     }
   }
 
-  /// Changes an instance in place, and updates its deadline and the count of tasks. A terminating
-  /// instance releases its seat. If the instance has ended, the function has no effect.
+  /// Changes an instance in place, and updates its deadline and the number of tasks. A terminating
+  /// instance releases its seat.
+  ///
+  /// If the instance has ended, the function has no effect.
   mutating func updateInstance(
     _ id: InstanceID, in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
   ) {
     guard let index = instances.index(forKey: id) else { return }
-    // In place, because an instance is large and almost every event changes one.
+    // In place, because an instance is large, and almost every event changes an instance.
     let outcome = instances.values[index].change(in: &turn, change)
     applications.taskCountChanged(by: outcome.tasksAdded, of: outcome.application.owner)
     if outcome.becameActive { applications.becameActive(outcome.application) }
@@ -163,7 +154,7 @@ public struct Scheduler: Sendable {
 }
 
 extension Instance {
-  /// The consequences of a change of an instance for the rest of the scheduler.
+  /// The consequences of an instance's change for the rest of the scheduler.
   fileprivate struct ChangeOutcome {
     var tasksAdded: Int
     var application: ApplicationKey

@@ -1,4 +1,5 @@
-// Managed sockets (contract §7): handing them over, and the wake-up when data arrives.
+// Managed sockets (contract §7): how applications pass them to the daemon, and how data resumes an
+// application.
 
 extension Scheduler {
   mutating func handle(_ event: SocketEvent, in turn: inout Turn) {
@@ -79,7 +80,8 @@ extension Instance {
     wake(for: known.map { SocketReadiness($0, .unwatched) }, in: &turn)
   }
 
-  /// Resumes the application, if it is suspended, and gives it `EventTime` to handle the sockets.
+  /// Resumes the application, if it is suspended. The application has `EventTime` to handle the
+  /// sockets.
   private mutating func wake(for ready: [SocketReadiness], in turn: inout Turn) {
     record(.socketsReady(ready), in: &turn)
     let event = callbacks.nextID()

@@ -1,4 +1,4 @@
-// Telling applications of system changes (contract §10).
+// The delivery of system changes to applications (contract §10).
 
 extension Scheduler {
   mutating func systemChanged(
@@ -25,14 +25,14 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// The number of the newest change that every aware instance has heard of.
+  /// The number of the newest change that every aware instance has received.
   private var changesDeliveredToAll: UInt64 {
     instances.values.filter(\.isAware).map(\.inbox.changesDelivered).min() ?? changes.numberLast
   }
 }
 
 extension Instance {
-  /// Tells the application of the changes that it has not heard of yet.
+  /// Sends the application the changes that it has not received yet.
   mutating func deliverChanges(in turn: inout Turn) {
     guard hasStream else { return }
     let missed = heldChanges(turn.changes)
@@ -40,7 +40,7 @@ extension Instance {
     if !missed.isEmpty { turn.emit(.notify(id, .systemChanges(missed))) }
   }
 
-  /// Returns the changes that the application has not heard of yet.
+  /// Returns the changes that the application has not received yet.
   func heldChanges(_ changes: SystemChanges) -> [SystemChange] {
     isAware ? changes.since(inbox.changesDelivered, for: application.owner) : []
   }

@@ -1,7 +1,8 @@
 // The termination of an instance (contract §2, §3, §14).
 
 extension Instance {
-  /// Terminates the instance in order. A suspended instance receives no notice.
+  /// Begins the termination of the instance: willTerminate, then the stop signal, then SIGKILL. A
+  /// suspended instance is killed without notice.
   mutating func terminate(
     _ reason: EndReason, _ detail: EndDetail? = nil, waiter: RequestID?, in turn: inout Turn
   ) {
@@ -9,7 +10,7 @@ extension Instance {
       if let waiter { termination?.waiters.append(waiter) }
       guard reason.isOrdered, !present.isOrdered else { return }
       termination?.reason = reason
-      // An unacknowledged callback describes how the instance ended, whatever the reason.
+      // The detail of an end names the unacknowledged callback, whatever the reason is.
       if case .callback = present.detail {} else { termination?.detail = nil }
       return enforceOrder(in: &turn)
     }
@@ -33,8 +34,8 @@ extension Instance {
     }
   }
 
-  /// Enforces an end that an operator or the user ordered, even while a debugger is attached. The
-  /// limits that the debugger held restart now.
+  /// Enforces an end that an operator or the user has ordered, even while a debugger traces the
+  /// instance. The limits that the debugger has stopped restart now.
   private mutating func enforceOrder(in turn: inout Turn) {
     guard termination?.isOrdered == true else { return }
     switch tracer {
@@ -45,7 +46,7 @@ extension Instance {
     restartAnswers(in: &turn)
   }
 
-  /// Whether the daemon is killing the instance. Then it receives no further message.
+  /// Whether the daemon is killing the instance, which therefore receives no further message.
   var isKilled: Bool {
     if case .killed = termination?.phase { true } else { false }
   }
@@ -56,7 +57,7 @@ extension Instance {
     turn.emit(.terminate(id, stopSignal))
   }
 
-  /// Kills the instance without notice. The reason of an end under way stays.
+  /// Kills the instance without notice. If a termination is in progress, its reason stays.
   mutating func kill(_ reason: EndReason, _ detail: EndDetail? = nil, in turn: inout Turn) {
     var next = termination ?? Termination(reason: reason, phase: .callbacks)
     next.phase = .killed(retryAt: nil)
@@ -69,7 +70,7 @@ extension Instance {
     turn.emit(.kill(id))
   }
 
-  /// Kills the instance, which has not ended within `TerminateTimeout` of its stop signal.
+  /// Kills the instance if it has not ended within `TerminateTimeout` of its stop signal.
   mutating func killAfterStopSignal(_ reason: EndReason, in turn: inout Turn) {
     termination?.forced = ForcedEnd(signal: stopSignal, limit: turn.policy.terminateTimeout)
     kill(reason, in: &turn)
@@ -83,7 +84,7 @@ extension Instance {
     }
   }
 
-  /// Ends the instance because the scheduler stops. The processes continue without it.
+  /// Ends the instance because the scheduler stops. The processes continue to run.
   func leaveRunning(in turn: inout Turn) -> End {
     let end = End(reason: .schedulerStopped, at: turn.instant)
     if state == .suspended || isStopping { turn.emit(.resume(id)) }
@@ -100,7 +101,7 @@ extension Instance {
     }
   }
 
-  /// Ends the instance after its leader has exited: replies to the requests that wait, and releases
+  /// Ends the instance after the exit of its leader. Replies to the waiting requests, and releases
   /// the remaining processes.
   func finish(_ status: ExitStatus, in turn: inout Turn) -> End {
     let end = End(

@@ -1,7 +1,8 @@
-// The deadlines of one instance, and what happens when they pass. Before the scheduler enforces a
-// limit, it asks the daemon for a debugger from outside of the instance. While one traces the
-// instance, the scheduler enforces no limit (contract §3), except those of an end that an operator
-// or the user ordered.
+// The deadlines of one instance, and the actions when they pass.
+//
+// Before the scheduler enforces a limit, the daemon checks for a debugger outside the instance.
+// While a debugger traces the instance, the scheduler enforces only the limits of an end that an
+// operator or the user has ordered (contract §3).
 
 extension Instance {
   /// Returns the nearest deadline.
@@ -9,8 +10,8 @@ extension Instance {
     earlier(limit(policy), stint?.use?.nextDue)
   }
 
-  /// Returns the nearest limit. If a debugger holds no limit, the scheduler does not wait for it to
-  /// leave.
+  /// Returns the nearest limit. If a debugger stops no limit, the scheduler does not wait for its
+  /// end.
   private func limit(_ policy: Policy) -> Instant? {
     switch tracer {
     case .asked: nil
@@ -41,12 +42,12 @@ extension Instance {
     limits(policy).lazy.map(\.at).min()
   }
 
-  /// Handles a deadline that has passed. It may be that of a limit.
+  /// Handles a deadline that has passed, which may be that of a limit.
   mutating func deadlinePassed(in turn: inout Turn) {
     if let due = limit(turn.policy), due <= turn.instant { askForDebugger(in: &turn) }
   }
 
-  /// Asks the daemon for a debugger, before a limit is enforced.
+  /// Makes the daemon check for a debugger before the scheduler enforces a limit.
   mutating func askForDebugger(in turn: inout Turn) {
     if case .asked = tracer { return }
     tracer = .asked(heldBefore: isTraced)
@@ -57,7 +58,7 @@ extension Instance {
     guard case .asked(let heldBefore) = tracer else { return }
     if isTraced, termination?.isOrdered != true {
       tracer = .present(nextCheck: turn.instant.advanced(by: turn.policy.tracerCheckInterval))
-      // With a debugger, an expired task is an entitlement.
+      // A debugger makes an expired task an entitlement.
       reconsider(in: &turn)
     } else {
       tracer = .absent
@@ -66,20 +67,20 @@ extension Instance {
     }
   }
 
-  /// Restarts each limit after a debugger has left.
+  /// Restarts each limit after a debugger has detached.
   private mutating func restartLimits(in turn: inout Turn) {
     stint?.time.restartLimit(at: turn.instant)
     restartAnswers(in: &turn)
   }
 
   /// Restarts the limits of unanswered messages after the machine slept past a limit. The
-  /// background time still ends, after the lead.
+  /// background time restarts with the lead only.
   private mutating func restartLimitsAfterSleep(in turn: inout Turn) {
     stint?.time.restartLead(at: turn.instant)
     restartAnswers(in: &turn)
   }
 
-  /// Gives the application the whole time again for every unanswered message, from now on.
+  /// Restarts the limit of every unanswered message.
   mutating func restartAnswers(in turn: inout Turn) {
     callbacks.restartLimit(at: turn.instant)
     handling.extend(until: turn.instant.advanced(by: turn.policy.eventTime))
@@ -123,7 +124,7 @@ extension Instance {
       guard let due = callbacks.deadline(turn.policy), due <= turn.instant,
         let late = callbacks.inFlight
       else { return }
-      // A person's order stays the reason; otherwise the missing acknowledgement is (§14).
+      // The reason is the order of a person, or else the missing acknowledgement (§14).
       let ordered = termination.flatMap { $0.reason.isOrdered ? $0.reason : nil }
       let reason = ordered ?? late.kind.reasonOfLimit
       termination?.reason = reason
@@ -141,14 +142,14 @@ extension Instance {
 }
 
 extension CallbackKind {
-  /// The reason of the end of an application that does not acknowledge the callback in time.
+  /// The reason of an end by a missing acknowledgement.
   fileprivate var reasonOfLimit: EndReason {
     self == .keepAlive ? .keepAliveTimeout : .callbackTimeout
   }
 }
 
 extension Stint {
-  /// Returns the limits that are left, in no order.
+  /// Returns the pending limits, in no order.
   fileprivate func limits(_ policy: Policy) -> [Limit] {
     var limits: [Limit] = []
     if let launchEnds { limits.append(Limit(kind: .launch, at: launchEnds)) }

@@ -1,4 +1,5 @@
-/// One call of ``Scheduler/handle(_:at:)``: the conditions under which it runs, and its effects.
+/// The context of one call of ``Scheduler/handle(_:at:)``: its instant, its policy, and its
+/// effects.
 struct Turn {
   var policy: Policy
   let instant: Instant
@@ -7,7 +8,7 @@ struct Turn {
   /// The number of the present episode of memory pressure; nil if there is none.
   var memoryEpisode: UInt64?
   var effects: [Effect] = []
-  /// Effects that no other effect must wait for. They come after all others.
+  /// Effects that may wait for all other effects of the turn.
   private var effectsLast: [Effect] = []
 
   init(
@@ -29,7 +30,7 @@ struct Turn {
   }
 
   /// Returns all effects in the order in which the daemon carries them out. Mutating, because a
-  /// getter would be called on a copy, with the policy in it.
+  /// getter would copy the turn and its policy.
   mutating func takeEffects() -> [Effect] {
     effects += effectsLast
     return effects

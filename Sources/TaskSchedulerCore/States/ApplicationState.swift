@@ -3,15 +3,15 @@
 public enum ApplicationState: String, Equatable, Sendable, CaseIterable {
   /// The application has no process. A launch leads to `active` or `background`.
   case notRunning
-  /// The application is in front of its seat. It was interrupted, or has not yet acknowledged
-  /// didFinishLaunching or willEnterForeground. It may become `active`, `background` or
-  /// `notRunning`.
+  /// The application is in the foreground of its seat. It was interrupted, or has not yet
+  /// acknowledged didFinishLaunching or willEnterForeground. It may become `active`, `background`
+  /// or `notRunning`.
   case inactive
-  /// The application is in front of its seat. It may become `inactive`, `background` or
+  /// The application is in the foreground of its seat. It may become `inactive`, `background` or
   /// `notRunning`.
   case active
-  /// The application runs unseen while something entitles it to. It may become `suspended` or
-  /// `notRunning`, or enter the foreground.
+  /// The application runs in the background while something entitles it to run. It may become
+  /// `suspended` or `notRunning`, or enter the foreground.
   case background
   /// The processes execute no instruction. The application may become `background` or `notRunning`,
   /// or enter the foreground.
@@ -33,14 +33,14 @@ public enum LaunchReason: String, Equatable, Sendable, CaseIterable {
   case `operator`
   /// The daemon started.
   case boot
-  /// The last end of the application calls for a relaunch.
+  /// The application ended in a way that requires a relaunch.
   case relaunch
   /// A significant location change, or a region that the user entered or left.
   case location
   /// A person chose a notification of the application, or a remote notification arrived.
   case notification
 
-  /// Whether a person or an operator asked for the launch.
+  /// Whether a person or an operator requested the launch.
   var isAskedFor: Bool {
     switch self {
     case .user, .operator, .notification: true
@@ -59,13 +59,13 @@ public enum TransitionCause: Equatable, Sendable {
   case adopt
   /// A person or an operator brought the application to the foreground.
   case activate
-  /// The application acknowledged the callbacks on its way to the foreground.
+  /// The application acknowledged the callbacks of its transition to the foreground.
   case acknowledged
   /// The application was interrupted, or lost the focus while visible.
   case interruption
   /// A person or an operator sent the application to the background.
   case sendAway
-  /// Another application, which is given, was activated at the same seat.
+  /// Another application was activated at the same seat.
   case otherActivated(by: ApplicationKey)
   /// The application is being terminated.
   case terminate
@@ -73,8 +73,8 @@ public enum TransitionCause: Equatable, Sendable {
   case noEntitlement
   /// The application must handle an event.
   case event
-  /// A process of the suspended application runs: something other than the scheduler resumed it, or
-  /// a recovered daemon could not stop it again.
+  /// A process of the suspended application runs. Another program resumed it, or a recovered daemon
+  /// could not stop it again.
   case suspensionLost
   /// The leader of the application exited.
   case leaderExited

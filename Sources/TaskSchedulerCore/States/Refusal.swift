@@ -1,4 +1,4 @@
-/// The reason for which a request was refused. A refused request changes nothing.
+/// The reason why the scheduler refused a request. A refused request changes nothing.
 public enum Refusal: Equatable, Sendable, Error {
   case unknownApplication(ApplicationKey)
   /// The contract has no such transition from this state.
@@ -7,7 +7,7 @@ public enum Refusal: Equatable, Sendable, Error {
   case invalidState(ApplicationState)
   case alreadyRunning(pid: Int32, state: ApplicationState)
   case terminating
-  /// The application has no manifest that tells how to launch it.
+  /// The application has no manifest that describes its launch.
   case notLaunchable
   case launchFailed(reason: String)
   /// The process belongs to an instance of another application.
@@ -18,9 +18,9 @@ public enum Refusal: Equatable, Sendable, Error {
   /// A quota, by the name that ``Policy`` documents, and its value.
   case quotaExceeded(name: String, limit: Int)
   case multitaskingNotSupported
-  /// The interval is shorter than `KeepAliveMinimum`, which is given.
+  /// The interval is shorter than `KeepAliveMinimum`.
   case keepAliveTooShort(minimum: Duration)
-  /// The request is answered on the event stream, which the application has never opened.
+  /// The request needs the event stream, which the application has never opened.
   case noEventStream
   case unknownSocket(SocketID)
   case unknownNotification(NotificationID)
@@ -29,7 +29,7 @@ public enum Refusal: Equatable, Sendable, Error {
   /// The application cannot receive the message: it does not run, is suspended, or has no event
   /// stream.
   case cannotBeTold(ApplicationState)
-  /// An operator or the user terminated the application. Only a launch that one of them asks for
+  /// An operator or the user terminated the application. Only a launch that one of them requests
   /// starts it again.
   case terminatedByOperator
 

@@ -1,5 +1,5 @@
-/// The application in front of each seat (contract §2), at most one. It is active, or inactive
-/// because it was interrupted or has not acknowledged its activation yet.
+/// The application in the foreground of each seat (contract §2), at most one. It is active. It is
+/// inactive if it was interrupted or has not acknowledged its activation yet.
 struct Seats: Equatable, Sendable {
   private var frontBySeat: [SeatID: InstanceID] = [:]
 
@@ -10,7 +10,7 @@ struct Seats: Equatable, Sendable {
     frontBySeat[seat] = instance
   }
 
-  /// Removes the instance from the front of the seat, if it is there.
+  /// Removes the instance from the foreground of the seat, if it is there.
   mutating func leave(_ seat: SeatID, _ instance: InstanceID) {
     if frontBySeat[seat] == instance { frontBySeat[seat] = nil }
   }

@@ -1,27 +1,28 @@
-// Why an application is in its state: what caused the state, what entitles the application to run,
-// and which limit comes next. The scheduler noted all of this when it happened.
+// The explanation why an application is in its state: the cause of the state, what entitles the
+// application to run, and the next limit. The scheduler recorded these facts when they happened.
 
 /// The explanation of an application's state, as `taskctl why` shows it.
 public struct Explanation: Equatable, Sendable {
-  /// What caused the present state; nil if the application has never run.
+  /// The cause of the current state; nil if the application has never run.
   public var cause: TransitionCause?
-  /// What last entitled the application to run in the background and no longer does; nil in the
-  /// foreground, and if nothing has since the application was sent to the background.
+  /// The last entitlement to run in the background, which has ended. It is nil in the foreground,
+  /// and if the application has had no entitlement since it left the foreground.
   public var lastEntitlement: EndedEntitlement?
-  /// Whether a debugger traces the application. Then no limit is enforced.
+  /// Whether a debugger traces the application. The scheduler then enforces no limit.
   public var isTraced: Bool
-  /// The limits ahead, the nearest first.
+  /// The next limits, the nearest first.
   public var limits: [Limit]
-  /// The details of the end under way, or, if the application does not run, of its last end.
+  /// The details of the termination in progress or, if the application does not run, of its last
+  /// end.
   public var end: EndDetail?
 }
 
-/// Something that entitled an instance to run in the background, and has ended.
+/// An entitlement of an instance to run in the background, which has ended.
 public struct EndedEntitlement: Equatable, Sendable {
   public var kind: Kind
   public var at: Instant
 
-  /// What entitled the instance, and how that ended.
+  /// The kind of the entitlement, and how it ended.
   public enum Kind: Equatable, Sendable {
     /// The application ended a background task.
     case task(TaskID, name: String?)
@@ -29,7 +30,7 @@ public struct EndedEntitlement: Equatable, Sendable {
     case callback(CallbackKind)
     /// Audio, location updates, or an event that the daemon observed.
     case activity(Activity)
-    /// The application acknowledged an event that it was woken for.
+    /// The application acknowledged an event for which it was resumed.
     case eventHandled
     /// `EventTime` passed.
     case eventTime
@@ -45,11 +46,12 @@ public struct Limit: Equatable, Sendable {
 
   /// The action that the scheduler takes.
   public enum Kind: Equatable, Sendable {
-    /// The application is killed, unless it has acknowledged this callback.
+    /// The scheduler kills the application, unless it has acknowledged this callback.
     case callback(CallbackKind)
-    /// The expiration handlers of the background tasks are called.
+    /// The scheduler calls the expiration handlers of the background tasks.
     case expiration
-    /// The background time ends. The application is suspended, or killed if a task is outstanding.
+    /// The background time ends. The scheduler suspends the application, or kills it if a task is
+    /// outstanding.
     case backgroundTime
     /// The time to open the event stream ends.
     case launch
@@ -61,16 +63,16 @@ public struct Limit: Equatable, Sendable {
     case kill
     /// The daemon sends SIGKILL again, because it could not send it to all processes.
     case killRetry
-    /// The keep-alive handler is called.
+    /// The scheduler calls the keep-alive handler.
     case keepAlive
-    /// The application is relaunched.
+    /// The scheduler relaunches the application.
     case relaunch
-    /// The application may be relaunched, once memory pressure is over.
+    /// The scheduler relaunches the application when memory pressure is over.
     case relaunchAfterPressure
   }
 }
 
-/// How an instance came into its state, and what last entitled it to run.
+/// The cause of an instance's state, and its last entitlement to run.
 struct Reasons: Equatable, Sendable {
   /// The cause of the present state; nil until the first transition.
   private(set) var cause: TransitionCause?
@@ -78,7 +80,8 @@ struct Reasons: Equatable, Sendable {
   private(set) var lastEntitlement: EndedEntitlement?
 
   mutating func moved(to next: ApplicationState, _ cause: TransitionCause) {
-    // A step on the way to the foreground must not hide the cause of the activation.
+    // The acknowledgement of a callback on the way to the foreground must not hide the cause of the
+    // activation.
     let isStep = cause == .acknowledged || (cause == .register && next == .inactive)
     if self.cause == nil || !isStep { self.cause = cause }
     if next.isForeground || cause == .sendAway { displacedBy = nil }

@@ -8,15 +8,16 @@ public struct ApplicationStatus: Equatable, Sendable {
   public var backgroundModes: [BackgroundMode]
   public var multitasking: Bool
   public var isLaunchable: Bool
-  /// The position in the switcher: 1 is the most recently active; nil was never active.
+  /// The position in the switcher. 1 is the most recently active application; nil means that the
+  /// application was never active.
   public var switcherPosition: Int?
   public var instance: InstanceStatus?
   public var lastEnd: End?
-  /// How the last launch failed; nil if the application has run since.
+  /// The failure of the last launch; nil if the application has run since.
   public var launchFailure: LaunchFailure?
   /// The next automatic launch.
   public var nextLaunch: NextLaunch?
-  /// How many notifications wait for their time.
+  /// The number of notifications that have not fired yet.
   public var scheduledNotifications: Int
 }
 
@@ -37,31 +38,31 @@ public struct InstanceStatus: Equatable, Sendable {
   public var isAware: Bool
   public var launchReason: LaunchReason
   public var startedAt: Instant
-  /// The reason of the end under way.
+  /// The reason of the termination in progress.
   public var ending: EndReason?
   public var isSuspending: Bool
-  /// The application that displaced this one at its seat; nil in the foreground, and if something
-  /// else sent this one to the background.
+  /// The application that displaced this one at its seat. It is nil in the foreground, and if this
+  /// application left the foreground for another cause.
   public var displacedBy: ApplicationKey?
   public var entitlements: [Entitlement]
   public var callbacksPending: Int
-  /// The rest of the background time; nil is unlimited.
+  /// The remaining background time; nil means unlimited.
   public var timeRemaining: Duration?
   public var tasks: [BackgroundTask]
   public var keepAlive: KeepAliveStatus?
   public var managedSockets: Int
-  /// How many system changes are held until the instance is resumed.
+  /// The number of system changes that the daemon delivers when the instance resumes.
   public var heldChanges: Int
   public var priority: ProcessPriority
   /// The percentage of one CPU to which the instance is throttled; nil if it is not.
   public var throttledTo: Int?
-  /// The addresses on which the instance listened when it was last suspended.
+  /// The addresses on which the instance listened at its last suspension.
   public var listening: ListeningReport
 }
 
 /// The status of a keep-alive handler.
 public struct KeepAliveStatus: Equatable, Sendable {
   public var keepAlive: KeepAlive
-  /// When the burst that calls the handler is planned, if nothing changes.
+  /// The planned instant of the burst that calls the handler, if nothing changes.
   public var planned: Instant
 }

@@ -1,5 +1,5 @@
 /// The whole state of the scheduler, from which a restarted daemon continues. Seats, deadlines and
-/// counts follow from the rest and are not stored.
+/// counts are not stored, because they follow from the other values.
 ///
 /// A state that violates an invariant, or whose policy is out of its bounds, is refused.
 extension Scheduler: StoredByForm {

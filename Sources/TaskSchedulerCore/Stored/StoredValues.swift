@@ -70,8 +70,8 @@ extension Optional: Stored where Wrapped: Stored {
 }
 
 extension StoredReader {
-  /// The maximum number of elements for which memory is reserved before they are read, because the
-  /// count in damaged bytes may be any number.
+  /// The maximum number of elements for which memory is reserved before they are read. The count in
+  /// damaged bytes may be any number.
   fileprivate static let reservedMax = 4096
 }
 
@@ -120,7 +120,7 @@ extension Dictionary: Stored where Key: Stored & Comparable, Value: Stored {
   }
 }
 
-/// Stored as a `Dictionary` is.
+/// Stored in the same form as a `Dictionary`.
 extension BoxedDictionary: Stored where Key: Stored & Comparable, Value: Stored {
   init(from reader: inout StoredReader) throws(MalformedBytes) {
     let count = try reader.readCount()

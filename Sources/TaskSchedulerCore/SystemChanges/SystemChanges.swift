@@ -1,11 +1,11 @@
-// System changes (contract §10). A running application hears of each change as it happens. A
-// suspended application hears of the newest change of each kind when it is resumed.
+// System changes (contract §10). A running application receives each change as it happens. A
+// suspended application receives the newest change of each kind when it resumes.
 
 /// The newest change of each kind, in order.
 struct SystemChanges: Equatable, Sendable {
   struct Entry: Equatable {
     var change: SystemChange
-    /// The user whose applications hear of the change; nil is all users.
+    /// The user whose applications receive the change; nil means all users.
     var owner: UserID?
     var number: UInt64
   }
@@ -15,8 +15,7 @@ struct SystemChanges: Equatable, Sendable {
   /// The number of the newest change.
   private(set) var numberLast: UInt64 = 0
 
-  /// Returns how many names of custom changes are remembered for a user, or, with nil, for all
-  /// users.
+  /// Returns how many names of custom changes are stored for a user, or, with nil, for all users.
   private func customCount(of owner: UserID?) -> Int {
     entries.count { $0.change.isCustom && $0.owner == owner }
   }
@@ -25,13 +24,13 @@ struct SystemChanges: Equatable, Sendable {
     entries.firstIndex { $0.change.kind == change.kind && $0.owner == owner }
   }
 
-  /// Returns whether the change can be remembered. The quota counts each user's names separately,
-  /// so that no user can use up another's.
+  /// Returns whether the change can be stored. The quota counts each user's names separately, so
+  /// that no user can exhaust the quota of another.
   func hasRoom(for change: SystemChange, for owner: UserID?, customMax: Int) -> Bool {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
 
-  /// Removes the custom changes up to a number, which every application has heard of.
+  /// Removes the custom changes up to a number, which every application has received.
   mutating func forgetNames(upTo number: UInt64) {
     entries.removeAll { $0.change.isCustom && $0.number <= number }
   }
@@ -46,7 +45,7 @@ struct SystemChanges: Equatable, Sendable {
   func since(_ number: UInt64, for owner: UserID) -> [SystemChange] {
     if number == numberLast { return [] }
     let missed = entries.filter { $0.number > number && ($0.owner == nil || $0.owner == owner) }
-    // A change for all users may have been replaced by one for this user, or the reverse.
+    // A change for this user may have replaced one for all users, or the reverse.
     return missed.filter { entry in
       !missed.contains { $0.change.kind == entry.change.kind && $0.number > entry.number }
     }.map(\.change)

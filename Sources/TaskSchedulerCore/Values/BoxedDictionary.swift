@@ -1,7 +1,7 @@
 /// A dictionary of large values that stores each value in a separate allocation.
 ///
 /// The hash table of a `Dictionary` is a quarter to five eighths empty, and is copied when it
-/// grows. With large values in the table, the empty entries waste up to twice the size of the
+/// grows. With large values in the table, the empty entries would waste up to twice the size of the
 /// values. This table contains references instead. The type has value semantics.
 struct BoxedDictionary<Key: Hashable, Value> {
   final class Box {
@@ -95,7 +95,7 @@ extension BoxedDictionary: Equatable where Value: Equatable {
   }
 }
 
-// Sendable: a box is changed only while a single dictionary refers to it.
+// It is Sendable, because a box changes only while a single dictionary refers to it.
 extension BoxedDictionary.Box: @unchecked Sendable where Value: Sendable {}
 extension BoxedDictionary: Sendable where Key: Sendable, Value: Sendable {}
 extension BoxedDictionary.Values: Sendable where Key: Sendable, Value: Sendable {}

@@ -51,8 +51,8 @@ public struct UserID: Hashable, Comparable, Sendable {
 
 /// An application of one user.
 ///
-/// Programs with the same id that two users run are two applications. So no user can impersonate
-/// the application of another user.
+/// If two users run programs with the same id, these are two applications. No user can therefore
+/// impersonate the application of another user.
 public struct ApplicationKey: Hashable, Comparable, Sendable {
   public let id: ApplicationID
   public let owner: UserID

@@ -2,8 +2,8 @@ import HeapModule
 
 /// A set of values, each with an id, that finds the least value.
 ///
-/// A change costs O(log n). The heap keeps outdated entries until they come to its top, and is
-/// rebuilt when they outnumber the current entries.
+/// A change costs O(log n). The heap keeps outdated entries until they reach its top. It is rebuilt
+/// when the outdated entries outnumber the current ones.
 struct IndexedPriorityQueue<
   ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable
 >: Sendable {

@@ -1,9 +1,9 @@
-/// Escapes untrusted text, such as that of applications, users and files, for terminals, logs and
+/// Escapes untrusted text, such as text from applications, users and files, for terminals, logs and
 /// messages.
 ///
-/// This type alone decides which characters are escaped, and how. Characters that control a
-/// terminal, break a line, change the direction of text, or are invisible are written as escape
-/// sequences of C: `\n`, `\x1b`, `\u202e`, `\U000e0041`.
+/// Only this type decides which characters are escaped, and how. It escapes characters that control
+/// a terminal, break a line, change the direction of text, or are invisible. The form is that of
+/// escape sequences in C: `\n`, `\x1b`, `\u202e`, `\U000e0041`.
 package enum PrintableText {
   /// Returns the text with its unprintable characters escaped.
   package static func of(_ text: String) -> String {
@@ -35,9 +35,9 @@ package enum PrintableText {
 
   /// Returns whether a terminal shows the scalar as a visible character.
   ///
-  /// False for the control characters C0, DEL and C1, for line and paragraph separators, and for
-  /// invisible scalars: format characters (directional marks, zero-width characters, tags),
-  /// variation selectors and fillers.
+  /// Returns false for the control characters C0, DEL and C1, and for line and paragraph
+  /// separators. Also returns false for invisible scalars: format characters (directional marks,
+  /// zero-width characters, tags), variation selectors and fillers.
   package static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.value < 0x7f { return scalar.value >= 0x20 }
     // The soft hyphen (U+00AD) is the only invisible scalar from U+00A0 to U+02FF.

@@ -1,4 +1,4 @@
-/// Time spans as systemd writes them (systemd.time(7), "PARSING TIME SPANS").
+/// Time spans in systemd's notation (systemd.time(7), "PARSING TIME SPANS").
 public enum TimeSpan {
   /// The longest span, in nanoseconds: about 292 years. systemd's maximum is 2^64 µs.
   public static let nanosecondsMax = Int64.max
@@ -39,7 +39,7 @@ public enum TimeSpan {
     return termCount > 0 ? .nanoseconds(total) : nil
   }
 
-  /// Returns the span as systemd writes it, with the largest unit first, and exact to the
+  /// Returns the span in systemd's notation, with the largest unit first, and exact to the
   /// nanosecond: `1min 30s`. A negative span begins with a minus sign.
   public static func format(_ span: Duration) -> String {
     let (seconds, attoseconds) = span.components

@@ -4,8 +4,8 @@ import LinuxSystem
 import TaskSchedulerCore
 
 /// Wakes a sleeping machine when a keep-alive handler or a notification is due
-/// (CLOCK_BOOTTIME_ALARM). Without permission for the alarm, the machine sleeps on, and what has
-/// become due is handled when it wakes.
+/// (CLOCK_BOOTTIME_ALARM). Without permission for the alarm, the daemon handles a due event when
+/// the machine wakes for another reason.
 final class WakeAlarm {
   private var timer: TimerSource?
   private var armed: Instant?
@@ -19,8 +19,9 @@ final class WakeAlarm {
     } catch {
       log.write(
         .notice,
-        "the machine will not be woken from sleep; keep-alive handlers and notifications that "
-          + "become due during sleep are handled when it wakes. CLOCK_BOOTTIME_ALARM: \(error)")
+        "the daemon cannot wake the machine from sleep; it handles keep-alive handlers and "
+          + "notifications that become due during sleep when the machine wakes. "
+          + "CLOCK_BOOTTIME_ALARM: \(error)")
     }
   }
 

@@ -1,29 +1,30 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A manifest: what the daemon needs to know to launch an application.
+/// A manifest, with everything that the daemon needs to launch an application.
 public struct ApplicationManifest: Equatable, Sendable {
   public var id: ApplicationID
-  /// `name`: The name for people.
+  /// `name`: the name that users see.
   public var displayName: String?
-  /// `command`: The program (an absolute path, or a name to find in PATH) and its arguments; empty
+  /// `command`: the program (an absolute path, or a name to find in PATH) and its arguments; empty
   /// if the daemon cannot launch the application.
   public var command: [String] = []
-  /// `environment`: Variables for the program, in addition to those that the daemon sets.
+  /// `environment`: variables for the program, in addition to those that the daemon sets.
   public var environment: [String: String] = [:]
-  /// `working-directory`: The initial directory; nil for the user's home directory.
+  /// `working-directory`: the directory in which the program starts; nil for the user's home
+  /// directory.
   public var workingDirectory: String?
   /// `background-modes`, in the contract's order.
   public var backgroundModes: [BackgroundMode] = []
-  /// `multitasking`: False if the application opts out of the background.
+  /// `multitasking`: false if the application opts out of running in the background.
   public var multitasking = true
-  /// `user`: The user that the application runs as; nil for the daemon's own user.
+  /// `user`: the user that the application runs as; nil for the daemon's own user.
   public var account: User?
-  /// `seat`: The seat; nil for the seat of the user.
+  /// `seat`: the seat; nil for the seat of the user.
   public var seat: SeatID?
-  /// `suspend-mechanism`: How its processes are stopped; nil for the daemon's setting.
+  /// `suspend-mechanism`: how the daemon suspends the application; nil for the daemon's setting.
   public var suspendMechanism: SuspendMechanism?
-  /// `stop-signal`: The signal that asks the application to exit; SIGTERM by default.
+  /// `stop-signal`: the signal that asks the application to exit; SIGTERM by default.
   public var stopSignal = Signal.terminate
   /// The path of the manifest.
   public var file: String
@@ -48,18 +49,20 @@ public struct ApplicationManifest: Equatable, Sendable {
       stopSignal: stopSignal)
   }
 
-  /// Returns the path of the program: the first element of `command`, searched in the manifest's
-  /// PATH or else in `searchPath` (directories separated by colons). Returns nil if no directory
-  /// contains an executable file of that name, and an absolute path unchanged.
+  /// Returns the path of the program, which is the first element of `command`.
+  ///
+  /// Searches the manifest's PATH, or `searchPath` (directories separated by colons) if the
+  /// manifest sets no PATH. Returns an absolute path unchanged, and nil if no directory contains an
+  /// executable file of that name.
   public func executable(searchPath: String) -> String? {
     guard let program = command.first else { return nil }
     return Self.executable(program, searchPath: environment["PATH"] ?? searchPath)
   }
 
-  /// Returns the path of a program named as in `command`.
+  /// Returns the path of a program that a manifest names in `command`.
   static func executable(_ program: String, searchPath: String) -> String? {
     if program.hasPrefix("/") { return program }
-    // A relative directory would depend on the daemon's working directory.
+    // The result for a relative directory would depend on the daemon's working directory.
     for folder in searchPath.split(separator: ":") where folder.hasPrefix("/") {
       let path = "\(folder)/\(program)"
       if Directory.isExecutableFile(path: path) { return path }

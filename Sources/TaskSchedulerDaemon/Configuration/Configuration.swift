@@ -1,13 +1,18 @@
 import TaskSchedulerCore
 
-/// Everything that is read from files: the daemon's options, the limits and the manifests.
+/// Everything that the daemon reads from its files: its options, the limits and the manifests.
 public struct Configuration: Equatable, Sendable {
   public var options = DaemonOptions()
   public var policy = Policy()
-  /// The manifests in force, by id.
+  /// The effective manifests, by id.
   public var manifests: [ApplicationID: ApplicationManifest] = [:]
   /// The source of each setting that a file sets, by the setting's full name.
   public var sources: [String: SettingSource] = [:]
+
+  /// The number of manifests with its noun: `1 manifest`.
+  public var manifestCount: String {
+    "\(manifests.count) manifest\(manifests.count == 1 ? "" : "s")"
+  }
 
   /// Creates the built-in defaults.
   public init() {}

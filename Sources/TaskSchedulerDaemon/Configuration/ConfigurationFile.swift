@@ -8,7 +8,7 @@ enum ConfigurationFile {
   /// The content of a path.
   enum Content {
     case missing
-    /// An empty file or a link to /dev/null, which masks files of the same name in directories of
+    /// An empty file or a link to /dev/null. It hides files of the same name in directories of
     /// lower precedence.
     case masked
     case file(BoundedFile)

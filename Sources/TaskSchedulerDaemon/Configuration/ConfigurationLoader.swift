@@ -5,8 +5,8 @@ import TaskSchedulerWire
 extension Configuration {
   /// Reads all files, starting from the defaults.
   ///
-  /// Returns every problem in every file. If there is one, the caller keeps its previous
-  /// configuration, because the one returned lacks what was refused.
+  /// Returns every problem in every file. If there is a problem, the returned configuration lacks
+  /// the refused settings, so the caller keeps its previous configuration.
   public static func load(
     from paths: ConfigurationPaths
   ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
@@ -52,11 +52,11 @@ struct ConfigurationPrefetch {
   }
 
   var logLevel: LogLevel { settings.configuration.options.logLevel }
-  /// Whether a problem has already been found.
+  /// Whether the files read so far have a problem.
   var hasProblems: Bool { !settings.problems.isEmpty }
 
-  /// Returns the complete configuration once all files have been read; nil after logging each
-  /// problem if there is one.
+  /// Returns the complete configuration after all files have been read. Returns nil if there is a
+  /// problem, and logs each problem.
   func whole(_ log: Log) -> Configuration? {
     let (configuration, problems) = Configuration.join(settings, manifests.value)
     for problem in problems {
@@ -66,16 +66,16 @@ struct ConfigurationPrefetch {
   }
 }
 
-/// Reads `taskschedd.toml` and its drop-ins; later files override earlier ones.
+/// Reads `taskschedd.toml` and its drop-ins. Later files override earlier ones.
 struct SettingsLoader {
   private(set) var configuration = Configuration()
   private(set) var problems: [ConfigurationProblem] = []
 
   private static let fileName = "taskschedd.toml"
 
-  /// Applies the main files, that of the directory with the highest precedence last, and then the
-  /// drop-ins of all directories by name. Of drop-ins with the same name, only the one in the
-  /// directory with the highest precedence is applied.
+  /// Applies the main files, and then the drop-ins of all directories in the order of their names.
+  /// The main file of the directory with the highest precedence comes last. Of several drop-ins
+  /// with the same name, only the one in the directory with the highest precedence applies.
   mutating func load(from paths: ConfigurationPaths) {
     if let file = paths.explicitFile {
       if !applyFile(file) {
@@ -181,8 +181,8 @@ struct SettingsLoader {
     return sentence + "; 'taskctl config' lists all settings"
   }
 
-  /// Checks the relations between limits, and reports each problem at a file that sets one of them.
-  /// Relations that involve a refused limit are skipped.
+  /// Checks the relations between limits, and reports each problem at a file that sets one of the
+  /// limits. Skips relations that involve a refused limit.
   mutating func checkRelations() {
     for sentence in configuration.policy.problems {
       let words = Set(sentence.split { !$0.isLetter }.map(String.init))

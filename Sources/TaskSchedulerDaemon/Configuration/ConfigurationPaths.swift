@@ -9,10 +9,10 @@ public struct ConfigurationPaths: Hashable, Sendable {
   }
 
   public var scope: Scope
-  /// The directories that may contain `taskschedd.toml` and `taskschedd.toml.d/`, by increasing
-  /// precedence.
+  /// The directories that may contain `taskschedd.toml` and `taskschedd.toml.d/`, in the order of
+  /// increasing precedence.
   public var settingDirectories: [String]
-  /// The directories of manifests, by decreasing precedence.
+  /// The directories of manifests, in the order of decreasing precedence.
   public var manifestDirectories: [String]
   /// The directories in `manifestDirectories` that belong to the user. The system's daemon and
   /// users' daemons share the other directories.
@@ -41,8 +41,10 @@ public struct ConfigurationPaths: Hashable, Sendable {
   }
 
   /// Returns the paths of a user's daemon by the XDG base directory specification, with the
-  /// system's paths relative to `root`. As the specification demands, a variable with a relative
-  /// path is ignored. Without the variables and HOME, the user has no directories.
+  /// system's paths relative to `root`.
+  ///
+  /// Ignores a variable that contains a relative path, as the specification demands. Without these
+  /// variables and HOME, the user has no directories.
   public static func user(
     uid: UInt32, environment: [String: String], root: String = "", explicitFile: String? = nil
   ) -> ConfigurationPaths {

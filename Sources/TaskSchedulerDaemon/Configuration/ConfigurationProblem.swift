@@ -8,7 +8,7 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
   public var line: Int?
   /// The key with its table, like `policy.CallbackTimeout`; nil if the problem concerns none.
   public var key: String?
-  /// What is wrong and what would be right.
+  /// A sentence that says what is wrong and what would be right.
   public var message: String
 
   public init(file: String, line: Int? = nil, key: String? = nil, message: String) {

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// How the processes of an instance are stopped.
+/// The mechanism that suspends the processes of an instance.
 public enum SuspendMechanism: String, CaseIterable, Hashable, Sendable {
   /// The freezer if the instance has a cgroup of its own, else signals.
   case auto
@@ -10,15 +10,16 @@ public enum SuspendMechanism: String, CaseIterable, Hashable, Sendable {
   case freezer
 }
 
-/// How the daemon starts programs of manifests.
+/// The mechanism by which the daemon starts the programs of manifests.
 public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
-  /// As a unit if systemd started the daemon as a service, else as a child.
+  /// Starts a program as a unit if systemd started the daemon as a service, and otherwise as a
+  /// child.
   case auto
-  /// As a transient systemd service, in `app-taskschedd.slice` of a user's `app.slice` or in the
-  /// system's `taskschedd.slice`.
+  /// Starts a program as a transient systemd service, in `app-taskschedd.slice` of a user's
+  /// `app.slice` or in the system's `taskschedd.slice`.
   case unit
-  /// As a child of the daemon, within its sandbox, and in a cgroup of its own if the daemon may
-  /// create one.
+  /// Starts a program as a child of the daemon, within its sandbox. The child gets its own cgroup
+  /// if the daemon may create one.
   case child
 }
 
@@ -26,19 +27,19 @@ public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
 public struct DaemonOptions: Hashable, Sendable {
   /// `suspend-mechanism`.
   public var suspendMechanism = SuspendMechanism.auto
-  /// `suspend-timeout`: The time limit for all processes of an instance to stop; then the daemon
-  /// resumes them. Source: this project; stopping takes milliseconds, but seconds for a process in
-  /// an uninterruptible wait for a disk.
+  /// `suspend-timeout`: how long the daemon waits until all processes of an instance have stopped.
+  /// Then it resumes them. Source: this project; stopping takes milliseconds, but seconds for a
+  /// process in an uninterruptible wait for a disk.
   public var suspendTimeout: Duration = .seconds(2)
   /// `launch-mechanism`. Takes effect when the daemon starts.
   public var launchMechanism = LaunchMechanism.auto
-  /// `operator-group`: The group of operators, in addition to root and the daemon's own user; empty
-  /// for none.
+  /// `operator-group`: the group of operators, in addition to root and the daemon's own user; empty
+  /// for no group.
   public var operatorGroup = "taskschedd"
   /// `log-level`.
   public var logLevel = LogLevel.info
   /// `MaxConnectionsPerUser`. Source: this project; 1,000 applications with two connections each,
-  /// and the same number while they reconnect.
+  /// doubled, because old and new connections exist together while the applications reconnect.
   public var connectionsPerUserMax = 4096
   /// `MaxMonitorsPerUser`. The daemon sends each change to every monitor before it serves the next
   /// call. Source: this project; about 0.2 ms for all of them.
@@ -54,21 +55,22 @@ public struct DaemonOptions: Hashable, Sendable {
   /// the event log, on a file system that all users share. Source: this project; a message has at
   /// most 1 MiB and mostly arrives whole.
   public var unfinishedBytesPerUserMax = 4 << 20
-  /// `MaxUnfinishedDescriptorsPerUser`: Descriptors received with unfinished messages, which occupy
-  /// the daemon's table. Source: this project; a call needs one and mostly arrives whole.
+  /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages.
+  /// They occupy the daemon's descriptor table. Source: this project; a call needs one, and most
+  /// calls arrive whole.
   public var unfinishedDescriptorsPerUserMax = 64
 
   /// `background-priority`: whether background applications run with lower priority.
   public var backgroundPriority = true
-  /// `background-nice`: The minimum nice value of background threads. Source: this project; at 15,
-  /// a thread has a thirtieth of the weight of one at 0 (sched(7)).
+  /// `background-nice`: the minimum nice value of background threads. Source: this project; at 15,
+  /// a thread has a thirtieth of the weight of a thread at 0 (sched(7)).
   public var backgroundNice = 15
-  /// `SharedResources`: Files on which an application may not hold a lock when it is suspended.
-  /// Source: contract §12.
+  /// `SharedResources`: files on which an application must hold no lock when the daemon suspends
+  /// it. Source: contract §12.
   public var sharedResources: [String] = []
 
-  /// The weight of a control group that corresponds to `backgroundNice`, in percent: each step of
-  /// nice is a factor of 1.25 (sched(7)).
+  /// The weight of a control group that corresponds to `backgroundNice`, in percent. Each step of
+  /// the nice value is a factor of 1.25 (sched(7)).
   public var backgroundWeight: Int {
     max(1, Int((0..<backgroundNice).reduce(100.0) { weight, _ in weight / 1.25 }.rounded()))
   }

@@ -6,7 +6,7 @@ struct ManifestLoader {
   private let paths: ConfigurationPaths
   private(set) var manifests: [ApplicationID: ApplicationManifest] = [:]
   private(set) var problems: [ConfigurationProblem] = []
-  /// Names already defined or masked by a directory of higher precedence.
+  /// The names that a directory of higher precedence already defines or hides.
   private var taken: Set<String> = []
 
   private static let suffix = ".toml"
@@ -57,7 +57,7 @@ struct ManifestLoader {
     let (document, syntaxProblems) = TOMLDocument.parse(bytes, file: path)
     problems += syntaxProblems
     guard let document else { return }
-    // In a shared directory, manifests that name a user are meant for the system's daemon only.
+    // In a shared directory, only the system's daemon uses manifests that name a user.
     if paths.scope == .user, !paths.ownManifestDirectories.contains(folder),
       document.root[ManifestReader.Key.user.rawValue] != nil
     {
@@ -68,7 +68,7 @@ struct ManifestLoader {
     if found.isEmpty { manifests[id] = manifest }
   }
 
-  /// Returns why the manifests of a directory cannot be trusted; nil if they can.
+  /// Returns the reason why the daemon does not trust the manifests of a directory; nil if it does.
   private func reasonToDistrust(ofDirectory folder: String) -> String? {
     guard let facts = FileStatus(path: folder) else {
       return "could not be examined; running its manifests would be unsafe"
@@ -76,8 +76,8 @@ struct ManifestLoader {
     return reasonToDistrust(of: facts)
   }
 
-  /// Returns why a file cannot be trusted; nil if it can. If the file is a link out of its
-  /// directory, every directory above its target is checked, too.
+  /// Returns the reason why the daemon does not trust a file; nil if it does. If the file is a link
+  /// out of its directory, every directory above the link's target is checked too.
   private func reasonToDistrust(of facts: FileStatus, path: String, in folder: String) -> String? {
     if let reason = reasonToDistrust(of: facts) { return reason }
     guard Directory.isLink(path: path) else { return nil }

@@ -2,12 +2,12 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The group whose members are operators (`operator-group`, contract §16), which may be created,
-/// removed or renumbered while the daemon runs.
+/// The group of the operators (`operator-group`, contract §16). An administrator may create, remove
+/// or renumber the group while the daemon runs.
 ///
 /// The daemon asks the name services when it reads the setting. Afterwards it reads only the file
-/// of groups, when that has changed: a slow name service would keep all clients waiting. A reload
-/// makes the daemon ask the name services again.
+/// of groups, when the file has changed, because a slow name service would block all clients. A
+/// reload makes the daemon ask the name services again.
 final class OperatorGroup {
   /// Identifies a version of the file, which `groupadd` replaces.
   private struct FileState: Equatable {
@@ -34,8 +34,8 @@ final class OperatorGroup {
   private var state: FileState?
 
   /// - Parameters:
-  ///   - name: empty for none.
-  ///   - path: the file of groups (group(5)).
+  ///   - name: The name of the group; empty for no group.
+  ///   - path: The file of groups (group(5)).
   init(named name: String, path: String = "/etc/group") {
     self.name = name
     self.path = path
@@ -53,7 +53,7 @@ final class OperatorGroup {
 
   /// Reads the file again if it has changed.
   ///
-  /// - Returns: whether the group has another id now.
+  /// - Returns: Whether the id of the group has changed.
   @discardableResult
   func refresh() -> Bool {
     guard !name.isEmpty else { return false }
@@ -69,9 +69,10 @@ final class OperatorGroup {
 }
 
 extension Configuration {
-  /// Returns the settings that are valid but probably not intended.
+  /// Returns a warning for each setting that is valid but probably not intended.
   ///
-  /// - Parameter scope: Only its own user connects to a user's daemon, so its group has no effect.
+  /// - Parameter scope: The kind of daemon. Only its own user connects to a user's daemon, so the
+  ///   group has no effect there.
   public func warnings(scope: ConfigurationPaths.Scope) -> [ConfigurationProblem] {
     warnings(
       scope: scope, hasGroup: OperatorGroup(named: options.operatorGroup).current != nil)

@@ -1,9 +1,10 @@
 /// The problems of one file, in the order of its lines.
 ///
-/// Only the first ones get a message: a file of 1 MiB may contain tens of thousands of problems,
-/// and a suggestion takes a comparison with every known key.
+/// Only the first problems get a message. A file of 1 MiB may contain tens of thousands of
+/// problems, and each suggestion requires a comparison with every known key.
 struct ProblemList {
-  /// The number of problems per file that get a message; the others are counted.
+  /// The number of problems per file that get a message. For the others, the list reports only
+  /// their number.
   static let toldMax = 100
 
   private let file: String
@@ -22,7 +23,7 @@ struct ProblemList {
     found.append((line, key, message))
   }
 
-  /// The first problems, and one more with the number of the others.
+  /// The first problems; if there are more, a last entry counts the rest.
   var told: [ConfigurationProblem] {
     let ordered = found.sorted { ($0.line ?? 0, $0.key ?? "") < ($1.line ?? 0, $1.key ?? "") }
     let told = ordered.prefix(Self.toldMax).map {
@@ -31,7 +32,7 @@ struct ProblemList {
     return told + Self.rest(of: found.count, in: file)
   }
 
-  /// Returns the problem that counts those beyond the first, if there are any.
+  /// Returns a problem that reports the number of further problems; empty if there are none.
   static func rest(of count: Int, in file: String) -> [ConfigurationProblem] {
     guard count > toldMax else { return [] }
     return [ConfigurationProblem(file: file, message: "and \(count - toldMax) more problems")]

@@ -36,7 +36,8 @@ public struct SettingDescription: Sendable {
     read(configuration).tomlText
   }
 
-  /// Stores the value of `node` in `configuration`, which stays unchanged if the value is refused.
+  /// Stores the value of `node` in `configuration`. A refused value leaves `configuration`
+  /// unchanged.
   public func set(
     _ node: TOMLNode, in configuration: inout Configuration
   ) throws(SettingRefusal) {
@@ -51,38 +52,39 @@ extension SettingDescription {
   private static let daemonSettings: [SettingDescription] = [
     .choice(
       "suspend-mechanism", \.options.suspendMechanism,
-      "How the processes of an application are stopped: with the freezer of their cgroup, with "
-        + "signals, or with the freezer if they have a cgroup of their own (auto)."),
+      "How the daemon suspends the processes of an application: with the freezer of their "
+        + "control group (freezer), with SIGSTOP (signal), or with the freezer if they have a "
+        + "control group of their own (auto)."),
     .timeSpan(
       .daemon, "suspend-timeout", \.options.suspendTimeout, .milliseconds(10) ... .seconds(60),
-      "The time limit for all processes of an application to stop. Then the daemon resumes them, "
-        + "logs the failure, and tries again later."),
+      "How long the daemon waits until all processes of an application have stopped. Then it "
+        + "resumes them, logs the failure, and tries again after SuspendRetryInterval."),
     .choice(
       "launch-mechanism", \.options.launchMechanism,
-      "How the programs of manifests are started: as transient systemd services (unit), as "
-        + "children of the daemon (child), or as services if systemd started the daemon (auto). "
+      "How the daemon starts the programs of manifests: as transient services of systemd (unit), "
+        + "as its own children (child), or as services if systemd started the daemon (auto). "
         + "Takes effect when the daemon starts."),
     .policy(.multitaskingSupported, in: .daemon),
     SettingDescription(
       name: "operator-group", section: .daemon, kind: .groupName,
-      summary: "The group whose members may operate every application, as root may; \"\" for none.",
+      summary: "The group whose members may operate every application, as root may. An empty "
+        + "string means no group.",
       read: { .text($0.options.operatorGroup) },
       write: { if case .text(let name) = $1 { $0.options.operatorGroup = name } }),
     SettingDescription(
       name: "background-priority", section: .daemon, kind: .flag,
-      summary: "Whether applications in the background run with lower priority than those in the "
-        + "foreground.",
+      summary: "Whether the daemon lowers the priority of applications in the background.",
       read: { .flag($0.options.backgroundPriority) },
       write: { if case .flag(let flag) = $1 { $0.options.backgroundPriority = flag } }),
     SettingDescription(
       name: "background-nice", section: .daemon, kind: .count(1...19),
-      summary: "The minimum nice value of their threads, or the corresponding weight "
-        + "of their cgroup. Takes effect when an application is sent to the background.",
+      summary: "The minimum nice value of threads in the background, or the corresponding weight "
+        + "of their control group. Takes effect when an application enters the background.",
       read: { .count($0.options.backgroundNice) },
       write: { if case .count(let nice) = $1 { $0.options.backgroundNice = nice } }),
     .choice(
       "log-level", \.options.logLevel,
-      "The lowest level of log records that is written."),
+      "The least severe level that the daemon logs."),
   ]
 
   private static let policySettings: [SettingDescription] =
@@ -93,34 +95,36 @@ extension SettingDescription {
   private static let ownQuotas: [SettingDescription] = [
     .count(
       "MaxConnectionsPerUser", \.options.connectionsPerUserMax, 1...1_000_000,
-      "The number of connections that one user may have open."),
+      "How many connections one user may have open."),
     .count(
       "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
-      "The number of monitors that one user may have of all applications, and of each one."),
+      "How many monitors of all applications one user may have, and how many of each single "
+        + "application."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
-      summary: "The unread bytes at which the daemon closes the connection of a client.",
+      summary: "How many bytes a client may leave unread. Then the daemon closes the connection.",
       read: { .bytes($0.options.queuedBytesPerConnectionMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
     SettingDescription(
       name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
-      summary: "The memory for unfinished messages and unread replies of all connections of one "
-        + "user. The daemon closes a connection that exceeds it.",
+      summary: "How many bytes the unfinished messages and unread replies of one user may take. "
+        + "The daemon closes a connection that exceeds the number.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
     SettingDescription(
       name: "MaxUnfinishedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 30),
-      summary: "The part of that memory for unfinished messages, also kept in the event log.",
+      summary: "How many bytes the unfinished messages of one user may take. The event log stores "
+        + "them too.",
       read: { .bytes($0.options.unfinishedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.unfinishedBytesPerUserMax = bytes } }),
     .count(
       "MaxUnfinishedDescriptorsPerUser", \.options.unfinishedDescriptorsPerUserMax, 8...65536,
-      "The number of file descriptors that one user's unfinished messages may have brought."),
+      "How many file descriptors may come with the unfinished messages of one user."),
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
-      summary: "Files, by absolute path, on which an application may not hold a lock or a lease "
-        + "when it is suspended; the daemon kills it. In users' homes, no absolute links are "
-        + "followed.",
+      summary: "Absolute paths of files. The daemon kills an application that holds a lock or a "
+        + "lease on one of them when the daemon suspends it. The daemon does not follow absolute "
+        + "symbolic links in home directories.",
       read: { .paths($0.options.sharedResources) },
       write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
   ]

@@ -1,7 +1,7 @@
-/// TOML values without quotes or brackets: numbers, true and false (TOML 1.0, "Integer", "Float",
-/// "Boolean").
+/// TOML values without quotes or brackets: numbers, `true` and `false` (TOML 1.0, "Integer",
+/// "Float", "Boolean").
 enum TOMLBareValue {
-  /// Returns whether `text`, with trailing blanks, is such a value. Dates and times are not.
+  /// Returns whether `text`, without trailing blanks, is such a value. Dates and times are not.
   static func isValid(_ text: ArraySlice<UInt8>) -> Bool {
     var rest = text
     while let last = rest.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
@@ -37,8 +37,8 @@ enum TOMLBareValue {
     if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest.removeFirst() }
   }
 
-  /// Takes digits with single underscores between them. Returns nil without digits, and for an
-  /// underscore in any other place.
+  /// Removes digits, with single underscores between them, from the beginning. Returns nil if there
+  /// are no digits, or if an underscore is in another place.
   private static func takeDigits(
     _ rest: inout ArraySlice<UInt8>, radix: Int
   ) -> ArraySlice<UInt8>? {

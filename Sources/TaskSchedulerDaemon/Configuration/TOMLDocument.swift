@@ -34,8 +34,8 @@ public struct TOMLDocument: Sendable {
 
   /// Parses the bytes of a file.
   ///
-  /// - Returns: The document, or nil and every problem found: a byte that is not UTF-8, a NUL,
-  ///   duplicate keys, and the first key with too many parts or the first syntax error.
+  /// - Returns: The document, or nil and the problems. The problems include each invalid byte, each
+  ///   NUL and each duplicate key. After the first syntax error or overlong key, parsing ends.
   public static func parse(
     _ bytes: [UInt8], file: String
   ) -> (document: TOMLDocument?, problems: [ConfigurationProblem]) {

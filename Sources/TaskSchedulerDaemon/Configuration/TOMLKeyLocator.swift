@@ -9,11 +9,11 @@ public enum TOMLPathComponent: Hashable, Sendable {
 /// Finds the line of each key and array element of a TOML document, which the parser does not
 /// report.
 ///
-/// The locator checks the outline of the text: keys, headers, brackets, quotes. A text with a
-/// malformed outline must not reach the parser, because toml++ fails assertions on some (a dot
-/// without a key, an incomplete time of day) and takes hundreds of megabytes for a key of thousands
-/// of parts. Dates and times are refused because no setting is one. Duplicate keys and escaped
-/// NULs, which the parser reports poorly, are collected.
+/// The locator checks the outline of the text: keys, headers, brackets and quotes. A text with a
+/// malformed outline must not reach the parser. toml++ fails assertions on some malformed texts (a
+/// dot without a key, an incomplete time of day). It needs hundreds of megabytes for a key with
+/// thousands of parts. The locator refuses dates and times, because no setting needs them. It also
+/// collects duplicate keys and escaped NULs, which the parser reports poorly.
 public struct TOMLKeyLocator: Sendable {
   /// A key that occurs more than once.
   public struct Duplicate: Hashable, Sendable {
@@ -22,7 +22,7 @@ public struct TOMLKeyLocator: Sendable {
     public var firstLine: Int
   }
 
-  /// A fault of the outline and what was expected in its place.
+  /// A fault of the outline, and the expected text in its place.
   public struct Fault: Hashable, Sendable {
     public var line: Int
     /// The column in bytes, counted from 1.
@@ -37,8 +37,8 @@ public struct TOMLKeyLocator: Sendable {
     public var line: Int
   }
 
-  /// The maximum number of parts of a key: names, including those of its tables, and array indexes.
-  /// No setting has as many.
+  /// The maximum number of parts of a key. The parts are names, including those of its tables, and
+  /// array indexes. No setting has as many.
   public static let partsMax = 16
 
   /// The first key with too many parts; the scan ends there.
@@ -55,7 +55,7 @@ public struct TOMLKeyLocator: Sendable {
   private let text: [UInt8]
   private var position = 0
   private var line = 1
-  /// The paths that a header or a key defines itself, without tables implied by dots.
+  /// The paths that a header or a key defines explicitly, without tables that a dotted key implies.
   private var explicit: Set<[TOMLPathComponent]> = []
   /// The number of tables so far in each array of tables.
   private var tableCounts: [[TOMLPathComponent]: Int] = [:]
@@ -225,7 +225,7 @@ public struct TOMLKeyLocator: Sendable {
     }
   }
 
-  /// Takes a string with its quotes and returns its content; escapes are decoded as far as keys
+  /// Scans a string with its quotes and returns its content. Decodes escapes only as far as keys
   /// need it.
   private mutating func scanString(quote: UInt8, isMultiline: Bool) -> String? {
     let quoteCount = isMultiline ? 3 : 1
@@ -260,7 +260,7 @@ public struct TOMLKeyLocator: Sendable {
   private mutating func scanEscape() -> [UInt8]? {
     position += 1
     guard let letter = peek else { return fail("the quote that ends the string") }
-    // There is no such escape, and TOMLKit's parser fails on some of these characters.
+    // TOML has no such escape, and TOMLKit's parser fails on some of these characters.
     guard letter < 0x80 else {
       let found = String(decoding: text[position...].prefix(4), as: UTF8.self).prefix(1)
       return fail(
@@ -292,13 +292,13 @@ public struct TOMLKeyLocator: Sendable {
 
   private var peek: UInt8? { position < text.count ? text[position] : nil }
 
-  /// Takes a mark and the blanks before it, if it comes next.
+  /// Skips blanks, and the mark after them. Returns false if another character comes next.
   private mutating func take(_ mark: Unicode.Scalar) -> Bool {
     skipSpaces()
     return takeNow(mark)
   }
 
-  /// Takes a mark if it is the next character.
+  /// Skips the mark if it is the next character.
   private mutating func takeNow(_ mark: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: mark) else { return false }
     position += 1

@@ -6,11 +6,11 @@ import TaskSchedulerWire
 /// Carries out the scheduler's effects.
 final class EffectRunner: EffectHandler {
   private let subsystems: Subsystems
-  /// Reads what an application has written before a limit is enforced.
+  /// Reads the unread messages of an application before the scheduler enforces a limit.
   private let limitCheck: LimitCheck
   private let timer: DeadlineTimer
   private let eventLog: EventLog
-  /// The state that systemd shows of the daemon; nil without a service manager.
+  /// The status text that `systemctl status` shows; nil without a service manager.
   private let serviceStatus: ServiceStatus?
   private let log: Log
   private let post: (Event) -> Void
@@ -134,7 +134,7 @@ final class EffectRunner: EffectHandler {
   }
 
   private func answer(_ request: RequestID, _ reply: TaskSchedulerCore.Reply) {
-    // The stream is the instance's before its first event can be sent.
+    // The instance must own the stream before the first event is sent.
     if case .registered(let registration) = reply,
       let connection = subsystems.requests.connection(of: request)
     {
@@ -144,18 +144,18 @@ final class EffectRunner: EffectHandler {
   }
 
   private func manage(_ id: InstanceID, _ leader: Leader, _ key: ApplicationKey) {
-    // This daemon took it over from a previous one, which had begun to carry out this effect.
+    // A previous daemon had begun to carry out this effect, and this daemon took over the process.
     if processes[id] != nil { return }
     guard let details = subsystems.launches.take(leader) else {
-      // It terminated before this daemon could take it over.
+      // The process ended before this daemon could take it over.
       return post(.process(.leaderExited(id, .unknown)))
     }
     do throws(SystemError) {
       try processes.manage(
         id, of: key.id.name, leader: details.process, uid: details.uid, origin: details.origin)
     } catch {
-      // The daemon would not learn when the process terminates.
-      log.write(.error, "cannot monitor process \(leader.pid), so it is released: \(error)")
+      // Without a pidfd, the daemon would not notice the end of the process.
+      log.write(.error, "cannot monitor process \(leader.pid); releasing it: \(error)")
       post(.process(.leaderExited(id, .unknown)))
     }
   }

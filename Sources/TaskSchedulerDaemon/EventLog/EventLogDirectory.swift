@@ -2,14 +2,15 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerEventLog
 
-/// The directory of the event logs. Each is a file `event-log.NUMBER`, and the highest is in force.
+/// The directory of the event logs. Each is a file `event-log.NUMBER`; the one with the highest
+/// number is current.
 ///
-/// The daemon writes a new event log under another name, and renames it when it is complete. So one
-/// complete event log exists whenever the daemon dies. The file of the previous event log becomes
-/// `spare`, and the next one is written into it. So the daemon can write the next event log even if
-/// the file system is full.
+/// The daemon writes a new event log under another name, and renames it when it is complete.
+/// Therefore one complete event log exists whenever the daemon dies. The file of the previous event
+/// log becomes `spare`, and the daemon writes the next event log into it. Therefore the daemon can
+/// write the next event log even if the file system is full.
 final class EventLogDirectory: EventLogFiles {
-  /// The failure if another user could write the state that the daemon would take over.
+  /// The failure if another user could write the state that the daemon takes over.
   struct Untrusted: Error, CustomStringConvertible {
     var path: String
     var reason: String
@@ -41,8 +42,9 @@ final class EventLogDirectory: EventLogFiles {
     self.lock = lock
   }
 
-  /// Returns why the daemon may not take over the state in the directory; nil if it may. Another
-  /// user with write access could name processes there that the daemon would stop or kill.
+  /// Returns the reason why the daemon must not take over the state in the directory; nil if it
+  /// may. Another user with write access could name processes there that the daemon would then stop
+  /// or kill.
   private static func reasonToDistrust(of path: String) -> String? {
     let own = Users.effectiveUID
     let wanted = own == 0 ? "root" : "root or user \(own)"
@@ -92,8 +94,8 @@ final class EventLogDirectory: EventLogFiles {
     }
   }
 
-  /// Rounds a length up to a step. So the file of one event log is long enough for another one of
-  /// nearly the same length.
+  /// Rounds a length up to a step, so that the file of one event log is long enough for another
+  /// event log of nearly the same length.
   private static func length(of bytesCount: Int) -> Int {
     let step = 32 << 10
     return (bytesCount + step - 1) / step * step
@@ -125,7 +127,7 @@ final class EventLogDirectory: EventLogFiles {
     return facts.bytesCount
   }
 
-  /// - Throws: ENOSPC or EDQUOT. A shorter spare file stays.
+  /// - Throws: ENOSPC or EDQUOT. If a spare file exists, it keeps its length.
   func keepSpare(bytesCount: Int) throws(SystemError) {
     let bytesCount = Self.length(of: bytesCount)
     guard spareBytesCount < bytesCount else { return }
@@ -135,8 +137,8 @@ final class EventLogDirectory: EventLogFiles {
     try Directory.rename(path, to: sparePath)
   }
 
-  /// Keeps an unusable event log for people to examine. Removes the one that was set aside before.
-  /// Returns the new path.
+  /// Renames an unusable event log, so that an operator can examine it. Removes the event log that
+  /// was set aside before. Returns the new path.
   func setAside(_ number: UInt64) throws(SystemError) -> String {
     let place = "\(path)/refused-event-log"
     try Directory.rename(self.path(of: number), to: place)

@@ -3,9 +3,9 @@ import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 extension EventLog {
-  /// Begins an event log in an empty directory, and reports its problems to the log.
+  /// Begins an event log in an empty directory, and logs its problems.
   ///
-  /// - Parameter directory: nil stores no event.
+  /// - Parameter directory: The directory; nil to store no events.
   convenience init(
     _ directory: EventLogDirectory?, boot: BootID, scheduler: Scheduler, at now: Instant, log: Log
   ) {
@@ -16,7 +16,7 @@ extension EventLog {
 }
 
 extension Log {
-  /// Reports a change of what the event log can promise.
+  /// Logs whether the event log can store events.
   func write(_ condition: EventLogCondition) {
     switch condition {
     case .behind(let problem):

@@ -4,10 +4,10 @@ import TaskSchedulerEventLog
 
 /// Reads the records of an event log on another thread, before the daemon needs them.
 ///
-/// Most of the time of a restart goes into reading. The thread reads the state and the records
-/// while the daemon takes over descriptors and handles the first records.
+/// Reading takes most of the time of a restart. The thread reads the state and the records while
+/// the daemon takes over descriptors and handles the first records.
 final class RecordPrefetch: RecordSource {
-  /// The number of records that the thread hands over at a time.
+  /// The number of records that the thread passes to the daemon at a time.
   private static let batchCount = 64
 
   typealias Record = (entry: EventLogEntry, end: Int)
@@ -21,8 +21,8 @@ final class RecordPrefetch: RecordSource {
     var damage: EventLogDamage?
   }
 
-  /// The reader. The creator of this object owns its bytes, and keeps them until the thread is
-  /// done.
+  /// The reader. The creator of this object owns the reader's bytes, and keeps them until the
+  /// thread ends.
   private struct Reader: @unchecked Sendable {
     var records: RecordReader
   }
@@ -32,7 +32,8 @@ final class RecordPrefetch: RecordSource {
   private var taken: ArraySlice<Record> = []
   private(set) var damage: EventLogDamage?
 
-  /// Begins to read. If no thread is available, records are read when they are taken.
+  /// Begins to read. If the system cannot create a thread, each record is read when the daemon
+  /// needs it.
   static func begin(_ records: RecordReader) -> any RecordSource {
     if let prefetch = try? RecordPrefetch(records) { return prefetch }
     return records
@@ -65,14 +66,14 @@ final class RecordPrefetch: RecordSource {
     self.shared = shared
   }
 
-  /// Waits until the thread is done.
+  /// Waits until the thread ends.
   deinit {
     shared.change { $0.isAbandoned = true }
     shared.wait { $0.isOver ? () : nil }
   }
 
-  /// In a function of its own, so that the thread keeps no reference. The only holder of a value
-  /// changes it in place, without a copy.
+  /// Runs on the thread. A separate function makes sure that the thread keeps no reference: a value
+  /// with a single reference changes in place, without a copy.
   private static func readDaemonState(_ records: RecordReader, _ shared: SharedValue<Progress>) {
     let held = records.daemonState()
     shared.change { $0.held = held }

@@ -11,8 +11,8 @@ struct ChildProcessStarter: ProgramStarter {
   let groups: InstanceGroups?
   let starting: Set<String> = []
 
-  /// - Parameter openFilesSoft: The limit that programs start with, in case the daemon raised its
-  ///   own.
+  /// - Parameter openFilesSoft: The soft limit on open files of started programs. The daemon may
+  ///   have raised its own limit.
   init(proc: ProcFS, openFilesSoft: UInt64) {
     self.proc = proc
     self.openFilesSoft = openFilesSoft
@@ -62,7 +62,8 @@ struct ChildProcessStarter: ProgramStarter {
     let process: ProcessHandle
     do {
       group = try placed(child.pid, program.manifest.id, id)
-      // Before the program runs: the daemon could neither suspend nor kill it without a pidfd.
+      // The daemon opens the pidfd before the program runs. Without it, the daemon could neither
+      // suspend nor kill the program.
       process = try ProcessHandle(child.pidfd.duplicate(), in: proc)
     } catch {
       child.abandon()
@@ -81,7 +82,7 @@ struct ChildProcessStarter: ProgramStarter {
     }
   }
 
-  /// Moves a child that has not run yet to a control group of its own.
+  /// Moves a child that has executed no program yet to a control group of its own.
   private func placed(
     _ pid: Int32, _ application: ApplicationID, _ id: InstanceID
   ) throws(SystemError) -> ControlGroup? {
@@ -95,8 +96,8 @@ struct ChildProcessStarter: ProgramStarter {
     return own
   }
 
-  /// Opens the output of a program: the journal, under the application's name. Without a journal,
-  /// the program writes to the daemon's standard error.
+  /// Opens the output of a program: the journal, with the application's name as the identifier.
+  /// Without a journal, the program writes to the daemon's standard error.
   private static func output(of id: ApplicationID) throws(SystemError) -> FileDescriptor {
     let descriptor = sd_journal_stream_fd(id.name, LOG_INFO, 1)
     if descriptor >= 0 { return FileDescriptor(taking: descriptor) }

@@ -2,8 +2,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Programs that an earlier daemon launched and that still run, without an event log that names
-/// them. The environment that the earlier daemon gave them identifies them.
+/// Programs that an earlier daemon launched, that still run, and that no event log names. The
+/// daemon recognizes them by the environment that the earlier daemon gave them.
 struct EarlierLaunches {
   /// The variable that only launched programs have, with the reason of the launch.
   static let reasonName = "TASKSCHEDD_LAUNCH_REASON"
@@ -12,8 +12,8 @@ struct EarlierLaunches {
   let markers: EnvironmentMarkers
   let proc: ProcFS
 
-  /// Returns the oldest process of each instance. If the application is about to be launched, the
-  /// daemon manages that process again instead.
+  /// Returns the oldest process of each instance. If the application is launched again, the daemon
+  /// manages that process instead of starting another one.
   func leaders() -> [Leader: DaemonState.Instance] {
     var first: [String: ProcessStat] = [:]
     for pid in (try? proc.pids()) ?? [] {

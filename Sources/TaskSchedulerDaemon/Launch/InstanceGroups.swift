@@ -5,9 +5,9 @@ import TaskSchedulerCore
 /// The control groups of launched instances. They are below the daemon's own group, or belong to
 /// the instances' units.
 ///
-/// A group below the daemon's own is named `APPLICATION.PID-INSTANCE`, with the daemon's pid. Each
-/// daemon numbers instances from the beginning. A daemon that was killed leaves groups behind, and
-/// a later daemon may have the same pid.
+/// The name of a group below the daemon's own is `APPLICATION.PID-INSTANCE`, with the daemon's pid.
+/// The name alone does not identify an instance: each daemon numbers instances from 1, and a later
+/// daemon may have the pid of a killed one.
 struct InstanceGroups {
   /// The daemon's own group, or the slice of the units.
   let parent: ControlGroup
@@ -15,8 +15,8 @@ struct InstanceGroups {
   let areUnits: Bool
 
   /// - Parameter own: The daemon's control group.
-  /// - Returns: nil if the group is not delegated to the daemon, or contains other processes. Then
-  ///   it is a session's group, which no service manager created for the daemon.
+  /// - Returns: nil if systemd has not delegated the group to the daemon, or if the group contains
+  ///   other processes. Such a group belongs to a session.
   init?(below own: ControlGroup) {
     let processes = try? own.processes(recursively: false)
     guard own.isDelegated, processes == [getpid()] else { return nil }
@@ -35,7 +35,7 @@ struct InstanceGroups {
     InstanceUnits.isInstance(group.name)
   }
 
-  /// Creates the group of an instance. If an earlier group has the name, uses the next free name.
+  /// Creates the group of an instance. If the name is taken, uses the next free name.
   func make(
     for application: ApplicationID, _ id: InstanceID
   ) throws(SystemError) -> ControlGroup {
@@ -53,15 +53,15 @@ struct InstanceGroups {
     }
   }
 
-  /// Releases what an earlier daemon left. Resumes the processes that it suspended, because no
-  /// daemon manages them any more. Removes groups without processes.
+  /// Releases the groups of earlier daemons. Resumes the processes that they suspended, because no
+  /// daemon manages these processes any more. Removes groups without processes.
   ///
   /// - Parameters:
-  ///   - held: The paths of groups that were taken over.
-  ///   - relaunched: Instances that are launched again. Their remaining processes are killed.
+  ///   - held: The paths of groups that this daemon took over.
+  ///   - relaunched: Instances that are launched again. The remaining processes of these instances
+  ///     are killed.
   /// - Returns: The names of the groups that still have processes, and the failures. A failure in
-  ///   one
-  ///   group does not stop the release of others.
+  ///   one group does not stop the release of others.
   func releaseLeftovers(
     in proc: ProcFS, held: Set<String>, relaunched: Set<InstanceID>
   ) throws(SystemError) -> (inUse: [String], failures: [SystemError]) {
@@ -88,11 +88,12 @@ struct InstanceGroups {
     return (inUse.sorted(), failures)
   }
 
-  /// Resumes all processes of a group that a daemon created. Only a daemon stops them.
+  /// Resumes all processes of a group that a daemon created. No other program stops processes
+  /// there.
   private static func continueAll(of group: ControlGroup, in proc: ProcFS) throws(SystemError) {
     for pid in try group.processes() where pid > 0 {
-      // The pid may have been reused since the look. The daemon holds the process, and then checks
-      // that it is in the group.
+      // The kernel may have reused the pid since it was read. With the pidfd open, the daemon can
+      // check that the process is in the group.
       guard let process = try PIDFD.open(pid),
         try ControlGroup.of(pid, in: proc).map({ $0.path }).map({
           $0 == group.path || $0.hasPrefix(group.path + "/")
@@ -102,7 +103,8 @@ struct InstanceGroups {
     }
   }
 
-  /// Returns whether a name is that of a group of this instance, from `make` or from systemd.
+  /// Returns whether a group with this name belongs to the instance. The name comes from `make` or
+  /// from systemd.
   static func isGroup(_ name: String, of id: InstanceID) -> Bool {
     if let instance = InstanceUnits.instance(of: name) { return instance == id }
     guard isInstance(name), let dot = name.lastIndex(of: ".") else { return false }

@@ -1,17 +1,17 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The names of the units that applications are launched in, and their control groups.
+/// The names of the units in which the daemon launches applications, and their control groups.
 ///
 /// A unit is named `app-taskschedd-APPLICATION@INSTANCE-NUMBER.service`, in the form that desktops
 /// use (`app-LAUNCHER-APPLICATION@RANDOM`). The number is random, because a daemon without its
-/// event log numbers instances from the beginning.
+/// event log numbers instances from 1 again.
 enum InstanceUnits {
   /// systemd's limit on the length of a unit's name.
   private static let nameBytesMax = 255
   private static let prefix = "app-taskschedd-"
 
-  /// Returns the control group of the slice that contains the daemon's units, and no others. It has
+  /// Returns the control group of the slice that contains only the daemon's units. The group has
   /// the name of the slice.
   ///
   /// - Parameter unit: The control group of the daemon's own service, below that of its manager and
@@ -35,12 +35,12 @@ enum InstanceUnits {
     let digits = String(generator.next() as UInt64, radix: 16)
     let number = String(repeating: "0", count: 16 - digits.count) + digits
     let end = "@\(id.number)-\(number).service"
-    // In names of this form a dash separates the parts.
+    // In names of this form, a dash separates the parts.
     let escaped = application.name.split(separator: "-", omittingEmptySubsequences: false)
       .joined(separator: "\\x2d")
     let room = nameBytesMax - prefix.utf8.count - end.utf8.count
     guard escaped.utf8.count > room else { return "\(prefix)\(escaped)\(end)" }
-    // Shortens the longest ids. The id is for people; the end makes the name unique.
+    // Only the longest ids are shortened. The id helps users; the end makes the name unique.
     return "\(prefix)\(application.name.split(separator: "-").joined().prefix(room))\(end)"
   }
 
@@ -52,7 +52,8 @@ enum InstanceUnits {
   /// Returns the instance of the unit with this name; nil for names of another form.
   static func instance(of name: String) -> InstanceID? {
     guard name.hasPrefix("app-"), name.hasSuffix(".service") else { return nil }
-    // By bytes, for speed: a starting daemon parses the name of each unit before it serves.
+    // The code compares bytes for speed: a starting daemon parses the name of each unit before it
+    // serves clients.
     let parts = name.utf8.dropFirst("app-".utf8.count).dropLast(".service".utf8.count)
       .split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { return nil }

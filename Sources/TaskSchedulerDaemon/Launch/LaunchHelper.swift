@@ -1,13 +1,13 @@
 import Glibc
 import LinuxSystem
 
-/// The first program in an application's unit. It waits until the daemon holds its process, and
+/// The first program in an application's unit. It waits until the daemon has opened its pidfd, and
 /// then executes the application's program. If the daemon is gone, it exits, so that nothing runs
 /// unmanaged.
 ///
 /// Its standard input is a socket to the daemon. It sends a byte. The daemon answers with a byte
-/// and two files: the order, in memory because every user can read messages on systemd's bus; and a
-/// pipe for a ``Failure``, which exec closes.
+/// and two files. The first file contains the order; it is in memory, because every user can read
+/// messages on systemd's bus. The second is a pipe for a ``Failure``, which exec closes.
 public enum LaunchHelper {
   /// The option that starts the daemon's executable as this program.
   public static let option = "--start-held"
@@ -24,7 +24,7 @@ public enum LaunchHelper {
     var environment: [SystemString]
   }
 
-  /// The step that failed, as it is written to the pipe.
+  /// The failed step, in the form that is written to the pipe.
   struct Failure {
     enum Step: Int32 {
       case directory = 1
@@ -48,7 +48,7 @@ public enum LaunchHelper {
       let nothing = try FileDescriptor.open(reading: "/dev/null")
       try Execution.place(nothing.rawValue, at: STDIN_FILENO)
       let failure = execute(order)
-      // The pipe stays open until exec or the exit, and so tells the daemon when either happens.
+      // The pipe stays open until exec or the exit. Its end thus reports both to the daemon.
       let number = report.take()
       withUnsafeBytes(of: failure) { _ = Glibc.write(number, $0.baseAddress, $0.count) }
     } catch {
@@ -58,7 +58,7 @@ public enum LaunchHelper {
     exit(exitNotStarted)
   }
 
-  /// Returns the files that come with the daemon's byte; none if the daemon is gone.
+  /// Returns the files that come with the daemon's byte; no files if the daemon is gone.
   private static func awaitRelease() throws -> DescriptorBag {
     var byte: UInt8 = 1
     try withUnsafeBytes(of: &byte) { bytes throws(SystemError) in
@@ -88,8 +88,8 @@ public enum LaunchHelper {
 
   // MARK: In the daemon
 
-  /// Tells the process at the other end of `socket` to execute its program. Both files stay open
-  /// here. If the process is gone, its pidfd and the pipe report it.
+  /// Tells the process at the other end of `socket` to execute its program. Both files stay open in
+  /// the daemon. If the process is gone, its pidfd and the pipe report this.
   static func release(_ socket: Int32, order: Int32, report: Int32) throws(SystemError) {
     var byte: UInt8 = 1
     let files = [order, report]
@@ -116,7 +116,8 @@ extension LaunchHelper.Order {
       + environment
   }
 
-  /// - Throws: EINVAL if a string contains a NUL, which no argument of a program can.
+  /// - Throws: EINVAL if a string contains a NUL, which is not possible in an argument of a
+  ///   program.
   func file() throws(SystemError) -> FileDescriptor {
     guard strings.allSatisfy({ !$0.bytes.contains(0) }) else {
       throw SystemError(call: "execve", errno: EINVAL)
@@ -125,7 +126,7 @@ extension LaunchHelper.Order {
       named: "taskschedd-start", holding: strings.flatMap { $0.bytes + [0] })
   }
 
-  /// - Returns: nil if ``file()`` has not written these bytes.
+  /// - Returns: nil if the bytes do not come from ``file()``.
   init?(parsing bytes: [UInt8]) {
     guard bytes.last == 0 else { return nil }
     let strings = bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false)

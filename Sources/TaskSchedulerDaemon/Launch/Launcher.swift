@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts the programs of manifests (contract §8). They run as services of the manager that started
-/// the daemon as a service, or else as children of the daemon.
+/// Starts the programs of manifests (contract §8): as services, if a service manager started the
+/// daemon as its service, and otherwise as children of the daemon.
 final class Launcher {
   /// A running program.
   struct Launched {
@@ -20,18 +20,18 @@ final class Launcher {
 
   private let socketPath: String
   private let starter: any ProgramStarter
-  /// Whether the setting requires units, but there is no manager to start them.
+  /// Whether the setting requires units, but no service manager can start them.
   private let lacksManager: Bool
-  /// The exit status of programs, if only systemd knows it; otherwise nil.
+  /// Reports the exit status of programs, if only systemd knows it; otherwise nil.
   let ends: UnitExits?
 
   /// The control groups of the instances; nil if they have none.
   var groups: InstanceGroups? { starter.groups }
-  /// The paths of the groups of programs that are being started.
+  /// The paths of the groups of programs that the daemon is starting.
   var starting: Set<String> { starter.starting }
 
-  /// - Parameter openFilesSoft: The limit that children start with, in case the daemon raised its
-  ///   own.
+  /// - Parameter openFilesSoft: The soft limit on open files of child programs. The daemon may have
+  ///   raised its own limit.
   init(
     proc: ProcFS, loop: EventLoop, socketPath: String, scope: ConfigurationPaths.Scope,
     mechanism: LaunchMechanism, openFilesSoft: UInt64
@@ -47,8 +47,9 @@ final class Launcher {
   /// Starts the program of a manifest.
   ///
   /// - Parameters:
-  ///   - willRun: See ``ProgramStarter``.
-  ///   - finish: Called once, when the program runs or cannot run, possibly before this returns.
+  ///   - willRun: Called before the program runs; see ``ProgramStarter``.
+  ///   - finish: Called once, when the program runs or cannot run, possibly before this function
+  ///     returns.
   func launch(
     _ manifest: ApplicationManifest, as id: InstanceID, reason: LaunchReason,
     willRun: (Launched) -> Void, _ finish: @escaping (Result<Launched, Failure>) -> Void
@@ -94,7 +95,7 @@ final class Launcher {
       "PATH": Program.searchPath, "HOME": user.home, "USER": user.name, "LOGNAME": user.name,
       "SHELL": user.shell,
     ]
-    // A user's own daemon passes on its session: the bus, the display and the locale.
+    // A program of a user's own daemon inherits the session: the bus, the display and the locale.
     let inherited =
       geteuid() == 0
       ? ["LANG", "LC_ALL"]
@@ -113,7 +114,7 @@ final class Launcher {
     return values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
   }
 
-  /// Returns 128 random bits. They identify descendants as processes of the instance.
+  /// Returns 128 random bits. They identify the instance in the environment of its processes.
   private static func newMarker() -> String {
     var generator = SystemRandomNumberGenerator()
     let halves = [generator.next(), generator.next()] as [UInt64]

@@ -3,27 +3,28 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Launches programs for applications, and holds each process until the scheduler manages it.
+/// Launches programs for applications, and keeps each process until the scheduler manages it.
 ///
-/// A daemon may die at any instant of a launch. Each process is therefore in the event log before
-/// the scheduler receives it, so that the next daemon finds the process and does not start the
-/// program again.
+/// A daemon may die at any instant of a launch. Therefore the event log stores each process before
+/// the scheduler receives it. The next daemon then finds the process and does not start the program
+/// again.
 final class Launches {
-  /// A process that the daemon is about to report to the scheduler.
+  /// A process that the daemon will report to the scheduler.
   struct UnmanagedLeader {
     var process: ProcessHandle
     var uid: UInt32
     var origin: InstanceProcesses.Origin
-    /// The launch that started it, if that is known before its program runs.
+    /// The launch that started the process, if the daemon knows it before the program runs.
     var launch: InstanceID?
   }
 
-  /// The manifests in force, by application.
+  /// The effective manifests, by application.
   var manifests: [ApplicationID: ApplicationManifest] = [:]
-  /// The processes that a stopped scheduler released, and that still run.
+  /// The processes that a stopped scheduler released and that still run.
   private(set) var leftRunning: [Leader: DaemonState.Instance] = [:]
   private var unmanagedLeaders: [Leader: UnmanagedLeader] = [:]
-  /// The launches that are under way or whose outcome the scheduler is receiving.
+  /// The launches that have begun and that the scheduler does not yet know to have succeeded or
+  /// failed.
   private var launching: Set<InstanceID> = []
   private var launched: Set<InstanceID> = []
   private let launcher: Launcher
@@ -47,11 +48,11 @@ final class Launches {
 
   // MARK: Unmanaged leaders
 
-  /// The unmanaged leaders as the event log stores them.
+  /// The arrivals, in the form of the event log.
   var held: [Leader: DaemonState.LeaderDetails] { unmanagedLeaders.mapValues(\.held) }
 
-  /// Stores a leader in the event log. To be called before the event that tells the scheduler of
-  /// the leader.
+  /// Stores a leader in the event log. Call this before the event that reports the leader to the
+  /// scheduler.
   @discardableResult
   func expect(_ unmanaged: UnmanagedLeader) -> Leader {
     let leader = Leader(unmanaged.process.identity)
@@ -72,11 +73,11 @@ final class Launches {
     }
   }
 
-  /// Returns an unmanaged leader, and forgets it.
+  /// Returns the arrival of a leader and removes it.
   func take(_ leader: Leader) -> UnmanagedLeader? { unmanagedLeaders.removeValue(forKey: leader) }
 
-  /// Forgets the processes that the scheduler did not manage. To be called when it has handled all
-  /// events.
+  /// Removes the processes that the scheduler did not manage. Call this when the scheduler has
+  /// handled all events.
   func forgetUnmanagedLeaders() {
     if !unmanagedLeaders.isEmpty { unmanagedLeaders = [:] }
     if !launched.isEmpty {
@@ -88,7 +89,7 @@ final class Launches {
   // MARK: Launches
 
   /// Starts the program of a launch, unless this daemon or a previous one has already started it.
-  /// After an absence the scheduler asks again.
+  /// After a restart the scheduler emits the effect again.
   func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
     guard launching.insert(id).inserted else { return }
     if let leader = started(for: id) ?? takeBack(key) {
@@ -121,15 +122,15 @@ final class Launches {
     post(outcome)
   }
 
-  /// Returns the process that a previous daemon started for a launch, if its program runs.
+  /// Returns the process that a previous daemon started for a launch, if the program runs.
   private func started(for id: InstanceID) -> Leader? {
     guard let (leader, details) = unmanagedLeaders.first(where: { $0.value.launch == id }) else {
       return nil
     }
     let marker = try? proc.environmentValue(leader.pid, of: InstanceMembership.markerName)
     if let marker, marker == details.origin.marker { return leader }
-    // That daemon may have released it as it died: it must not run beside the process of the
-    // repeated launch.
+    // The previous daemon may have told the process to execute the program just before it died. The
+    // process must not run beside the process of the repeated launch.
     _ = try? details.process.pidfd.send(signal: SIGKILL)
     unmanagedLeaders[leader] = nil
     return nil
@@ -137,14 +138,14 @@ final class Launches {
 
   // MARK: Released processes
 
-  /// Remembers the processes that the scheduler releases because it stops.
+  /// Keeps the processes that the scheduler releases because it stops.
   func leaveRunning(_ held: [InstanceID: DaemonState.Instance]) {
     for instance in held.values where instance.release == nil {
       leftRunning[instance.details.leader] = instance
     }
   }
 
-  /// Restores the processes that a previous daemon released, as far as they still run.
+  /// Restores the processes that a previous daemon released and that still run.
   func restoreLeftRunning(_ left: [Leader: DaemonState.Instance]) {
     for (leader, instance) in left {
       let stat = (try? proc.stat(leader.pid)) ?? nil
@@ -171,8 +172,9 @@ final class Launches {
     return processes
   }
 
-  /// Returns the process of an application that a previous daemon released, if it still runs and
-  /// belongs to no instance: an application has at most one running instance.
+  /// Returns the process of an application that a previous daemon released. Returns nil if the
+  /// process has ended, or if it belongs to an instance, because an application has at most one
+  /// running instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
     let left = leftRunning.values.filter {
       $0.application == key.id.name && $0.details.uid == key.owner.uid

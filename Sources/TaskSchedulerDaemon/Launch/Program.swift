@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A program to start: its manifest, and what the daemon adds.
+/// A program to start: its manifest, and the properties that the daemon adds.
 struct Program {
   var manifest: ApplicationManifest
   /// The user that it runs as.
@@ -11,12 +11,14 @@ struct Program {
   /// The value of TASKSCHEDD_INSTANCE in the environment.
   var marker: String
 
-  /// The directories in which to find a program that a manifest names without a directory.
+  /// The directories in which the daemon searches for a program that a manifest names without a
+  /// directory.
   static let searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
   var directory: String { manifest.workingDirectory ?? user.home }
 
-  /// Returns the properties of its processes that are known once it runs.
+  /// Returns the properties of the instance's processes, which the daemon knows when the program
+  /// runs.
   func origin(in group: ControlGroup?) -> InstanceProcesses.Origin {
     InstanceProcesses.Origin(
       group: group, marker: marker, mechanism: manifest.suspendMechanism, isLaunched: true)
@@ -33,16 +35,17 @@ protocol ProgramStarter {
   /// The control groups of the started programs; nil if they have none of their own.
   var groups: InstanceGroups? { get }
 
-  /// The paths of the groups of programs that are being started.
+  /// The paths of the groups of programs that this mechanism is starting.
   var starting: Set<String> { get }
 
-  /// Starts a program that does not run one instruction before the daemon holds its process.
+  /// Starts a program. The program executes no instruction before the daemon has opened a pidfd of
+  /// its process.
   ///
   /// - Parameters:
-  ///   - willRun: Called before that first instruction, unless the next daemon finds the process by
-  ///     the
-  ///   control group of its unit. Otherwise only this daemon's memory names the process.
-  ///   - finish: Called once, when the program runs or cannot run, possibly before this returns.
+  ///   - willRun: Called before the first instruction, unless the next daemon can find the process
+  ///     by the control group of its unit. Otherwise only this daemon would know the process.
+  ///   - finish: Called once, when the program runs or cannot run, possibly before this function
+  ///     returns.
   func start(
     _ program: Program, as id: InstanceID, willRun: (Launcher.Launched) -> Void,
     _ finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void)

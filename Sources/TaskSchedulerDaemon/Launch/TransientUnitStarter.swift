@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts programs as services of the manager that started the daemon as a service. They run
-/// outside the daemon's sandbox, each in a unit and a control group of its own.
+/// Starts programs as services, if a service manager started the daemon as its service. The
+/// programs run outside the daemon's sandbox, each in a unit and a control group of its own.
 ///
 /// The unit executes ``LaunchHelper``, which executes the program when the daemon tells it to.
 final class TransientUnitStarter: ProgramStarter {
@@ -12,19 +12,19 @@ final class TransientUnitStarter: ProgramStarter {
   private let proc: ProcFS
   private let loop: EventLoop
   private let manager: SystemdManager
-  /// The slice that contains the daemon's units, and no others.
+  /// The slice that contains only the daemon's units.
   private let slice: ControlGroup
-  /// Whether units run as the users that manifests name.
+  /// Whether the units run as the users that the manifests name.
   private let namesUsers: Bool
   /// The daemon's executable, which the unit executes.
   private let executable: String
-  /// The exit status of programs; nil if the kernel reports it.
+  /// Reports the exit status of programs; nil if the kernel reports it.
   let ends: UnitExits?
   private var starts: [InstanceID: TransientUnitStart] = [:]
 
   var starting: Set<String> { Set(starts.values.map(\.group.path)) }
 
-  /// - Returns: nil if no manager started the daemon as its service.
+  /// - Returns: nil if no service manager started the daemon as its service.
   init?(proc: ProcFS, loop: EventLoop, scope: ConfigurationPaths.Scope) throws(SystemError) {
     guard let own = try ControlGroup.own(in: proc),
       let manager = try SystemdManager(loop: loop, scope: scope),
@@ -35,15 +35,15 @@ final class TransientUnitStarter: ProgramStarter {
     namesUsers = scope == .system
     self.executable = executable
     self.manager = manager
-    // If this cannot be determined, systemd reports the exit status in any case.
+    // If the daemon cannot determine this, it relies on systemd for the exit status.
     let isRecorded = (try? PIDFD.recordsExitStatus()) ?? false
     ends = isRecorded ? nil : try UnitExits(manager: manager, loop: loop)
     self.proc = proc
     self.loop = loop
   }
 
-  /// Returns the path of the executable; after an upgrade, that of the new one, because the old
-  /// file is gone.
+  /// Returns the path of the daemon's executable. After an upgrade the old file is gone, and this
+  /// is the path of the new executable.
   private static func ownExecutable() -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &bytes, bytes.count)
@@ -67,8 +67,7 @@ final class TransientUnitStarter: ProgramStarter {
       }
       starts[id] = start
       ends?.follow(name)
-      // The daemon must close its copy as soon as the call is sent: the manager then holds the only
-      // one.
+      // The daemon closes its copy when it has sent the call. The manager then has the only copy.
       let input = try start.childsEnd()
       try manager.startTransient(name, properties(program, input: input.rawValue)) {
         [weak start] problem in
@@ -86,8 +85,8 @@ final class TransientUnitStarter: ProgramStarter {
     var properties: [UnitProperty] = [
       .text("Description", "\(program.manifest.displayName ?? id), launched by taskschedd"),
       .text("Slice", slice.name),
-      // At a shutdown the daemon stops first, and resumes applications that would not receive
-      // SIGTERM.
+      // At a shutdown the daemon must stop first and resume the applications. Suspended
+      // applications would not receive SIGTERM.
       .texts("Before", ["taskschedd.service"]),
       .text("CollectMode", "inactive-or-failed"),
       .text("Type", "exec"),
@@ -96,12 +95,13 @@ final class TransientUnitStarter: ProgramStarter {
       .text("StandardOutput", "journal"),
       .text("StandardError", "inherit"),
       .text("SyslogIdentifier", id),
-      // A shell starts programs without ignored signals, too.
+      // A program that a shell starts ignores no signal, either.
       .flag("IgnoreSIGPIPE", false),
-      // If the kernel kills one of its processes for memory, the application need not end.
+      // If the kernel kills one process of the application for memory, the other processes may
+      // continue.
       .text("OOMPolicy", "continue"),
     ]
-    // `systemctl stop` asks the application to terminate in the same way as the daemon.
+    // `systemctl stop` asks the application to terminate with the same signal as the daemon.
     let stopSignal = program.manifest.stopSignal
     if stopSignal != .terminate { properties.append(.number("KillSignal", stopSignal.number)) }
     if namesUsers { properties.append(.text("User", "\(program.user.uid)")) }
@@ -109,7 +109,8 @@ final class TransientUnitStarter: ProgramStarter {
   }
 }
 
-/// The start of one program in a unit of its own, from the call to the manager until it runs.
+/// The start of one program in a unit of its own, from the call to the manager until the program
+/// runs.
 private final class TransientUnitStart {
   /// The time limit of a start. systemd may wait for other units, and the program's file and
   /// directory may be on a slow file system.
@@ -120,18 +121,18 @@ private final class TransientUnitStart {
   private let proc: ProcFS
   private let loop: EventLoop
   private let finish: (Result<Launcher.Launched, Launcher.Failure>) -> Void
-  /// The only copy of the descriptor. If the daemon dies, the held process exits.
+  /// The only copy of the descriptor in this daemon. If the daemon dies, the waiting process exits.
   private let hold: FileDescriptor
   private var childs: FileDescriptor?
   private var holdSource: DescriptorSource?
   private var report: OpenReport?
   private var timer: TimerSource?
   private var process: ProcessHandle?
-  /// The reason why the program cannot be executed.
+  /// The reason why the system cannot execute the program.
   private var failure: LaunchHelper.Failure?
   private var hasEnded = false
 
-  /// The reading end of the pipe that exec closes.
+  /// The reading end of the pipe, whose writing end exec closes.
   private final class OpenReport {
     let reading: FileDescriptor
     var source: DescriptorSource?
@@ -179,7 +180,7 @@ private final class TransientUnitStart {
     return end
   }
 
-  /// Handles the byte of the held process, or the end of the socket without one.
+  /// Handles the byte of the waiting process, or the end of the socket without a byte.
   private func held() {
     do throws(SystemError) {
       var byte: UInt8 = 0
@@ -188,7 +189,7 @@ private final class TransientUnitStart {
       }
       guard let count else { return }
       if count > 0 { return try release(try theOnlyProcess()) }
-      fail("systemd could not start its unit: `journalctl -u '\(group.name)'` tells why")
+      fail("systemd could not start its unit: `journalctl -u '\(group.name)'` shows the reason")
     } catch {
       fail(String(describing: error))
     }
@@ -203,14 +204,15 @@ private final class TransientUnitStart {
     }
     let pid = pidfd.pid
     let process = try ProcessHandle(pidfd, in: proc)
-    // The pidfd and the group together show that this is still the process that was read.
+    // The pidfd and the group together show that the pid still belongs to the process that was
+    // read.
     guard try ControlGroup.of(pid, in: proc) == group,
       try process.pidfd.identity(in: proc) == process.identity
     else { throw SystemError(call: call, errno: ESRCH) }
     return process
   }
 
-  /// Tells the process what to execute, now that the daemon holds it.
+  /// Sends the order to the process, after the daemon has opened its pidfd.
   private func release(_ process: ProcessHandle) throws(SystemError) {
     self.process = process
     let (reading, writing) = try FileDescriptor.pipe().ends()
@@ -225,16 +227,16 @@ private final class TransientUnitStart {
     ).file()
     try report.reading.setNonblocking(true)
     report.source = try loop.watch(reading, for: .input) { [weak self] _ in self?.reported() }
-    // Exec closes the pipe before the program's first instruction. So the program's messages to the
-    // daemon are never ready before the pipe, and the daemon handles the pipe first.
+    // Exec closes the pipe before the program's first instruction, so the pipe is ready before any
+    // message of the program. The daemon must handle the pipe first.
     report.source?.setImportantPriority()
     self.report = report
     try LaunchHelper.release(hold.rawValue, order: order.rawValue, report: theirReport.rawValue)
     holdSource = nil
   }
 
-  /// Handles the failure that the process reports before it exits, or the end of the pipe by exec
-  /// or exit.
+  /// Handles the failure that the process reports before it exits, or the end of the pipe, which
+  /// exec or the exit causes.
   private func reported() {
     guard let report, let process else { return }
     var told = LaunchHelper.Failure()
@@ -253,7 +255,7 @@ private final class TransientUnitStart {
     }
   }
 
-  /// Kills the processes that exist already, because no daemon would manage them.
+  /// Fails the start. Kills the processes that already exist, because no daemon would manage them.
   func fail(_ reason: String) {
     guard !hasEnded else { return }
     if group.exists { try? group.kill() }

@@ -10,7 +10,7 @@ import LinuxSystem
 final class UnitExits {
   private let manager: SystemdManager
   private var timer: TimerSource?
-  /// The units that are watched, with the exit status if it is known.
+  /// The watched units, with the exit status if it is known.
   private var units: [String: ProcessExit?] = [:]
   private var asked: [String: Question] = [:]
 
@@ -19,7 +19,7 @@ final class UnitExits {
     var answer: (ProcessExit?) -> Void
   }
 
-  /// The maximum time between the kernel's report of an end and systemd's.
+  /// The maximum delay of systemd's report after the kernel's report of the same end.
   private static let delayMax: Duration = .seconds(2)
 
   init(manager: SystemdManager, loop: EventLoop) throws(SystemError) {
@@ -28,7 +28,7 @@ final class UnitExits {
     manager.listen { [weak self] in self?.received($0) }
   }
 
-  /// Begins to watch how the program of a unit ends.
+  /// Begins to watch a unit for the end of its program.
   func follow(_ unit: String) {
     if units[unit] == nil { units[unit] = .some(nil) }
     // Without the connection, the daemon reports ends with an unknown status.
@@ -42,9 +42,8 @@ final class UnitExits {
 
   /// Determines how a program ended.
   ///
-  /// - Parameter answer: Called once, possibly before this returns, unless the unit is forgotten
-  ///   first.
-  ///   The status is nil if systemd does not report it.
+  /// - Parameter answer: Called once, possibly before this function returns, unless the daemon
+  ///   stops watching the unit first. The status is nil if systemd does not report it.
   func status(of unit: String, answer: @escaping (ProcessExit?) -> Void) {
     if let known = units[unit] ?? nil { return answer(known) }
     asked[unit] = Question(limit: BootClock.after(Self.delayMax), answer: answer)
@@ -88,8 +87,8 @@ final class UnitExits {
     return String(cString: name)
   }
 
-  /// Returns how the main process ended. ExecMainCode is a code of waitid(2), and ExecMainStatus
-  /// the exit code or the signal. Returns nil while it runs, and for other properties.
+  /// Returns how the main process ended. ExecMainCode is a code of waitid(2), and ExecMainStatus is
+  /// the exit code or the signal. Returns nil while the process runs, and for other properties.
   private static func mainEnd(in message: OpaquePointer) -> ProcessExit? {
     let array = CChar(UInt8(ascii: "a")), entry = CChar(UInt8(ascii: "e"))
     guard text(message) == "org.freedesktop.systemd1.Service",

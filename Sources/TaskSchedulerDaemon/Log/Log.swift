@@ -14,7 +14,7 @@ public final class Log {
     case stderr
   }
 
-  /// The lowest level that is written.
+  /// The lowest level that the log writes.
   public var level: LogLevel
   /// Whether records go to journald with their fields, rather than to standard error.
   let goesToJournal: Bool
@@ -32,7 +32,7 @@ public final class Log {
     }
   }
 
-  /// Returns whether records of this level are written.
+  /// Returns whether the log writes records of this level.
   func isWritten(_ level: LogLevel) -> Bool {
     level.severity <= self.level.severity
   }
@@ -49,7 +49,7 @@ public final class Log {
     _ level: LogLevel, _ message: String, rawID: String?, fields: [(name: String, value: String)]
   ) {
     guard isWritten(level) else { return }
-    // The text may come from clients and files. It is escaped here, once for all callers.
+    // The text may come from clients and files. This function escapes it for all callers.
     let message = PrintableText.of(message)
     let fields = fields.map { ($0.name, PrintableText.of($0.value)) }
     if goesToJournal {
@@ -80,12 +80,12 @@ public final class Log {
       let vectors = ranges.map { range in
         iovec(iov_base: buffer.baseAddress.map { $0 + range.lowerBound }, iov_len: range.count)
       }
-      // A failure is ignored: there is no other place to report it to.
+      // If journald fails, the log has no other destination.
       _ = sd_journal_sendv(vectors, Int32(vectors.count))
     }
   }
 
-  /// Writes a line for people, without the level prefix of sd-daemon(3).
+  /// Writes a line to standard error, without the level prefix of sd-daemon(3).
   private func writeLine(_ level: LogLevel, _ message: String) {
     var line = "taskschedd: "
     switch level {

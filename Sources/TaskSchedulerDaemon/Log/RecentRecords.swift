@@ -3,9 +3,9 @@ import TaskSchedulerCore
 
 /// The newest log records about each user's applications, for users who may not read the journal.
 ///
-/// journald lets a user read the records of the user's own processes only. The system's daemon runs
-/// as root, and cannot assign a record to another user. It therefore keeps some records in memory
-/// and returns to each user those about the user's own applications (contract §16).
+/// journald lets a user read only the records of the user's own processes. The system's daemon runs
+/// as root, and cannot assign a record to another user. It therefore keeps some records in memory.
+/// It returns to each user the records about that user's applications (contract §16).
 struct RecentRecords {
   /// One record as it was logged.
   struct Entry {
@@ -21,10 +21,10 @@ struct RecentRecords {
   /// The limits for one user's records: their number, and the total size of their messages.
   static let recordsMax = 500
   static let bytesMax = 64 << 10
-  /// The size at which a message is cut.
+  /// The maximum size of a message. Longer messages are cut.
   static let messageBytesMax = 1024
-  /// The number of users. For one more, the records of the user with the oldest activity are
-  /// dropped.
+  /// The maximum number of users. Beyond it, the daemon drops the records of the user with the
+  /// oldest activity.
   static let usersMax = 128
 
   fileprivate struct Ring {
@@ -49,7 +49,7 @@ struct RecentRecords {
   ///
   /// - Parameters:
   ///   - owner: The owner of the applications; nil for all users.
-  ///   - number: Only records before this one are returned; nil for no limit.
+  ///   - number: Returns only records before this number; nil for no limit.
   func newest(
     _ count: Int, before number: UInt64?, of owner: UserID?, _ application: ApplicationID?
   ) -> [Entry] {
@@ -69,7 +69,7 @@ struct RecentRecords {
     if let stalest = newest.min(by: { $0.value < $1.value })?.key { rings[stalest] = nil }
   }
 
-  /// Returns the message cut to the size limit, between Unicode scalars.
+  /// Returns the message, cut to the size limit at the boundary of a Unicode scalar.
   private static func cut(_ message: String) -> String {
     guard message.utf8.count > messageBytesMax else { return message }
     var bytes = 0

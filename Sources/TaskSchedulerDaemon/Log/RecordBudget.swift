@@ -2,9 +2,9 @@ import TaskSchedulerCore
 
 /// Limits the log records about each user's applications.
 ///
-/// journald accepts 10,000 records in 30 s from a service (RateLimitBurst= in journald.conf(5)) and
-/// then drops all, including those that say why an application was killed. One user must not cause
-/// that.
+/// journald accepts 10,000 records in 30 s from a service (RateLimitBurst= in journald.conf(5)).
+/// Then it drops all records of the service, including those that explain why the daemon killed an
+/// application. One user must not cause that.
 struct RecordBudget {
   /// The period of the limit, equal to journald's RateLimitIntervalSec=.
   static let interval: Duration = .seconds(30)
@@ -13,10 +13,12 @@ struct RecordBudget {
 
   /// The decision about a record.
   enum Verdict: Hashable {
-    /// - Parameter leftOut: The number of the user's records that were suppressed in the last
-    ///   period, to be reported once.
+    /// Write the record.
+    ///
+    /// - Parameter leftOut: How many records of the user were suppressed in the last period. This
+    ///   is reported once.
     case write(leftOut: Int)
-    /// Report that the user's records are suppressed from here on.
+    /// Suppress the record, and report that further records of the user are suppressed.
     case beginLeavingOut
     case leaveOut
   }

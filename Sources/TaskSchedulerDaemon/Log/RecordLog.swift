@@ -16,7 +16,7 @@ extension Log {
       if leftOut > 0 {
         write(.warning, "suppressed \(leftOut) records about applications of user \(owner.uid)")
       }
-      // The owner may read no application of another user in the sentence.
+      // The sentence for the owner must not name another user's application.
       let sentenceForOwner = record.change.description { $0 == owner }.sentence(about: id)
       recent.add(record, description.level, PrintableText.of(sentenceForOwner), at: now)
       write(
@@ -62,11 +62,12 @@ extension Record {
     return result
   }
 
-  /// The fields by which `journalctl -u UNIT` shows the record with those of the application's unit
-  /// (systemd.journal-fields(7)).
+  /// The fields that make `journalctl -u UNIT` show the record with the output of the application's
+  /// unit (systemd.journal-fields(7)).
   ///
-  /// journald looks up more by OBJECT_PID=, which it allows to the system's daemon. The field is
-  /// omitted for a leader that has exited: its pid may have been reused.
+  /// journald accepts OBJECT_PID= from the system's daemon, and adds further fields of that
+  /// process. The field is omitted for a leader that has exited, because the kernel may have reused
+  /// its pid.
   fileprivate func objectFields(_ unit: SystemdUnit?) -> [(name: String, value: String)] {
     var fields: [(name: String, value: String)] = []
     if let leader, !isOfExitedLeader { fields.append(("OBJECT_PID", "\(leader.pid)")) }

@@ -1,17 +1,17 @@
 import EventLoop
 import LinuxSystem
 
-/// Returns the memory that the allocator keeps after a busy time to the kernel.
+/// Returns free memory of the allocator to the kernel after a busy time.
 ///
-/// A block that is still in use at the end of the heap keeps everything below it allocated; after a
-/// flood of calls, that may be ten times what is used. The heap is therefore trimmed some time
-/// after much work, and again until there was little work in that time. An idle daemon is not
-/// woken.
+/// A used block at the end of the heap keeps everything below it allocated. After a flood of calls,
+/// that may be ten times the used memory. The daemon therefore trims the heap some time after much
+/// work, and again until little work happened in between. An idle daemon does not wake.
 final class HeapTrimming {
   /// The work in nanoseconds after which trimming is worthwhile. Source: this project; about 10,000
   /// calls.
   static let workMin: UInt64 = 250_000_000
-  /// The work in nanoseconds since the last trimming that requires another. Source: this project.
+  /// The work in nanoseconds since the last trimming that requires another trimming. Source: this
+  /// project.
   static let restMin: UInt64 = 10_000_000
 
   private let delay: Duration

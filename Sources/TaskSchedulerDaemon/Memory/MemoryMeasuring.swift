@@ -3,13 +3,14 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Measures the memory of the processes of instances within a time limit. For a process that could
-/// not be read in time, the size is an estimate from statm.
+/// Measures the memory of the processes of instances within a time limit. If the limit expires
+/// before a process is read, its size is an estimate from statm.
 final class MemoryMeasuring {
   /// The time limit for listing the processes, and again for reading smaps_rollup (100 processes of
   /// 12 MB take 28 ms). A choice among 500 applications then takes less than 100 ms.
   static let timeMax = Policy.memoryMeasuringLead / 2
-  /// The number of processes of an instance that are read; the others are assumed to be alike.
+  /// The number of processes of an instance whose sizes the daemon reads. It assumes similar sizes
+  /// for the others.
   static let processesMax = 512
 
   private let membership: InstanceMembership
@@ -40,7 +41,7 @@ final class MemoryMeasuring {
       guard let descriptor = round.descriptor else { return answer(round.sizes) }
       let finish = { [unowned self] in
         guard rounds.removeValue(forKey: number) != nil else { return }
-        // The handlers of the source and the timer retain the job.
+        // The handlers of the source and the timer keep a reference to the job.
         round.source = nil
         round.timer = nil
         answer(round.sizes)
@@ -52,7 +53,7 @@ final class MemoryMeasuring {
       round.timer?.set(BootClock.after(Self.timeMax))
       rounds[number] = round
     } catch {
-      // No descriptor or thread is available: use the estimates.
+      // No descriptor or thread is available, so the sizes are estimates.
       answer(round.sizes)
     }
   }
@@ -64,7 +65,7 @@ final class MemoryMeasuring {
       try round.begin(membership.proc)
       try round.waitForEnd(until: BootClock.after(Self.timeMax))
     } catch {
-      // No descriptor or thread is available: use the estimates.
+      // No descriptor or thread is available, so the sizes are estimates.
     }
     return round.sizes
   }
@@ -113,7 +114,7 @@ private struct MeasuredInstance {
     let identity: ProcessIdentity
     /// The resident size, an upper bound of the dirty memory.
     let resident: UInt64
-    /// The estimate of the dirty memory: resident memory that is neither of files nor shared.
+    /// The estimate of the dirty memory: resident memory that is neither file-backed nor shared.
     let estimate: UInt64
     var dirty: UInt64?
     var proportional: UInt64?
@@ -121,7 +122,7 @@ private struct MeasuredInstance {
 
   let id: InstanceID
   var processes: [Process] = []
-  /// Whether all of its processes were listed.
+  /// Whether all of its processes have been listed.
   var isWhole = true
 
   var bound: UInt64 { processes.reduce(0) { $0 + $1.resident } }
@@ -182,7 +183,7 @@ private final class MeasuringRound {
         measured[one.group].processes[one.process].dirty = 0
         measured[one.group].processes[one.process].proportional = 0
       case .some:
-        // Reading the process is not permitted; its estimate is used.
+        // The daemon may not read the process, and uses its estimate.
         break
       }
     }

@@ -32,7 +32,7 @@ final class MemoryReclaiming {
 
   /// Calls `done` once, when all processes of the instance have exited.
   ///
-  /// - Parameter instance: The instance; nil if the daemon no longer has it.
+  /// - Parameter instance: The instance; nil if the daemon no longer manages it.
   func reclaim(_ instance: InstanceProcesses?, done: @escaping () -> Void) {
     guard let instance else { return done() }
     let id = instance.id
@@ -50,7 +50,7 @@ final class MemoryReclaiming {
         }
         waiting.append(one)
       } catch {
-        // Without a descriptor the exit of the process cannot be awaited.
+        // Without a descriptor, the daemon cannot wait for the exit of the process.
         continue
       }
     }
@@ -59,8 +59,9 @@ final class MemoryReclaiming {
     if own.isEmpty { done() }
   }
 
-  /// Restores the priority of the process: its threads free their memory themselves, and would do
-  /// so last at background priority. If this is not permitted, the exit takes longer.
+  /// Restores the priority of the process. The threads of the process free its memory themselves;
+  /// at background priority, they would run last. If the daemon has no permission, the exit takes
+  /// longer.
   private func restorePriority(_ handle: ProcessHandle) {
     let pid = handle.identity.pid
     for thread in (try? proc.threads(pid) ?? []) ?? [] {

@@ -19,7 +19,7 @@ final class MemoryService {
   private let measuring: MemoryMeasuring
   private let reclaiming: MemoryReclaiming
   private var triggers: MemoryTriggers?
-  /// The failures that have been logged; each is logged once.
+  /// The failures that the daemon has logged. It logs each failure once.
   private var hasSaid: Set<String> = []
 
   init(
@@ -41,7 +41,7 @@ final class MemoryService {
     }
   }
 
-  /// Applies the limits in force.
+  /// Applies the effective limits.
   func apply(_ policy: Policy) {
     triggers?.set(stall: policy.memoryPressureStall, window: policy.memoryPressureWindow)
   }
@@ -49,11 +49,11 @@ final class MemoryService {
   /// The sources whose memory pressure the kernel reports.
   var heard: [MemoryPressure.Source] { triggers?.heard ?? [] }
 
-  /// The descriptors that the kernel takes long to close.
+  /// The descriptors that take long to close.
   var slowToClose: [Int32] { triggers?.numbers ?? [] }
 
-  /// The machine's memory. If it cannot be read, all of it counts as available, so that no
-  /// application is terminated.
+  /// The machine's memory. If the daemon cannot read it, all memory counts as available, so that
+  /// the scheduler terminates no application.
   var reading: MemoryReading {
     do throws(SystemError) {
       let memory = try MachineMemory.read(path: locations.memInfo)

@@ -3,12 +3,13 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Receives memory pressure from the kernel: that of the machine, and that of the applications'
-/// slice.
+/// Receives memory pressure from the kernel: pressure of the machine, and pressure of the
+/// applications' slice.
 ///
-/// A trigger fires at most once in a window of at least half a second, in which the memory below
-/// the floor may be used up. A trigger that has fired is therefore replaced. The new one fires as
-/// soon as the same stall has occurred again; the kernel checks ten times per window.
+/// A trigger fires at most once in a window of at least half a second, in which applications may
+/// use up the memory below the floor. The daemon therefore replaces a trigger that has fired. The
+/// new trigger fires as soon as the same stall has occurred again; the kernel checks ten times per
+/// window.
 final class MemoryTriggers {
   private let loop: EventLoop
   private let log: Log
@@ -44,7 +45,7 @@ final class MemoryTriggers {
     self.pressed = pressed
   }
 
-  /// Registers triggers with these parameters, unless they are in force already.
+  /// Registers triggers with these parameters, unless they are registered already.
   func set(stall: Duration, window: Duration) {
     if let asked, asked == (stall, window) { return }
     asked = (stall, window)
@@ -74,7 +75,7 @@ final class MemoryTriggers {
     watch.source = try loop.watch(watch.trigger.rawValue, for: .priority) {
       [unowned self, unowned watch] events in
       if events.contains(.error) {
-        // The control group was removed.
+        // The control group no longer exists.
         watches.removeAll { $0 === watch }
       } else if watch.trigger.isTrue() {
         pressed(kind)
@@ -85,8 +86,9 @@ final class MemoryTriggers {
     return watch
   }
 
-  /// Replaces a trigger. The new one is registered first: without any trigger the kernel would stop
-  /// measuring and start over. Triggers without CAP_SYS_RESOURCE are checked every 2 s regardless.
+  /// Replaces a trigger. Registers the new trigger first: without any trigger, the kernel would
+  /// stop measuring and start over. The kernel checks triggers without CAP_SYS_RESOURCE only every
+  /// 2 s.
   private func replace(_ watch: Watch) {
     guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
       watches.contains(where: { $0 === watch })
@@ -103,6 +105,6 @@ final class MemoryTriggers {
   /// The descriptors of the triggers.
   var numbers: [Int32] { watches.map { $0.trigger.rawValue } }
 
-  /// The sources that are monitored.
+  /// The sources that the kernel reports.
   var heard: [MemoryPressure.Source] { watches.map(\.kind) }
 }

@@ -30,7 +30,7 @@ struct Backoff {
     if let lastTry { next = lastTry + UInt64(Self.delayMin.microseconds) * 1000 }
   }
 
-  /// Permits an earlier attempt, because there is a new notification to show.
+  /// Permits an earlier attempt, because a new notification is waiting.
   mutating func expedite() {
     guard let lastTry else { return }
     next = min(next, lastTry + UInt64(Self.delayWhenExpedited.microseconds) * 1000)

@@ -1,7 +1,7 @@
 import EventLoop
 import TaskSchedulerCore
 
-/// The addresses of the session buses on which the daemon looks for notification services.
+/// The addresses of the session buses on which the daemon searches for notification services.
 public enum DesktopAddresses: Hashable, Sendable {
   /// The same bus for all users: the session bus of the user that runs the daemon, or a bus that
   /// the operator named.
@@ -29,7 +29,7 @@ public enum DesktopAddresses: Hashable, Sendable {
 
   /// Returns the address of a user's session bus.
   ///
-  /// - Returns: nil if the configured address names no Unix socket. For other transports, sd-bus
+  /// - Returns: nil if the configured address names no Unix socket. With other transports, sd-bus
   ///   would start programs or wait for name servers.
   func address(of user: UserID) -> BusAddress? {
     switch self {

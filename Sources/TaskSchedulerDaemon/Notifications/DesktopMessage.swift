@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A notification to be shown to a user.
+/// A notification for the screen of a user.
 struct DesktopNotification: Hashable {
   /// The urgency levels of the Desktop Notifications Specification.
   enum Urgency: UInt8 {
@@ -11,7 +11,7 @@ struct DesktopNotification: Hashable {
 
   var id: NotificationID
   var application: ApplicationKey
-  /// The display name of the application. If it is empty, the application's id is shown.
+  /// The display name of the application. If it is empty, the desktop shows the application's id.
   var applicationName = ""
   var title: String
   var body = ""
@@ -79,7 +79,7 @@ struct DesktopMessage: Equatable {
     if capabilities.contains(.body) {
       body = capabilities.contains(.bodyMarkup) ? DesktopText.escaped(text) : text
     } else {
-      // A service that shows no bodies shows the text as part of the title.
+      // The service shows no bodies, so the title contains the text.
       body = ""
       let all = [title, text].filter { !$0.isEmpty }.joined(separator: ": ")
       if !all.isEmpty {
@@ -89,7 +89,7 @@ struct DesktopMessage: Equatable {
     actions = capabilities.contains(.actions) ? [Self.defaultAction, "Open"] : []
     hints = [
       .byte("urgency", notification.urgency.rawValue),
-      // Services find the application's icon and the user's settings for it by this name.
+      // Services use this name to find the application's icon and the user's settings for it.
       .text("desktop-entry", notification.application.id.name),
     ]
     if let category = notification.category {
@@ -111,7 +111,7 @@ struct DesktopMessage: Equatable {
   func append(to body: MessageBody) throws(SystemError) {
     try body.append(applicationName)
     try body.append(replaces)
-    // An empty icon name: the service uses the icon of the desktop entry.
+    // The icon name is empty, so the service uses the icon of the desktop entry.
     try body.append("")
     try body.append(summary)
     try body.append(self.body)
@@ -119,7 +119,7 @@ struct DesktopMessage: Equatable {
     try body.array("{sv}") { () throws(SystemError) in
       for hint in hints { try Self.append(hint, to: body) }
     }
-    // -1: the service decides how long it shows the notification.
+    // With -1, the service decides how long it shows the notification.
     try body.append(Int32(-1))
   }
 

@@ -6,7 +6,7 @@ import TaskSchedulerCore
 /// Shows notifications through the notification service of each user's desktop
 /// (`org.freedesktop.Notifications`), and reports what happens to them.
 ///
-/// A notification that cannot be shown yet is kept in memory until it can be shown.
+/// A notification waits in memory until a service can show it.
 final class DesktopNotifications {
   /// Something that happened to a notification or to a user's service.
   enum Occurrence: Equatable {
@@ -18,13 +18,13 @@ final class DesktopNotifications {
     case chosen(NotificationID, activationToken: String?)
     /// The service no longer shows the notification.
     case closed(NotificationID, CloseReason)
-    /// The notification cannot be shown. Reported again if the reason changes.
+    /// The service cannot show the notification. Reported again if the reason changes.
     case failed(NotificationID, Failure)
     /// The user's service accepts notifications.
     case available(UserID)
   }
 
-  /// Why a notification is no longer shown.
+  /// The reason why a service no longer shows a notification.
   enum CloseReason: Hashable {
     case expired, dismissed, closedByCall, undefined
     /// The service or the user's bus has exited, and has lost the notification. The daemon does not
@@ -32,7 +32,7 @@ final class DesktopNotifications {
     case serviceEnded
   }
 
-  /// Why a notification is not shown.
+  /// The reason why no service shows a notification.
   enum Failure: Hashable, CustomStringConvertible {
     /// The user has no session bus, or the bus refuses the connection.
     case noBus(String)
@@ -43,7 +43,7 @@ final class DesktopNotifications {
     /// drops the notification.
     case refused(String)
 
-    /// Whether the notification is kept and shown as soon as that is possible.
+    /// Whether the daemon keeps the notification, to show it as soon as possible.
     var isKept: Bool {
       switch self {
       case .noBus, .noService, .noAnswer: true
@@ -51,7 +51,7 @@ final class DesktopNotifications {
       }
     }
 
-    /// Whether both failures are the same case, whatever their texts.
+    /// Whether both failures are the same case. Their texts may differ.
     func isSameKind(as other: Failure) -> Bool {
       switch self {
       case .noBus: if case .noBus = other { true } else { false }
@@ -83,8 +83,8 @@ final class DesktopNotifications {
 
   /// - Parameters:
   ///   - addresses: The addresses of the users' session buses; nil if there are none.
-  ///   - answerTime: The time after which a service that has not replied counts as unresponsive.
-  ///     The usual limit of D-Bus calls is 25 s.
+  ///   - answerTime: How long a service may take to reply before it counts as unresponsive. The
+  ///     usual limit of D-Bus calls is 25 s.
   ///   - report: Called from the event loop, never from within ``show(_:)`` or ``close(_:)``.
   init(
     loop: EventLoop, addresses: DesktopAddresses?, answerTime: Duration = .seconds(25),
@@ -98,8 +98,8 @@ final class DesktopNotifications {
     worker = try loop.soon { [weak self] in self?.reportFailed() }
   }
 
-  /// Shows a notification to the owner of its application, as soon as that is possible. Replaces a
-  /// notification with the same id that waits or is shown.
+  /// Shows a notification to the owner of its application as soon as possible. Replaces an earlier
+  /// notification with the same id.
   func show(_ notification: DesktopNotification) {
     do throws(SystemError) {
       guard let session = try session(of: notification.application.owner) else {
@@ -128,9 +128,9 @@ final class DesktopNotifications {
 
   /// Adopts a notification that an earlier daemon had shown under this name.
   ///
-  /// If the same service still runs, the notification is shown again in its place, without a sound:
-  /// a service may report an activation only to the connection that last called Notify. Otherwise
-  /// the notification counts as closed.
+  /// If the same service still runs, the daemon shows the notification again in the same place,
+  /// without a sound, because a service may report an activation only to the connection that last
+  /// called Notify. Otherwise the notification counts as closed.
   func adopt(_ notification: DesktopNotification, as name: DesktopName) {
     guard let session = try? session(of: notification.application.owner) else { return }
     session.adopt(notification, as: name)

@@ -14,12 +14,13 @@ final class DesktopSession {
 
   /// The state of the service on the connected bus.
   private enum Service {
-    /// The owner of the service's name is not known. `asked`: GetNameOwner was called.
+    /// The daemon does not know the owner of the service's name. `asked`: whether it has called
+    /// GetNameOwner.
     case unknown(asked: Bool)
     case absent
-    /// The bus was asked to start a service.
+    /// The daemon has asked the bus to start a service.
     case starting
-    /// The service runs, and GetCapabilities was called at `at`, in nanoseconds since boot.
+    /// The service runs, and the daemon called GetCapabilities at `at`, in nanoseconds since boot.
     case found(owner: String, at: UInt64)
     case ready(owner: String, DesktopCapabilities)
   }
@@ -32,12 +33,14 @@ final class DesktopSession {
   private var table = PresentationTable()
   private var service = Service.unknown(asked: false)
   private var requests: PendingNotifyCalls
-  /// Notifications that the service must close, and the one whose CloseNotification is pending.
+  /// Notifications that the service must close, and the notification whose CloseNotification is
+  /// pending.
   private var toClose: Deque<(id: NotificationID, name: UInt32)> = []
   private var closing: NotificationID?
-  /// Why notifications cannot be shown; nil if they can, and before the first attempt.
+  /// The reason why the service cannot show notifications; nil if it can, and before the first
+  /// attempt.
   private var problem: Failure?
-  /// Notifications for which the problem was not reported yet.
+  /// Notifications for which the daemon has not reported the problem yet.
   private var unreported: [NotificationID] = []
   /// The delays between attempts to connect, to start a service, and to call Notify after an error.
   private var connecting = Backoff(), starting = Backoff(), notifying = Backoff()
@@ -83,8 +86,7 @@ final class DesktopSession {
     return DesktopName(number: number, service: identity(of: owner))
   }
 
-  /// Returns an identity of a service that is unique across buses. The unique connection names of
-  /// D-Bus are unique only on one bus.
+  /// Returns an identity of a service that is unique across buses, unlike a connection's name.
   private func identity(of owner: String) -> String { "\(bus.id ?? "") \(owner)" }
 
   /// Adopts notifications that an earlier daemon had shown, if this is the same service. Reports
@@ -104,7 +106,7 @@ final class DesktopSession {
 
   // MARK: Progress
 
-  /// Does everything that is possible now. The timer or an event of the bus continues the rest.
+  /// Does everything that is possible now. The timer or an event of the bus triggers the rest.
   private func work() {
     if case .lost(let reason) = bus.state { disconnect(because: .noBus(reason)) }
     if table.isEmpty, toClose.isEmpty, closing == nil {
@@ -132,8 +134,7 @@ final class DesktopSession {
         if table.isEmpty { return }
         set(problem: .noBus("\(error)"))
         try bus.connect(waiting: true)
-        // Otherwise the daemon misses a bus whose directory is mounted later, until the next
-        // notification.
+        // Without the watch, the daemon would not notice a bus whose directory is mounted later.
         mounts = try? MountWatch(loop: loop) { [weak self] in self?.reconnect() }
       }
     } catch {
@@ -141,7 +142,7 @@ final class DesktopSession {
     }
   }
 
-  /// Connects again, so that the wait covers the directories that are mounted now.
+  /// Connects again, so that the wait also covers directories that have been mounted meanwhile.
   private func reconnect() {
     guard bus.state == .connecting else { return }
     try? bus.connect(waiting: true)
@@ -219,7 +220,7 @@ final class DesktopSession {
     guard problem != nil else { return }
     problem = nil
     unreported = []
-    log.write(.notice, "notifications can be shown to user \(user.uid) again", id: .desktopFound)
+    log.write(.notice, "can show notifications to user \(user.uid) again", id: .desktopFound)
   }
 
   private func reportProblem() {
@@ -281,7 +282,7 @@ final class DesktopSession {
         case .reply(let values): ready(owner, .named(values.texts() ?? []))
         // The service has exited; NameOwnerChanged reports that too.
         case .error(let error) where error.isServiceUnknown || error.saysNoReply: break
-        // Assume only what every service can show.
+        // The daemon assumes only what every service can show.
         case .error: ready(owner, .body)
         case .dropped: break
         }
@@ -359,7 +360,8 @@ final class DesktopSession {
       member: member)
   }
 
-  /// Handles the exit of the service. Pending requests wait again; shown notifications are lost.
+  /// Handles the exit of the service. Pending requests wait again. The shown notifications are
+  /// gone.
   ///
   /// - Parameter isFault: Whether a request may have caused the exit.
   private func endService(isFault: Bool) {
@@ -367,7 +369,8 @@ final class DesktopSession {
     for id in table.serviceEnded() { report(.closed(id, .serviceEnded)) }
     for (id, _) in toClose { report(.closed(id, .closedByCall)) }
     toClose = []
-    // Each failed request is queued first, so the reverse order preserves the original one.
+    // Each failed request goes to the head of the queue, so the reverse order restores the original
+    // one.
     for id in table.pending.reversed() {
       fail(id, isFault: isFault, "the service exited each time it received the notification")
     }
@@ -409,7 +412,7 @@ final class DesktopSession {
       }
       shown(id, as: name)
     case .error(let error):
-      // Wait before the next call: the service may accept later what it refuses now.
+      // The service may accept later what it refuses now.
       notifying.tried(at: BootClock.now())
       if error.isTemporary { set(problem: .noService("\(error)")) }
       fail(id, isFault: !error.isServiceUnknown && !error.isTemporary, "\(error)")
@@ -438,7 +441,7 @@ final class DesktopSession {
     }
   }
 
-  /// Closes a notification that was withdrawn while its Notify call was pending.
+  /// Closes a notification that the application cancelled while its Notify call was pending.
   private func withdraw(_ id: NotificationID, _ name: UInt32?) {
     if let name { toClose.append((id, name)) } else { report(.closed(id, .closedByCall)) }
   }
@@ -448,7 +451,7 @@ final class DesktopSession {
       closing = id
       do throws(SystemError) {
         try bus.call(
-          // The result does not matter: closing a notification twice has no effect.
+          // The daemon ignores the result, because closing a notification twice has no effect.
           method("CloseNotification", of: owner),
           timeout: .nanoseconds(Int64(requests.answerTime)),
           arguments: { body throws(SystemError) in try body.append(name) },
@@ -482,7 +485,7 @@ final class DesktopSession {
         if let (id, token) = table.chosen(name) { report(.chosen(id, activationToken: token)) }
       case .closed(let name, let reason):
         if let id = table.closed(name) { report(.closed(id, reason)) }
-        // The service has room for another notification.
+        // The service now has room for another notification.
         notifying = Backoff()
       }
       if signal.isOfService { serviceResponded() }

@@ -11,7 +11,7 @@ enum DesktopSignal: Equatable {
   /// The token with which the program that handles the activation may take the focus.
   case token(UInt32, String)
 
-  /// Whether the service rather than the bus sends the signal.
+  /// Whether the service sends the signal; otherwise the bus does.
   var isOfService: Bool {
     switch self {
     case .owner: false

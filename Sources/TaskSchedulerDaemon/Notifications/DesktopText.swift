@@ -1,7 +1,7 @@
 /// Prepares applications' texts for D-Bus and for display.
 ///
-/// D-Bus does not allow NUL, sd-bus refuses Unicode noncharacters, and a notification service must
-/// not have to draw megabytes of text.
+/// D-Bus does not allow NUL, and sd-bus refuses Unicode noncharacters. A notification service must
+/// not receive megabytes of text.
 enum DesktopText {
   static let titleBytesMax = 1024
   static let bodyBytesMax = 8192

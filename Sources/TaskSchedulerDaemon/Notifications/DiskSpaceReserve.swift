@@ -1,10 +1,10 @@
 import LinuxSystem
 
 /// A file next to the store that reserves disk space, so that users can cancel notifications on a
-/// full disk: SQLite needs some pages for a removal too, and gets those of this file.
+/// full disk. SQLite needs some pages for a removal too, and uses the pages of this file.
 ///
 /// The file is larger than the part of the store's WAL that is not checkpointed. After a removal,
-/// the store checkpoints and truncates the WAL, and allocates the reserve again if no other program
+/// the store checkpoints and truncates the WAL. It allocates the reserve again if no other program
 /// has taken the space.
 final class DiskSpaceReserve {
   private let path: String
@@ -24,7 +24,8 @@ final class DiskSpaceReserve {
     isAllocated = bytes >= Self.bytesMin
   }
 
-  /// Allocates the space if necessary: the first time, at most a quarter of the free space.
+  /// Allocates the space if it is not allocated. The first time, allocates at most a quarter of the
+  /// free space.
   func allocate() {
     guard !isAllocated else { return }
     if bytes < Self.bytesMin {
@@ -41,7 +42,7 @@ final class DiskSpaceReserve {
 
   /// Frees the space.
   ///
-  /// - Returns: Whether there was any.
+  /// - Returns: Whether the reserve had any space.
   func release() -> Bool {
     guard isAllocated else { return false }
     isAllocated = false

@@ -2,23 +2,23 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Carries out the scheduler's decisions about local notifications (contract §9), using the store,
+/// Carries out the scheduler's decisions about local notifications (contract §9), with the store,
 /// the calendar and the users' desktops.
 ///
 /// The event loop reads ``StoredNotifications``, a copy of the store in memory. ``StoreWriter``
-/// writes on a thread. There are two kinds of writes. A transaction belongs to the scheduler: it
-/// learns whether the transaction is durable, and the next daemon begins an unfinished one again. A
-/// note records what a desktop shows: if a note is lost, the next daemon shows the notification
+/// writes on a thread. There are two kinds of writes. A transaction belongs to the scheduler: the
+/// scheduler learns whether it is durable, and the next daemon repeats an unfinished transaction. A
+/// note records what a desktop shows. If a note is lost, the next daemon shows the notification
 /// once more.
 final class LocalNotifications {
   private enum Writing {
     case transaction(TransactionID, NotificationTransaction, [NotificationChange])
-    /// The text describes the failure if the note cannot be written.
+    /// The text describes the failure if the daemon cannot write the note.
     case note(String)
   }
 
-  /// The store; nil if its file is unusable, in which case all notifications are refused. Only the
-  /// writer's thread may use it while the writer runs.
+  /// The store; nil if its file is unusable. The daemon then refuses all notifications. While the
+  /// writer runs, only its thread may use the store.
   private let store: NotificationStore?
   private var writer: StoreWriter?
   private let problem: StoreError?
@@ -31,8 +31,8 @@ final class LocalNotifications {
   var displayName: (ApplicationKey) -> String? = { _ in nil }
   /// The pending writes, by their job numbers.
   private var writing: [UInt64: Writing] = [:]
-  /// Transactions that arrive before ``serve()``; nil afterwards. They are held back because an
-  /// interrupted event may begin a transaction before the earlier ones are begun again.
+  /// Transactions that arrive before ``serve()``; nil afterwards. An interrupted event may begin a
+  /// transaction before the earlier ones are repeated, so new transactions wait.
   private var held: [TransactionID: NotificationTransaction]? = [:]
 
   /// - Parameters:
@@ -91,8 +91,7 @@ final class LocalNotifications {
     return ids.count > 10 ? first + ", …" : first
   }
 
-  /// Passes the stored notifications to the scheduler of a daemon that does not recover an event
-  /// log.
+  /// Passes the stored notifications to the scheduler of a daemon that recovers no event log.
   ///
   /// A notification without a schedule that an earlier boot did not present fires now.
   func load() {
@@ -103,7 +102,7 @@ final class LocalNotifications {
     var scheduled: [ScheduledNotification] = []
     for row in stored.rows(where: { $0.firesAt != nil }) {
       guard let stored = row.firesAt else { continue }
-      // Corrected by the current tz database.
+      // The current tz database may have other rules.
       let firesAt = ((try? calendar.corrected(row)) ?? nil) ?? stored
       if firesAt != stored { changes.append(.moved(row.id, to: firesAt)) }
       scheduled.append(
@@ -120,8 +119,8 @@ final class LocalNotifications {
     }
   }
 
-  /// Adopts the notifications that an earlier daemon had shown, and shows those that have fired and
-  /// were not shown.
+  /// Adopts the notifications that an earlier daemon had shown, and shows the fired notifications
+  /// that no daemon has shown.
   private func showUnpresented() {
     for row in stored.rows(where: { $0.shownAs != nil }) {
       if let name = row.shownAs { desktop?.adopt(desktopNotification(row), as: name) }
@@ -129,7 +128,8 @@ final class LocalNotifications {
     for row in stored.unpresented { show(row) }
   }
 
-  /// Begins to show notifications and to carry out transactions, those of an earlier daemon first.
+  /// Begins to show notifications and to carry out transactions. Transactions of an earlier daemon
+  /// come first.
   func serve() {
     showUnpresented()
     let earlier = held ?? [:]
@@ -141,8 +141,9 @@ final class LocalNotifications {
     }
   }
 
-  /// Waits until all changes are written, and passes the results to the scheduler, before the
-  /// daemon exits. Waits for the disk; the caller resumes all applications first.
+  /// Waits until the thread has written all changes, and passes the results to the scheduler. Call
+  /// this before the daemon exits, and after all applications are resumed, because the disk may be
+  /// slow.
   func finish() {
     guard let store, let writer else { return }
     while !writing.isEmpty {
@@ -163,8 +164,7 @@ final class LocalNotifications {
 
   func notification(_ id: NotificationID) -> StoredNotification? { stored[id] }
 
-  /// Returns the number of a user's notifications that have fired for the last time and were not
-  /// shown.
+  /// Returns how many notifications of a user have fired for the last time and wait to be shown.
   func unshownCount(of user: UserID) -> Int { stored.unshownCount(of: user) }
 
   /// Returns the number on an application's icon; nil if it has none.
@@ -184,8 +184,8 @@ final class LocalNotifications {
 
   /// Returns the ids of an application's notifications.
   ///
-  /// - Parameter id: If not nil, only this notification is returned, and only if it belongs to the
-  ///   application.
+  /// - Parameter id: If not nil, the function returns only this notification, and only if it
+  ///   belongs to the application.
   func ids(
     of key: ApplicationKey, _ id: NotificationID?
   ) throws(StoreError) -> [NotificationID] {
@@ -269,7 +269,7 @@ final class LocalNotifications {
     }
   }
 
-  /// Closes notifications that the store has removed: the user could no longer activate them.
+  /// Closes notifications that the store has removed. The user could no longer activate them.
   private func forget(_ ids: [NotificationID]) {
     for id in ids {
       stored.remove(id)
@@ -319,8 +319,8 @@ final class LocalNotifications {
 
   // MARK: The desktop
 
-  /// Shows a notification that fired at `at`, unless an earlier daemon stored that it was shown
-  /// after that firing.
+  /// Shows a notification that fired at `at`, unless an earlier daemon stored that a desktop showed
+  /// it after that firing.
   private func show(_ id: NotificationID, firedAt at: WallTime) {
     if let row = stored[id], row.firedAt != at || row.isDue { show(row) }
   }

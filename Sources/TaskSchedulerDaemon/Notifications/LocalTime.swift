@@ -10,8 +10,8 @@ struct LocalTime: Hashable {
   var seconds: Int64 { Int64(day.number) * Self.secondsPerDay + Int64(secondOfDay) }
 
   static let secondsPerDay: Int64 = 86_400
-  /// The range of years. Nanoseconds since 1970 overflow in 2262, and time zone rules that far
-  /// ahead are guesses.
+  /// The range of years. Nanoseconds since 1970 overflow in 2262, and no rules of time zones are
+  /// known so far ahead.
   static let yearMax = 2199
   static let yearMin = 1970
 
@@ -66,9 +66,9 @@ struct LocalTime: Hashable {
 /// A day of the proleptic Gregorian calendar.
 struct LocalDay: Hashable {
   var year: Int
-  /// From 1.
+  /// The month, from 1 to 12.
   var month: Int
-  /// From 1.
+  /// The day of the month, from 1.
   var day: Int
 
   init(year: Int, month: Int, day: Int) {
@@ -84,7 +84,7 @@ struct LocalDay: Hashable {
   var number: Int {
     let marchYear = month > 2 ? year : year - 1
     let (span, yearOfSpan) = Self.divided(marchYear, by: 400)
-    // From March, the months repeat 31, 30, 31, 30, 31 days: 153 days in five months.
+    // Counted from March, the months repeat 31, 30, 31, 30, 31 days: 153 days in five months.
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
     let dayOfSpan = yearOfSpan * 365 + yearOfSpan / 4 - yearOfSpan / 100 + dayOfYear
     return span * 146_097 + dayOfSpan - 719_468
@@ -93,7 +93,7 @@ struct LocalDay: Hashable {
   /// Creates the day that is `number` days after 1970-01-01.
   init(number: Int) {
     let (span, dayOfSpan) = Self.divided(number + 719_468, by: 146_097)
-    // Subtract earlier leap days: one in 1,461 days, none in the last year of 36,524 days.
+    // Subtracts earlier leap days: one in 1,461 days, none in the last year of 36,524 days.
     let yearOfSpan =
       (dayOfSpan - dayOfSpan / 1_460 + dayOfSpan / 36_524 - dayOfSpan / 146_096) / 365
     let dayOfYear = dayOfSpan - (365 * yearOfSpan + yearOfSpan / 4 - yearOfSpan / 100)

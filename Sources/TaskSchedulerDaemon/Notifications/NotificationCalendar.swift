@@ -19,12 +19,12 @@ struct ScheduleError: Error, Hashable, CustomStringConvertible {
 
 /// Computes when notifications fire (contract §9).
 ///
-/// - If clocks are put forward past the local time of a notification, it fires at the moment of
-///   that change: a notification for 02:30 fires at 03:00, as with
-///   `Calendar.MatchingPolicy.nextTime` of iOS. If clocks are put back and show the time twice, it
-///   fires the first time.
-/// - Repetitions by minute and hour count elapsed time: a clock change neither doubles nor skips
-///   one.
+/// - A clock change may skip the local time of a notification. Then the notification fires at the
+///   moment of the change: a notification for 02:30 fires at 03:00, as with
+///   `Calendar.MatchingPolicy.nextTime` of iOS. If a clock change repeats the local time, the
+///   notification fires the first time.
+/// - Repetitions by minute and hour count elapsed time: a clock change neither doubles nor skips a
+///   repetition.
 /// - Repetitions by day, week, month and year count local time from the schedule's date, not from
 ///   the last firing. The 31st becomes the last day of a shorter month, and is the 31st again after
 ///   that month. February 29 becomes February 28 in common years.
@@ -50,12 +50,13 @@ struct NotificationCalendar {
   }
 
   /// Returns the next firing time of a stored notification by the current tz database, whose rules
-  /// may have changed; nil if it does not fire again.
+  /// may have changed. Returns nil if the notification does not fire again.
   func corrected(_ stored: StoredNotification) throws(ScheduleError) -> WallTime? {
     guard let schedule = stored.schedule, let firesAt = stored.firesAt else { return nil }
     let times = try Times(schedule, zones)
     guard let repeats = schedule.repeats else { return times.first }
-    // The repetition nearest to the stored time: no rule change moves a clock by half a day.
+    // Takes the repetition nearest to the stored time, because no change of the rules moves a clock
+    // by half a day.
     let half: Int64 =
       switch repeats {
       case .minute: 30
@@ -97,7 +98,7 @@ struct NotificationCalendar {
       return next.flatMap { $0 <= Self.end ? $0 : nil }
     }
 
-    /// The end of the last year, with a day for the time zones' offsets from UTC.
+    /// The end of the last year, plus a day for the time zones' offsets from UTC.
     private static let end = WallTime(
       nanoseconds: Int64(LocalDay(year: LocalTime.yearMax + 1, month: 1, day: 2).number)
         * LocalTime.secondsPerDay * nanosecondsPerSecond)
@@ -118,8 +119,8 @@ struct NotificationCalendar {
     ) -> WallTime? {
       guard moment <= Self.end else { return nil }
       func time(_ count: Int) -> WallTime { Self.moment(repetition(self, count), rules) }
-      // A binary search for the repetition's number. The times ascend. Two are equal only if clocks
-      // are put forward by more than a day.
+      // Searches for the number of the repetition by bisection, because the times ascend. Two times
+      // are equal only if a clock change skips more than a day.
       var (low, high) = (1, 366 * (LocalTime.yearMax - LocalTime.yearMin + 2))
       while low < high {
         let middle = (low + high) / 2
@@ -129,7 +130,7 @@ struct NotificationCalendar {
     }
 
     private static func moment(_ local: LocalTime, _ rules: TimeZoneRules) -> WallTime {
-      // The binary search also tries times that nanoseconds cannot represent.
+      // The search also tries times that nanoseconds cannot represent.
       guard local.day.year <= LocalTime.yearMax + 1 else { return WallTime(nanoseconds: .max) }
       return WallTime(
         nanoseconds: rules.firstMoment(showing: local.seconds) * nanosecondsPerSecond)

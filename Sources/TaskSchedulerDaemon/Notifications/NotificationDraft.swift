@@ -5,7 +5,7 @@ import TaskSchedulerWire
 struct NotificationRequestError: Error {
   /// The path of the field in the call's parameters.
   var parameter: String
-  /// What is wrong, and which values are valid.
+  /// A sentence that says what is wrong, and which values are valid.
   var reason: String
 }
 

@@ -2,29 +2,28 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The notifications on disk. A committed change outlives kill -9, a reboot and a loss of power.
+/// The notifications on disk. A committed change survives `kill -9`, a reboot and a loss of power.
 ///
 /// The database has a write-ahead log (WAL), which SQLite syncs with each transaction
-/// (`synchronous=FULL`). That takes one fdatasync; a rollback journal takes three to five. SQLite
-/// checkpoints the WAL into the database from time to time, and the daemon does when it stops.
-/// SQLite syncs the directory when it creates the WAL.
+/// (`synchronous=FULL`). That takes one fdatasync; a rollback journal takes three to five. From
+/// time to time, SQLite checkpoints the WAL into the database. The daemon does the same when it
+/// stops. SQLite syncs the directory when it creates the WAL.
 ///
 /// The process locks the file while the store is open, so that two daemons cannot both fire a
 /// notification. The kernel releases the lock when the process exits.
 final class NotificationStore {
   let path: String
   let database: Database
-  /// If a damaged file was found: its new path, and the number of notifications that were
-  /// recovered.
+  /// The new path of a damaged file, and the number of notifications recovered from it; nil if the
+  /// file was not damaged.
   let setAside: (path: String, salvagedCount: Int)?
-  /// Disk space that allows removals on a full file system.
+  /// Disk space that makes removals possible on a full file system.
   private let reserve: DiskSpaceReserve
 
-  /// The maximum number of notifications that are kept for an application after they fired for the
-  /// last time and were presented. The latest are kept. The limit does not apply to notifications
-  /// that were not presented.
+  /// The maximum number of past notifications of an application. A past notification has been
+  /// presented and does not fire again. The store keeps the latest ones.
   static let pastMax = 128
-  /// The same limit for all applications of a user together.
+  /// The maximum number of past notifications of all applications of a user.
   static let pastOfUserMax = 1024
 
   /// Opens the file. Creates the file and its directories if necessary.
@@ -48,7 +47,7 @@ final class NotificationStore {
     try boundLog()
   }
 
-  /// Bounds the part of the WAL that is not checkpointed to a quarter of the reserve plus one
+  /// Limits the part of the WAL that is not checkpointed to a quarter of the reserve plus one
   /// transaction.
   private func boundLog() throws(StoreError) {
     let pages = min(256, max(4, reserve.bytes / 4 / 4096))
@@ -69,7 +68,8 @@ final class NotificationStore {
     do {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       try Directory.makeAll(path: folder.joined(separator: "/"))
-      // SQLite would create a world-readable file, and copies its mode to the other files.
+      // SQLite itself would create a world-readable file. It copies the mode of this file to the
+      // other files.
       try Directory.makeFile(path: path)
     } catch {
       throw StoreError(error, path)
@@ -84,7 +84,7 @@ final class NotificationStore {
       try prepare(database)
       refusal = try check(database, path)
     } catch {
-      // The daemon's statements are valid, so the tables were changed.
+      // The daemon's statements are valid, so another program has changed the tables.
       if error.kind == .unfit { throw .damaged(path, error.message) }
       throw StoreError(error, path)
     }
@@ -92,9 +92,9 @@ final class NotificationStore {
     return database
   }
 
-  /// Checks a file and creates the tables in an empty one.
+  /// Checks a file, and creates the tables in an empty file.
   ///
-  /// - Returns: Why the file is not a valid store; nil if it is.
+  /// - Returns: The reason why the file is not a valid store; nil if it is.
   private static func check(
     _ database: Database, _ path: String
   ) throws(DatabaseError) -> StoreError? {
@@ -148,9 +148,9 @@ final class NotificationStore {
 
   // MARK: Writing
 
-  /// Writes all changes or none. They are durable when this function returns.
+  /// Writes all changes or none. The changes are durable when this function returns.
   ///
-  /// - Returns: The presented notifications that were removed because of the limits.
+  /// - Returns: The presented notifications that the store removed because of its limits.
   @discardableResult
   func apply(_ changes: [NotificationChange]) throws(StoreError) -> [NotificationID] {
     guard !changes.isEmpty else { return [] }
@@ -184,15 +184,16 @@ final class NotificationStore {
     }
   }
 
-  /// Checkpoints and truncates the WAL, which frees more space than its pages take in the database,
-  /// so that the reserve can be allocated again. That fails if another program has taken the space.
+  /// Checkpoints and truncates the WAL, and allocates the reserve again. The WAL frees more space
+  /// than its pages take in the database. The allocation fails if another program has taken the
+  /// space.
   private func restoreReserve() {
     try? checkpoint()
     reserve.allocate()
   }
 
-  /// Checkpoints the whole WAL into the database. If a WAL is damaged, SQLite silently ignores it
-  /// from the damaged frame on.
+  /// Checkpoints the whole WAL into the database. SQLite ignores a damaged WAL from the damaged
+  /// frame on, without an error.
   func checkpoint() throws(StoreError) {
     try attempt { () throws(DatabaseError) in try database.checkpoint() }
   }

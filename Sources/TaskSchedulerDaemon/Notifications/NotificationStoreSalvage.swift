@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The readable part of a damaged store: the notifications before and after the damage in the order
-/// of their ids, and the applications' badges.
+/// The readable part of a damaged store: the notifications before and after the damage, in the
+/// order of their ids, and the applications' badges.
 struct NotificationSalvage {
   private(set) var rows: [NotificationID: StoredNotification] = [:]
   private var badges: [ApplicationKey: Int] = [:]
@@ -31,8 +31,8 @@ struct NotificationSalvage {
     for (key, count) in badges {
       _ = try NotificationSchema.apply(.badge(key, count), database)
     }
-    // No id may be assigned again, even if the last one cannot be read. Fewer ids were assigned
-    // than milliseconds have passed since 1970.
+    // The store must not assign an id again, even if the last one is unreadable. Fewer ids have
+    // been assigned than milliseconds have passed since 1970.
     let idsBefore = UInt64(WallClock.now() / 1_000)
     try NotificationSchema.setIDLast(max(idLast, idsBefore, rows.keys.max()?.number ?? 0), database)
   }

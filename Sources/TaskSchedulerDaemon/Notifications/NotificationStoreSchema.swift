@@ -2,16 +2,16 @@ import TaskSchedulerCore
 
 /// The tables of the store, and the statements that write and read them.
 enum NotificationSchema {
-  /// The version of the tables below. A file with a higher one was written by a newer daemon.
+  /// The version of the tables below. A file with a higher version comes from a newer daemon.
   static let version: Int64 = 1
 
-  /// The highest valid version. A file with a higher one is damaged.
+  /// The highest valid version. A file with a higher version is damaged.
   private static let versionMax: Int64 = 0xff
 
-  /// The signature in `application_id` of the file's header, combined with the version.
+  /// The signature in the header field `application_id`, combined with the version.
   ///
-  /// `user_version` repeats the version. `PRAGMA quick_check` reads neither field, and a damaged
-  /// version must not look like that of a newer daemon's file.
+  /// `user_version` repeats the version. `PRAGMA quick_check` reads neither field. With both, the
+  /// daemon can tell a damaged version from the version of a newer daemon.
   private static let signature: Int64 = 0x5453_4e00
 
   /// With AUTOINCREMENT, SQLite keeps the highest assigned id in sqlite_sequence. Pruning reads
@@ -56,7 +56,7 @@ enum NotificationSchema {
     return (1...versionMax).contains(version) && id == signature | version ? version : nil
   }
 
-  /// Makes the tables in an empty file.
+  /// Creates the tables in an empty file.
   static func make(in database: Database) throws(DatabaseError) {
     try database.transaction { () throws(DatabaseError) in try database.execute(tables) }
   }
@@ -77,7 +77,7 @@ enum NotificationSchema {
         WHERE id = ?3 AND firedAt IS NOT ?1
         """, [.time(at), .time(next), .id(id)])
     case .presented(let id, let at):
-      // A notification that is shown again keeps the time of its first presentation.
+      // If the notification is shown again, the time of its first presentation remains.
       try database.run(
         """
         UPDATE notification
@@ -122,7 +122,8 @@ enum NotificationSchema {
       ])
   }
 
-  /// Keeps the latest `count` notifications of an application that were presented and fire no more.
+  /// Keeps the latest `count` past notifications of an application: those that were presented and
+  /// do not fire again.
   ///
   /// - Returns: The removed notifications.
   static func prune(
@@ -131,7 +132,7 @@ enum NotificationSchema {
     try prune(where: "application = ? AND owner = ?", key.values, to: count, database)
   }
 
-  /// Keeps the latest `count` such notifications of all applications of a user.
+  /// Keeps the latest `count` past notifications of all applications of a user.
   ///
   /// - Returns: The removed notifications.
   static func prune(
@@ -188,8 +189,8 @@ enum NotificationSchema {
     return found
   }
 
-  /// Reads the notifications that match a condition. Throws after it has read those before an
-  /// error.
+  /// Reads the notifications that match a condition. If an error occurs, throws after reading the
+  /// notifications before it.
   ///
   /// - Parameter body: Called for each notification. Returns false to stop.
   static func eachNotification(

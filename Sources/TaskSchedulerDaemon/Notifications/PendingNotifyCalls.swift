@@ -1,11 +1,12 @@
 import EventLoop
 import TaskSchedulerCore
 
-/// The pending Notify calls of a service. Decides whether the next call may be sent and whether the
-/// service is unresponsive.
+/// The pending Notify calls of a service. Decides whether the daemon may send the next call, and
+/// whether the service is unresponsive.
 ///
-/// One call is sent at a time, for two reasons: if the service exits, the last notification may be
-/// the cause; and dunst on GLib 2.74 stops replying when many replies are due at once.
+/// The daemon sends one call at a time, for two reasons. If the service exits, the last
+/// notification may be the cause. And dunst on GLib 2.74 stops replying when it must send many
+/// replies at once.
 struct PendingNotifyCalls {
   private struct Request {
     var call: BusCall
@@ -22,8 +23,8 @@ struct PendingNotifyCalls {
   /// The time in nanoseconds after which a reply is overdue and a silent service counts as
   /// unresponsive.
   ///
-  /// The call stays pending: a second call might show the notification twice. Calls for other
-  /// notifications continue, because the service may have lost only this reply.
+  /// The call stays pending, because a second call might show the notification twice. Calls for
+  /// other notifications continue, because the service may have lost only this reply.
   let answerTime: UInt64
 
   init(answerTime: UInt64) {

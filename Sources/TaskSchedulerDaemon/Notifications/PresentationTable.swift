@@ -1,26 +1,27 @@
 import DequeModule
 import TaskSchedulerCore
 
-/// The notifications of one user that wait to be shown, whose Notify call is pending, or that are
-/// shown.
+/// The notifications of one user that wait for a service, whose Notify call is pending, or that a
+/// service shows.
 ///
-/// The table does not use the bus: its functions return what the caller must do.
+/// The table does not use the bus. Its functions return what the caller must do.
 struct PresentationTable {
   private struct Entry {
-    /// The notification to be shown; it replaces the shown one, if any.
+    /// The notification to show. It replaces the shown notification, if there is one.
     var waiting: DesktopNotification?
     /// The notification whose Notify call is pending.
     var pending: DesktopNotification?
-    /// Whether the notification must be closed once the service has replied.
+    /// Whether the service must close the notification after it has replied.
     var isCancelled = false
     /// The service's id of the notification, if it is shown.
     var shownAs: UInt32?
     var isChosen = false
     var token: String?
-    /// How often the service refused the notification, or exited instead of replying.
+    /// The number of times that the service refused the notification, or exited instead of
+    /// replying.
     var failures = 0
-    /// The notification that an earlier daemon had shown, until it is known whether the same
-    /// service still runs.
+    /// The notification that an earlier daemon had shown. It is kept until the daemon knows whether
+    /// the same service still runs.
     var remembered: Remembered?
   }
 
@@ -35,15 +36,15 @@ struct PresentationTable {
   /// The number of pending Notify calls.
   private(set) var pendingCount = 0
 
-  /// The number of failures after which a notification is dropped: it may be what makes the service
-  /// exit.
+  /// The number of failures after which the daemon drops a notification, because the notification
+  /// may make the service exit.
   static let failuresMax = 3
 
   /// Whether no notification waits, is pending or is shown.
   var isEmpty: Bool { entries.isEmpty }
   /// Whether a notification waits to be shown.
   var hasWaiting: Bool { !queue.isEmpty }
-  /// Whether an earlier daemon had a notification shown and the service is not known yet.
+  /// Whether an earlier daemon had shown a notification, and the service is not known yet.
   var hasRemembered: Bool { entries.values.contains { $0.remembered != nil } }
 
   // MARK: Requests
@@ -83,12 +84,13 @@ struct PresentationTable {
     entries[notification.id] = entry
   }
 
-  /// Queues the remembered notifications that this service shows, to be shown again in their places
-  /// without a sound. Drops those that another service has shown: they ended with that service.
+  /// Queues the remembered notifications of this service, to show them again in their places
+  /// without a sound. Drops those that another service had shown, because they ended with that
+  /// service.
   ///
   /// - Parameter service: The identity of the service; nil if no service runs.
-  /// - Returns: The notifications that are no longer shown, and those that were withdrawn
-  ///   meanwhile, which the service must close.
+  /// - Returns: The notifications that are no longer shown, and those that the service must close
+  ///   because they were cancelled meanwhile.
   mutating func adoptRemembered(
     from service: String?
   ) -> (gone: [NotificationID], toClose: [(id: NotificationID, name: UInt32)]) {
@@ -120,9 +122,9 @@ struct PresentationTable {
 
   // MARK: Showing
 
-  /// Takes the next notification from the queue and marks it as pending.
+  /// Removes the next notification from the queue and marks it as pending.
   ///
-  /// - Returns: The notification, and the service's id of the one that it replaces, or 0.
+  /// - Returns: The notification, and the service's id of the notification that it replaces, or 0.
   mutating func next() -> (notification: DesktopNotification, replaces: UInt32)? {
     guard let id = queue.popFirst() else { return nil }
     guard var entry = entries[id], let notification = entry.waiting else {
@@ -140,7 +142,8 @@ struct PresentationTable {
     case shown
     /// The service discarded the notification at once.
     case discarded
-    /// The notification was withdrawn meanwhile. The service must close this id, if any.
+    /// The application cancelled the notification meanwhile. The service must close this id, if
+    /// there is one.
     case cancelled(UInt32?)
   }
 
@@ -172,7 +175,8 @@ struct PresentationTable {
     /// The notification waits again, at the head of the queue.
     case waits
     case givenUp
-    /// The notification was withdrawn meanwhile. The one that it replaces must be closed.
+    /// The application cancelled the notification meanwhile. The service must close the
+    /// notification that it replaces.
     case cancelled(UInt32?)
   }
 
@@ -187,7 +191,7 @@ struct PresentationTable {
       if let name = entry.shownAs { names[name] = nil }
       return .cancelled(entry.shownAs)
     }
-    // A newer version with the same id has other content, so it is tried.
+    // A newer notification with the same id has other content, so the daemon tries it.
     if entry.waiting == nil, entry.failures >= Self.failuresMax {
       entry.failures = 0
       if entry.shownAs != nil { entries[id] = entry }
@@ -234,7 +238,7 @@ struct PresentationTable {
     if let id = names[name] { entries[id]?.token = token }
   }
 
-  /// Handles the exit of the service: all shown notifications are lost.
+  /// Handles the exit of the service, with which all shown notifications end.
   ///
   /// - Returns: The notifications that are no longer shown.
   mutating func serviceEnded() -> [NotificationID] {

@@ -5,21 +5,21 @@ import TaskSchedulerCore
 
 /// Writes to the notification store on a thread, so that the event loop does not wait for the disk.
 ///
-/// The thread runs while there are jobs, and only it uses the store meanwhile. It writes the jobs
-/// in the order in which they were added. Waiting jobs share one transaction and its sync. If that
-/// transaction fails, each job is written alone, so that one failing job does not make the others
-/// fail.
+/// The thread runs while there are jobs. Meanwhile no other thread uses the store. The thread
+/// writes the jobs in the order in which they were added. Waiting jobs share one transaction and
+/// its sync. If that transaction fails, the thread writes each job alone, so that one failing job
+/// does not make the others fail.
 final class StoreWriter {
-  /// Changes that are written in one transaction.
+  /// Changes that the thread writes in one transaction.
   struct Job: Sendable {
     let number: UInt64
     let changes: [NotificationChange]
   }
 
-  /// The result of jobs that were written in one transaction.
+  /// The result of jobs that the thread wrote in one transaction.
   struct Answer: Sendable {
     let numbers: [UInt64]
-    /// The presented notifications that were removed because of the store's limits, or the error.
+    /// The presented notifications that the store removed because of its limits, or the error.
     let result: Result<[NotificationID], StoreError>
   }
 
@@ -28,7 +28,7 @@ final class StoreWriter {
     var answers: [Answer] = []
     var isRunning = false
 
-    /// Takes the next jobs. If there are none, the thread exits.
+    /// Removes and returns the next jobs. If there are none, the thread exits.
     mutating func take() -> [Job] {
       let group = Array(waiting.prefix(StoreWriter.groupMax))
       waiting.removeFirst(group.count)
@@ -83,7 +83,7 @@ final class StoreWriter {
     return job.number
   }
 
-  /// Takes the available results, in the order of the jobs.
+  /// Removes and returns the available results, in the order of the jobs.
   func takeAnswers() -> [Answer] {
     shared.change { state in
       defer { state.answers = [] }
@@ -91,7 +91,7 @@ final class StoreWriter {
     }
   }
 
-  /// Blocks until all jobs are written. Then the caller may use the store.
+  /// Blocks until the thread has written all jobs. Then the caller may use the store.
   func waitUntilIdle() { shared.wait { $0.isRunning ? nil : () } }
 
   private func startThread() {

@@ -1,12 +1,12 @@
 import TaskSchedulerCore
 
-/// A stored notification. The store keeps it from the request until it is canceled, or until the
-/// limit of presented notifications removes it.
+/// A stored notification. The store keeps it until it is cancelled, or until the limit on past
+/// notifications removes it.
 struct StoredNotification: Equatable {
   var id: NotificationID
   var application: ApplicationKey
   var content: NotificationContent
-  /// The schedule; nil if the notification was to be presented at once.
+  /// The schedule; nil if the application wanted to present the notification at once.
   var schedule: NotificationSchedule?
   /// The next firing time; nil if the notification does not fire again.
   var firesAt: WallTime?
@@ -14,7 +14,7 @@ struct StoredNotification: Equatable {
   var firedAt: WallTime?
   /// The time at which it was last shown to the user or delivered to its application.
   var presentedAt: WallTime?
-  /// Whether it has fired and was not presented since.
+  /// Whether it has fired and has not been presented since.
   var isDue: Bool
   /// Its name at the notification service that shows it; nil if none does.
   var shownAs: DesktopName?
@@ -70,8 +70,8 @@ struct NotificationPage: Equatable {
   var next: NotificationID?
 }
 
-/// A change of the stored notifications. All changes are idempotent: after a crash, the daemon
-/// cannot know whether a change was written, and writes it again.
+/// A change of the stored notifications. After a crash, the daemon cannot know whether the store
+/// has a change, and writes it again. Therefore a repeated change has no effect.
 enum NotificationChange: Equatable {
   /// A notification is requested. Without a schedule, it is due at once.
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
@@ -79,11 +79,11 @@ enum NotificationChange: Equatable {
   case fired(NotificationID, at: WallTime, next: WallTime?)
   /// It was shown to the user, or delivered to its application.
   case presented(NotificationID, at: WallTime)
-  /// A notification service shows it under this name; nil: no longer shows it.
+  /// A notification service shows it under this name. With nil, no service shows it any longer.
   case shown(NotificationID, DesktopName?)
   /// Its firing time changed because the rules of its time zone changed.
   case moved(NotificationID, to: WallTime)
-  /// It was canceled, or removed because of the store's limits.
+  /// It was cancelled, or the store's limits removed it.
   case removed(NotificationID)
   /// The number on an application's icon; 0 for none.
   case badge(ApplicationKey, Int)
@@ -97,7 +97,7 @@ enum NotificationChange: Equatable {
   }
 }
 
-/// Why the notification store cannot be used, with a message for users.
+/// The reason why the daemon cannot use the notification store, with a message for users.
 struct StoreError: Error, Hashable, CustomStringConvertible {
   /// The kinds of errors.
   enum Kind: Hashable {

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// A copy of the store in memory. Lists, notices and the desktop read it without waiting for the
 /// disk.
 ///
-/// A request, such as a new notification, is applied when it is durable. A fact, such as that a
-/// notification has fired, is applied at once.
+/// The copy contains a requested change, such as a new notification, when the change is durable. It
+/// contains a fact, such as the firing of a notification, at once.
 struct StoredNotifications: Equatable {
   private var byID: [NotificationID: StoredNotification] = [:]
   private var idsByUser: [UserID: Set<NotificationID>] = [:]
@@ -33,7 +33,7 @@ struct StoredNotifications: Equatable {
       byID[id]?.isDue = true
       byID[id]?.firesAt = next
     case .presented(let id, let at):
-      // A notification that is shown again keeps the time of its first presentation.
+      // If the notification is shown again, the time of its first presentation remains.
       if byID[id]?.isDue == true { byID[id]?.presentedAt = at }
       byID[id]?.isDue = false
     case .shown(let id, let name): byID[id]?.shownAs = name
@@ -70,7 +70,7 @@ struct StoredNotifications: Equatable {
     (idsByUser[user] ?? []).compactMap { byID[$0] }
   }
 
-  /// Returns the number of a user's notifications that have fired for the last time and were not
+  /// Returns how many notifications of a user have fired for the last time and have not been
   /// presented.
   func unshownCount(of user: UserID) -> Int {
     rows(of: user).count { $0.firesAt == nil && $0.isDue && $0.firedAt != nil }
@@ -78,8 +78,8 @@ struct StoredNotifications: Equatable {
 
   /// Returns the ids of an application's notifications.
   ///
-  /// - Parameter id: If not nil, only this notification is returned, and only if it belongs to the
-  ///   application.
+  /// - Parameter id: If not nil, the function returns only this notification, and only if it
+  ///   belongs to the application.
   func ids(of key: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     if let id { return byID[id]?.application == key ? [id] : [] }
     return rows(of: key.owner).filter { $0.application == key }.map(\.id).sorted()
@@ -91,7 +91,7 @@ struct StoredNotifications: Equatable {
       .sorted { $0.uid < $1.uid }
   }
 
-  /// Returns the notifications that have fired and were not shown, in the order of their firing.
+  /// The notifications that have fired and have not been shown, in the order of their firing.
   var unpresented: [StoredNotification] {
     rows { $0.isDue && $0.firedAt != nil }.sorted {
       ($0.firedAt?.nanoseconds ?? .max, $0.id) < ($1.firedAt?.nanoseconds ?? .max, $1.id)

@@ -5,7 +5,7 @@ struct TimeZoneRules: Hashable {
 
   private let offsetFirst: Int
   private let changes: [PosixTimeZone.Change]
-  /// The rule after the last recorded transition; nil if the last offset remains in force.
+  /// The rule after the last recorded transition; nil if the last offset applies from then on.
   private let rule: PosixTimeZone?
 
   /// The valid range of offsets from UTC, in seconds (RFC 9636, 3.2).
@@ -13,7 +13,7 @@ struct TimeZoneRules: Hashable {
 
   /// Returns the first moment at which local time is `local` or later, in seconds since 1970 UTC.
   ///
-  /// If clocks are put forward past `local`, that is the moment of the transition.
+  /// If a clock change skips `local`, this is the moment of the change.
   func firstMoment(showing local: Int64) -> Int64 {
     var at = local - Int64(Self.offsets.upperBound)
     let end = local - Int64(Self.offsets.lowerBound)
@@ -80,7 +80,7 @@ struct TimeZoneRules: Hashable {
   /// - Returns: nil if the file is malformed, has version 1, or counts leap seconds.
   init?(_ bytes: [UInt8]) {
     var reader = Reader(bytes: bytes)
-    // The first data block has 32-bit times; only the second one is used.
+    // The first data block has 32-bit times. The reader needs only the second block.
     guard let short = reader.header(), short.version >= UInt8(ascii: "2"),
       reader.skip(short.bodyCount(timeSize: 4)), let header = reader.header(),
       header.types > 0, header.leapSeconds == 0,

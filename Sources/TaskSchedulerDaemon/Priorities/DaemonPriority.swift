@@ -2,12 +2,13 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// The daemon's own priority. The daemon keeps limits and answers calls also while all applications
-/// are busy.
+/// The daemon's own priority. The daemon must enforce limits and answer calls while all
+/// applications are busy.
 ///
-/// It gives its session the nice value that it was started with (`Nice=` of its unit). If sessions
-/// compete before their threads do (autogroups, sched(7)), the nice value of the only process in a
-/// session has no effect on other sessions. Without CAP_SYS_NICE nothing changes.
+/// With autogroups (sched(7)), the kernel divides CPU time between sessions first, and between
+/// their threads second. The nice value of the only process in a session then has no effect on
+/// other sessions. The daemon therefore sets the nice value of its session to its own (`Nice=` of
+/// its unit). Without CAP_SYS_NICE it changes nothing.
 final class DaemonPriority {
   private let proc: ProcFS
   private let nice: Int
@@ -30,7 +31,8 @@ final class DaemonPriority {
     do throws(SystemError) {
       try proc.set(.autogroup, to: nice, thread: own, process: own, group: nil)
     } catch {
-      // The kernel permits one such change at a time, and another session was just changed.
+      // The kernel permits one such change at a time, and the daemon has just changed another
+      // session.
       if error.errno == EAGAIN { timer?.set(BootClock.after(Priorities.autogroupInterval)) }
     }
   }

@@ -3,28 +3,26 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Finds the use of GPUs by instances in the background within 2 s of the first use (contract
-/// §12).
+/// Detects within 2 s that an instance in the background uses a GPU (contract §12).
 ///
-/// The counters of a client of a GPU are in the fdinfo of its device descriptor, so an instance
-/// that has no such descriptor need not be examined. Which instance has one is found out when its
-/// stretch in the background begins and at each look at its use. In between, the kernel tells that
-/// a process of the machine has opened a GPU device (inotify); then each instance in the background
-/// that has none yet is scanned once, ``openingDelay`` later. On a machine on which no program
-/// opens a GPU device, and for an application without one, this costs nothing. A descriptor that
-/// another application passes on, or a container's own device file, is found at the next look at
-/// its use.
+/// The kernel reports the GPU use of a process in the fdinfo of its device descriptor. The daemon
+/// therefore reads counters only of instances with such a descriptor. It searches for the
+/// descriptors at the beginning of a stint and at each measurement. In between, inotify reports
+/// that a process of the machine has opened a GPU device. Then the daemon scans once,
+/// ``openingDelay`` later, each background instance without a known device. If no program opens a
+/// GPU device, this costs nothing. The next measurement also finds a descriptor that another
+/// application passed, or that belongs to a container's own device file.
 ///
-/// While an instance has a device open, its counters are read each ``interval``: those of the known
-/// descriptors. All its descriptors are scanned again so rarely that the scans take at most 5 % of
-/// the time.
+/// While an instance has an open device, the daemon reads the counters of the known descriptors
+/// each ``interval``. It scans all descriptors of the instance so rarely that the scans take at
+/// most 5 % of the time.
 final class GPUSampling {
-  /// With ``openingDelay``, the time of a scan, and a second reading where the driver counts
-  /// cycles, less than 2 s.
+  /// The interval between two readings. Together with ``openingDelay``, the time of a scan, and a
+  /// second reading for drivers that count cycles, it is less than 2 s.
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
-  /// The divisor of the time that gives the maximum for scans.
+  /// Scans take at most the time divided by this number.
   private static let restFactor = 20
 
   /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
@@ -40,7 +38,7 @@ final class GPUSampling {
   private var timer: TimerSource?
   private var isTimerSet = false
   private var underWay: Set<InstanceID> = []
-  /// The background instances that are to be scanned because a program opened a device.
+  /// The background instances to scan because a program opened a device.
   private var toScan: Deque<InstanceID> = []
   private var nextScan: [InstanceID: UInt64] = [:]
 
@@ -50,8 +48,8 @@ final class GPUSampling {
   }
 
   /// - Parameters:
-  ///   - instances: the instances that run in the background and are measured.
-  ///   - found: called with an instance that has used a GPU since it was last measured.
+  ///   - instances: The measured instances in the background.
+  ///   - found: Called with an instance that has used a GPU since the last measurement.
   init(
     folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,
     membership: InstanceMembership, loop: EventLoop, instances: @escaping () -> [InstanceResources],
@@ -82,7 +80,7 @@ final class GPUSampling {
     return isWatching
   }
 
-  /// Scans all processes of an instance. Calls `answer` when the meter has the findings.
+  /// Scans all processes of an instance. Calls `answer` when the meter has the result.
   func sample(
     _ instance: InstanceResources, members: [ProcessStat], answer: @escaping () -> Void = {}
   ) {
@@ -118,13 +116,14 @@ final class GPUSampling {
     for folder in folders where (try? watch.watch.addOpenings(folder)) != nil { isWatching = true }
   }
 
-  /// A program may open devices at any rate: further events wait until the scan.
+  /// Schedules a scan. A program may open devices at any rate, so further events wait for the scan.
   private func scheduleOpeningScan() {
     openings?.wait(for: [])
     openingTimer?.set(BootClock.after(Self.openingDelay))
   }
 
-  /// One instance in each turn: a walk over its processes takes some milliseconds.
+  /// Scans one instance in each turn of the loop, because a walk over its processes takes some
+  /// milliseconds.
   private func scanNextAfterOpening() {
     if toScan.isEmpty {
       while let changes = try? watch.watch.takeChanges(), !changes.isEmpty {

@@ -10,8 +10,8 @@ final class InstanceResources {
   var priority = ProcessPriority.foreground
   /// The priorities that the daemon lowered.
   ///
-  /// A starting daemon reads what a previous daemon lowered only when it is first needed, because
-  /// all clients wait for it.
+  /// While the daemon starts, all clients wait for it. It therefore reads the priorities that a
+  /// previous daemon lowered only when it first needs them.
   var lowered: LoweredPriorities {
     _read {
       takeHeldLowered()
@@ -24,7 +24,7 @@ final class InstanceResources {
   }
   private var ownLowered = LoweredPriorities()
   private var heldLowered: [DaemonState.Lowered]?
-  /// The work that lowers or restores the priorities, and whether some are not lowered yet.
+  /// The work that lowers or restores the priorities; nil when it is complete.
   var prioritizing: ProcessSteps.Work?
   var isPartlyLowered = false
   /// Whether the weights of its control group lower its priority.
@@ -36,7 +36,7 @@ final class InstanceResources {
   /// The work that stops the processes for the throttle.
   var pausing: ProcessSteps.Work?
 
-  /// - Parameter lowered: what a previous daemon lowered.
+  /// - Parameter lowered: The priorities that a previous daemon lowered.
   init(_ processes: InstanceProcesses, lowered: [DaemonState.Lowered] = []) {
     self.processes = processes
     heldLowered = lowered.isEmpty ? nil : lowered

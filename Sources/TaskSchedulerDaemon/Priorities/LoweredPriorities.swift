@@ -33,17 +33,17 @@ struct LoweredPriorities {
 
   /// The items, in the order of their records in the event log.
   private(set) var items: [LoweredPriority] = []
-  /// The index, if there are many items. Most instances have one process with few items, which are
-  /// searched one by one. An index would take six times their memory.
+  /// The index, if there are many items. Most instances have one process with few items, for which
+  /// a linear search is fast enough. An index would take six times the memory of the items.
   private var index: Index?
   private var countMax = Self.countMin
-  /// When the lowering began, in the ticks of ``ProcessIdentity/startTime``; nil if a previous
-  /// daemon began it. A thread that is older did not inherit a lowered priority.
+  /// The start of the lowering, in the ticks of ``ProcessIdentity/startTime``; nil if a previous
+  /// daemon began it. An older thread did not inherit a lowered priority.
   private var since: UInt64?
   /// The priorities that could not be lowered, with the reasons.
   var obstacles: [PriorityKind: String] = [:]
 
-  /// The number of items below which ended threads are not forgotten.
+  /// The number of items from which on the daemon removes items of ended threads.
   private static let countMin = 1024
   /// The maximum number of items without an index.
   private static let unindexedMax = 16
@@ -56,7 +56,7 @@ struct LoweredPriorities {
     if items.isEmpty { since = BootClock.ticks() }
   }
 
-  /// Returns whether a value of this thread from before the lowering is known.
+  /// Returns whether the state contains a value of this thread from before the lowering.
   func isKnown(_ thread: ProcessIdentity) -> Bool {
     index?.threads.contains(thread) ?? items.contains { $0.thread == thread }
   }
@@ -78,7 +78,8 @@ struct LoweredPriorities {
   /// - Returns: The priorities that the event log does not have yet.
   mutating func add(_ lowering: [LoweredPriority]) -> [LoweredPriority] {
     let countBefore = items.count
-    // Usually called once, with all priorities of one process: growing would reserve more memory.
+    // Usually this function is called once, with all priorities of one process. Without the
+    // reservation, growing would allocate more memory.
     if items.isEmpty { items.reserveCapacity(lowering.count) }
     for item in lowering where !isWritten(item) {
       items.append(item)
@@ -98,12 +99,12 @@ struct LoweredPriorities {
     }
   }
 
-  /// Returns the threads that may have ended. An application may stay in the background for months
-  /// while its processes come and go. The daemon forgets ended threads before they outnumber the
+  /// Returns threads that may have ended. An application may stay in the background for months
+  /// while its processes come and go. The daemon removes ended threads before they outnumber the
   /// others.
   ///
   /// - Parameter seen: The ids of threads that existed just now.
-  /// - Returns: The threads that may have ended; none while few are known.
+  /// - Returns: Threads that may have ended; none if the state contains few items.
   func possiblyEnded(_ seen: Set<Int32>) -> [(thread: ProcessIdentity, process: Int32)] {
     guard items.count > countMax else { return [] }
     var found: [ProcessIdentity: Int32] = [:]
@@ -113,7 +114,7 @@ struct LoweredPriorities {
     return found.map { ($0.key, $0.value) }
   }
 
-  /// Forgets threads that have ended.
+  /// Removes threads that have ended.
   mutating func forget(_ ended: Set<ProcessIdentity>) {
     items.removeAll { $0.group == nil && ended.contains($0.thread) }
     index = items.count > Self.unindexedMax ? Index(items) : nil
@@ -125,7 +126,8 @@ struct LoweredPriorities {
     (since, countMax) = (nil, Self.countMin)
   }
 
-  /// Describes for people what was lowered, and what could not be.
+  /// Returns sentences about the lowered priorities and about those that the daemon could not
+  /// lower.
   ///
   /// - Parameter priority: The priority that caused the lowering.
   func words(_ priority: ProcessPriority) -> [String] {
@@ -140,7 +142,7 @@ struct LoweredPriorities {
       }
       if let obstacle = obstacles[kind] { words.append("not the \(kind.name): \(obstacle)") }
     }
-    words.append("not the network: that would take CAP_NET_ADMIN")
+    words.append("not the network, which would need CAP_NET_ADMIN")
     return words
   }
 }
@@ -163,8 +165,8 @@ extension PriorityKind {
     let threads = count == 1 ? "of 1 thread" : "of \(count) threads"
     return switch self {
     case .nice: "nice value \(after) \(threads)"
-    case .ioPriority: "I/O priority best effort, the last, \(threads)"
-    case .policy: "real-time scheduling taken away \(threads)"
+    case .ioPriority: "lowest best-effort I/O priority \(threads)"
+    case .policy: "no real-time scheduling \(threads)"
     case .outOfMemoryScore:
       "score for the out-of-memory killer \(after) of \(count == 1 ? "1 process" : "\(count)")"
     case .autogroup:

@@ -6,16 +6,17 @@ import TaskSchedulerEventLog
 
 /// Lowers the priorities of background instances (contract §12), and restores them exactly.
 ///
-/// The weights of a control group lower an instance that has one with the controllers. Otherwise
-/// each thread gets a nice value and an I/O priority, which new threads and processes inherit. The
-/// event log has each previous value before it is changed.
+/// If an instance has a control group with the controllers, the daemon lowers the weights of the
+/// group. Otherwise it sets the nice value and the I/O priority of each thread, which new threads
+/// and processes inherit. The event log stores each previous value before the daemon changes the
+/// value.
 final class Priorities {
   /// The interval at which the kernel lets a process without CAP_SYS_ADMIN set an autogroup.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let scanDelay: Duration = .milliseconds(500)
-  /// The number of values in one record. More could exceed the room of an event log.
+  /// The number of values in one record. More values could exceed the space of an event log.
   private static let notedMax = 1024
-  private static let notRestored = "it could not be given back without CAP_SYS_NICE"
+  private static let notRestored = "the daemon could not restore it without CAP_SYS_NICE"
 
   let membership: InstanceMembership
   let steps: ProcessSteps
@@ -25,12 +26,13 @@ final class Priorities {
   private let usesAutogroups: Bool
   private var retryTimer: TimerSource?
   private var retries: [InstanceResources] = []
-  /// The works that restore priorities.
+  /// The current work that restores priorities, by instance.
   private var releases: [InstanceID: ProcessSteps.Work] = [:]
   private var scanTimer: TimerSource?
   private var toScan: [InstanceID] = []
   var options: DaemonOptions
-  /// Finds the members that the tree does not show, among all processes; set by the owner.
+  /// Searches all processes for the members that the process trees do not contain. Set by the
+  /// owner.
   var scan: (InstanceID, @escaping (InstanceResources, [ProcessStat]) -> Void) -> Void = {
     _, _ in
   }
@@ -52,13 +54,13 @@ final class Priorities {
     scanTimer = try loop.timer { [weak self] in self?.lowerRemaining() }
   }
 
-  /// Gives an instance a priority from now on. Ends the work for another priority.
+  /// Sets the priority of an instance. Cancels the work for another priority.
   func prioritize(_ instance: InstanceResources, _ priority: ProcessPriority) {
     let before = instance.priority
     instance.priority = priority
     guard priority.isLowered else { return restore(instance) }
     let isFirst = !instance.hasLowered
-    // A lowered instance needs only another score: new processes inherit the rest.
+    // A lowered instance needs only another score: its new processes inherit the other values.
     let onlyScore = !isFirst && before.isLowered && before != priority && !instance.isPartlyLowered
     lower(instance, onlyScore: onlyScore)
     guard isFirst, instance.origin.group == nil else { return }
@@ -83,7 +85,7 @@ final class Priorities {
     }
   }
 
-  /// Lowers the threads again that have raised their priority, or that joined by another way.
+  /// Lowers threads that have raised their priority, or that joined without inheriting it.
   func lowerAgain(_ instance: InstanceResources) {
     if instance.priority.isLowered { lower(instance, onlyScore: false) }
   }
@@ -127,7 +129,7 @@ final class Priorities {
     }
   }
 
-  /// Cancels the work that is under way for an instance.
+  /// Cancels the current work for an instance.
   private func stop(_ instance: InstanceResources) {
     instance.prioritizing?.cancel()
     instance.prioritizing = nil
@@ -172,8 +174,8 @@ final class Priorities {
     apply(items, instance)
   }
 
-  /// Returns the nice value of the session that a process leads, to be lowered. If sessions compete
-  /// before their threads do, the threads' own nice values have little effect.
+  /// Returns the nice value of the session that a process leads, if the daemon must lower it. With
+  /// autogroups, the threads' own nice values have little effect on other sessions.
   private func session(
     _ stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
@@ -193,8 +195,8 @@ final class Priorities {
     ]
   }
 
-  /// Returns the priorities of a thread that must be lowered. A priority that is already low is
-  /// noted only if the thread did not inherit it from a lowered parent.
+  /// Returns the priorities of a thread that the daemon must lower. If a priority is already low,
+  /// the daemon stores it only if the thread did not inherit it from a lowered parent.
   private func kinds(
     of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
@@ -249,13 +251,13 @@ final class Priorities {
     else { return [] }
     let own = instance.lowered.before(stat.identity, .outOfMemoryScore)
     let isItsOwn = own == nil && instance.lowered.isOlder(stat.identity)
-    // A process that inherited a lowered score had the score of its leader before.
+    // A process that inherited a lowered score had the same score as its leader before.
     let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
     let before = own ?? (isItsOwn || !isOurs
       ? current
       : instance.lowered.before(instance.leader.identity, .outOfMemoryScore) ?? current)
     let target = max(least, before)
-    // A score that the process itself has raised stays.
+    // The daemon does not change a score that the process itself has raised.
     guard isItsOwn || current < target || isOurs && current > target else { return [] }
     return [
       LoweredPriority(
@@ -291,7 +293,7 @@ final class Priorities {
 
   /// Limits the CPU time of the instance's control group, in percent of one CPU; nil restores it.
   ///
-  /// - Returns: False if the group has no CPU controller.
+  /// - Returns: false if the group has no CPU controller.
   func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {
     guard let percent else {
       let items = instance.lowered.items.filter { $0.kind == .processorLimit }
@@ -315,11 +317,10 @@ final class Priorities {
 
   // MARK: Restoring
 
-  /// Restores everything that was lowered.
+  /// Restores all lowered priorities.
   ///
-  /// - Parameter end: Called when that is complete, as far as possible now. Not called if the
-  ///   instance
-  ///   is lowered again before.
+  /// - Parameter end: Called when the daemon has restored everything that it can restore now. Not
+  ///   called if the daemon lowers the instance again before that.
   func restore(_ instance: InstanceResources, end: @escaping () -> Void = {}) {
     stop(instance)
     instance.priority = .foreground
@@ -372,7 +373,7 @@ final class Priorities {
   }
 
   private func finish(_ release: PriorityRelease, _ instance: InstanceResources) {
-    // A value that could not be lowered need not be restored.
+    // The daemon need not restore a value that it could not lower.
     for kind in PriorityKind.allCases {
       guard let error = release.failures[kind], instance.lowered.obstacles[kind] == nil else {
         continue
@@ -384,7 +385,7 @@ final class Priorities {
     eventLog.note(.restored(instance.id))
   }
 
-  /// Tries again later to set a session. The kernel permits one change at a time, and sessions of
+  /// Tries later to set a session again. The kernel permits one change at a time, and sessions of
   /// foreground instances come first.
   private func retryLater(_ instance: InstanceResources) {
     if retries.contains(where: { $0 === instance }) { return }
@@ -399,7 +400,7 @@ final class Priorities {
     if !retries.isEmpty { retryTimer?.set(BootClock.after(Self.autogroupInterval)) }
   }
 
-  /// Restores at once what was to be restored later, because the daemon stops.
+  /// Restores at once the priorities that were to be restored later, because the daemon stops.
   func finish() {
     for work in releases.values { work.finish() }
     for instance in retries where !instance.priority.isLowered {

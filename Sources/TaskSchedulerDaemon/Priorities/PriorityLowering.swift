@@ -1,17 +1,17 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Lowers all threads of an instance, in steps, until a walk finds no new one. Then it forgets the
-/// threads that have ended.
+/// Lowers all threads of an instance, in steps, until a walk finds no new thread. Then it removes
+/// the threads that have ended from the state.
 struct PriorityLowering {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
-  /// The number of possibly ended threads that a step searches for.
+  /// The number of threads that a step checks because they may have ended.
   private static let soughtAtOnce = 16
 
   let instance: InstanceResources
   private unowned let priorities: Priorities
-  /// The walk under way; nil when all threads are lowered.
+  /// The current walk; nil when all threads are lowered.
   private var walk: ThreadWalk?
   /// Whether it visits all members.
   private let isWhole: Bool
@@ -27,7 +27,7 @@ struct PriorityLowering {
       isWhole: true)
   }
 
-  /// Creates a walk over some members only.
+  /// Creates a walk over only some members.
   init(
     _ instance: InstanceResources, _ members: ProcessTreeWalk, in priorities: Priorities,
     isWhole: Bool = false

@@ -1,6 +1,6 @@
 import LinuxSystem
 
-/// The priorities that this daemon may raise again. It lowers no others.
+/// The priorities that this daemon may raise again. It lowers only these.
 struct PriorityRights {
   /// Whether the daemon has CAP_SYS_NICE, and may restore all priorities.
   let isPrivileged: Bool
@@ -12,7 +12,7 @@ struct PriorityRights {
   /// Restoring the real-time class requires CAP_SYS_NICE.
   func mayRestore(ioPriority: Int) -> Bool { isPrivileged || ioPriority >> 13 != 1 }
 
-  /// The kernel checks the rights of the writing process, whatever the user of the session.
+  /// The kernel checks the rights of the writing process, and not the user of the session.
   func mayRestore(autogroup nice: Int) -> Bool { isPrivileged || nice >= 0 }
 
   func mayRestore(policy: Int, of process: Int32) -> Bool {

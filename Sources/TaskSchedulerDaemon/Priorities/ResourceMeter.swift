@@ -3,43 +3,44 @@ import TaskSchedulerCore
 
 /// Measures the resources that the processes of one instance use.
 struct ResourceMeter {
-  /// Whether it was measured since the instance was last stopped.
+  /// Whether the meter has measured the instance since its last stop.
   private(set) var isWatched = false
   private var processor: Duration = .zero
-  /// The counters as they were last read.
+  /// The CPU time at the last reading.
   private var processorLast: UInt64?
   private(set) var gpu: Duration = .zero
   private var engines: [GPUClient: [String: EngineMeter]]?
-  /// The descriptors of GPU devices that were found last.
+  /// The descriptors of GPU devices that the last scan found.
   private(set) var gpuFiles: [GPUFile] = []
 
-  /// Begins a measurement: only later use counts.
+  /// Begins a measurement. Only later use counts.
   mutating func begin() {
     if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
   }
 
   mutating func end() { isWatched = false }
 
-  /// Reads the counters of a control group, if it has some.
+  /// Reads the counters of a control group, if it has any.
   mutating func readProcessors(of group: ControlGroup) throws(SystemError) {
     add(try group.cpuMicroseconds(), unit: .microseconds(1))
   }
 
-  /// Reads the counters of a tree of processes. A parent counts the children that it waited for.
+  /// Reads the counters of a tree of processes. The counters of a parent include the children that
+  /// it waited for.
   mutating func readProcessors(of members: [ProcessStat]) {
     add(members.reduce(0) { $0 &+ $1.cpuTicks &+ $1.childrenTicks }, unit: .milliseconds(10))
   }
 
   private mutating func add(_ count: UInt64, unit: Duration) {
-    // The use of a process whose parent has ended is lost when it ends.
+    // If a process ends after its parent, the kernel discards its counters.
     if let last = processorLast, count > last { processor += unit * Int(clamping: count - last) }
     processorLast = count
   }
 
-  /// - Parameter now: when the counters were read, in nanoseconds.
+  /// - Parameter now: The time of the reading, in nanoseconds.
   mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
     gpuFiles = findings.gpuFiles
-    // A missing client may only be in a message to another process. The kernel never gives an id
+    // A missing client may be in a message to another process. The kernel never assigns an id
     // twice.
     var known = engines ?? [:]
     for (client, found) in findings.gpus {
@@ -64,11 +65,11 @@ private struct EngineMeter {
   /// The highest value of each counter.
   private var nanoseconds: UInt64?
   private var cycles: UInt64?
-  /// All cycles of the engine, and when they were read.
+  /// All cycles of the engine, and the time of their reading.
   private var total: (cycles: UInt64, at: UInt64)?
 
-  /// - Parameter isNew: Whether the client has appeared since the first look. Then its earlier use
-  ///   counts, too.
+  /// - Parameter isNew: Whether the client has appeared since the first scan. Then its earlier use
+  ///   also counts.
   init(isNew: Bool) {
     if isNew { (nanoseconds, cycles) = (0, 0) }
   }
@@ -90,8 +91,8 @@ private struct EngineMeter {
     return .nanoseconds(Int64(Double(count - before) / frequency * 1e9))
   }
 
-  /// Returns the cycles in a second. It is the engine's own frequency since the last reading, else
-  /// its maximum, else 4 GHz. No GPU reaches that, so the result never exceeds the actual use.
+  /// Returns the cycles in a second: the engine's own frequency since the last reading, else its
+  /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the result never exceeds the actual use.
   private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
     guard let all = engine.totalCycles else {
       return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)

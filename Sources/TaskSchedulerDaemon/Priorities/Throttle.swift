@@ -2,10 +2,10 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Limits an instance without a CPU controller to a part of the time: stops and resumes its
-/// processes many times a second.
+/// Limits an instance without a CPU controller: stops and resumes its processes many times a
+/// second.
 ///
-/// Stopping an instance of many processes takes the daemon milliseconds. If that is more than a
+/// The daemon needs milliseconds to stop an instance of many processes. If that is more than a
 /// tenth of the period, the throttle extends the period.
 final class Throttle {
   /// The default period of cpu.max.
@@ -20,8 +20,8 @@ final class Throttle {
   private let resume: () -> Void
 
   /// - Parameters:
-  ///   - percent: the part of the time, 1 to 99.
-  ///   - stop: stops the instance, and calls its argument when the instance is stopped.
+  ///   - percent: The part of the time in which the instance runs, from 1 to 99.
+  ///   - stop: Stops the instance, and calls its argument when the instance is stopped.
   init(
     percent: Int, loop: EventLoop, stop: @escaping (_ done: @escaping () -> Void) -> Void,
     resume: @escaping () -> Void
@@ -37,7 +37,7 @@ final class Throttle {
 
   /// Ends the throttle.
   ///
-  /// - Parameter resuming: whether to resume the instance; false where the caller stops it.
+  /// - Parameter resuming: Whether to resume the instance; false if the caller stops it.
   func end(resuming: Bool) {
     timer.clear()
     if isStopped, resuming { resume() }

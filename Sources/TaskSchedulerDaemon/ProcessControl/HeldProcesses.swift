@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// Takes over the processes that a previous daemon held.
+// Takes over the processes of a previous daemon.
 
 extension ProcessController {
   /// The processes of all instances, for the next daemon.
@@ -16,11 +16,11 @@ extension ProcessController {
     }
   }
 
-  /// Takes over the processes that a previous daemon held.
+  /// Takes over the processes of a previous daemon.
   ///
-  /// - Parameter leaders: the pidfds that systemd has kept. The daemon closes those that it does
+  /// - Parameter leaders: The pidfds that systemd has kept. The daemon closes those that it does
   ///   not need.
-  /// - Returns: the instances whose leaders have terminated without a pidfd that reports it.
+  /// - Returns: The instances whose leaders have ended without a pidfd that reports the end.
   func takeOver(
     _ held: [InstanceID: DaemonState.Instance], leaders: [InstanceID: Int32]
   ) -> [InstanceID] {
@@ -72,8 +72,7 @@ extension ProcessController {
     }
   }
 
-  /// Resumes the processes of a leader that has terminated, or kills them if the daemon launched
-  /// them.
+  /// Resumes the processes of a leader that has ended, or kills them if the daemon launched them.
   private func releaseProcesses(_ held: DaemonState.Instance, _ id: InstanceID) {
     let group = held.details.group.map { ControlGroup(path: $0) }
     restorePriorities(held.lowered)
@@ -95,12 +94,12 @@ extension ProcessController {
     release.run { () throws(SystemError) in [] }
   }
 
-  /// Finds the stopped processes that the lost end of the event log named.
+  /// Finds the stopped processes that the missing end of the event log named.
   ///
-  /// A stopped process of an instance was stopped by a daemon, and the scheduler resumes it. The
-  /// daemon resumes the stopped processes of no instance at once.
+  /// If a stopped process belongs to an instance, a daemon stopped it, and the scheduler resumes
+  /// it. The daemon resumes stopped processes of no instance at once.
   ///
-  /// - Parameter unclear: the processes that the rest of the event log names.
+  /// - Parameter unclear: The processes that the rest of the event log names.
   func claimStopped(_ unclear: Leftovers, _ markers: EnvironmentMarkers) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
     var groups: Set<String> = []

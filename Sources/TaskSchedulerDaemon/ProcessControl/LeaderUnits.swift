@@ -4,15 +4,16 @@ import TaskSchedulerCore
 // The systemd units that instances belong to.
 
 extension ProcessController {
-  /// Returns the unit of an instance's leader. Reads it now, because a leader may be moved.
+  /// Returns the unit of an instance's leader. Reads the unit now, because another program may have
+  /// moved the leader.
   func currentUnit(of id: InstanceID) -> SystemdUnit? {
     guard let instance = self[id] else { return nil }
     instance.unit = nil
     return unit(of: instance)
   }
 
-  /// Returns the unit of the leader that a record is about, for the log. Reads it once, because
-  /// there are many records.
+  /// Returns the unit of the leader that a record is about, for the log. Reads the unit once,
+  /// because there are many records.
   func unit(of leader: Leader) -> SystemdUnit? {
     membership.instance(ledBy: ProcessIdentity(leader)).flatMap { unit(of: $0) }
   }
@@ -24,8 +25,8 @@ extension ProcessController {
     return found
   }
 
-  /// If the leader has ended, uses its known control group: another process may have its pid by
-  /// now.
+  /// Uses the known control group if the leader has ended, because another process may have its
+  /// pid.
   private func lookUp(_ instance: InstanceProcesses) -> SystemdUnit? {
     let pid = instance.leader.identity.pid
     if let hasEnded = try? instance.leader.pidfd.hasEnded(), !hasEnded,

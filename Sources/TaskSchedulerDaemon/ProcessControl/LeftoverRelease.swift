@@ -3,11 +3,11 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 
 extension Leftovers {
-  /// Resumes the stopped processes, and restores the priorities that were lowered.
+  /// Resumes the stopped processes, and restores their priorities.
   ///
   /// - Parameters:
-  ///   - held: processes that the daemon manages again. They stay as they are.
-  ///   - heldGroups: the paths of their control groups.
+  ///   - held: Processes that the daemon manages again. They do not change.
+  ///   - heldGroups: The paths of their control groups.
   func resume(
     except held: Set<ProcessIdentity> = [], heldGroups: Set<String> = [], in proc: ProcFS
   ) -> ProcessRelease.Outcome {

@@ -6,8 +6,8 @@ import TaskSchedulerEventLog
 
 /// Suspends, resumes, terminates and kills processes for the scheduler, and reports the results.
 ///
-/// Every signal goes through a pidfd whose process was checked by its start time, so that it never
-/// reaches a process that has reused the pid (contract §15.2).
+/// The daemon sends every signal through a pidfd, after it has checked the start time of the
+/// process. A signal thus never reaches a process that has reused the pid (contract §15.2).
 final class ProcessController {
   let membership: InstanceMembership
   let proc: ProcFS
@@ -16,7 +16,7 @@ final class ProcessController {
   let eventLog: EventLog
   let store: DescriptorStore
   private(set) var instances: [InstanceID: InstanceProcesses] = [:]
-  /// The instances that have ended, and whose processes are still being killed or restored.
+  /// The instances that have ended, while the daemon still kills or restores their processes.
   var departing: [InstanceID: InstanceProcesses] = [:]
   /// The resources of each instance that uses any.
   var resources: [InstanceID: InstanceResources] = [:]
@@ -30,9 +30,9 @@ final class ProcessController {
   private(set) var useTakeoverWork: TakeoverWork?
   let priorities: Priorities
   private(set) var endedInstanceGroups: EndedInstanceGroups?
-  /// The suspended instances that are still to be compared with the kernel.
+  /// The suspended instances that the daemon must still compare with the kernel.
   var comparisons = SuspensionComparisons()
-  /// The instances with a process that the kernel did not let the daemon resume.
+  /// The instances with a process that the kernel did not allow the daemon to resume.
   var refusals: [InstanceID: InstanceProcesses] = [:]
   private(set) var refusalTimer: TimerSource?
   var options: DaemonOptions {
@@ -43,7 +43,7 @@ final class ProcessController {
   /// The exit statuses of programs in units; nil if the kernel reports them.
   let unitExits: UnitExits?
 
-  /// - Parameter report: called with each event, after the call that caused it has returned.
+  /// - Parameter report: Called with each event, after the call that caused it has returned.
   init(
     proc: ProcFS, loop: EventLoop, options: DaemonOptions, eventLog: EventLog,
     store: DescriptorStore, unitExits: UnitExits? = nil,
@@ -165,7 +165,7 @@ final class ProcessController {
     report(.process(.leaderExited(id, ExitStatus(status))))
   }
 
-  /// Takes over an instance that has ended, and whose processes are still being killed.
+  /// Takes over an ended instance and continues to kill its processes.
   func resumeKilling(_ instance: InstanceProcesses) {
     instance.isReleased = true
     kill(instance)
@@ -230,7 +230,7 @@ final class ProcessController {
     }
   }
 
-  /// Reports the instances that were stopped and have not been resumed since.
+  /// Reports suspended instances, unless they have been resumed since.
   private func reportSuspended(_ ids: [InstanceID]) {
     func takesReport(_ id: InstanceID) -> Bool {
       guard let instance = instances[id], instance.isFullyStopped else { return false }
@@ -242,14 +242,14 @@ final class ProcessController {
     for id in ids where takesReport(id) { report(.process(.suspensionCompleted(id))) }
   }
 
-  /// Resumes an instance. Ends a suspension that is under way.
+  /// Resumes an instance. Cancels a suspension in progress.
   func resume(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     clearSuspension(instance)
     resumeProcesses(of: instance)
   }
 
-  /// Ends a suspension that is under way.
+  /// Cancels a suspension in progress.
   func clearSuspension(_ instance: InstanceProcesses) {
     instance.suspension = nil
     instance.frozenWatch = nil
@@ -262,7 +262,7 @@ final class ProcessController {
 
   // MARK: Ends
 
-  /// Asks the leader to terminate. Until it has, it may end its other processes itself.
+  /// Asks the leader to terminate. Until it has ended, it may end its other processes itself.
   func terminate(_ id: InstanceID, by signal: Signal) {
     remember(id) { [weak self] in
       guard let self, let instance = instances[id] else { return }
@@ -272,10 +272,11 @@ final class ProcessController {
     }
   }
 
-  /// Records the members of an instance that is about to end: after the end of its leader, their
-  /// parent is no longer known.
+  /// Records the members of an instance that is about to end. After the end of the leader, the
+  /// kernel no longer reports it as their parent.
   ///
-  /// - Parameter end: called when all are recorded, unless the instance is killed or ends before.
+  /// - Parameter end: Called when all members are recorded, unless the instance is killed or ends
+  ///   before.
   func remember(_ id: InstanceID, end: @escaping () -> Void = {}) {
     guard let instance = instances[id] else { return }
     // The kernel lists the members of a control group.
@@ -341,7 +342,7 @@ final class ProcessController {
     if departing.removeValue(forKey: instance.id) != nil { forget(instance) }
   }
 
-  /// Finishes the resumptions and terminations that are under way, because the daemon stops.
+  /// Completes the resumptions and terminations in progress, because the daemon stops.
   func finish() {
     for instance in Array(instances.values) + Array(departing.values) {
       for work in instance.remembering { work.finish() }
@@ -349,7 +350,7 @@ final class ProcessController {
     }
   }
 
-  /// Ends the examination of its processes.
+  /// Cancels the examination of its processes.
   private func cancelMeasurements(_ instance: InstanceProcesses) {
     let resources = resources[instance.id]
     resources?.measurement?.cancel()

@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// The scheduler's decisions about what instances use of the machine (contract §12).
+// The scheduler's decisions about the resource use of instances (contract §12).
 
 extension ProcessController {
   func run(_ effect: ResourceEffect) {
@@ -12,7 +12,7 @@ extension ProcessController {
     }
   }
 
-  /// Returns the resources of an instance, which are kept until no priority of it is lowered.
+  /// Returns the resources of an instance. They are kept until all its priorities are restored.
   func resources(of instance: InstanceProcesses) -> InstanceResources {
     if let known = resources[instance.id] { return known }
     let fresh = InstanceResources(instance)
@@ -20,15 +20,15 @@ extension ProcessController {
     return fresh
   }
 
-  /// The priorities of an instance that the daemon lowered, in words.
+  /// Returns sentences about the priorities of an instance that the daemon lowered.
   func loweredWords(of id: InstanceID) -> [String] {
     resources[id].map { $0.lowered.words($0.priority) } ?? []
   }
 
   private func prioritize(_ id: InstanceID, _ priority: ProcessPriority) {
     guard let instance = instances[id] else { return }
-    // After a takeover there may be hundreds of instances, most of which already have the priority.
-    // The foreground application does not wait for them.
+    // After a takeover there may be hundreds of instances, most of which already have this
+    // priority. The foreground application must not wait for them.
     if takeoverWork?.isUnderWay == true, priority.isLowered {
       resources(of: instance).priority = priority
       priorityTakeoverWork?.add(id)
@@ -47,11 +47,11 @@ extension ProcessController {
     }
   }
 
-  /// Reads what the instance has used so far.
+  /// Reads the resource use of the instance so far.
   func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     let resources = resources(of: instance)
-    // All threads have just been lowered before the first reading.
+    // Lowering has just visited all threads, before the first reading.
     let isFirst = !resources.meter.isWatched
     resources.meter.begin()
     resources.measurement?.cancel()
@@ -83,22 +83,22 @@ extension ProcessController {
     report(.resources(.used(instance.id, instance.meter.use(isTraced: isTraced))))
   }
 
-  /// Reports the use of a GPU that was found between two readings.
+  /// Reports GPU use that was found between two readings.
   func reportGPU(_ instance: InstanceResources) {
     checkTracer(instance.id) { [weak self] in self?.reportUse(instance, isTraced: $0) }
   }
 
-  /// Examines what the instance uses while all its processes are stopped. So no process takes or
-  /// releases a lock between the look and the suspension.
+  /// Examines an instance while all its processes are stopped, so that no process takes or releases
+  /// a lock between the examination and the suspension.
   ///
-  /// An instance that was suspended for the whole absence of the daemon used nothing in that time.
+  /// An instance that was suspended while no daemon ran used nothing in that time.
   func scanSuspended(_ instance: InstanceProcesses) {
     if isSuspended(instance.id) {
       suspensionScans?.add(instance.id)
       return
     }
     guard instance.origin.group != nil else {
-      // The walk over the tree is not needed: every process was signalled.
+      // The daemon has signalled every process, so it need not walk the tree.
       let stopped = instance.stopped.map(\.process.identity)
       return scan(
         instance, instance.hasStopped(instance.leader.identity)
@@ -124,7 +124,7 @@ extension ProcessController {
     suspensionScans?.add(instance.id, user: instance.uid, scan)
   }
 
-  /// Stores the findings of the last look.
+  /// Stores the findings of the last examination.
   func take(_ findings: DescriptorScan.Findings, of instance: InstanceProcesses) {
     let resources = resources(of: instance)
     if resources.meter.isWatched {
@@ -168,7 +168,7 @@ extension ProcessController {
     resources.throttle = nil
   }
 
-  /// Stops the processes once. The next pause stops the processes that they create in the meantime.
+  /// Stops the processes once. The next pause stops processes that they create meanwhile.
   private func pause(_ resources: InstanceResources, done: @escaping () -> Void) {
     let instance = resources.processes
     let mechanism = instance.origin.mechanism ?? options.suspendMechanism

@@ -3,25 +3,26 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// Resumes stopped processes (contract §15.1). The kernel refuses it for a process that has changed
-// its user. The daemon then reports the problem, and tries again each second until it succeeds.
+// Resumes stopped processes (contract §15.1). The kernel refuses to resume a process that has
+// changed its user. The daemon then reports the problem, and tries again each second until it
+// succeeds.
 extension ProcessController {
   private static let refusalRetryInterval: Duration = .seconds(1)
 
-  /// The number of processes that are resumed before the call returns, and in a step.
+  /// The number of processes to resume before the call returns, and in each later step.
   private static let resumedAtOnce = 256
   private static let resumedInStep = 16
 
   /// Sends SIGCONT to all processes that the daemon has stopped, the last first, so that no parent
-  /// runs before its children. Processes that were stopped before stay stopped.
+  /// runs before its children. Processes that another program had stopped before stay stopped.
   ///
-  /// - Parameter end: called when all are resumed, as far as the kernel permits it.
+  /// - Parameter end: Called when all are resumed, as far as the kernel permits it.
   func resumeProcesses(of instance: InstanceProcesses, end: @escaping () -> Void = {}) {
     let problem = thaw(instance)
     let resumption = instance.resumption ?? Resumption()
     resumption.problem = resumption.problem ?? problem
     resumption.ends.append(end)
-    // The resumption that is under way resumes them too.
+    // The resumption in progress resumes these processes too.
     if instance.resumption != nil { return }
     resumption.isNoted = instance.hasAnyStopped
     instance.resumption = resumption
@@ -62,7 +63,7 @@ extension ProcessController {
     for end in resumption.ends { end() }
   }
 
-  /// Ends a resumption that is under way, because the processes must stop again.
+  /// Cancels a resumption in progress, because the processes must stop again.
   func stopResuming(_ instance: InstanceProcesses) {
     guard let resumption = instance.resumption else { return }
     resumption.work?.cancel()
@@ -70,7 +71,7 @@ extension ProcessController {
     noteRest(of: resumption, instance)
   }
 
-  /// Stores in the event log which processes are still stopped.
+  /// Stores the remaining stopped processes in the event log.
   private func noteRest(of resumption: Resumption, _ instance: InstanceProcesses) {
     for member in resumption.refused.reversed() {
       instance.noteStopped(member.process, wasStopped: false)
@@ -84,7 +85,8 @@ extension ProcessController {
   private func thaw(_ instance: InstanceProcesses) -> String? {
     guard instance.mayBeFrozen, let group = instance.origin.group else { return nil }
     do throws(SystemError) {
-      // Also if the freeze is not complete yet: no other program would thaw the group.
+      // Thaws even if the freeze is not complete yet, because no other program would thaw the
+      // group.
       if try group.isToBeFrozen() == true { try group.thaw() }
       instance.mayBeFrozen = false
       return nil
@@ -118,8 +120,8 @@ extension ProcessController {
     }
   }
 
-  /// Returns the operation on an application's processes that fails or does not last, and that the
-  /// daemon therefore repeats; nil if there is none.
+  /// Returns the operation on an application's processes that failed and that the daemon repeats;
+  /// nil if there is none.
   func problem(of key: ApplicationKey) -> String? {
     let own = refusals.values.filter {
       $0.application == key.id.name && $0.uid == key.owner.uid
@@ -130,7 +132,8 @@ extension ProcessController {
   /// Releases the remaining processes of an instance that has ended.
   func forget(_ instance: InstanceProcesses) {
     membership.remove(instance)
-    // The next daemon must know the instance until all processes are resumed and restored.
+    // The next daemon must know the instance until this daemon has resumed and restored all its
+    // processes.
     departing[instance.id] = instance
     resumeProcesses(of: instance) { [weak self] in
       guard let self else { return }

@@ -3,14 +3,15 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-// In a suspended application no process runs one instruction (contract §2). But another program may
-// resume a process at any time: `systemctl thaw`, a write to cgroup.freeze, SIGCONT.
+// No process of a suspended application executes an instruction (contract §2). But another program
+// may resume a process at any time: with `systemctl thaw`, a write to cgroup.freeze, or SIGCONT.
 //
 // The kernel reports a thawed control group at once. It reports a resumed process only to the
-// parent. So the daemon compares suspended instances with the kernel when a client asks for states,
-// and when a suspended application calls. It reports the running instances and suspends them again.
+// parent. The daemon therefore compares suspended instances with the kernel when a client asks for
+// states, and when a suspended application calls. It reports the instances that run and suspends
+// them again.
 
-/// The suspended instances that are still to be compared.
+/// The suspended instances that remain to be compared.
 struct SuspensionComparisons {
   var waiting: [InstanceID] = []
   /// The number of processes of the next instance that have been compared.
@@ -19,8 +20,8 @@ struct SuspensionComparisons {
 }
 
 extension ProcessController {
-  /// The time for which a client waits for the comparison. The daemon compares the rest in later
-  /// turns of half that time.
+  /// The time for which a client waits for the comparison. The daemon continues the comparison in
+  /// later turns of half that time.
   private static let comparisonTime: Duration = .milliseconds(4)
   /// If something resumes an instance within this time after its suspension, operators see a
   /// problem.
@@ -37,14 +38,16 @@ extension ProcessController {
     }
   }
 
-  /// Compares the suspended instances with the kernel while there is time, and the others later. A
-  /// comparison under way continues: restarted each time, it would never reach the last instance.
+  /// Compares the suspended instances with the kernel for a limited time, and the rest later. A new
+  /// call does not restart a comparison in progress, because it would then never reach the last
+  /// instance.
   ///
   /// - Returns: Whether any instance runs.
   @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
     if ids.count == 1, ids.last != comparisons.waiting.last {
-      // A single application is always compared, unless it has thousands of processes.
+      // The daemon always compares the only requested application, unless it has thousands of
+      // processes.
       comparisons.waiting.removeAll { $0 == ids[0] }
       comparisons.waiting += ids
       comparisons.place = 0
@@ -84,7 +87,7 @@ extension ProcessController {
   private enum Comparison {
     case still
     case lost(reason: String)
-    /// The processes before this place are stopped. There was no time for the others.
+    /// The processes before this place are stopped. The time did not suffice for the others.
     case goesOn(Int)
   }
 
@@ -100,7 +103,7 @@ extension ProcessController {
     guard case .lost(let reason) = outcome else { return outcome }
     instance.frozenWatch = nil
     if instance.isFullyStopped {
-      // The suspension is not reported yet.
+      // The daemon has not reported the suspension yet.
       instance.isFullyStopped = false
       suspensionEnded(instance, .failed(reason: reason))
       return outcome
@@ -112,7 +115,7 @@ extension ProcessController {
     return outcome
   }
 
-  /// Returns what another program has resumed.
+  /// Returns the reason why a suspended instance runs: another program has resumed it.
   private func resumption(
     of instance: InstanceProcesses, from place: Int, until end: UInt64
   ) -> Comparison {
@@ -132,8 +135,8 @@ extension ProcessController {
     return .still
   }
 
-  /// Returns whether a process that was sent SIGSTOP runs. Reads the state of its first thread or,
-  /// if that has ended, of the others.
+  /// Returns whether a process runs after SIGSTOP. Reads the state of its first thread or, if that
+  /// has ended, of the other threads.
   private func runs(_ stat: ProcessStat) -> Bool {
     if stat.state.hasEnded, !stat.hasEnded {
       let threads = ((try? proc.threadStates(stat.pid)) ?? nil) ?? []

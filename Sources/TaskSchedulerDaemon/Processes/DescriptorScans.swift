@@ -4,10 +4,11 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Runs scans of descriptors on threads, so that no number of descriptors holds up the loop.
+/// Runs scans of descriptors on threads, so that a large number of descriptors does not block the
+/// loop.
 ///
-/// Each user has one scan under way at most, and the users take turns: however much one user's
-/// applications have open, another user's scan waits for one scan of each user at most.
+/// Each user has at most one scan in progress, and the users take turns. However many descriptors
+/// one user's applications have, another user's scan waits for at most one scan of each user.
 final class DescriptorScans {
   /// A scan that was requested.
   struct Ticket: Hashable {
@@ -16,7 +17,7 @@ final class DescriptorScans {
 
   private static let process = __priority_which_t(PRIO_PROCESS.rawValue)
   private static let threadsMax = 4
-  /// The number of answers to give before other events have their turn.
+  /// The number of answers to deliver before other events are handled.
   private static let answersAtOnceMax = 64
 
   private let proc: ProcFS
@@ -37,7 +38,7 @@ final class DescriptorScans {
     source = nil
   }
 
-  /// Calls `answer` from the loop, unless the scan is cancelled before.
+  /// Calls `answer` from the loop, unless the scan is cancelled first.
   func request(
     _ scan: DescriptorScan, user: UInt32, answer: @escaping (DescriptorScan.Findings) -> Void
   ) -> Ticket {
@@ -61,7 +62,8 @@ final class DescriptorScans {
   private func startThread() {
     do throws(SystemError) {
       try DetachedThread.start { [shared, notifier, proc] in
-        // The loop has the unit's Nice=; scans compete with applications as any program does.
+        // The loop runs with the unit's Nice=. A scan competes with applications like any other
+        // program.
         if getpriority(Self.process, 0) < 0 { _ = setpriority(Self.process, 0, 0) }
         while let job = shared.change({ $0.take() }) {
           let findings = job.scan.run(in: proc) { shared.change { $0.isCancelled(job.number) } }
@@ -70,7 +72,7 @@ final class DescriptorScans {
         }
       }
     } catch {
-      // No thread is available: the findings say that nothing was examined.
+      // No thread is available, so the findings report that nothing was examined.
       shared.change { $0.giveUp() }
       notifier.notify()
     }
@@ -84,7 +86,7 @@ final class DescriptorScans {
   }
 }
 
-/// The scans that wait, are under way and are done. The users take turns.
+/// The waiting, running and completed scans. The users take turns.
 struct ScanQueue: Sendable {
   struct Job: Sendable {
     let number: UInt64
@@ -93,9 +95,9 @@ struct ScanQueue: Sendable {
   }
 
   private var waiting: [UInt32: Deque<Job>] = [:]
-  /// The users with waiting scans and none under way, in the order of their turns.
+  /// The users with a waiting scan and no running scan, in the order of their turns.
   private var turns: Deque<UInt32> = []
-  /// The scans that are under way, by user.
+  /// The running scans, by user.
   private var underWay: [UInt32: UInt64] = [:]
   private var cancelled: Set<UInt64> = []
   private var results: Deque<(UInt64, DescriptorScan.Findings)> = []

@@ -1,8 +1,8 @@
 import EventLoop
 import LinuxSystem
 
-/// Removes the control groups of ended instances when their last process is gone. Killed processes
-/// need some time to leave.
+/// Removes the control groups of ended instances after the exit of their last process. Killed
+/// processes need some time to exit.
 final class EndedInstanceGroups {
   private let loop: EventLoop
   private var waiting: [ControlGroup: EndedGroup] = [:]
@@ -28,7 +28,7 @@ final class EndedInstanceGroups {
   func removeWhenEmpty(_ group: ControlGroup) {
     do throws(SystemError) {
       let ended = EndedGroup(try group.watchEvents())
-      // Before the attempt: the kernel reports later changes.
+      // Reading the events before the attempt makes the kernel report later changes.
       _ = try ControlGroup.events(of: ended.watch.rawValue)
       if remove(group) { return }
       ended.source = try loop.watch(ended.watch.rawValue, for: .priority) { [unowned self] _ in
@@ -36,7 +36,8 @@ final class EndedInstanceGroups {
       }
       waiting[group] = ended
     } catch {
-      // The group is gone already, or is not the daemon's. An empty group costs nothing.
+      // The group no longer exists, or the daemon may not remove it. An empty group uses almost no
+      // memory.
     }
   }
 

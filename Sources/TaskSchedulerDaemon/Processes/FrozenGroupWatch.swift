@@ -1,7 +1,7 @@
 import EventLoop
 import LinuxSystem
 
-/// Reports when something other than the daemon thaws a frozen control group.
+/// Reports that another program has thawed a frozen control group.
 final class FrozenGroupWatch {
   let group: ControlGroup
   private let events: FileDescriptor
@@ -17,7 +17,8 @@ final class FrozenGroupWatch {
     source = try loop.watch(events.rawValue, for: .priority) { [weak self] _ in
       guard let self else { return }
       _ = try? ControlGroup.events(of: events.rawValue)
-      // The events do not suffice: a process that is killed leaves the freezer for a moment.
+      // The kernel's events alone are not sufficient, because a process that is being killed leaves
+      // the freezer for a moment.
       if group.isThawed { thawed() }
     }
   }

@@ -4,25 +4,26 @@ import TaskSchedulerCore
 
 let noSuchProcess = ESRCH
 
-/// The assignment of processes to instances (contract §1). The processes in an instance's own
-/// control group belong to it. Without a group, the leader and its descendants do, whatever their
-/// current parents.
+/// Assigns processes to instances (contract §1). The processes in an instance's own control group
+/// belong to the instance. Without such a group, the leader and its descendants belong to it,
+/// whatever their current parents are.
 ///
-/// If the parents of a descendant have ended, its session or process group identifies it, if the
-/// leader leads that. Otherwise the marker in its environment does.
+/// If the parents of a descendant have ended, its session or process group identifies it, provided
+/// that the leader leads that session or group. Otherwise the marker in its environment identifies
+/// it.
 final class InstanceMembership {
   /// The environment variable with the marker.
   static let markerName = EnvironmentMarkers.markerName
 
   let proc: ProcFS
   let ownPID = getpid()
-  /// The ancestors when the daemon started. The end of one only shortens the list.
+  /// The daemon's ancestors at its start. They can only become fewer.
   private let ownAncestors: [ProcessIdentity]
   fileprivate var byLeader: [Int32: InstanceProcesses] = [:]
   fileprivate var byMarker: [String: InstanceProcesses] = [:]
   private var byGroup: [String: InstanceProcesses] = [:]
-  /// The number of instances that were added. A process without an instance may belong to a newer
-  /// one.
+  /// The number of instances that were added so far. A process without an instance may belong to
+  /// one that is added later.
   private(set) var generation: UInt64 = 0
   /// Called for each instance that is removed.
   var removed: (InstanceID) -> Void = { _ in }
@@ -35,7 +36,7 @@ final class InstanceMembership {
   func add(_ instance: InstanceProcesses) {
     generation += 1
     byLeader[instance.leader.identity.pid] = instance
-    // A marker belongs to one instance. A later instance with the same marker gets none.
+    // A marker belongs to one instance. A later instance with the same marker has no marker.
     if let marker = instance.origin.marker, byMarker[marker] == nil { byMarker[marker] = instance }
     if let group = instance.origin.group { byGroup[group.path] = instance }
   }
@@ -76,7 +77,7 @@ final class InstanceMembership {
     return try markedInstance(of: process.pid, uid: uid)
   }
 
-  /// Returns the instance by the process's control group, or by one above that.
+  /// Returns the instance by the process's control group, or by a group above it.
   private func grouped(_ pid: Int32) throws(SystemError) -> InstanceProcesses? {
     var path = try ControlGroup.of(pid, in: proc)?.path[...] ?? ""
     while !path.isEmpty {
@@ -93,10 +94,10 @@ final class InstanceMembership {
     byLeader[process.pid].flatMap { $0.leader.identity == process ? $0 : nil }
   }
 
-  /// Returns the instance by the environment. Any program may set a variable, so only processes of
-  /// the leader's user count.
+  /// Returns the instance by the environment. Any program may set the variable, so only processes
+  /// of the leader's user count.
   ///
-  /// - Parameter uid: The process's user, if it is known already.
+  /// - Parameter uid: The process's user, if the caller already knows it.
   private func markedInstance(
     of pid: Int32, uid: UInt32?
   ) throws(SystemError) -> InstanceProcesses? {
@@ -108,22 +109,23 @@ final class InstanceMembership {
       if let uid { return found.uid == uid ? found : nil }
       return try proc.details(pid)?.uids.real == found.uid ? found : nil
     } catch {
-      // A process of another user, and a daemon without privileges: not a member.
+      // A daemon without privileges may not read a process of another user. Such a process is no
+      // member.
       guard error.errno == EACCES || error.errno == EPERM else { throw error }
       return nil
     }
   }
 
-  /// Returns whether a process must not lead an application: the daemon itself and its ancestors,
-  /// whose stop would stop the daemon.
+  /// Returns whether a process must not lead an application. This applies to the daemon and its
+  /// ancestors, because stopping an ancestor could stop the daemon.
   func isOurs(_ process: ProcessIdentity) -> Bool {
     process.pid == ownPID || process.pid <= 1 || ownAncestors.contains(process)
   }
 
   // MARK: From instance to processes
 
-  /// Returns the members that a ``ProcessTreeWalk`` finds, all in one step. Use this for few
-  /// processes, or if no event waits.
+  /// Returns the members that a ``ProcessTreeWalk`` finds. Does not return to the loop in between,
+  /// so use it for few processes only.
   ///
   /// - Parameter max: The maximum number of members to find.
   func tree(
@@ -146,14 +148,15 @@ final class InstanceMembership {
     byLeader[stat.pid].map { $0 !== instance && $0.leader.identity == stat.identity } ?? false
   }
 
-  /// The findings of a look at every process.
+  /// The findings of a sweep over every process.
   struct Scan {
     var members: [InstanceID: [ProcessStat]] = [:]
-    /// Whether the look cannot have missed a member. False if processes came and went too fast.
+    /// Whether the sweep cannot have missed a member; false if processes started and ended too
+    /// fast.
     var isWhole = false
   }
 
-  /// Returns the instance that a process belongs to, among all processes that were seen.
+  /// Returns the instance that a process belongs to, among all processes of the sweep.
   fileprivate func owner(
     of stat: ProcessStat, _ table: [Int32: ProcessStat], _ roots: [Int32: InstanceProcesses],
     markedFrom: UInt64
@@ -162,7 +165,7 @@ final class InstanceMembership {
     var steps = 0
     while let current = next, steps < 4096 {
       if let root = roots[current.pid], root.isKnown(current.identity) { return root }
-      // A process that is younger than its child has reused the parent's pid.
+      // If the parent is younger than its child, it has reused the pid of the real parent.
       next = table[current.parent].flatMap { $0.startTime <= current.startTime ? $0 : nil }
       steps += 1
     }
@@ -184,10 +187,10 @@ final class InstanceMembership {
   }
 
   /// Returns whether a process inherited its session or process group from the leader. The numbers
-  /// of these are pids, and live as long as the last member. If another process has the leader's
-  /// pid, the numbers were reused.
+  /// of sessions and groups are pids, and exist until their last member ends. If another process
+  /// has the leader's pid, the number was reused.
   ///
-  /// - Parameter holder: The process that has the leader's pid now; nil if there is none.
+  /// - Parameter holder: The process that now has the leader's pid; nil if there is none.
   private func inheritedFromLeader(
     _ instance: InstanceProcesses, _ stat: ProcessStat, holder: ProcessIdentity?
   ) -> Bool {
@@ -196,12 +199,12 @@ final class InstanceMembership {
   }
 }
 
-/// A look at every process of the machine, for several instances at once. It also finds the members
-/// that a ``ProcessTreeWalk`` cannot find. A step examines some processes.
+/// Sweeps over every process of the machine, for several instances at once. A sweep also finds the
+/// members that a ``ProcessTreeWalk`` cannot find. A step examines some processes.
 ///
-/// A process may fork and end before the look examines it, and then no list has its child yet. But
-/// a list contains every process of a family that lives when the list has been read. So the look
-/// repeats the list until all new processes in it still exist after their examination.
+/// A process may fork and end before the sweep examines it, when no list contains its child yet.
+/// But each list contains at least one living process of every family. The sweep therefore reads
+/// the list again until all new processes in it still exist after their examination.
 struct MachineScan {
   private enum Phase {
     case listing
@@ -214,7 +217,7 @@ struct MachineScan {
     case over
   }
 
-  /// The maximum number of lists in one look.
+  /// The maximum number of lists in one sweep.
   private static let relistsMax = 64
   /// The number of processes to examine in a step.
   private static let examinedAtOnce = 8
@@ -238,14 +241,14 @@ struct MachineScan {
     (roots, markedFrom) = membership.roots(instances)
   }
 
-  /// Does a step. Returns false when the look is complete.
+  /// Does a step. Returns false when the sweep is complete.
   mutating func step() throws(SystemError) -> Bool {
     switch phase {
     case .listing:
       (fresh, hasLost) = ([], false)
       phase = .looking(try membership.proc.pids().filter { table[$0] == nil })
     case .looking(var pids):
-      // Otherwise the list would be copied.
+      // The assignment releases the second reference to the list, so that the list is not copied.
       phase = .over
       for pid in pids.suffix(Self.examinedAtOnce) { try examine(pid) }
       pids.removeLast(min(Self.examinedAtOnce, pids.count))
@@ -283,8 +286,8 @@ struct MachineScan {
     found.members[owner.id, default: []].append(stat)
   }
 
-  /// Returns the next phase. The first list is long and outdated by now, and is read again in any
-  /// case.
+  /// Returns the next phase. The first list is long and already outdated, so the sweep reads the
+  /// list again in any case.
   private mutating func afterAssigning() -> Phase {
     guard round > 0, !hasLost else { return again() }
     found.isWhole = true
@@ -298,8 +301,8 @@ struct MachineScan {
 }
 
 extension InstanceMembership {
-  /// Returns what identifies members of these instances in a look, and the time of the oldest
-  /// marker.
+  /// Returns what identifies members of these instances in a sweep, and the start of the oldest
+  /// leader with a marker.
   fileprivate func roots(
     _ instances: [InstanceProcesses]
   ) -> ([Int32: InstanceProcesses], markedFrom: UInt64) {

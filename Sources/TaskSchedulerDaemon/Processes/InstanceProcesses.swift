@@ -19,23 +19,25 @@ final class ProcessHandle {
 
   /// Opens the process of this identity; nil if it has ended.
   init?(_ identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
-    // The process had the pid before and has it now, so no other process had it in between.
+    // The process had this pid before and after the pidfd was opened, so the pidfd is its own.
     guard let pidfd = try PIDFD.open(identity.pid), try proc.exists(identity)
     else { return nil }
     self.identity = identity
     self.pidfd = pidfd
   }
 
-  /// Creates the handle of a process from the pidfd of a previous daemon. It may have ended.
+  /// Creates the handle of a process from the pidfd of a previous daemon. The process may have
+  /// ended.
   init(_ identity: ProcessIdentity, held pidfd: consuming PIDFD) {
     self.identity = identity
     self.pidfd = pidfd
   }
 }
 
-/// The processes of one instance: the leader, and the other members that are known.
+/// The processes of one instance: the leader, and the other known members.
 final class InstanceProcesses {
-  /// The properties of an instance's processes that are known before it is managed.
+  /// The properties of an instance's processes that the daemon knows before it manages the
+  /// instance.
   struct Origin {
     /// Its own control group, if the daemon launched it in one.
     var group: ControlGroup?
@@ -58,47 +60,47 @@ final class InstanceProcesses {
   let leadsSession: Bool
   let leadsGroup: Bool
 
-  /// A suspension that is under way.
+  /// A suspension in progress.
   var suspension: (any Suspension)?
   /// Whether a suspension waits until others have begun.
   var isToBeSuspended = false
-  /// A resumption that is under way.
+  /// A resumption in progress.
   var resumption: Resumption?
-  /// Whether all processes are stopped, and the suspension is not reported yet.
+  /// Whether all processes are stopped but the suspension has not been reported yet.
   var isFullyStopped = false
   /// Reports a thaw while the freezer suspends the instance.
   var frozenWatch: FrozenGroupWatch?
-  /// When another program last resumed the instance, and the problem to report if that happens
-  /// repeatedly.
+  /// The instant at which another program last resumed the instance, and the problem to report if
+  /// that happens repeatedly.
   var lostAt: Instant?
   var resistance: String?
-  /// The processes that a previous daemon stopped. A starting daemon opens them only when they are
-  /// first needed, because all clients wait for it.
+  /// The processes that a previous daemon stopped. While the daemon starts, all clients wait for
+  /// it. It therefore opens these processes only when it first needs them.
   private(set) var heldStopped: [DaemonState.Stopped] = []
   private var takenStopped: [StoppedProcess] = []
-  /// Opens one of those processes; nil if it has ended or runs.
+  /// Opens one of these processes; returns nil if it has ended or runs.
   private let takeHold: (DaemonState.Stopped) throws(SystemError) -> ProcessHandle?
-  /// The members when the leader was asked to terminate: after its end, the parent of its children
-  /// is no longer known.
+  /// The members when the daemon asked the leader to terminate. After the leader's end, the kernel
+  /// no longer reports it as their parent.
   var remembered: Set<ProcessIdentity> = []
-  /// Work under way: recording the members, and examining them before a suspension is reported.
+  /// The current work: recording the members, and examining them before the suspension is reported.
   var remembering: [ProcessSteps.Work] = []
   var lastScan: ProcessSteps.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
-  /// Whether this daemon, or perhaps a previous one, asked its control group to freeze.
+  /// Whether this daemon, or possibly a previous one, asked the kernel to freeze the control group.
   var mayBeFrozen = false
-  /// Why a process could not be resumed yet.
+  /// The reason why a process could not be resumed yet.
   var problem: String?
-  /// The killing of all its processes, under way (`isBeingKilled`) or complete.
+  /// The operation that kills all its processes, in progress (`isBeingKilled`) or complete.
   var killing: Killing?
   var isBeingKilled = false
   /// Whether the instance has ended.
   var isReleased = false
-  /// The addresses that it listened on when it was last suspended.
+  /// The addresses on which it listened at its last suspension.
   var listening = ListeningReport()
   /// The systemd unit of its leader, as last read by `ProcessController.unit(of:)`.
   var unit: SystemdUnit??
-  /// Called before processes receive SIGSTOP.
+  /// Called before the daemon sends SIGSTOP to processes.
   var willStop: ([DaemonState.Stopped]) -> Void = { _ in }
 
   init(
@@ -115,7 +117,7 @@ final class InstanceProcesses {
     takeHold = { (_) throws(SystemError) in nil }
   }
 
-  /// Creates the processes of an instance as a previous daemon held them.
+  /// Creates the processes of an instance from the state of a previous daemon.
   init(
     _ id: InstanceID, _ held: DaemonState.Instance, leader: ProcessHandle, in proc: ProcFS
   ) throws(SystemError) {
@@ -133,7 +135,7 @@ final class InstanceProcesses {
       leadsGroup = stat?.processGroup == leader.identity.pid
     }
     takeHold = { stopped throws(SystemError) in
-      // Only if it is still stopped: a running process must be stopped again if necessary.
+      // A process that runs again must be stopped anew, so it is not taken over.
       let identity = ProcessIdentity(stopped.process)
       guard let stat = try proc.stat(identity.pid), stat.identity == identity,
         stat.state == .stopped
@@ -174,8 +176,7 @@ final class InstanceProcesses {
     stoppedIdentities.insert(process.identity)
   }
 
-  /// Removes and returns the process that was stopped last; nil if there is none that could be
-  /// opened.
+  /// Removes and returns the process that was stopped last; nil if no process could be opened.
   func takeLastStopped() -> StoppedProcess? {
     if takenStopped.isEmpty { takeHeldStopped() }
     guard let last = takenStopped.popLast() else { return nil }
@@ -185,14 +186,14 @@ final class InstanceProcesses {
 
   var hasAnyStopped: Bool { !takenStopped.isEmpty || !heldStopped.isEmpty }
 
-  /// All stopped processes, as the event log stores them.
+  /// All stopped processes, in the form of the event log.
   var allStopped: [DaemonState.Stopped] {
     let taken = takenStopped + (resumption?.refused.reversed() ?? [])
     return heldStopped
       + taken.map { .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped) }
   }
 
-  /// The processes as the event log stores them, for the next daemon.
+  /// The processes in the form of the event log, for the next daemon.
   var held: DaemonState.Instance {
     var held = DaemonState.Instance(
       application: application, details: origin.details(of: leader.identity, uid: uid),
@@ -208,16 +209,16 @@ final class InstanceProcesses {
   }
 }
 
-/// A process that was sent SIGSTOP.
+/// A process that received SIGSTOP from the daemon.
 struct StoppedProcess {
   let process: ProcessHandle
-  /// Whether another program had stopped it before. It then stays stopped when the instance
-  /// resumes.
+  /// Whether another program had stopped the process before. The process then stays stopped when
+  /// the instance resumes.
   let wasStopped: Bool
 }
 
 extension InstanceProcesses.Origin {
-  /// The origin as the event log stores it.
+  /// Returns the origin in the form of the event log.
   func details(
     of leader: ProcessIdentity, uid: UInt32, launch: InstanceID? = nil
   ) -> DaemonState.LeaderDetails {

@@ -2,10 +2,10 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Sends SIGKILL to every process of one instance, until a look finds no further one.
+/// Sends SIGKILL to every process of one instance, until a sweep finds no further process.
 ///
-/// It stops all known processes before it kills any, so that none escapes by forking. A look at all
-/// processes of the machine finds descendants whose parents have ended.
+/// The daemon stops all known processes before it kills any, so that no process escapes by forking.
+/// A sweep over all processes of the machine finds descendants whose parents have ended.
 final class Killing {
   /// The maximum number of walks before the kill begins. A tree that grows faster than the daemon
   /// stops it must still be killed.
@@ -31,10 +31,10 @@ final class Killing {
   private var phase = Phase.over
   private var walks = 0
   private var foundNew = false
-  /// Whether the last look at all processes was complete, and whether a process was stopped since.
+  /// Whether the last sweep was complete, and whether the daemon has stopped a process since.
   private var wasWhole = false
   private var foundSinceCheck = false
-  /// The failure for some processes, in the last look.
+  /// The failure for some processes in the last sweep.
   private var failure: SystemError?
   /// Called once, with the failure, if any.
   private let finish: (String?) -> Void
@@ -55,7 +55,7 @@ final class Killing {
 
   deinit { work?.cancel() }
 
-  /// Begins the kill. Called once, when the owner has stored this object.
+  /// Begins the kill. The owner calls this once, after it has stored this object.
   func begin() {
     begin(.stopping(ProcessTreeWalk(instance, membership)))
   }
@@ -68,7 +68,7 @@ final class Killing {
   private func step() -> Bool {
     switch phase {
     case .stopping(var walk):
-      // Otherwise the walk's data would be copied.
+      // The assignment releases the second reference to the walk, so that the walk is not copied.
       phase = .over
       stop(&walk)
     case .killing(let place):
@@ -79,8 +79,8 @@ final class Killing {
     return true
   }
 
-  /// Stops the next process. A process that cannot be stopped or killed, such as another user's,
-  /// does not save the others.
+  /// Stops the next process. If the daemon may not stop a process, for example another user's, it
+  /// continues with the others.
   private func stop(_ walk: inout ProcessTreeWalk) {
     do throws(SystemError) {
       let found = try walk.next()
@@ -95,8 +95,7 @@ final class Killing {
       }
     } catch {
       failure = failure ?? error
-      // If the walk cannot be read further, it is over. A process that cannot be stopped is
-      // skipped.
+      // If the walk cannot continue, it ends. A process that cannot be stopped is skipped.
       if case .over = phase { phase = .killing(0) }
     }
   }
@@ -124,7 +123,7 @@ final class Killing {
     phase = .looking
     if wasWhole, !foundSinceCheck { return finish(failure.map { String(describing: $0) }) }
     guard BootClock.now() < limit else {
-      return finish("it made new processes for \(TimeSpan.format(timeout)) on end")
+      return finish("it created new processes for \(TimeSpan.format(timeout)) without pause")
     }
     processScanner.request(instance.id) { [weak self] found in self?.scanned(found) }
   }

@@ -6,10 +6,11 @@ import TaskSchedulerCore
 /// Reports the ends of leaders, in the order in which the kernel reports them.
 ///
 /// Thousands of leaders may end at one moment, and the loop would handle all of these ends before
-/// later events. So only the first are reported at once. The others follow some at a time, with
-/// other events in between.
+/// later events. The daemon therefore reports only the first of them at once. It reports the others
+/// in groups, and handles other events in between.
 ///
-/// One epoll instance watches all leaders, because an event source for each would take 430 bytes.
+/// One epoll instance watches all leaders, because an event source for each leader would take 430
+/// bytes.
 final class LeaderExits {
   private static let atOnceMax = 32
 
@@ -19,7 +20,7 @@ final class LeaderExits {
   private var waiting: Deque<InstanceID> = []
   /// The number of ends reported since the timer was set.
   private var reportedCount = 0
-  /// Expires at the current instant, so that it runs after all events that are ready by then.
+  /// A timer that expires at the current instant. It runs after all events that are ready by then.
   private var timer: TimerSource?
 
   init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {
@@ -29,14 +30,14 @@ final class LeaderExits {
     timer = try loop.timer { [weak self] in self?.continueReporting() }
   }
 
-  /// Reports the end of this leader, even if it has ended already.
+  /// Watches a leader, and reports its end, even if it has already ended.
   func watch(_ leader: borrowing PIDFD, of id: InstanceID) throws(SystemError) {
     try leaders.add(leader.rawValue, data: id.number)
   }
 
-  /// Forgets a leader. Closing its pidfd does not suffice, because systemd may hold a copy.
+  /// Stops watching a leader. Closing its pidfd is not sufficient, because systemd may have a copy.
   func forget(_ leader: borrowing PIDFD) {
-    // ENOENT: the leader is forgotten already.
+    // ENOENT means that the leader is not watched any more.
     try? leaders.remove(leader.rawValue)
   }
 

@@ -2,12 +2,12 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Examines all processes of the machine for several requests at once. A look costs some
+/// Examines all processes of the machine for several requests at once. A sweep takes some
 /// microseconds for each process, and serves any number of instances.
 ///
-/// Looks take at most half of the time: after a look, a pause of the same length follows.
+/// Sweeps take at most half of the time: after a sweep, a pause of the same length follows.
 final class ProcessScanner {
-  /// The members that were found, and whether the look cannot have missed one.
+  /// The found members, and whether the sweep cannot have missed one.
   typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: InstanceMembership
@@ -15,13 +15,13 @@ final class ProcessScanner {
   private let find: (InstanceID) -> InstanceProcesses?
   private var timer: TimerSource?
   private var waiting: [(instance: InstanceID, answer: Answer)] = []
-  /// The requests that the current look serves.
+  /// The requests that the current sweep serves.
   private var asked: [(instance: InstanceID, answer: Answer)] = []
   private var scan: MachineScan?
-  /// The time that the current look has taken, in nanoseconds.
+  /// The duration of the current sweep, in nanoseconds.
   private var spent: UInt64 = 0
   private var earliestNext: UInt64 = 0
-  /// Whether to wait for further requests, which the same look shall serve.
+  /// Whether to wait for further requests that the same sweep can serve.
   var isDeferred = false {
     didSet { if !isDeferred, !waiting.isEmpty { schedule() } }
   }
@@ -36,14 +36,14 @@ final class ProcessScanner {
     timer = try loop.timer { [weak self] in self?.begin() }
   }
 
-  /// Calls `answer` with the members that a look finds. The look begins after this call.
+  /// Calls `answer` with the members that a sweep finds. The sweep begins after this call.
   func request(_ instance: InstanceID, answer: @escaping Answer) {
     waiting.append((instance, answer))
     if waiting.count == 1, !isDeferred { schedule() }
   }
 
-  /// Adds a request. During a look it waits for the next one, because the current look may have
-  /// passed its processes.
+  /// Adds a request. During a sweep the request waits for the next one, because the current sweep
+  /// may have passed its processes.
   private func schedule() {
     if scan == nil { timer?.set(max(earliestNext, BootClock.now())) }
   }

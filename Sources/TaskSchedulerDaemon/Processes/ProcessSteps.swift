@@ -3,32 +3,39 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-// An application may have thousands of processes, and most operations on it take some system calls
-// for each of them: the daemon stops, kills and measures processes, lowers and restores their
-// priorities. A turn of the loop must not take as long as all of that. So such work is done in
-// steps: a step examines one process, or some threads of one. A turn does steps for 2 ms, and then
-// other events have their turn; users alternate step by step, and so do the works of one user.
-// Between two steps everything may change. Therefore a step uses only what it has read of a process
-// itself, or compares the start time again, so that a reused pid is noticed; and an effect that
-// reverses a work cancels it first. Each step writes to the event log before it stops or lowers a
-// process, so the reversing effect, and after kill -9 the next daemon, knows exactly how far the
-// work has come. A suspension is complete only when one walk over all members, however many steps
-// it took, has found no new process and no running one. A resume signals the processes that the
-// daemon holds and needs no walk; all but those of very large applications run when its call
-// returns, and the event log names the others until they do.
+// Work on the processes of instances, in steps.
+//
+// The problem: an application may have thousands of processes. The daemon stops, kills and measures
+// them, and lowers and restores their priorities. Most of these operations take some system calls
+// for each process, and one turn of the event loop must not take that long.
+//
+// The idea: a step examines one process, or some threads of one process. A turn of the loop
+// performs steps for at most 2 ms, and then handles other events. Users alternate step by step, and
+// so does the work of one user.
+//
+// Why this is right, although everything may change between two steps:
+// - A step uses only what it has read itself. Otherwise it compares the start time of the process
+//   again, so that it notices a reused pid.
+// - An effect that reverses some work cancels that work first.
+// - A step writes to the event log before it stops a process or lowers its priority. So the
+//   reversing effect, and the next daemon after kill -9, know which processes the work has changed.
+// - A suspension is complete when one walk over all members has found no new process and no running
+//   process. The walk may take many steps.
+// - A resume signals the known processes, and needs no walk. If an application is very large, some
+//   of its processes continue after the call has returned. The event log names those until then.
 
-/// Does work on the processes of instances in steps, with turns of other events in between.
+/// Performs work on the processes of instances in steps, and lets other events come in between.
 final class ProcessSteps {
   /// The order of one user's work.
   enum Rank {
-    /// Stopping, killing, resuming, restoring. Works of this rank alternate.
+    /// Stopping, killing, resuming, restoring. Work of this rank alternates step by step.
     case first
-    /// Work that can wait, such as lowering: done after all work of the first rank. So the
-    /// priorities of an instance that is over are restored before its successor's are lowered.
+    /// Work that can wait, such as lowering, until no work of the first rank is left. So the daemon
+    /// restores the priorities of an ended instance before it lowers those of the next instance.
     case later
   }
 
-  /// Work that was begun.
+  /// Work in progress.
   final class Work {
     fileprivate let rank: Rank
     fileprivate let user: UInt32
@@ -45,13 +52,13 @@ final class ProcessSteps {
     /// Cancels the work.
     func cancel() { step = nil }
 
-    /// Does all remaining steps.
+    /// Performs all remaining steps.
     func finish() {
       while let step, step() {}
       cancel()
     }
 
-    /// Does a step. Returns whether there are more.
+    /// Performs a step. Returns whether more steps are left.
     fileprivate func advance() -> Bool {
       guard let step else { return false }
       if !step() { self.step = nil }
@@ -66,9 +73,10 @@ final class ProcessSteps {
 
   /// The user of work that serves several users.
   static let everybody = UInt32.max
-  /// The maximum time and number of steps in one turn. Source: this project; a tenth of the time
-  /// within which the daemon answers another user's call.
+  /// The maximum time of one turn. Source: this project; a tenth of the time in which the daemon
+  /// answers another user's call.
   private static let turnTime: UInt64 = 2_000_000
+  /// The maximum number of steps in one turn.
   static let stepsMax = 64
 
   private var waiting: [UInt32: Waiting] = [:]
@@ -81,9 +89,9 @@ final class ProcessSteps {
 
   /// Calls `step` until it returns false or the work is cancelled.
   ///
-  /// - Parameter atOnce: Whether to do the first steps before this call returns, unless other work
-  ///   of
-  ///   the user is under way. Thus an application with few processes is handled at once.
+  /// - Parameter atOnce: Whether the first steps come before this call returns, unless other work
+  ///   of the user is in progress. So the work on an application with few processes is complete
+  ///   when the call returns.
   @discardableResult
   func begin(
     _ rank: Rank, user: UInt32, atOnce: Bool = false, step: @escaping () -> Bool
@@ -118,7 +126,7 @@ final class ProcessSteps {
     if !turns.isEmpty { timer?.set(BootClock.now()) }
   }
 
-  /// Does the next step of the user's work. The step may begin other work.
+  /// Performs the next step of the user's work. The step may begin other work.
   private func advance(_ user: UInt32) {
     let work = waiting[user]?.first.popFirst() ?? waiting[user]?.later.popFirst()
     if let work, work.advance() { add(work) }

@@ -6,8 +6,8 @@ import TaskSchedulerCore
 struct ProcessTreeWalk {
   private enum Place {
     case known(ProcessIdentity)
-    /// When the process was listed as a child or a member, in the ticks of start times. A process
-    /// that started later has reused the pid.
+    /// A pid, and when the process was listed as a child or a member, in the ticks of start times.
+    /// A process that started later has reused the pid.
     case listed(Int32, at: UInt64)
   }
 
@@ -31,7 +31,7 @@ struct ProcessTreeWalk {
     queue.append(.known(instance.leader.identity))
   }
 
-  /// Creates a walk over these processes alone.
+  /// Creates a walk over these processes only.
   init(
     only members: [ProcessStat], of instance: InstanceProcesses, _ membership: InstanceMembership
   ) {
@@ -63,7 +63,8 @@ struct ProcessTreeWalk {
     return stat.hasEnded ? .nothing : .member(stat)
   }
 
-  /// Returns a process; nil if it was seen, has ended, or belongs to another instance.
+  /// Returns a process; nil if the walk has already visited it, if it has ended, or if it belongs
+  /// to another instance.
   private func examine(_ place: Place) throws(SystemError) -> ProcessStat? {
     switch place {
     case .known(let identity):

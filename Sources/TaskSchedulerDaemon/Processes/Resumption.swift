@@ -2,10 +2,11 @@ import LinuxSystem
 
 /// The resumption of an instance's processes, from the first signal to the last.
 final class Resumption {
-  /// The processes that the kernel did not let the daemon signal, in the order of the attempts.
+  /// The processes that the kernel did not allow the daemon to signal, in the order of the
+  /// attempts.
   var refused: [StoppedProcess] = []
   var problem: String?
-  /// Whether the event log says that a process is stopped.
+  /// Whether the event log names a stopped process of the instance.
   var isNoted = false
   var work: ProcessSteps.Work?
   var ends: [() -> Void] = []

@@ -4,22 +4,22 @@ import LinuxSystem
 import TaskSchedulerCore
 
 /// The suspension of one instance, from the first signal until all processes are stopped. It ends
-/// with `completed` or `failed`, unless the owner drops it.
+/// with `completed` or `failed`, unless the owner cancels it.
 protocol Suspension: AnyObject {
-  /// Begins the suspension. Called once, when the owner has stored this object. Must report the end
-  /// from the loop, not before this returns.
+  /// Begins the suspension. The owner calls this once, after it has stored this object. Must report
+  /// the end from the loop, not before this function returns.
   func begin() throws(SystemError)
 }
 
 /// The result of a suspension.
 enum SuspensionOutcome {
   case completed
-  /// Some processes could not be stopped. The caller resumes the others.
+  /// Some processes did not stop. The caller resumes the others.
   case failed(reason: String)
 }
 
-/// Suspends by `cgroup.freeze`. The kernel stops all processes of the group, including forks in
-/// progress. No SIGCONT resumes them.
+/// Suspends with `cgroup.freeze`. The kernel stops all processes of the group, including forks in
+/// progress. SIGCONT does not resume them.
 final class FreezerSuspension: Suspension {
   /// The minimum time between two reports of changes in cgroup.events
   /// (CGROUP_FILE_NOTIFY_MIN_INTV). The freeze may complete before the next report.
@@ -47,7 +47,8 @@ final class FreezerSuspension: Suspension {
     var again: () -> Void = {}
     timer = try loop.timer { again() }
     again = { [weak self] in self?.advance() }
-    // Before the first wait: the kernel reports changes since the last reading.
+    // The kernel reports changes since the last reading, so the daemon reads once before the first
+    // wait.
     _ = try ControlGroup.events(of: watch.rawValue)
     source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
       self?.check()
@@ -64,7 +65,8 @@ final class FreezerSuspension: Suspension {
     timer.set(BootClock.now())
   }
 
-  /// Reads the state repeatedly for as long as the kernel may be silent, then waits for a report.
+  /// Reads the state repeatedly until the kernel can report a change again, then waits for a
+  /// report.
   private func advance() {
     check()
     if hasEnded { return }
@@ -93,7 +95,8 @@ final class FreezerSuspension: Suspension {
   }
 }
 
-/// The time between two looks at stopping processes. It grows, because most processes stop at once.
+/// The time between two examinations of processes that are stopping. It grows, because most
+/// processes stop at once.
 private struct ScanBackoff {
   private var pause: Duration = .microseconds(200)
   private static let longest: Duration = .milliseconds(20)
@@ -104,12 +107,12 @@ private struct ScanBackoff {
   }
 }
 
-/// Suspends by SIGSTOP to every member, until a walk finds no running and no new process.
+/// Suspends with SIGSTOP to every member, until a walk finds no running process and no new process.
 ///
-/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. So if a
-/// walk finds no new process, and each was signalled before the walk reached it, none is missing.
-/// The kernel reports a stop only to the parent. So the daemon looks again, with growing pauses,
-/// while some process still runs.
+/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If the
+/// daemon signalled each process before the walk reached it, and the walk finds no new process, it
+/// has found all processes. The kernel reports a stop only to the parent. The daemon therefore
+/// examines the processes again, with growing pauses, while a process still runs.
 final class SignalSuspension: Suspension {
   /// The number of threads of a process to examine in a step.
   private static let threadsAtOnce = 16
@@ -129,7 +132,7 @@ final class SignalSuspension: Suspension {
   private var foundNew = false
   /// A running process that this walk has found.
   private var running: Int32?
-  /// The threads of a process that are still to be examined.
+  /// The threads of a process that remain to be examined.
   private var threads: (process: Int32, rest: ArraySlice<Int32>)?
 
   init(
@@ -182,7 +185,8 @@ final class SignalSuspension: Suspension {
       if try instance.stop(stat, membership.proc) { foundNew = true }
       return
     }
-    // After a running process, another walk follows. This walk only searches for new processes.
+    // After a running process, another walk follows. The rest of this walk only searches for new
+    // processes.
     guard running == nil else { return }
     if stat.threadCount > 1 {
       threads = try membership.proc.threads(stat.pid).map { (stat.pid, $0[...]) }
@@ -191,7 +195,7 @@ final class SignalSuspension: Suspension {
     }
   }
 
-  /// Examines threads of the current process. Returns false if none is left.
+  /// Examines threads of the current process. Returns false if no thread is left.
   private func examineThreads() throws(SystemError) -> Bool {
     guard let (process, rest) = threads else { return false }
     threads = rest.count > Self.threadsAtOnce ? (process, rest.dropLast(Self.threadsAtOnce)) : nil
@@ -217,7 +221,7 @@ final class SignalSuspension: Suspension {
 
   private func walkEnded() {
     if foundNew {
-      if isLate("it made new processes for \(TimeSpan.format(timeout)) on end") { return }
+      if isLate("it created new processes for \(TimeSpan.format(timeout)) without pause") { return }
       begin()
     } else if let running {
       if isLate("process \(running) did not stop within \(TimeSpan.format(timeout))") { return }
@@ -236,13 +240,13 @@ final class SignalSuspension: Suspension {
     return true
   }
 
-  /// Handles a look for members whose parents have ended, after all known processes have stopped.
+  /// Handles a sweep for members whose parents have ended, after all known processes have stopped.
   private func scanned(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     do throws(SystemError) {
       let (members, isWhole) = try found.get()
       let fresh = members.filter { !instance.hasStopped($0.identity) }
       if fresh.isEmpty, isWhole { return finish(.completed) }
-      if isLate("it made new processes for \(TimeSpan.format(timeout)) on end") { return }
+      if isLate("it created new processes for \(TimeSpan.format(timeout)) without pause") { return }
       begin(fresh.isEmpty
           ? ProcessTreeWalk(instance, membership)
           : ProcessTreeWalk(only: fresh, of: instance, membership))
@@ -257,7 +261,8 @@ extension InstanceProcesses {
   func stop(_ stat: ProcessStat, _ proc: ProcFS) throws(SystemError) -> Bool {
     guard let process = try handle(of: stat.identity, in: proc) else { return false }
     let wasStopped = stat.state == .stopped
-    // Before the signal: the next daemon must find the process whenever this one dies.
+    // The event log must name the process before the signal, so that the next daemon finds it
+    // whenever this one dies.
     willStop([.init(process: Leader(stat.identity), wasStopped: wasStopped)])
     guard try process.pidfd.sendTolerant(SIGSTOP, to: stat) else { return false }
     noteStopped(process, wasStopped: wasStopped)
@@ -274,7 +279,7 @@ extension InstanceProcesses {
 }
 
 extension PIDFD {
-  /// Sends a signal; the failure names the process. Returns false if it has ended.
+  /// Sends a signal. The error names the process. Returns false if the process has ended.
   fileprivate borrowing func sendTolerant(
     _ signal: Int32, to stat: ProcessStat
   ) throws(SystemError) -> Bool {

@@ -3,9 +3,9 @@ import LinuxSystem
 import TaskSchedulerCore
 
 /// Examines the descriptors of stopped instances before the daemon reports the suspension. No
-/// process can take a lock or close a socket between the look and the suspension.
+/// process can take a lock or close a socket between the examination and the suspension.
 ///
-/// The looks run on threads (``DescriptorScans``). A resume cancels the look.
+/// The scans run on threads (``DescriptorScans``). A resume cancels the scan.
 final class SuspensionScans {
   private let scans: DescriptorScans
   private let scanned: (InstanceID, DescriptorScan.Findings) -> Void
@@ -16,7 +16,7 @@ final class SuspensionScans {
 
   /// - Parameters:
   ///   - looked: Called with the findings, before `ended`.
-  ///   - ended: Called with the instances whose looks have ended.
+  ///   - ended: Called with the instances whose scans have ended.
   init(
     scans: DescriptorScans, loop: EventLoop,
     scanned: @escaping (InstanceID, DescriptorScan.Findings) -> Void,
@@ -39,14 +39,14 @@ final class SuspensionScans {
     }
   }
 
-  /// Adds an instance that need not be examined. After a takeover there may be hundreds, which end
-  /// together.
+  /// Adds an instance that needs no scan. After a takeover there may be hundreds of such instances,
+  /// which end together.
   func add(_ id: InstanceID) {
     if unexamined.isEmpty { timer?.set(BootClock.now()) }
     unexamined.append(id)
   }
 
-  /// Cancels the look, because the processes may run again.
+  /// Cancels the scan, because the processes may run again.
   func cancel(_ id: InstanceID) {
     if let ticket = underWay.removeValue(forKey: id) { scans.cancel(ticket) }
   }

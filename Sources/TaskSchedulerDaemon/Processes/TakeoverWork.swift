@@ -3,15 +3,16 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The work that follows from a takeover, begun a little at a time. Hundreds of suspensions,
-/// priorities or looks may be due at once, and must not delay the daemon's service.
+/// The work that results from a takeover, done in small parts. Hundreds of suspensions, priorities
+/// and examinations may be due at once, and must not delay the daemon's clients.
 final class TakeoverWork {
   private static let atOnceMax = 8
 
   private let begin: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
   private var timer: TimerSource?
-  /// Whether suspensions wait until all others that follow from the takeover have begun.
+  /// Whether some work that results from the takeover has not begun. Suspensions wait until all of
+  /// it has begun.
   private(set) var isUnderWay = false {
     didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
   }

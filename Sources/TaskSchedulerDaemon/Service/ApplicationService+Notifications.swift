@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// The services that let a suspended application be reached (contract §6, §7, §9).
+// The calls that keep a suspended application reachable (contract §6, §7, §9).
 
 extension ApplicationService {
   func setKeepAliveTimeout(
@@ -45,7 +45,8 @@ extension ApplicationService {
     post(.socket(.manage(request, instance.id, SocketID(cookie))))
   }
 
-  /// Removes the managed sockets that the application has closed, so that they do not count.
+  /// Removes the managed sockets that the application has closed, so that they do not count for the
+  /// quota.
   private func dropClosed(_ id: InstanceID) {
     let count = pump.scheduler.sockets(of: id).count
     guard count >= pump.scheduler.policy.socketsPerApplicationMax else { return }

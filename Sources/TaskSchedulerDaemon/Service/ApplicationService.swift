@@ -2,8 +2,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// The calls of `org.taskschedd.Application`. An application calls for itself (contract §16), and
-/// the socket identifies its instance.
+/// The calls of `org.taskschedd.Application`. A process calls for its own application (contract
+/// §16), and the socket identifies its instance.
 final class ApplicationService: ApplicationInterface.Implementation {
   typealias Interface = ApplicationInterface
 
@@ -67,14 +67,13 @@ final class ApplicationService: ApplicationInterface.Implementation {
 
   func getStatus(_: Interface.GetStatus.Input, _ connection: Connection) throws {
     let id = try registered(connection).id
-    let scheduler = pump.scheduler
-    guard let key = scheduler.application(of: id),
-      let status = scheduler.instanceStatus(id, at: pump.now)
+    guard let key = pump.scheduler.application(of: id),
+      let status = pump.scheduler.instanceStatus(id, at: pump.now)
     else { throw Interface.Failure.notRegistered }
     connection.reply(
       Interface.GetStatus.Output(
         application: key.id.name, instance: Int(clamping: id.number),
-        state: .init(scheduler.state(of: id)),
+        state: .init(pump.scheduler.state(of: id)),
         backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,
         tasks: status.tasks.map { .init($0) }))
   }
@@ -111,21 +110,21 @@ final class ApplicationService: ApplicationInterface.Implementation {
 
   // MARK: The caller
 
-  /// Returns the instance of the caller, and its application's name for errors.
+  /// Returns the instance of the caller, and the id of its application for error messages.
   func registered(
     _ connection: Connection
   ) throws -> (id: InstanceID, name: String) {
     guard let instance = try instance(of: connection.peer) else {
       throw Interface.Failure.notRegistered
     }
-    // The call may be from before the suspension, or another program has resumed the application.
+    // The application made the call before its suspension, or another program has resumed it.
     if processes.isSuspended(instance.id) {
       processes.compareSuspended([instance.id])
     }
     return (instance.id, instance.application)
   }
 
-  /// The number of instances that were added so far. See ``Membership/generation``.
+  /// The number of instances that were added so far. See ``InstanceMembership/generation``.
   var membershipGeneration: UInt64 { membership.generation }
 
   /// Calls `forget` for each instance whose processes have all ended.
@@ -140,7 +139,8 @@ final class ApplicationService: ApplicationInterface.Implementation {
     return peer.instance
   }
 
-  /// Returns the process at the other end. The handle keeps its pid from being reused.
+  /// Returns the process at the other end. While the handle exists, the kernel does not reuse the
+  /// pid.
   private func process(of connection: Connection) throws -> ProcessHandle {
     if let descriptor = try UnixSocket.peerPIDFD(connection.number) {
       return try ProcessHandle(PIDFD(adopting: descriptor), in: membership.proc)
@@ -156,7 +156,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
       throw ParameterError(
         parameter: parameter, problem: "a task's name has at most \(taskNameBytesMax) bytes")
     }
-    // Most names are printable ASCII, and need no look-up of Unicode categories.
+    // Most names are printable ASCII, for which the daemon need not look up Unicode categories.
     guard
       name.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F })
         || !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -168,6 +168,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
 }
 
 extension ApplicationInterface.MethodName {
-  /// Whether the method only answers. Such a call is not carried out without a client.
+  /// Whether the method only reads state. The daemon does not carry out such a call for a client
+  /// that is gone.
   var isQuery: Bool { [.getStatus, .listNotifications].contains(self) }
 }

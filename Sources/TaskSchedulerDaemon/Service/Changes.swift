@@ -15,7 +15,7 @@ extension ControlInterface.Change {
     for field in description.fields { set(field.name, field.value) }
   }
 
-  /// Sets a field of the interface. The message contains the details for which there is no field.
+  /// Sets a field of the interface. Details without a field are only in the message.
   private mutating func set(_ name: String, _ value: RecordValue) {
     switch value {
     case .text(let text):

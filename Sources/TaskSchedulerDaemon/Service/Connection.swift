@@ -5,7 +5,7 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The owner of connections. It handles their calls, and learns of their end.
+/// The owner of connections. It handles the calls, and receives the end of each connection.
 protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
   var eventLog: EventLog { get }
@@ -14,16 +14,15 @@ protocol ConnectionOwner: AnyObject {
   /// Returns whether a connection of the daemon has this cookie.
   func hasConnection(_ cookie: UInt64) -> Bool
   var queuedBytesMax: Int { get }
-  /// The number of calls to answer without returning to the loop. It keeps other clients from
-  /// waiting.
+  /// The number of calls that a connection may answer before it returns to the loop.
   var callsAtOnce: Int { get }
-  /// Counts the memory and descriptors held for a client. Returns the problem if they are too many.
+  /// Counts the resources held for a client. Returns the problem if there are too many.
   func keep(_ change: HeldResources, for user: UInt32) -> String?
-  /// Returns whether the connection has its turn. If not, the owner serves it later.
+  /// Returns whether it is the connection's turn. If not, the owner serves the connection later.
   func admits(_ connection: Connection) -> Bool
-  /// Reports that a connection was served, and the time that this took.
+  /// Reports the time that the daemon has spent on a connection.
   func served(_ connection: Connection, nanoseconds: UInt64)
-  /// Carries out a call, and answers it by `reply` or `fail`, now or later.
+  /// Carries out a call, and answers it with `reply` or `fail`, now or later.
   func handle(_ call: ReceivedCall, on connection: Connection)
   /// Returns whether a oneway call has no effect, so that the daemon can skip it once the client
   /// has closed its connection.
@@ -36,8 +35,8 @@ protocol ConnectionOwner: AnyObject {
   func closed(_ connection: Connection, reason: String?)
 }
 
-/// The connection of one client. Its calls are answered one at a time, in order. Small properties
-/// stand together, because the order decides the size, and each application has two connections.
+/// The connection of one client. The daemon answers the client's calls one at a time, in order.
+/// Small properties stand together, because the order of properties determines the object's size.
 final class Connection: WorkSource, CurrentCall {
   /// The use of a connection.
   enum Role {
@@ -54,16 +53,16 @@ final class Connection: WorkSource, CurrentCall {
   var isSaved = false
   var isDeferred = false
   private(set) var isOpen = true
-  /// Whether a part of the connection's data is only in memory, as the event log says.
+  /// Whether the event log says that a part of the connection's data exists only in memory.
   private var isUnsaved = false
   /// The instance of the client's process, as ``InstanceConnections`` found it.
   var knownInstance: InstanceID?
-  /// The call that the scheduler is to answer.
+  /// The call that the scheduler must answer.
   var waiting: DaemonState.Waiting?
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
   private let descriptor: FileDescriptor
-  /// The readiness that was reported since the connection was last served.
+  /// The readiness that the loop has reported since the connection was last served.
   private var seen: PollEvents = []
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
@@ -71,12 +70,12 @@ final class Connection: WorkSource, CurrentCall {
   private let eventLog: EventLog
   private var input = MessageInput()
   private var wire: ServerConnection
-  /// The bytes to send. The kernel has accepted those before `sent`.
+  /// The bytes to send. The kernel has accepted the bytes before `sent`.
   private var output: [UInt8] = []
   private var sent = 0
   /// The end of a single answer in `output`. A single answer may have any length.
   private var answerEnd = 0
-  /// The part of `input` and `output` that is counted for the user.
+  /// The parts of `input` and `output` that count for the user's limits.
   private var counted = HeldResources()
 
   /// - Parameters:
@@ -108,7 +107,7 @@ final class Connection: WorkSource, CurrentCall {
   var takesMore: Bool { wire.takesMore }
   var isOneway: Bool { wire.isOneway }
 
-  /// The state that the next daemon needs; nil if the socket alone suffices.
+  /// The state that the next daemon needs; nil if the socket alone is sufficient.
   var held: DaemonState.Connection? {
     var held = DaemonState.Connection()
     switch role {
@@ -142,7 +141,7 @@ final class Connection: WorkSource, CurrentCall {
     if owner.admits(self) { serve() }
   }
 
-  /// Reads what the client has already sent, before the loop reports it.
+  /// Reads the data that the client has already sent, before the loop reports it.
   func takeTurn() { ready(.input) }
 
   /// Handles the reported readiness.
@@ -155,7 +154,7 @@ final class Connection: WorkSource, CurrentCall {
     owner.served(self, nanoseconds: BootClock.now() - start)
   }
 
-  /// Whether the socket has data that can be read now.
+  /// Whether the daemon can read data from the socket now.
   var hasUnheard: Bool { waitingCount > 0 }
 
   /// The number of bytes to read from the socket.
@@ -164,9 +163,9 @@ final class Connection: WorkSource, CurrentCall {
     return (try? UnixSocket.readableCount(descriptor.rawValue)) ?? 0
   }
 
-  /// Reads what is on the socket now, and nothing that arrives later.
+  /// Reads the data that is in the socket now, and no data that arrives later.
   ///
-  /// - Parameter end: When to stop (CLOCK_BOOTTIME).
+  /// - Parameter end: The instant at which to stop (CLOCK_BOOTTIME).
   func carryOutPending(until end: UInt64) {
     let start = BootClock.now()
     var left = waitingCount
@@ -193,7 +192,7 @@ final class Connection: WorkSource, CurrentCall {
     }
     let isAtEnd = !events.isDisjoint(with: [.hangUp, .inputEnd])
     let isWaiting = read(toItsEnd: isAtEnd)
-    // No more data can arrive: an unfinished message stays unfinished.
+    // No more data can arrive, so an unfinished message stays unfinished.
     if isOpen, isWaiting, isAtEnd { close(reason: nil) }
   }
 
@@ -222,15 +221,15 @@ final class Connection: WorkSource, CurrentCall {
     return false
   }
 
-  /// The time for dropping calls before other clients have their turn, in nanoseconds.
+  /// The time for which the daemon drops calls before it serves other clients, in nanoseconds.
   private static let dropTime: UInt64 = 500_000
 
-  /// Drops the calls of a client that is gone, up to the first call with an effect. Calls that only
-  /// answer may be thousands.
+  /// Drops the calls of a client that is gone, up to the first call with an effect. There may be
+  /// thousands of calls without one.
   ///
-  /// - Returns: Whether there is such a call, or no more data.
+  /// - Returns: Whether there is a call with an effect, or no more data.
   private func discardUselessCalls() -> Bool {
-    // The next bytes are the rest of a message that was partly taken.
+    // The next bytes belong to a message whose beginning has already been received.
     if input.isCollecting { return true }
     let end = BootClock.now() + Self.dropTime
     while isOpen, BootClock.now() < end {
@@ -249,7 +248,7 @@ final class Connection: WorkSource, CurrentCall {
   }
 
   private enum ReadStep {
-    /// The number of bytes of a call that was carried out, or of a part of a message.
+    /// The number of consumed bytes: those of an executed call, or of a part of a message.
     case took(bytes: Int, mayHaveMore: Bool)
     case nothing
     case closed
@@ -274,7 +273,7 @@ final class Connection: WorkSource, CurrentCall {
   private func take(_ message: UnsafeRawBufferPointer) {
     let wasCollecting = input.isCollecting
     if input.hasDescriptors, input.untakenCount > 0 {
-      // Descriptors are attached to the message in the socket, and are received only with it.
+      // The descriptors stay attached to the message in the socket, and arrive only with it.
       eventLog.beginCall(self, bytes: 0, phase: .peeked)
       takeMessage()
       if !isOpen { return eventLog.endCall() }
@@ -295,18 +294,18 @@ final class Connection: WorkSource, CurrentCall {
     case .close(let violation):
       close(reason: String(describing: violation))
     }
-    // Not when the message is taken: the daemon must not begin an event log between a call's event
-    // and the effects of that event.
+    // The daemon must not do this earlier: between a call's event and the effects of that event, it
+    // must not begin a new event log.
     if wasCollecting { eventLog.note(.inputComplete(connection: cookie)) }
     input.forgetMessage()
     eventLog.endCall()
   }
 
-  /// Takes a part of a message off the socket.
+  /// Receives a part of a message from the socket.
   ///
-  /// The event log stores the part first. The mark in the socket shows how much of the part was
-  /// taken, and the next daemon takes the rest. A connection with received descriptors does not
-  /// survive the daemon, because those descriptors do not.
+  /// The event log stores the part first. The mark in the socket shows how many bytes of the part
+  /// were received, and the next daemon receives the rest. A connection with received descriptors
+  /// does not survive the daemon, because those descriptors do not.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
@@ -323,13 +322,13 @@ final class Connection: WorkSource, CurrentCall {
     eventLog.endCall()
   }
 
-  /// Notes that the call is answered later.
+  /// Records that the call is answered later.
   func willWait() {
     owner.save(self)
   }
 
-  /// Takes the current call's message off the socket. The event log has the call's event, or the
-  /// answer follows now.
+  /// Receives the current call's message from the socket. The event log has the call's event, or
+  /// the answer follows now.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
     eventLog.setCallPhase(.taking)
@@ -343,8 +342,8 @@ final class Connection: WorkSource, CurrentCall {
 
   /// Stops reading while a call waits for its answer, or answers wait for the client.
   ///
-  /// The loop reports only changes: otherwise each look at one of thousands of ready sockets would
-  /// cost a look at all. After a change of the watched events, the kernel reports readiness again.
+  /// The loop reports only changes; otherwise each check of thousands of ready sockets would
+  /// examine all of them. After a change of the watched events, the kernel reports readiness again.
   private func wait() {
     guard isOpen else { return }
     let next: PollEvents = !output.isEmpty ? .output : wire.isBusy ? [] : Self.reading
@@ -369,7 +368,8 @@ final class Connection: WorkSource, CurrentCall {
     updateHeldResources()
   }
 
-  /// Sends one of several answers, already encoded because other clients receive it, too.
+  /// Sends one of several answers. The caller has encoded it, because other clients receive the
+  /// same answer.
   ///
   /// - Parameter inTurn: Whether to wait for the user's turn if the user has no credit left.
   func sendMessage(_ message: [UInt8], inTurn: Bool) {
@@ -407,7 +407,8 @@ final class Connection: WorkSource, CurrentCall {
     updateHeldResources()
   }
 
-  /// Closes the connection if too many bytes wait for the client. Returns whether it stays open.
+  /// Closes the connection if too many bytes wait for the client. Returns whether the connection
+  /// stays open.
   private func hasRoom() -> Bool {
     let waiting = output.count - max(sent, answerEnd)
     if waiting <= owner.queuedBytesMax { return true }
@@ -440,13 +441,13 @@ final class Connection: WorkSource, CurrentCall {
     returnOutput()
   }
 
-  /// Borrows the owner's buffer for answers. Most answers are sent at once, and thousands of
-  /// connections would each keep an empty buffer.
+  /// Borrows the owner's buffer for answers. The daemon sends most answers at once, and an empty
+  /// buffer for each of thousands of connections would waste memory.
   private func borrowOutput() {
     if output.capacity == 0 { swap(&output, &owner.readBuffer.answer) }
   }
 
-  /// Returns the buffer to the server after its last byte is sent.
+  /// Returns the buffer to the owner after its last byte is sent.
   private func returnOutput() {
     guard output.capacity > 0 else { return }
     output.removeAll(keepingCapacity: output.capacity <= ReadBuffer.answerBytesMax)
@@ -454,8 +455,8 @@ final class Connection: WorkSource, CurrentCall {
     output = []
   }
 
-  /// Removes sent bytes, so that the buffer does not grow without limit for a client that always
-  /// leaves some bytes unread. Moves the remaining bytes less often than it sends.
+  /// Removes sent bytes. Otherwise the buffer would grow without limit for a client that always
+  /// leaves some bytes unread. The remaining bytes are moved less often than bytes are sent.
   private func dropSent() {
     guard sent >= 1 << 16, sent >= output.count / 2 else { return }
     output.removeSubrange(..<sent)
@@ -463,8 +464,7 @@ final class Connection: WorkSource, CurrentCall {
     sent = 0
   }
 
-  /// Reports the memory held for the client. Closes this connection, which needs more, if its user
-  /// has too much.
+  /// Reports the memory that the daemon holds for the client. Closes the connection at the limit.
   private func updateHeldResources() {
     noteUnsaved()
     var now = HeldResources()
@@ -492,8 +492,8 @@ final class Connection: WorkSource, CurrentCall {
     source = nil
     updateHeldResources()
     owner.closed(self, reason: reason)
-    // Last, because the owner may still examine the socket. If systemd holds the socket, shutdown
-    // still tells the client, and systemd then closes its copy.
+    // This comes last, because the owner may still examine the socket. If systemd has a copy of the
+    // socket, shutdown still reaches the client, and systemd then closes its copy.
     UnixSocket.abandon(descriptor.rawValue)
   }
 }

@@ -5,7 +5,8 @@ import TaskSchedulerWire
 // The log of the caller's own applications, for users who may not read the journal.
 
 extension ControlService {
-  /// The maximum number of records in one answer, small compared with the limit of unread bytes.
+  /// The maximum number of records in one answer. Their size is small compared with the limit of
+  /// unread bytes.
   private static let recordsAtOnceMax = 100
 
   func getLog(_ input: Interface.GetLog.Input, _ connection: Connection) throws {
@@ -29,7 +30,7 @@ extension ControlService {
     connection.reply(Interface.GetLog.Output(records: records.map { .init($0) }))
   }
 
-  /// Returns the user whose records the caller means; nil for those of all users.
+  /// Returns the user whose records the caller requests; nil for the records of all users.
   private func logOwner(
     _ input: Interface.GetLog.Input, _ peer: Peer
   ) throws -> UserID? {

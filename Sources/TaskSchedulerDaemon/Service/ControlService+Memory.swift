@@ -5,16 +5,15 @@ import TaskSchedulerWire
 
 extension ControlService {
   func getMemory(_: Interface.GetMemory.Input, _ connection: Connection) throws {
-    let scheduler = pump.scheduler
     let ids = visible(connection.peer).compactMap { $0.instance?.id }
-    let order = scheduler.memoryOrder(memory.sizes(of: ids))
-    let status = scheduler.memoryStatus
+    let order = pump.scheduler.memoryOrder(memory.sizes(of: ids))
+    let status = pump.scheduler.memoryStatus
     let reading = memory.reading
     connection.reply(
       Interface.GetMemory.Output(
         phase: .init(status.phase), pressedAtUSec: status.pressedAt?.microseconds,
         heard: memory.heard.map(\.rawValue), available: Int(clamping: reading.available),
-        total: Int(clamping: reading.total), floorPercent: scheduler.policy.memoryFloorPercent,
+        total: Int(clamping: reading.total), floorPercent: pump.scheduler.policy.memoryFloorPercent,
         applications: order.enumerated().map { .init($1, position: $0 + 1) }))
   }
 

@@ -31,8 +31,7 @@ extension ControlService {
     }
   }
 
-  /// Returns the application whose notifications the caller means. The scheduler knows it, or the
-  /// store has notifications of it.
+  /// Returns the key of an application that the scheduler knows, or that has stored notifications.
   private func keyOfNotifications(
     _ application: String, _ owner: Int?, _ peer: Peer
   ) throws -> ApplicationKey {
@@ -87,8 +86,8 @@ extension ControlService {
     post(.notification(.cancel(request, key, id, stored: stored)))
   }
 
-  /// Returns the application of a notification. For a user, other users' notifications do not
-  /// exist.
+  /// Returns the application of a notification. To an ordinary user, other users' notifications do
+  /// not exist.
   private func key(
     of id: NotificationID, _ peer: Peer
   ) throws(ControlInterface.Failure) -> ApplicationKey {

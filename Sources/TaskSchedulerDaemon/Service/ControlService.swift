@@ -5,7 +5,7 @@ import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// The calls of `org.taskschedd.Control`. Operators are root, the daemon's own user and the
-/// operators' group; each user operates their own applications (contract §16).
+/// operators' group. Every other user operates the user's own applications (contract §16).
 final class ControlService: ControlInterface.Implementation {
   typealias Interface = ControlInterface
 
@@ -48,7 +48,7 @@ final class ControlService: ControlInterface.Implementation {
     return processes.compareSuspended(suspended) ? visible(peer) : statuses
   }
 
-  /// Compares a single application in any case.
+  /// Compares a single application, even if it has thousands of processes.
   private func compareSuspended(_ key: ApplicationKey) {
     guard let status = pump.scheduler.status(of: key, at: pump.now),
       status.state == .suspended, let id = status.instance?.id
@@ -105,7 +105,7 @@ final class ControlService: ControlInterface.Implementation {
     monitors.add(connection, monitor)
   }
 
-  /// Returns what a monitor may see of the applications that it names.
+  /// Returns the limits of a monitor: the user and the application that it may see.
   private func limits(
     of input: Interface.Monitor.Input, _ peer: Peer
   ) throws -> DaemonState.Monitor {
@@ -221,7 +221,7 @@ final class ControlService: ControlInterface.Implementation {
   }
 
   /// Returns the process of a pidfd from the caller, and its user. Refuses a process that the
-  /// caller may not pass on.
+  /// caller may not pass to the daemon.
   private func adoptable(
     _ descriptor: consuming FileDescriptor, by peer: Peer
   ) throws -> (process: ProcessHandle, uid: UInt32) {
@@ -266,7 +266,7 @@ final class ControlService: ControlInterface.Implementation {
     return (process, uids.real)
   }
 
-  /// Returns why the daemon cannot hold the process of a received descriptor.
+  /// Returns the reason why the daemon cannot hold the process of a received descriptor.
   private static func reason(notHeld error: SystemError) -> String {
     switch error.errno {
     case EINVAL: "the descriptor is not a pidfd of a process"
@@ -308,7 +308,8 @@ final class ControlService: ControlInterface.Implementation {
     return (requests.open(connection, application: application), key)
   }
 
-  /// - Parameter withUnit: whether to look up their units, which is too slow for thousands.
+  /// - Parameter withUnit: Whether to look up the units, which is too slow for thousands of
+  ///   applications.
   private func described(
     _ statuses: [ApplicationStatus], for peer: Peer, withUnit: Bool = false
   ) -> [Interface.Application] {
@@ -331,8 +332,8 @@ final class ControlService: ControlInterface.Implementation {
     described([status], for: peer, withUnit: withUnit)[0]
   }
 
-  /// Returns the application that the caller means, if the caller may operate it. For a user, other
-  /// users' applications do not exist.
+  /// Returns the application that the caller requests, if the caller may operate it. To an ordinary
+  /// user, other users' applications do not exist.
   ///
   /// - Parameter moreOwners: The owners of applications with an id that the scheduler does not
   ///   know.
@@ -356,8 +357,8 @@ final class ControlService: ControlInterface.Implementation {
       owners = [UserID(peer.uid)]
     }
     guard let first = owners.first else {
-      // This owner has no application with this very id. A typing mistake of an operator is not
-      // worth a search through thousands of other users' ids.
+      // This owner has no application with exactly this id. For a mistyped id, the daemon does not
+      // search thousands of other users' ids.
       let known = pump.scheduler.names(of: UserID(owner ?? peer.uid))
         .filter { $0 != application }
       throw Interface.Failure.unknownApplication(
@@ -370,7 +371,7 @@ final class ControlService: ControlInterface.Implementation {
     return ApplicationKey(id, owner: first)
   }
 
-  /// Checks a uid. -1 is not a uid, although C programs write it in 32 bits.
+  /// Checks a uid. -1 is not a uid, although C programs write it as a 32-bit number.
   static func uid(_ owner: Int) throws(ParameterError) -> UInt32 {
     guard let uid = UInt32(exactly: owner), uid != .max else {
       throw ParameterError(parameter: "owner", problem: "a uid is from 0 to 4294967294")
@@ -380,7 +381,8 @@ final class ControlService: ControlInterface.Implementation {
 }
 
 extension ControlInterface.MethodName {
-  /// Whether the method only answers. Such a call is not carried out without a client.
+  /// Whether the method only reads state. The daemon does not carry out such a call for a client
+  /// that is gone.
   var isQuery: Bool {
     [
       .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,

@@ -2,12 +2,12 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The configuration in force, and the users that may operate all applications.
+/// The effective configuration, and the users that may operate all applications.
 final class CurrentSettings {
   private(set) var configuration: Configuration
-  /// Passes a configuration on to the parts of the daemon. Set once, by the owner.
+  /// Passes a configuration to the parts of the daemon. The owner sets it once.
   var configure: (Configuration) -> Void = { _ in }
-  /// Called when other users may be operators. Set once, by the owner.
+  /// Called when the set of operators may have changed. The owner sets it once.
   var operatorsChanged: () -> Void = {}
   private let paths: ConfigurationPaths
   private let pump: Pump
@@ -35,7 +35,7 @@ final class CurrentSettings {
       .map(\.description)
   }
 
-  /// Puts the configuration in force.
+  /// Makes the configuration effective.
   func apply() {
     log.level = configuration.options.logLevel
     configure(configuration)
@@ -46,16 +46,16 @@ final class CurrentSettings {
     let manifests = configuration.manifests.values
       .map { $0.manifest(daemonUser: daemonUser, isUserDaemon: isUserDaemon) }
       .sorted { $0.id < $1.id }
-    // After a restart the files are mostly unchanged.
+    // After a restart, the manifests are usually the same.
     if manifests != pump.scheduler.manifests { pump.post(.scheduler(.manifestsChanged(manifests))) }
     if configuration.policy != pump.scheduler.policy {
       pump.post(.scheduler(.policyChanged(configuration.policy)))
     }
   }
 
-  /// Reads all files again, and puts them in force if they have no mistakes.
+  /// Reads all files again, and makes them effective if they have no mistakes.
   ///
-  /// - Returns: the mistakes.
+  /// - Returns: The mistakes.
   func reload() -> [ConfigurationProblem] {
     // systemd's protocol requires an instant of CLOCK_MONOTONIC.
     ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.microseconds)")
@@ -64,20 +64,19 @@ final class CurrentSettings {
       configuration = fresh
       apply()
       log.write(
-        .notice, "configuration read, \(fresh.manifests.count) manifests",
-        id: .configurationLoaded)
+        .notice, "configuration read, \(fresh.manifestCount)", id: .configurationLoaded)
     } else {
       for problem in problems {
         log.write(.error, problem.description, id: .configurationRefused)
       }
-      log.write(.error, "the configuration is invalid; the previous one stays in force")
+      log.write(.error, "the configuration is invalid; the previous one stays effective")
     }
     ServiceManager.notify("READY=1")
     if problems.isEmpty { warnIfNotEnabled() }
     return problems
   }
 
-  /// Warns if systemd would start the daemon too late for an application to be reachable.
+  /// Warns if systemd would start the daemon too late to keep an application reachable.
   func warnIfNotEnabled() { log.warnIfNotEnabled(configuration, loop, scope) }
 
   // MARK: Operators

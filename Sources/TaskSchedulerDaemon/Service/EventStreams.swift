@@ -13,7 +13,7 @@ final class EventStreams {
     self.find = find
   }
 
-  /// Makes a connection the event stream of an instance, in place of an earlier one.
+  /// Makes a connection the event stream of an instance. It replaces an earlier event stream.
   func open(_ id: InstanceID, _ connection: Connection) {
     if let earlier = connections[id], earlier !== connection {
       connections[id] = nil
@@ -36,12 +36,12 @@ final class EventStreams {
     connections[id]?.reply(event, continues: true)
   }
 
-  /// Forgets the event stream of an instance that has ended.
+  /// Removes the event stream of an instance that has ended.
   func close(_ id: InstanceID) {
     connections.removeValue(forKey: id)?.close(reason: nil)
   }
 
-  /// Forgets a closed connection. Returns the instance whose event stream it was.
+  /// Removes a closed connection. Returns the instance whose event stream it was.
   func closed(_ connection: Connection) -> InstanceID? {
     guard case .eventStream(let instance) = connection.role,
       connections[instance.id] === connection

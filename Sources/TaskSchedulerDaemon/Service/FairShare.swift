@@ -2,15 +2,16 @@ import DequeModule
 import EventLoop
 import LinuxSystem
 
-/// The time of the daemon that a user may use before other users' calls come first.
+/// The time that the daemon may spend on a user before other users' calls come first.
 ///
-/// Credit grows with time, up to a limit. Each served call spends some.
+/// Credit grows with time, up to a maximum. Each served call costs some credit.
 struct TimeCredit: Hashable {
   /// The share of the time that one user has. Source: this project.
   static let divisor: Int64 = 4
   /// The maximum credit in nanoseconds: a hundred ordinary calls. Source: this project.
   static let burst: Int64 = 20_000_000
-  /// The maximum negative balance after an expensive call, in nanoseconds. The rest is forgiven.
+  /// The lowest balance after an expensive call, in nanoseconds below zero. The user does not repay
+  /// more than this.
   static let debtMax: Int64 = 100_000_000
 
   private var balance = burst
@@ -21,7 +22,7 @@ struct TimeCredit: Hashable {
     instant = now
   }
 
-  /// Returns whether there is any credit.
+  /// Returns whether the balance is positive.
   mutating func isLeft(at now: UInt64) -> Bool {
     let gained = now > instant ? Int64(clamping: now - instant) / Self.divisor : 0
     instant = now
@@ -29,12 +30,12 @@ struct TimeCredit: Hashable {
     return balance > 0
   }
 
-  /// The time until there is credit again, as of the last update.
+  /// The time until the balance is positive again, as of the last update.
   var timeUntilLeft: Duration {
     .nanoseconds(max(0, 1 - balance).multipliedReportingOverflow(by: Self.divisor).partialValue)
   }
 
-  /// Returns whether the credit is at its maximum, so that the account need not be kept.
+  /// Returns whether the credit is at its maximum, so that the account can be removed.
   mutating func isWhole(at now: UInt64) -> Bool { isLeft(at: now) && balance == Self.burst }
 
   mutating func spend(_ nanoseconds: UInt64) {
@@ -46,9 +47,8 @@ struct TimeCredit: Hashable {
 enum TimeShareParty: Hashable {
   /// All connections of one user.
   case user(UInt32)
-  /// Connections that are not accepted yet. The listening socket has a share of its own: in a
-  /// user's share it would wait for that user's calls, and so would every other user's next
-  /// connection.
+  /// Connections that the daemon has not accepted yet. The listening socket has a share of its own.
+  /// In a user's share, each new connection of any user would wait for that user's calls.
   case newcomers
 }
 
@@ -63,16 +63,16 @@ protocol WorkSource: AnyObject {
 
 /// Divides the daemon's time between users.
 ///
-/// The daemon serves the connections of a user with credit at once. It serves other connections
-/// when nothing else is ready, or when the user has credit again. Then users alternate, one
-/// connection at a time. A user without competitors may use all of the time.
+/// If a user has credit, the daemon serves the user's connections at once. It serves other
+/// connections when nothing else is ready, or when the user has credit again. Then users alternate,
+/// one connection at a time. A user without competitors may use all of the time.
 ///
-/// So the calls of one user, however many or expensive, delay other users' calls and the limits by
-/// at most one turn. With more than one user a turn is one call. However busy other users are, a
-/// user waits only until the user's spent time is repaid.
+/// The calls of one user thus delay other users' calls and the limits by at most one turn, however
+/// many or expensive they are. With more than one user, a turn is one call. A user with a negative
+/// balance waits only until the balance is positive again.
 final class FairShare {
-  /// An account of a party. A class, because changing a value in a dictionary costs more than the
-  /// change itself, and each call makes one.
+  /// The account of a party. It is a class, because changing a value in a dictionary costs more
+  /// than the change itself, and each call makes a change.
   private final class Account {
     var credit: TimeCredit
     /// The sources that wait, in order.
@@ -81,17 +81,18 @@ final class FairShare {
     init(at now: UInt64) { credit = TimeCredit(at: now) }
   }
 
-  /// The number of calls to answer without returning to the loop if no other user waits.
+  /// The number of calls that a connection may answer before it returns to the loop, if no other
+  /// user waits.
   private static let callsAtOnceMax = 16
-  /// The number of accounts of users without connections. With more, those with a full credit are
-  /// removed.
+  /// The maximum number of accounts of users without connections. Beyond that number, the daemon
+  /// removes accounts with full credit.
   private static let strangersMax = 64
 
   private var accounts: [TimeShareParty: Account] = [:]
   /// The parties with waiting sources, in the order of their turns.
   private var turns: Deque<TimeShareParty> = []
   private var idle: DeferredSource?
-  /// Expires when the first of them has credit again.
+  /// Expires when the first party has credit again.
   private var repaid: TimerSource?
   /// The number of users with connections.
   var userCount = 0
@@ -103,15 +104,16 @@ final class FairShare {
     repaid = try loop.timer { [unowned self] in serveWithCredit() }
   }
 
-  /// The number of calls that a connection may have answered before other connections.
+  /// The number of calls of a connection that the daemon may answer before it serves other
+  /// connections.
   var callsAtOnce: Int { userCount < 2 ? Self.callsAtOnceMax : 1 }
 
-  /// Returns whether to serve a source now. If not, it is served later.
+  /// Returns whether to serve a source now. If not, the daemon serves it later.
   func admits(_ taker: any WorkSource, of party: TimeShareParty) -> Bool {
     if taker.isDeferred { return false }
     let now = BootClock.now()
     let account = account(of: party, at: now)
-    // Accepting connections comes before the calls of a single user, too, and must leave them time.
+    // The listening socket also precedes the calls of a single user, and must leave time for them.
     if account.credit.isLeft(at: now) || (userCount < 2 && party != .newcomers) { return true }
     taker.isDeferred = true
     account.waiting.append(taker)
@@ -126,8 +128,8 @@ final class FairShare {
     worked(nanoseconds)
   }
 
-  /// Returns the account of a party. It exists without connections, too: otherwise a user that
-  /// closes each connection before the next would always have full credit.
+  /// Returns the account of a party. A user without connections also has one. Otherwise a user that
+  /// closes each connection before it opens the next would always have full credit.
   private func account(of party: TimeShareParty, at now: UInt64) -> Account {
     if let account = accounts[party] { return account }
     if accounts.count >= userCount + Self.strangersMax {
@@ -159,7 +161,7 @@ final class FairShare {
     if !turns.contains(party) { turns.append(party) }
   }
 
-  /// Serves one source of each user with credit. The cost of a call is not known before.
+  /// Serves one source of each user with credit. The cost of a call is known only afterwards.
   private func serveWithCredit() {
     let now = BootClock.now()
     for party in turns where accounts[party]?.credit.isLeft(at: now) == true {

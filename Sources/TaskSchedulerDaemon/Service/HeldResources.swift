@@ -1,6 +1,6 @@
-/// The memory and descriptors that the daemon holds for a client, or their change.
+/// The memory and descriptors that the daemon holds for a client, or a change of them.
 package struct HeldResources: Equatable {
-  /// The bytes of an unfinished message. The event log has them, too.
+  /// The bytes of an unfinished message. The event log also contains them.
   var unfinished = 0
   /// The bytes of answers and events that the client has not read.
   var unread = 0

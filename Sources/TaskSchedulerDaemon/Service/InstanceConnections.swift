@@ -3,13 +3,13 @@ import TaskSchedulerCore
 
 /// The known connections of each instance.
 ///
-/// Before a limit is enforced, the daemon carries out the pending calls of the instance. It must
-/// not search all connections for them: one user may have thousands.
+/// Before the scheduler enforces a limit, the daemon carries out the pending calls of the instance.
+/// It must not search all connections for them, because one user may have thousands.
 final class InstanceConnections {
   private typealias Connections = [ObjectIdentifier: Connection]
 
-  /// An array for each instance: most have one such connection, and a dictionary for it would take
-  /// twice the memory.
+  /// The connections of each instance. Most instances have one, and a dictionary would take twice
+  /// the memory of an array.
   private var byInstance: [InstanceID: [Connection]] = [:]
   /// The connections of each user whose instance is not known.
   private var unplaced: [UInt32: Connections] = [:]
@@ -37,7 +37,7 @@ final class InstanceConnections {
   /// Returns the connections that are known to belong to an instance.
   func known(of id: InstanceID) -> [Connection] { byInstance[id] ?? [] }
 
-  /// Notes the instance of a connection after a call, which may have revealed it.
+  /// Stores the instance of a connection after a call, which may have revealed it.
   func note(_ connection: Connection) {
     guard let instance = connection.peer.instance, connection.knownInstance != instance.id,
       connection.isOpen
@@ -47,7 +47,7 @@ final class InstanceConnections {
     byInstance[instance.id, default: []].append(connection)
   }
 
-  /// Forgets an instance that has ended. Its connections may belong to another one later.
+  /// Removes an instance that has ended. Its connections may belong to another instance later.
   func forget(_ id: InstanceID) {
     for connection in byInstance.removeValue(forKey: id) ?? [] {
       connection.knownInstance = nil
@@ -55,8 +55,8 @@ final class InstanceConnections {
     }
   }
 
-  /// Returns whether the connection belongs to no instance. The answer is kept until there is
-  /// another instance, which its process may belong to.
+  /// Returns whether the connection belongs to no instance. The answer is valid until another
+  /// instance is added, because the process may belong to that one.
   func isUnmanaged(_ connection: Connection, _ applications: ApplicationService) -> Bool {
     let generation = applications.membershipGeneration
     if connection.peer.unmanagedSince == generation { return true }
@@ -72,10 +72,10 @@ final class InstanceConnections {
     return true
   }
 
-  /// Finds the instances of those connections of one user that have pending calls.
+  /// Determines the instances of those connections of one user that have pending calls.
   ///
-  /// - Parameter end: When to stop (CLOCK_BOOTTIME).
-  /// - Returns: The connections whose instance was found, and whether all were examined.
+  /// - Parameter end: The instant at which to stop (CLOCK_BOOTTIME).
+  /// - Returns: The connections whose instance was determined, and whether all were examined.
   func place(
     of user: UInt32, _ applications: ApplicationService, until end: UInt64
   ) -> (found: [Connection], isAll: Bool) {

@@ -2,18 +2,18 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reads the pending calls of an application, and checks for a debugger, before the scheduler
-/// enforces a limit.
+/// Before the scheduler enforces a limit, reads the pending calls of the application and checks for
+/// a debugger.
 ///
-/// An application that ended its task in time has said so on its connection, even if the daemon was
-/// away or busy at that moment. The daemon reads many calls in steps, so that other clients do not
-/// wait. After a maximum time it reads no further.
+/// An application may have ended its task in time while the daemon was busy or restarted. Its call
+/// is then still in the socket. The daemon reads many calls in steps, so that other clients do not
+/// wait. After a maximum time it stops reading.
 final class LimitCheck {
   /// The operations on connections.
   struct Connections {
     /// Accepts the waiting connections.
     var accept: () -> Void
-    /// Carries out the calls that these instances of one user have made by now. Stops at an instant
+    /// Carries out the calls that these instances of one user have made so far. Stops at an instant
     /// of CLOCK_BOOTTIME. Returns whether all calls were carried out.
     var carryOut: (Set<InstanceID>, UInt32, UInt64) -> Bool
     /// Returns the user of an instance; nil if it has ended.
@@ -29,7 +29,7 @@ final class LimitCheck {
 
   /// The instances whose limits have passed.
   private var waiting: Set<InstanceID> = []
-  /// The time that was spent on the instances of each user.
+  /// The time that the daemon has spent on the instances of each user.
   private var spent: [UInt32: UInt64] = [:]
   private var turn: DeferredSource?
   private var rest: TimerSource?
@@ -48,7 +48,8 @@ final class LimitCheck {
     self.connections = connections
     self.isTraced = isTraced
     self.report = report
-    // Not at once: a call of the instance may have caused this check.
+    // A call of the instance may have caused this check, so the answer follows in a later turn of
+    // the loop.
     turn = try loop.soon { [unowned self] in answer() }
     rest = try loop.timer { [unowned self] in answer() }
   }
@@ -75,7 +76,8 @@ final class LimitCheck {
     }
   }
 
-  /// Carries out calls of these instances. Returns whether none remains, or their time is used up.
+  /// Carries out calls of these instances. Returns whether no call remains, or the time has
+  /// expired.
   private func carryOutCalls(_ ids: Set<InstanceID>, of user: UInt32) -> Bool {
     let start = BootClock.now()
     let isWhole = connections.carryOut(ids, user, start + Self.stepTime)

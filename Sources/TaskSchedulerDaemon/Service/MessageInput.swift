@@ -3,14 +3,15 @@ import TaskSchedulerWire
 
 /// The buffers that all connections share: one for received data, one for answers.
 package final class ReadBuffer {
-  /// The size of the buffer. Messages of the interfaces fit; longer ones are collected in memory.
+  /// The size of the buffer. All messages of the interfaces fit; longer messages are collected in
+  /// memory.
   static let bytesCount = 1 << 16
 
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesCount, alignment: 16)
 
-  /// The capacity that the buffer for answers keeps; longer answers are rare.
+  /// The capacity that the buffer for answers keeps. Longer answers are rare.
   static let answerBytesMax = 1 << 12
-  /// The empty buffer for answers. A connection borrows it until its answer is sent.
+  /// The empty buffer for answers. A connection borrows it until the answer is sent.
   var answer: [UInt8] = []
 
   package init() {}
@@ -20,18 +21,18 @@ package final class ReadBuffer {
   }
 }
 
-/// Finds whole messages on a socket, and takes them off the socket on request.
+/// Finds whole messages in a socket, and receives them on request.
 ///
-/// It peeks first, and then receives exactly one message. So a message's descriptors are never
-/// taken for those of another, and a message without an effect yet stays in the kernel. The parts
-/// of an unfinished message are collected here: left in the kernel, a message in many small pieces
-/// would fill the socket before its end arrives.
+/// The daemon peeks first, and then receives exactly one message. The descriptors of a message are
+/// thus never mistaken for those of another message. A message without an effect yet stays in the
+/// kernel. The parts of an unfinished message are collected here. If they stayed in the kernel, a
+/// message in many small pieces would fill the socket before its end arrives.
 package struct MessageInput: ~Copyable {
   package enum Step {
-    /// A whole message without its NUL, valid until the next step. It, or the end of a collected
-    /// one, stays in the socket until it is taken.
+    /// A whole message without its NUL, valid until the next step. The message, or the end of a
+    /// collected message, stays in the socket until it is received.
     case message(UnsafeRawBufferPointer)
-    /// A part of a message, to be taken now.
+    /// A part of a message, which must be received now.
     case part(UnsafeRawBufferPointer)
     /// Nothing has arrived.
     case incomplete
@@ -40,16 +41,16 @@ package struct MessageInput: ~Copyable {
     case failed(any Error)
   }
 
-  /// The maximum number of descriptors with one message: a call needs one. The descriptors of
+  /// The maximum number of descriptors with one message. A call needs one. The descriptors of
   /// unfinished messages must not fill the daemon's table.
   private static let descriptorsMax = 8
 
-  /// The descriptors of the last message that were not claimed yet.
+  /// The unclaimed descriptors of the last message.
   package var descriptors = DescriptorBag(
     messageMax: descriptorsMax, closesElsewhere: true)
-  /// The number of bytes collected here, of an unfinished message or the last one.
+  /// The number of collected bytes of an unfinished message, or of the last message.
   var collectedCount: Int { collected.count }
-  /// Whether the socket may have had more data than the last peek showed. A peek ends at the
+  /// Whether the socket may have had more data than the last peek returned. A peek ends at the
   /// buffer's end, and at descriptors.
   package private(set) var mayHaveMore = false
   /// Whether descriptors are attached to the data of the last peek.
@@ -57,7 +58,7 @@ package struct MessageInput: ~Copyable {
   /// The bytes of the last step that are still in the socket, including a message's NUL.
   package private(set) var untakenCount = 0
   private var collected: [UInt8] = []
-  /// The number of bytes that were taken as parts of a message whose end is still in the socket.
+  /// The number of bytes received of a message whose end is still in the socket.
   package private(set) var takenCount = 0
 
   package init() {}
@@ -103,12 +104,12 @@ package struct MessageInput: ~Copyable {
   private mutating func whole(_ end: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     guard isCollecting else { return end }
     collected.append(contentsOf: end)
-    // `collected` does not change before the next step, as `message` promises.
+    // `collected` does not change before the next step, so the pointer stays valid.
     return collected.withUnsafeBytes { $0 }
   }
 
-  /// Passes on the whole messages on the socket, in order. Stops when the closure returns false, at
-  /// descriptors, and while a message is being collected.
+  /// Passes the whole messages in the socket to a closure, in order. Stops when the closure returns
+  /// false, at descriptors, and while a message is being collected.
   ///
   /// - Returns: The bytes of the messages for which the closure returned true, and whether there
   ///   may be more.
@@ -130,7 +131,7 @@ package struct MessageInput: ~Copyable {
     return (count - rest.count, count == ReadBuffer.bytesCount)
   }
 
-  /// Takes a number of bytes of these messages off the socket.
+  /// Receives and discards a number of bytes of these messages.
   package mutating func drop(
     _ count: Int, _ socket: Int32, _ buffer: ReadBuffer
   ) throws(ReceiveError) {
@@ -138,19 +139,19 @@ package struct MessageInput: ~Copyable {
     _ = try receive(socket, buffer)
   }
 
-  /// Takes the last message, or its end, off the socket if it is still there.
+  /// Receives the last message, or its end, if it is still in the socket.
   package mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     guard untakenCount > 0 else { return }
     _ = try receive(socket, buffer)
     takenCount = 0
   }
 
-  /// Forgets the last message, but keeps the collected beginning of another.
+  /// Discards the last message, but keeps the collected beginning of another.
   package mutating func forgetMessage() {
     if !isCollecting { collected = [] }
   }
 
-  /// Takes the part of the last step off the socket.
+  /// Receives the part of the last step from the socket.
   package mutating func takePart(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     collected.append(contentsOf: try receive(socket, buffer))
     takenCount = collected.count

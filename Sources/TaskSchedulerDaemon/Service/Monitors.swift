@@ -2,9 +2,10 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The connections that receive changes. Each receives those of the applications that it may see.
+/// The connections that receive changes. Each receives the changes of the applications that it may
+/// see.
 ///
-/// Monitors of one application are indexed by its id. Each `taskctl run` is one such monitor, and a
+/// Monitors of one application are indexed by its id. Each `taskctl run` is such a monitor, and a
 /// change costs only the monitors that it concerns.
 final class Monitors {
   private typealias Entry = (connection: Connection, limits: DaemonState.Monitor)
@@ -15,7 +16,7 @@ final class Monitors {
   private var counts: [Watcher: Int] = [:]
   private let eventLog: EventLog
 
-  /// The key by which monitors are counted.
+  /// The key for counting monitors.
   private struct Watcher: Hashable {
     var user: UInt32
     /// The application's id; nil for monitors of all applications.
@@ -26,7 +27,7 @@ final class Monitors {
     self.eventLog = eventLog
   }
 
-  /// Returns the number of a user's monitors of one application, or of all applications (nil). The
+  /// Returns how many monitors a user has of one application, or of all applications (nil). The
   /// daemon may have to send one change to all of them.
   func count(of user: UInt32, watching application: String?) -> Int {
     counts[Watcher(user: user, application: application)] ?? 0
@@ -66,7 +67,7 @@ final class Monitors {
   /// Sends a change to all monitors that may see it. The change is encoded once.
   ///
   /// A monitor of a user's own applications waits for the user's turn if the user has no credit
-  /// left, because the changes are the user's, too. Operators do not pay for other users' changes.
+  /// left, because the user caused the changes. Operators do not pay for other users' changes.
   func send(_ record: Record, at now: Instant) {
     var messages: [Bool: [UInt8]] = [:]
     func send(_ entries: Watching) {

@@ -1,11 +1,11 @@
 import Glibc
 import LinuxSystem
 
-/// The process at the other end of a connection, as the kernel recorded it at the connect. It does
-/// not depend on what the client sends.
+/// The process at the other end of a connection, as the kernel recorded it when the client
+/// connected. It does not depend on what the client sends.
 ///
-/// The daemon reads these properties when it needs them: after a takeover of thousands of
-/// connections, few send calls.
+/// The daemon reads these properties only when it needs them. After a takeover of thousands of
+/// connections, few of them send calls.
 final class Peer {
   let credentials: PeerCredentials
   private let socket: Int32
@@ -13,18 +13,18 @@ final class Peer {
   private var knownIdentity: ProcessIdentity??
   private var knownOperator: Bool?
   private var knownGroups: [UInt32]?
-  /// The instance that the process was found to belong to.
+  /// The instance that the process belongs to.
   var instance: InstanceProcesses?
-  /// The ``Membership/generation`` at which the process belonged to no instance. In generation 0,
-  /// there is no instance.
+  /// The ``InstanceMembership/generation`` in which the process belonged to no instance. In
+  /// generation 0, there is no instance.
   var unmanagedSince: UInt64 = 0
 
   var uid: UInt32 { credentials.uid }
 
   /// - Parameters:
   ///   - socket: The connection's socket. It must stay open while the peer is used.
-  ///   - kernelHasPeerPIDFD: Whether the kernel has SO_PEERPIDFD. Otherwise the process is the one
-  ///     that has the pid now, and its start time is compared later.
+  ///   - kernelHasPeerPIDFD: Whether the kernel has SO_PEERPIDFD. Without it, the daemon opens the
+  ///     process that has the pid now, and compares its start time later.
   init(
     _ socket: Int32, credentials: PeerCredentials, kernelHasPeerPIDFD: Bool, proc: ProcFS
   ) throws(SystemError) {
@@ -47,7 +47,7 @@ final class Peer {
     do throws(SystemError) {
       return try PIDFD(adopting: descriptor).identity(in: proc)
     } catch {
-      // The process was reaped, or is in a process namespace that the daemon cannot see. It belongs
+      // The process has ended, or is in a process namespace that the daemon cannot see. It belongs
       // to no application.
       guard error.errno == ESRCH || error.errno == EINVAL else { throw error }
       return nil
@@ -69,7 +69,8 @@ final class Peer {
     return found
   }
 
-  /// Forgets whether the user is an operator, because the operators' group may have changed.
+  /// Discards the knowledge whether the user is an operator, because the operators' group may have
+  /// changed.
   func forgetOperator() {
     knownOperator = nil
   }

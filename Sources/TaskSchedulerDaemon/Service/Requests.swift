@@ -7,7 +7,7 @@ final class Requests {
   private var connections: [RequestID: Connection] = [:]
   private(set) var numberLast: UInt64
   private let eventLog: EventLog
-  /// The full name of the method that is being carried out.
+  /// The full name of the current method.
   var method = ""
 
   /// - Parameter numberLast: The highest number of a request so far.
@@ -16,11 +16,11 @@ final class Requests {
     self.numberLast = numberLast
   }
 
-  /// Whether a crash would make the daemon forget what it promises now. Asking is another attempt
-  /// to write the event log.
+  /// Whether a crash would cancel a promise that the daemon makes now. Reading this property makes
+  /// the daemon try to write the event log again.
   var isForgetful: Bool { !eventLog.isWhole(at: .sinceBoot()) }
 
-  /// Opens a request for the call that is being carried out.
+  /// Opens a request for the current call.
   ///
   /// - Parameter application: The application's id as in the call, for errors.
   func open(_ connection: Connection, application: String) -> RequestID {
@@ -39,12 +39,11 @@ final class Requests {
     connection.waiting = waiting
   }
 
-  /// Saves the connection of a call that waits after the scheduler has handled it, so that the next
-  /// daemon can answer.
+  /// Saves the connection of a call that still waits after the scheduler has handled it, so that
+  /// the next daemon can answer.
   func saveIfWaiting(_ id: RequestID) { connections[id]?.willWait() }
 
-  /// Forgets the call of a closed connection, so that the connection's descriptor is not kept for
-  /// it.
+  /// Removes the call of a closed connection, so that the connection's descriptor can be closed.
   func forget(_ connection: Connection) {
     if let waiting = connection.waiting { connections[waiting.request] = nil }
   }
@@ -76,7 +75,7 @@ final class Requests {
       connection.reply(
         ApplicationInterface.ManageSocket.Output(socket: Int(clamping: socket.number)))
     case .scheduled(let id):
-      // The answer has the same form as that of `PostNotification`.
+      // The answer has the same form as the answer of `PostNotification`.
       connection.reply(
         ApplicationInterface.ScheduleNotification.Output(notification: Int(clamping: id.number)))
     case .cancelled(let ids):

@@ -26,20 +26,21 @@ final class Server: ConnectionOwner {
   private let kernelHasPeerPIDFD: Bool
   private(set) var connections: [ObjectIdentifier: Connection] = [:]
   private let store: DescriptorStore
-  /// The connections that are not in systemd's store yet. A short call does not need it.
+  /// The connections that are not in systemd's store yet. A connection for a short call never
+  /// enters it.
   private var unsaved: [ObjectIdentifier: Connection] = [:]
   private var saveTimer: TimerSource?
   private static let saveDelay: Duration = .milliseconds(50)
-  /// The number of connections to save before other clients have their turn. Each needs a message
-  /// to systemd.
+  /// The number of connections that the daemon saves before it serves other clients. Each needs a
+  /// message to systemd.
   private static let savesAtOnceMax = 64
   private let instanceConnections = InstanceConnections()
   private var countByUser: [UInt32: Int] = [:] {
     didSet { fairShare.userCount = countByUser.count }
   }
-  /// The memory and descriptors held for the connections of each user.
+  /// The memory and descriptors that the daemon holds for the connections of each user.
   private var heldByUser: [UInt32: HeldResources] = [:]
-  /// The users that were refused a connection since they last had few. The log names each once.
+  /// The users that have too many connections. The log names each user once.
   private var refusedUsers: Set<UInt32> = []
   private let applications: ApplicationService
   private let control: ControlService
@@ -90,14 +91,13 @@ final class Server: ConnectionOwner {
     connections.values.contains { $0.cookie == cookie }
   }
 
-  /// Begins to accept connections. Clients that connected while no daemon ran have waited longest,
-  /// so the server accepts them before it serves inherited connections, of which there may be
+  /// Begins to accept connections. Clients that connected while no daemon ran have waited longest.
+  /// The server accepts them before it serves inherited connections, of which there may be
   /// thousands.
   func start() throws(SystemError) {
     afterStart?.request()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
-    // Otherwise each of one user's thousands of connections could have its turn before the next
-    // accept.
+    // Otherwise thousands of connections of one user could each have a turn before the next accept.
     source?.setImportantPriority()
     for _ in 0..<Self.acceptsAtStartMax {
       guard let newcomer = acceptNext() else { return }
@@ -106,10 +106,10 @@ final class Server: ConnectionOwner {
   }
 
   /// Returns memory to the kernel that an idle daemon does not need. Half of the resident memory is
-  /// code that only the start or a busy time has run.
+  /// code that runs only at the start or in a busy time.
   private static func returnMemory() {
     Heap.trim()
-    // Without success, the daemon only keeps the memory.
+    // If this fails, the daemon only keeps the memory.
     try? ProgramPages.unmapUnchanged()
   }
 
@@ -121,21 +121,23 @@ final class Server: ConnectionOwner {
     for connection in connections.values { connection.close(reason: nil) }
   }
 
-  /// Forgets which users are operators, because the operators' group may have changed.
+  /// Discards the knowledge which users are operators, because the operators' group may have
+  /// changed.
   func reconsiderOperators() {
     for connection in connections.values { connection.peer.forgetOperator() }
   }
 
   // MARK: Connections
 
-  /// The number of connections to accept before inherited ones have their turn.
+  /// The number of connections that the daemon accepts before it serves inherited ones.
   private static let acceptsAtStartMax = 64
-  /// The time for accepting before other clients have their turn, in nanoseconds.
+  /// The time for which the daemon accepts connections before it serves other clients, in
+  /// nanoseconds.
   private static let acceptTime: UInt64 = 500_000
   private static let acceptPause: Duration = .milliseconds(500)
 
-  /// Accepts connections. Accepting has a share of its own, and is charged to the connecting users,
-  /// too.
+  /// Accepts connections. Accepting has a share of its own, and also counts for the connecting
+  /// users.
   private func accept() {
     guard fairShare.admits(listening, of: .newcomers) else {
       source?.wait(for: [])
@@ -153,13 +155,13 @@ final class Server: ConnectionOwner {
   private func acceptSome() {
     let start = BootClock.now()
     while BootClock.now() - start < Self.acceptTime, let newcomer = acceptNext() {
-      // The first call is often there, and need not wait for older events of the loop.
+      // The first call has often arrived already, and need not wait for older events of the loop.
       newcomer.connection?.takeTurn()
     }
   }
 
-  /// Accepts a connection. Returns its user, and the connection unless it was refused; nil if none
-  /// waits or accepting fails.
+  /// Accepts a connection. Returns its user, and the connection unless the daemon refused it.
+  /// Returns nil if no connection waits or accepting fails.
   private func acceptNext() -> (user: UInt32, connection: Connection?)? {
     do {
       let start = BootClock.now()
@@ -178,7 +180,7 @@ final class Server: ConnectionOwner {
   }
 
   /// Pauses accepting until a connection is closed, or for a while. Without descriptors or memory
-  /// the next attempt would fail, too, and the waiting connection would wake the daemon at once.
+  /// the next attempt would fail too, and the waiting connection would wake the daemon at once.
   private func pauseAccepting() {
     isPaused = true
     source?.wait(for: [])
@@ -252,8 +254,8 @@ final class Server: ConnectionOwner {
     return connection
   }
 
-  /// Refuses a connection with the reason, and closes it. Does not wait for a call: that would need
-  /// the descriptor that the user may not have.
+  /// Refuses a connection with the reason, and closes it. Does not wait for a call, because that
+  /// would need a descriptor that the user may not have.
   private func refuse(_ socket: consuming FileDescriptor, of uid: UInt32) {
     let max = options.connectionsPerUserMax
     if refusedUsers.insert(uid).inserted {
@@ -264,7 +266,8 @@ final class Server: ConnectionOwner {
     Reply.append(
       ApplicationInterface.Failure.quotaExceeded(quota: "MaxConnectionsPerUser", limit: max),
       to: &reply)
-    // A new socket has room for the reply. A client that has closed its end does not need it.
+    // A new socket has room for the reply. If the client has closed its end, the error does not
+    // matter.
     _ = try? reply.withUnsafeBytes { bytes in try UnixSocket.send(socket.rawValue, bytes) }
     UnixSocket.abandon(socket.rawValue)
   }
@@ -303,7 +306,7 @@ final class Server: ConnectionOwner {
 
   // MARK: Calls
 
-  /// Returns the operations that ``LimitCheck`` needs before a limit is enforced.
+  /// Returns the operations that ``LimitCheck`` needs before the scheduler enforces a limit.
   ///
   /// - Parameter user: Returns the user of an instance; nil if it has ended.
   func limitCheckConnections(user: @escaping (InstanceID) -> UInt32?) -> LimitCheck.Connections {
@@ -312,17 +315,17 @@ final class Server: ConnectionOwner {
       carryOut: { [unowned self] in carryOutPendingCalls($0, of: $1, until: $2) }, user: user)
   }
 
-  /// Accepts the waiting connections: an instance's first call may be on one of them.
+  /// Accepts the waiting connections, because an instance's first call may be on one of them.
   private func acceptWaiting() {
     for _ in 0..<UnixSocket.backlog where source != nil && !isPaused {
       if acceptNext() == nil { break }
     }
   }
 
-  /// Carries out the calls that these instances of one user have made by now, without regard to
+  /// Carries out the calls that these instances of one user have made so far, without regard to
   /// turns.
   ///
-  /// - Parameter end: When to stop (CLOCK_BOOTTIME).
+  /// - Parameter end: The instant at which to stop (CLOCK_BOOTTIME).
   /// - Returns: Whether all calls were carried out.
   private func carryOutPendingCalls(
     _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
@@ -343,7 +346,7 @@ final class Server: ConnectionOwner {
     return true
   }
 
-  /// The time for the connections of users other than the instance's, in nanoseconds.
+  /// The time for the connections of users other than the instance's user, in nanoseconds.
   private static let othersTime: UInt64 = 1_000_000
 
   private func carryOutUnattributedCalls(
@@ -394,14 +397,14 @@ final class Server: ConnectionOwner {
     } catch let failure as any MethodFailure {
       connection.fail(failure)
     } catch {
-      // A failure of the environment, not a mistake of the caller: nothing has changed.
+      // The system caused the failure, not the caller. Nothing has changed.
       log.write(.warning, "\(call.method) failed: \(error)")
       connection.close(reason: String(describing: error))
     }
   }
 }
 
-/// The turn of the listening socket, which waits until nothing else is ready.
+/// The turn of the listening socket, which comes when nothing else is ready.
 private final class ListenerWork: WorkSource {
   var isDeferred = false
   var takeTurn: () -> Void = {}

@@ -98,7 +98,7 @@ extension ControlInterface.End {
     case .callback(let kind): callback = .init(kind)
     case .task(let id, let name, let outstanding):
       (tasks, task, taskName) = (outstanding, Int(clamping: id.number), name)
-    // Their details are a part of the explanation.
+    // The explanation contains the details of these ends.
     case .memory, .processor, .gpu, .sharedResource, nil: break
     }
     stopSignal = end.forced?.signal.name
@@ -120,8 +120,8 @@ extension ControlInterface.Entitlement {
 
 extension ControlInterface.Application {
   /// - Parameters:
-  ///   - unmanaged: The process of the application that runs unmanaged.
-  ///   - lowered: The lowered priorities, in words.
+  ///   - unmanaged: The process of the application that runs without management.
+  ///   - lowered: Sentences about the lowered priorities.
   ///   - unit: The systemd unit of its leader.
   ///   - isVisible: Whether the caller may see this user's applications.
   init(

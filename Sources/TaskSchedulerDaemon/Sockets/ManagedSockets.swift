@@ -2,15 +2,16 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The connections that applications have handed over, watched while their instances are suspended.
+/// The connections that applications have handed over. The daemon watches them while their
+/// instances are suspended.
 ///
 /// Each instance has an epoll instance of its own, which collects edges of readiness. The event
 /// loop watches that epoll instance only while the application is suspended. Data that arrives
-/// while the application runs wakes nothing; if the application has not read it, it is reported at
-/// the suspension. Nothing is reported twice.
+/// while the application runs wakes nothing. If the application has not read that data, the daemon
+/// reports it at the suspension. The daemon reports nothing twice.
 ///
-/// The daemon holds no connection open (``SocketWatch``): a connection that the application closes
-/// is closed, and none outlives the application.
+/// The daemon does not keep a connection open (``SocketWatch``). A connection that the application
+/// closes is closed, and no connection outlives the application.
 final class ManagedSockets {
   /// Reports the sockets of an instance that are ready, in the order in which they were handed
   /// over.
@@ -20,8 +21,8 @@ final class ManagedSockets {
   private let report: Report
   private var instances: [InstanceID: Instance] = [:]
   private var watched: Set<InstanceID> = []
-  /// Each report collects all readiness; edge-triggered, the kernel need not check all sockets
-  /// again for each of them.
+  /// Each report collects all readiness. With edge triggers, the kernel need not examine all
+  /// sockets again for each report.
   private static let edges: PollEvents = [.input, .onChange]
 
   /// - Parameter report: Called with the ready sockets; it may call any method of this object.
@@ -31,12 +32,12 @@ final class ManagedSockets {
   }
 
   /// Starts watching a connection, whether or not its instance is suspended. Data that is already
-  /// there counts as new.
+  /// in the socket counts as new.
   ///
   /// - Parameters:
   ///   - descriptor: The connection, validated by ``ConnectedSocket``. The method closes it.
-  ///   - socket: The cookie of the socket, which identifies one that is handed over twice.
-  /// - Returns: The descriptor of the watch, for the fd store; nil if the socket is already
+  ///   - socket: The cookie of the socket, which shows whether a socket is handed over twice.
+  /// - Returns: The descriptor of the watch, for the descriptor store; nil if the socket is already
   ///   watched.
   /// - Throws: EMFILE, ENFILE, ENOMEM; ENOSPC or EINVAL if the kernel watches too many. Then
   ///   nothing has changed.
@@ -51,10 +52,10 @@ final class ManagedSockets {
     return number
   }
 
-  /// Continues a watch of the previous daemon. Data that is there counts as new, because the
+  /// Continues a watch of the previous daemon. Data in the socket counts as new, because the
   /// previous daemon may not have reported it.
   ///
-  /// - Returns: False if the connection has been closed, or the descriptor is not a watch.
+  /// - Returns: false if the connection is closed, or the descriptor is not a watch.
   func restore(
     _ descriptor: consuming FileDescriptor, as socket: UInt64, of id: InstanceID
   ) throws -> Bool {
@@ -74,14 +75,15 @@ final class ManagedSockets {
 
   private func makeInstance(_ id: InstanceID) throws(SystemError) -> Instance {
     let instance = Instance(try Epoll())
-    // Registering with the loop may fail and happens once; changing what to wait for cannot fail.
+    // Registering with the loop may fail and happens once. A later change of the watched events
+    // cannot fail.
     instance.source = try loop.watch(
       instance.epoll.rawValue, for: watched.contains(id) ? Self.edges : []
     ) { [unowned self] _ in collect(id) }
     return instance
   }
 
-  /// Returns the descriptor of the watch, for the fd store; nil if there is no such socket.
+  /// Returns the descriptor of the watch, for the descriptor store; nil if there is no such socket.
   func watchDescriptor(of socket: UInt64, _ id: InstanceID) -> Int32? {
     instances[id]?.sockets.first { $0.number == socket }?.watch.rawValue
   }
@@ -104,9 +106,9 @@ final class ManagedSockets {
   }
 
   /// Removes sockets that the application has closed without releasing them. The method reads /proc
-  /// for each socket; use it only when the quota is exhausted.
+  /// for each socket, so call it only when the quota is exhausted.
   ///
-  /// - Returns: The sockets that were removed.
+  /// - Returns: The removed sockets.
   func removeClosed(of id: InstanceID) -> [UInt64] {
     let closed = (instances[id]?.sockets ?? []).filter { !$0.isConnectionOpen }.map(\.number)
     for socket in closed { remove(socket, of: id) }
@@ -119,8 +121,8 @@ final class ManagedSockets {
     watched.remove(id)
   }
 
-  /// Starts reporting for a suspended instance. Data that has arrived and was not read is reported
-  /// from the loop, then data that arrives.
+  /// Starts reporting for a suspended instance. The daemon reports unread data in the sockets
+  /// first, and then new data.
   func watch(_ id: InstanceID) {
     if watched.insert(id).inserted { instances[id]?.source?.wait(for: Self.edges) }
   }
@@ -159,13 +161,13 @@ private final class Instance {
 
   func remove(_ number: UInt64) -> Bool {
     guard let index = sockets.firstIndex(where: { $0.number == number }) else { return false }
-    // systemd may hold the watch open, too, so that closing it is not enough.
+    // systemd may have a copy of the watch, so closing it is not sufficient.
     try? epoll.remove(sockets[index].watch.rawValue)
     sockets.remove(at: index)
     return true
   }
 
-  /// Returns the readiness of all sockets, so that the instance is woken once.
+  /// Returns the readiness of all sockets, so that one report wakes the instance.
   func collect() -> [(socket: UInt64, conditions: SocketPollEvents)] {
     let arrived = Set(epoll.collect(countMax: sockets.count))
     return sockets.filter { arrived.contains($0.number) }
@@ -184,7 +186,7 @@ private final class Socket {
     self.watch = watch
   }
 
-  /// Whether the connection is open; true if that cannot be determined.
+  /// Whether the connection is open; true if the daemon cannot determine that.
   var isConnectionOpen: Bool { (try? watch.isConnectionOpen()) ?? true }
 }
 

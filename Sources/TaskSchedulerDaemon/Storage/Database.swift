@@ -2,8 +2,8 @@ import CSQLite
 
 /// A connection to an SQLite database.
 ///
-/// One thread uses it. A statement is prepared for its first run and kept until the connection
-/// closes. So use few different statements, and bind the values that vary.
+/// Only one thread uses it. A statement is prepared for its first run and kept until the connection
+/// closes. Use few different statements, and bind the values that vary.
 final class Database {
   private let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
@@ -14,7 +14,7 @@ final class Database {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
-      // A connection that could not be opened has memory, too.
+      // A connection that could not be opened also has memory to free.
       defer { sqlite3_close_v2(opened) }
       throw DatabaseError(code: code, of: opened, tried: path)
     }
@@ -83,7 +83,7 @@ final class Database {
 
   // MARK: Transactions
 
-  /// Makes all changes of a closure, or none if it throws or the commit fails.
+  /// Makes all changes of a closure. Makes none if the closure throws or the commit fails.
   func transaction<Value>(
     _ body: () throws(DatabaseError) -> Value
   ) throws(DatabaseError) -> Value {
@@ -99,11 +99,11 @@ final class Database {
     }
   }
 
-  /// Switches to a write-ahead log, which no other process reads.
+  /// Switches to a write-ahead log that no other process can read.
   ///
   /// SQLite keeps the mode in the file if it can write the file.
   func useWriteAheadLog() throws(DatabaseError) {
-    // First, so that the log needs no memory shared with other processes.
+    // Exclusive locking precedes WAL mode. Otherwise SQLite creates an index in shared memory.
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     let change = "PRAGMA journal_mode = WAL"
     let mode = try text(change)

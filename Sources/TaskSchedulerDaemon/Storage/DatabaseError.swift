@@ -8,9 +8,9 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
   let code: Int32
   /// SQLite's message.
   let message: String
-  /// What failed: a path, or the text of a statement.
+  /// The path or the statement that failed.
   let tried: String
-  /// The errno of the system call that failed in SQLite; 0 if none did.
+  /// The errno of the failed system call in SQLite; 0 if no system call failed.
   let errno: Int32
 
   /// The failures that callers distinguish.
@@ -23,7 +23,7 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
     case inUse
     /// The file is not a database, or is damaged.
     case damaged
-    /// The statement does not fit the tables.
+    /// The statement does not match the tables.
     case unfit
     /// Any other failure, such as an I/O error of the disk.
     case failed
@@ -41,7 +41,7 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Such as `database or disk is full (SQLite's code 13), at: COMMIT`.
+  /// A description such as `database or disk is full (SQLite's code 13), at: COMMIT`.
   var description: String {
     let cause = errno == 0 ? "" : ", for \(SystemError.describe(errno))"
     return "\(message) (SQLite's code \(code)\(cause)), at: \(tried)"
@@ -53,7 +53,7 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
 
   /// Creates the latest error of a connection.
   ///
-  /// - Parameter connection: nil if SQLite had no memory for one.
+  /// - Parameter connection: The connection; nil if SQLite had no memory for one.
   init(code: Int32, of connection: OpaquePointer?, tried: String) {
     let primaryCode = code & 0xff
     // After other errors, SQLite returns the errno of an earlier call.

@@ -14,7 +14,7 @@ final class Statement {
   private let connection: OpaquePointer
   private let sql: String
 
-  /// - Parameter sql: one statement.
+  /// - Parameter sql: The text of one statement.
   init(_ sql: String, _ connection: OpaquePointer) throws(DatabaseError) {
     var prepared: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
@@ -58,7 +58,7 @@ final class Statement {
 
   /// Advances to the next row.
   ///
-  /// - Returns: False if there is no further row.
+  /// - Returns: false if there is no further row.
   func step() throws(DatabaseError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -69,7 +69,7 @@ final class Statement {
 
   /// Ends the run, and releases the bound values.
   func reset() {
-    // The result code repeats that of the last step, which was reported.
+    // The result code repeats that of the last step, which the caller already knows.
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }

@@ -13,14 +13,14 @@ final class ClockProvider: SystemChangeProvider {
   /// The offset of the wall clock in the last report.
   private(set) var offset: Int64
 
-  /// A class, because a noncopyable value in an optional cannot be borrowed.
+  /// It is a class, because Swift cannot borrow a noncopyable value in an optional.
   private final class Watch {
     let clock: ClockSetWatch
     init() throws(SystemError) { clock = try ClockSetWatch() }
   }
 
-  /// The smallest difference of the offset that counts as a change, in nanoseconds: far more than
-  /// the error of a reading. Smaller steps add up.
+  /// The smallest difference of the offset that counts as a change, in nanoseconds. It is far more
+  /// than the error of a reading. Smaller steps add up.
   static let toleranceNanoseconds: UInt64 = 1_000_000
 
   /// - Parameters:
@@ -46,10 +46,10 @@ final class ClockProvider: SystemChangeProvider {
     }
   }
 
-  /// Handles a report of the kernel. A wake-up of the machine causes one, too, without changing the
-  /// offset.
+  /// Handles a report of the kernel. A wake-up of the machine also causes a report, without a
+  /// change of the offset.
   func read() {
-    // After an unknown failure, compare the offsets.
+    // After an unknown failure, the offsets decide.
     guard (try? watch?.clock.takeSetting()) ?? true else { return }
     let present = readOffset()
     guard Self.isSet(from: offset, to: present) else { return }

@@ -2,11 +2,11 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports a new day in the machine's time zone: that the date differs from the last one reported.
+/// Reports a new day in the machine's time zone, when the date differs from the last one reported.
 ///
-/// There is one report after a sleep over several midnights, and one if the clock or the zone was
-/// set across midnight in either direction. The provider waits for the next midnight in
-/// CLOCK_BOOTTIME, and compares the date again when the clock or the zone has changed
+/// After a sleep over several midnights there is one report. There is also one if the clock or the
+/// zone was set across midnight in either direction. The provider waits for the next midnight in
+/// CLOCK_BOOTTIME. It compares the date again when the clock or the zone has changed
 /// (``reconsider()``).
 final class DayProvider: SystemChangeProvider {
   let subject = "the day"
@@ -71,14 +71,14 @@ extension MachineZone {
 
   /// Returns the first second after `second` at which a later date has begun.
   ///
-  /// This need not be midnight: in some zones daylight saving time begins at midnight, so that the
-  /// day has none, and some zones have skipped a whole date.
+  /// This need not be midnight. In some zones daylight saving time begins at midnight, so that the
+  /// day has no midnight, and some zones have skipped a whole date.
   func nextDay(after second: Int64) -> Int64 {
     let local = local(at: second)
     let midnight = Int64(day(at: second).number + 1) * LocalTime.secondsPerDay
     guard let rules else { return midnight }
     let first = rules.firstMoment(showing: midnight)
-    // After a clock change back over midnight, the date begins a second time.
+    // After a clock change back across midnight, the date begins a second time.
     return first > second ? first : second + (midnight - local)
   }
 

@@ -3,21 +3,21 @@ import LinuxSystem
 
 /// Watches a descriptor whose messages come in bursts, and calls its handler once for each burst.
 ///
-/// A single change of a machine causes many messages: plugging in a cable brings a carrier, an
-/// address and routes within tens of milliseconds; `dpkg-reconfigure tzdata` writes two files; `ln
-/// -sf` removes before it creates. Acting on the first message would show an intermediate state,
-/// and wake applications for each. A burst ends when no message has come for ``quiet``, which is
-/// longer than the pauses within a burst.
+/// A single change of a machine causes many messages. Plugging in a cable brings a carrier, an
+/// address and routes within tens of milliseconds; `dpkg-reconfigure tzdata` writes two files. If
+/// the handler ran at the first message, it would see an intermediate state, and each message would
+/// wake applications. A burst ends when no message has come for ``quiet``, which is longer than the
+/// pauses within a burst.
 final class DebouncedWatch {
   static let quiet: Duration = .milliseconds(250)
-  /// The longest duration of a burst; then the handler is called in any case.
+  /// The longest duration of a burst. After it, the handler is called in any case.
   static let lengthMax: Duration = .seconds(2)
 
   private let take: () -> Bool
   private let becameQuiet: () -> Void
   private var source: DescriptorSource?
   private var timer: TimerSource?
-  /// The time at which the current burst ends in any case; nil between bursts.
+  /// The instant at which the current burst ends in any case; nil between bursts.
   private var limit: UInt64?
 
   /// - Parameters:

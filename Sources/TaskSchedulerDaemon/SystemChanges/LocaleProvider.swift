@@ -4,8 +4,8 @@ import TaskSchedulerCore
 
 /// Reports a change of the machine's locale, from the files that define it (locale.conf(5)).
 ///
-/// org.freedesktop.locale1 is not used: localectl writes these files, but an editor changes them
-/// without that service, which runs on demand only.
+/// The provider does not use org.freedesktop.locale1. localectl writes these files through that
+/// service, but an editor changes them without it, and the service runs on demand only.
 final class LocaleProvider: SystemChangeProvider {
   let subject = "the locale"
   private let loop: EventLoop
@@ -13,7 +13,7 @@ final class LocaleProvider: SystemChangeProvider {
   private let report: SystemChangeReport
   private var folders: Folders?
   private var burst: DebouncedWatch?
-  /// The number of times that the settings were read after a burst.
+  /// The number of times that the provider has read the settings after a burst.
   private(set) var readCount = 0
   /// The settings in the last report.
   private var settings: [String: String] = [:]
@@ -57,7 +57,7 @@ final class LocaleProvider: SystemChangeProvider {
 
   private func read(_ folders: Folders) {
     readCount += 1
-    // The directory may have been created or replaced.
+    // Another program may have created or replaced the directory.
     watchDefaults(folders)
     let present = Self.settings(etc: etc)
     guard present != settings else { return }
@@ -65,8 +65,8 @@ final class LocaleProvider: SystemChangeProvider {
     report(SystemChange(kind: .locale, value: present["LANG"]))
   }
 
-  /// Returns the locale variables with which the machine starts its services. Without `locale.conf`
-  /// that is `default/locale`, as for Debian's services.
+  /// Returns the locale variables with which the machine starts its services. Without
+  /// `locale.conf`, reads `default/locale`, as Debian's services do.
   static func settings(etc: String) -> [String: String] {
     for name in ["locale.conf", "default/locale"] {
       if let file = try? BoundedFile(path: "\(etc)/\(name)", bytesMax: fileBytesMax) {

@@ -13,7 +13,7 @@ struct MachineZone: Hashable {
   private static let rulesBytesMax = 1 << 20
   private static let nameFileBytesMax = 4096
 
-  /// Reads the zone. Without `localtime` it is UTC, as for the C library.
+  /// Reads the zone. Without `localtime` the zone is UTC, as for the C library.
   init(etc: String) {
     let path = etc + "/localtime"
     let file = try? BoundedFile(path: path, bytesMax: Self.rulesBytesMax)
@@ -30,7 +30,7 @@ struct MachineZone: Hashable {
     }
   }
 
-  /// Returns whether this is the same zone; zones without a name are compared by their rules.
+  /// Returns whether this is the same zone. Compares zones without a name by their rules.
   func isSameZone(as other: MachineZone) -> Bool {
     name == other.name && (name != nil || rules == other.rules)
   }
@@ -50,7 +50,7 @@ struct MachineZone: Hashable {
   }
 }
 
-/// Settings of the machine that are passed to applications and to the log.
+/// Settings of the machine that the daemon passes to applications and to the log.
 enum SettingText {
   /// Returns whether a text consists of 1 to 255 ASCII letters, digits and the given marks.
   static func isName(_ text: Substring, marks: String) -> Bool {

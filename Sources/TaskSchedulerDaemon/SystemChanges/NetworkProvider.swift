@@ -2,18 +2,18 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports a change of the way to the network: that it appeared or disappeared, and that existing
-/// connections break because its interface, gateway or address changed.
+/// Reports that the path to the network appeared or disappeared, or that existing connections break
+/// because its interface, gateway or address changed.
 ///
-/// A message of the kernel only triggers reading the tables: not every removed route is reported,
-/// and messages may be lost (ENOBUFS).
+/// A message of the kernel only triggers a reading of the tables. The kernel does not report every
+/// removed route, and messages may be lost (ENOBUFS).
 final class NetworkProvider: SystemChangeProvider {
   let subject = "the network"
   private let loop: EventLoop
   private let report: SystemChangeReport
   private var sockets: Sockets?
   private var burst: DebouncedWatch?
-  /// The number of times that the tables were read after a burst.
+  /// The number of times that the provider has read the tables after a burst.
   private(set) var readCount = 0
   /// The reading in the last report.
   private var reading = NetworkConfiguration()
@@ -34,20 +34,20 @@ final class NetworkProvider: SystemChangeProvider {
   }
 
   func start() throws(SystemError) {
-    // Subscribe before reading, so that no change is missed.
+    // The subscription precedes the reading, so that no change is missed.
     let sockets = try Sockets()
     reading = try RouteSocket.read(sockets.questions.rawValue)
     self.sockets = sockets
     burst = try DebouncedWatch(
       sockets.watch.rawValue, loop: loop,
-      // A failure is ignored; the tables are read regardless.
+      // If reading fails, the provider reads the tables nevertheless.
       take: { (try? RouteSocket.drain(sockets.watch.rawValue)) ?? true },
       becameQuiet: { [weak self] in self?.read() })
   }
 
   private func read() {
     readCount += 1
-    // If the tables cannot be read now, the next message triggers another attempt.
+    // If the provider cannot read the tables now, the next message triggers another attempt.
     guard let sockets, let present = try? RouteSocket.read(sockets.questions.rawValue),
       present != reading
     else { return }

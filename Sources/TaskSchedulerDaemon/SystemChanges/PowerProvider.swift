@@ -3,11 +3,11 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports changes between mains and battery, according to UPower.
+/// Reports changes between mains and battery, as UPower reports them.
 ///
-/// The provider neither waits for the bus or UPower nor starts them; if they appear later, it asks
-/// then. A signal only triggers a question to UPower, because every process can send signals on the
-/// system bus.
+/// The provider does not start the bus or UPower, and does not wait for them. If they appear later,
+/// it asks UPower then. A signal only triggers a question to UPower, because every process can send
+/// signals on the system bus.
 final class PowerProvider: SystemChangeProvider {
   let subject = "the power source"
   private let loop: EventLoop
@@ -28,10 +28,10 @@ final class PowerProvider: SystemChangeProvider {
   private static let path = "/org/freedesktop/UPower"
   private static let properties = "org.freedesktop.DBus.Properties"
   private static let answerMax: Duration = .seconds(25)
-  /// The minimum interval between questions to UPower, at any rate of signals.
+  /// The minimum interval between questions to UPower, however many signals arrive.
   private static let pause: Duration = .milliseconds(250)
-  /// The first delay before reconnecting to a lost bus, which is likely to restart. It is doubled
-  /// each time.
+  /// The first delay before the provider connects again to a bus that it lost. The bus probably
+  /// restarts. The delay doubles each time.
   private static let reconnectMin: Duration = .seconds(1)
   private static let reconnectMax: Duration = .seconds(3600)
 
@@ -51,7 +51,7 @@ final class PowerProvider: SystemChangeProvider {
     let bus = MessageBus(loop: loop, address: address)
     bus.listen { [weak self] in self?.received($0) }
     self.bus = bus
-    // Without a bus, inotify reports when one appears.
+    // If there is no bus, inotify reports when a bus appears.
     try bus.connect(waiting: true)
   }
 
@@ -78,7 +78,7 @@ final class PowerProvider: SystemChangeProvider {
 
   private func timeIsUp() {
     if bus?.state == .connected { return ask() }
-    // If connecting is impossible, the provider gives up.
+    // If connecting is impossible, the provider stops.
     try? bus?.connect(waiting: true)
   }
 

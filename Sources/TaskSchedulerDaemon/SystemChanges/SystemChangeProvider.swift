@@ -3,10 +3,10 @@ import TaskSchedulerCore
 
 /// A source of one kind of system change (contract §10).
 ///
-/// The state at the start is not a change, and nothing is reported twice: a change is a difference
-/// from the last report.
+/// The state at the start is not a change. A change is a difference from the last report, so a
+/// provider reports nothing twice.
 protocol SystemChangeProvider: AnyObject {
-  /// What the provider watches, as the log names it: `the time zone`.
+  /// The subject of the provider's log messages, such as `the time zone`.
   var subject: String { get }
 
   /// A descriptor that the kernel takes a long time to close; nil if there is none.

@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// All sources of system changes. Each is independent of the others: a source that this machine
-/// lacks is logged once.
+/// All sources of system changes. Each is independent of the others. The daemon logs a source that
+/// this machine lacks once.
 final class SystemChangeProviders {
   /// The locations of the machine's settings, services and clocks.
   struct Locations {
@@ -20,7 +20,7 @@ final class SystemChangeProviders {
   let clock: ClockProvider
   private let providers: [any SystemChangeProvider]
 
-  /// The descriptors that the kernel takes long to close.
+  /// The descriptors that take long to close.
   var slowToClose: [Int32] { providers.compactMap(\.slowToClose) }
 
   /// Starts all providers.
@@ -28,8 +28,8 @@ final class SystemChangeProviders {
   /// - Parameters:
   ///   - report: Called for each change.
   ///   - clockSet: Called with the wall clock's new offset in nanoseconds (see
-  ///     `WallClock.offset()`), before the change and a resulting new day are reported, because
-  ///     wall-clock times now correspond to other instants.
+  ///     `WallClock.offset()`). The call precedes the report of the change and of a resulting new
+  ///     day, because wall-clock times now correspond to other instants.
   init(
     loop: EventLoop, log: Log, locations: Locations = Locations(),
     report: @escaping SystemChangeReport, clockSet: @escaping (Int64) -> Void

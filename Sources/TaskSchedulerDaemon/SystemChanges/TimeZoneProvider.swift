@@ -37,7 +37,7 @@ final class TimeZoneProvider: SystemChangeProvider {
 
   func start() throws(SystemError) {
     let folder = try Directory()
-    // Watch the directory, because timedatectl and editors replace the file.
+    // timedatectl and editors replace the file, so the provider watches the directory.
     _ = try folder.watch.add(etc)
     self.folder = folder
     zone = MachineZone(etc: etc)

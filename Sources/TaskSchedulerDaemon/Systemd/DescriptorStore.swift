@@ -20,8 +20,8 @@ struct DescriptorStore {
     send("FDSTORE=1\nFDNAME=\(Self.connectionName)", number)
   }
 
-  /// Stores a leader's pidfd, which reports the exit status. systemd keeps it until it is removed,
-  /// although it hangs up when the process has been reaped.
+  /// Stores a leader's pidfd, which reports the exit status. systemd keeps the pidfd until the
+  /// daemon removes it, although the pidfd hangs up when the process has been reaped.
   func save(leader number: Int32, of id: InstanceID) {
     send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.leaderPrefix)\(id.number)", number)
   }
@@ -30,7 +30,7 @@ struct DescriptorStore {
     remove(Self.leaderPrefix + String(id.number))
   }
 
-  /// Stores the watch of a managed socket, until it is removed. The watch does not keep the
+  /// Stores the watch of a managed socket until the daemon removes it. The watch does not keep the
   /// connection open.
   func save(socket: UInt64, of id: InstanceID, watch number: Int32) {
     send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.name(of: socket, id))", number)
@@ -40,10 +40,11 @@ struct DescriptorStore {
     remove(Self.name(of: socket, id))
   }
 
-  /// Stores descriptors that the kernel takes 10 to 20 ms each to close, in place of those before.
+  /// Stores descriptors that take 10 to 20 ms each to close. They replace the stored ones.
   ///
   /// For a watch of files or a trigger of pressure, the kernel waits until all CPUs have passed a
-  /// quiescent state (RCU). Until then it would not report the end of the daemon.
+  /// quiescent state (RCU). If systemd had no copy, the kernel would not report the end of the
+  /// daemon before that.
   func save(slowToClose numbers: [Int32]) {
     remove(Self.slowToCloseName)
     for number in numbers { send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.slowToCloseName)", number) }
@@ -61,7 +62,7 @@ struct DescriptorStore {
   private func send(_ state: String, _ number: Int32) {
     guard isThere else { return }
     var number = number
-    // A failure closes a client's connection at the next crash, and has no other effect.
+    // If this fails, the next crash closes the client's connection. It has no other effect.
     sd_pid_notify_with_fds(0, 0, state, &number, 1)
   }
 
@@ -78,7 +79,7 @@ struct DescriptorStore {
 
     var isEmpty: Bool { connections.isEmpty && leaders.isEmpty }
 
-    /// Takes the descriptors. To be called once.
+    /// Takes the descriptors. Call it only once.
     init() throws(SystemError) {
       var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
       let count = sd_listen_fds_with_names(1, &names)

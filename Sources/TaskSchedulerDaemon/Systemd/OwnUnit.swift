@@ -4,11 +4,11 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-// Whether systemd starts this daemon at boot, or at login. With the socket alone it starts with the
-// first call, and until then it launches nothing.
+// Whether systemd starts this daemon at boot, or at login. With the socket alone, the daemon starts
+// with the first call. Until then no application is launched.
 extension SystemdManager {
-  /// Returns systemd's word for how this service is enabled, such as `enabled` or `static`. Blocks
-  /// until the answer arrives.
+  /// Returns systemd's word for the enablement of this service, such as `enabled` or `static`.
+  /// Blocks until the answer arrives.
   func unitFileState() throws(SystemError) -> String {
     let bus = try connection()
     try check(
@@ -26,8 +26,8 @@ extension SystemdManager {
 }
 
 extension Log {
-  /// Warns if the daemon must launch applications of mode voip at boot and systemd does not start
-  /// this daemon at boot.
+  /// Warns if the daemon must launch applications of mode voip at boot, but systemd does not start
+  /// the daemon at boot.
   func warnIfNotEnabled(
     _ configuration: Configuration, _ loop: EventLoop, _ scope: ConfigurationPaths.Scope
   ) {

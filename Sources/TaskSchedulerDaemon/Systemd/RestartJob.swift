@@ -6,14 +6,14 @@ import LinuxSystem
 // Whether systemd starts another daemon (contract §15.1). Only then may suspended applications stay
 // suspended.
 extension SystemdManager {
-  /// systemd answers this path with the unit of the process that asks.
+  /// systemd replaces this path with the unit of the calling process.
   static let ownUnit = "/org/freedesktop/systemd1/unit/self"
   /// The time limit for an answer while the daemon stops. Most of TimeoutStopSec=, 30 s, must
   /// remain for resuming all applications.
   static let answerTimeoutUSec: UInt64 = 5_000_000
 
-  /// Returns whether systemd stops this service in order to start it again, as `systemctl restart`
-  /// and every upgrade do. Blocks until the answer arrives.
+  /// Returns whether systemd stops this service in order to start it again, as with `systemctl
+  /// restart` and every upgrade. Blocks until the answer arrives.
   func isRestarting() throws(SystemError) -> Bool {
     let bus = try connection()
     try check(

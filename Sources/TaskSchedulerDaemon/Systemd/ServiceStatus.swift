@@ -5,8 +5,8 @@ import TaskSchedulerCore
 
 /// The status of the daemon that `systemctl status` shows (`STATUS=` of sd_notify(3)).
 ///
-/// The daemon reports a change within one second, together with the changes until then. Thousands
-/// of applications may change at one moment.
+/// The daemon reports a change within one second, together with further changes in that second,
+/// because thousands of applications may change at one moment.
 final class ServiceStatus {
   private static let delay: Duration = .seconds(1)
 
@@ -23,7 +23,7 @@ final class ServiceStatus {
     timer = try loop.timer { [weak self] in self?.report() }
   }
 
-  /// Notes that the status may have changed.
+  /// Records that the status may have changed.
   func note() {
     guard !isPlanned else { return }
     isPlanned = true

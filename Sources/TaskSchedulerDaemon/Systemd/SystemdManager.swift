@@ -5,7 +5,7 @@ import LinuxSystem
 
 /// A connection to a systemd that manages services, at its private socket. It needs no message bus.
 ///
-/// The connection exists only while replies are outstanding, or while there is a listener: systemd
+/// The connection exists only while replies are outstanding, or while there is a listener. systemd
 /// sends each change of each unit to its connections, which would wake an idle daemon.
 final class SystemdManager {
   private let loop: EventLoop
@@ -15,7 +15,7 @@ final class SystemdManager {
   private var callNumber: UInt64 = 0
   private var listener: ((OpaquePointer) -> Void)?
   private var listening: BusSlot?
-  /// Closes the connection when no reply is outstanding; not from within a reply.
+  /// Closes the connection when no reply is outstanding, but not from within a reply.
   private var idle: DeferredSource?
 
   /// The time limit for a reply. The manager may be reading all of its units again.
@@ -54,9 +54,10 @@ final class SystemdManager {
 
   // MARK: Calls
 
-  /// Starts a transient service, which systemd forgets after its end.
+  /// Starts a transient service. systemd removes the unit after its end.
   ///
-  /// - Parameter answer: called once, with nil if the manager accepted the unit, or the problem.
+  /// - Parameter answer: Called once, with nil if the manager accepted the unit, or with the
+  ///   problem.
   func startTransient(
     _ unit: String, _ properties: [UnitProperty], answer: @escaping (String?) -> Void
   ) throws(SystemError) {
@@ -171,7 +172,7 @@ enum UnitProperty {
             try body.structure("sasb") { () throws(SystemError) in
               try body.append(path)
               try body.append(arguments)
-              // An error of the program is a failure of the unit.
+              // If the program fails, the unit fails.
               try body.append(false)
             }
           }

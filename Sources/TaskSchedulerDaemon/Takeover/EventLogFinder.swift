@@ -9,13 +9,13 @@ struct FoundEventLog {
   let number: UInt64
   let file: MappedEventLog
   let replay: Replay
-  /// The processes that may be stopped although the event log does not say so, because it or a
-  /// newer one is damaged.
+  /// The processes that may be stopped although the event log does not name them, because this or a
+  /// newer event log is damaged.
   let unclear: Leftovers?
 }
 
 extension EventLog {
-  /// Continues the event log of a previous daemon, and reports its problems to the log.
+  /// Continues the event log of a previous daemon, and logs its problems.
   convenience init(
     continuing found: FoundEventLog, in directory: EventLogDirectory, boot: BootID, log: Log
   ) {
@@ -30,15 +30,15 @@ extension EventLog {
 struct EventLogFinder {
   let directory: EventLogDirectory
   let boot: BootID
-  /// Processes with this path in their environment belong to this daemon.
+  /// A process that has this path in its environment belongs to this daemon.
   let socketPath: String
   let proc: ProcFS
   let log: Log
 
-  /// Returns the newest usable event log. An unusable one is renamed, so that it does not keep the
-  /// daemon from starting. Without a usable one, resumes the processes that are stopped.
+  /// Returns the newest usable event log. Renames an unusable one, so that it does not keep the
+  /// daemon from starting. If no event log is usable, resumes the stopped processes.
   ///
-  /// - Throws: EMFILE, ENFILE, ENOMEM, EIO: another attempt may succeed.
+  /// - Throws: EMFILE, ENFILE, ENOMEM or EIO, after which another attempt may succeed.
   func find(at now: Instant) throws(SystemError) -> FoundEventLog? {
     var unclear: Leftovers?
     for number in directory.numbers {
@@ -80,7 +80,7 @@ struct EventLogFinder {
     return nil
   }
 
-  /// Notes the stopped processes in an event log that the daemon cannot use completely.
+  /// Records the stopped processes in an event log that the daemon cannot use completely.
   private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout Leftovers?) {
     unclear = unclear ?? Leftovers()
     if let left = try? Leftovers(bytes, boot: boot) { unclear?.add(left) }
@@ -98,7 +98,7 @@ struct EventLogFinder {
   }
 
   /// Resumes the processes that event logs name, and the processes whose environment names this
-  /// daemon. No daemon manages these processes now.
+  /// daemon. No daemon manages these processes any more.
   private func resume(_ unclear: Leftovers?) {
     var outcome = (unclear ?? Leftovers()).resume(in: proc)
     outcome.add(ProcessRelease.resume(EnvironmentMarkers(socket: socketPath), in: proc))

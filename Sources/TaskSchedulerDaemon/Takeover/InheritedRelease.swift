@@ -2,11 +2,11 @@ import LinuxSystem
 import TaskSchedulerCore
 
 extension DescriptorStore.Inherited {
-  /// Releases the inherited descriptors, because no event log says what they were. Clients find
-  /// their connections closed and register again. Resumes stopped descendants of the leaders.
+  /// Releases the inherited descriptors, because no event log describes them. Clients find their
+  /// connections closed and register again. Resumes stopped descendants of the leaders.
   func release(_ store: DescriptorStore, in proc: ProcFS) -> ProcessRelease.Outcome {
     for number in connections {
-      // systemd holds a copy for a while, which must not keep the connection open.
+      // systemd keeps a copy for a while, which must not keep the connection open.
       try? UnixSocket.shutdown(number)
       FileDescriptor(taking: number).close()
     }

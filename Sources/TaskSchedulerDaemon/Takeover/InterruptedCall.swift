@@ -8,12 +8,12 @@ struct InterruptedCall {
   let connection: UInt64
   private let progress: EventLogProgress
   private let effects: ArraySlice<Effect>
-  /// Whether the event log has the event that the call asks for.
+  /// Whether the event log contains the event of the call.
   private let isWritten: Bool
-  /// The number of bytes of the call's message that the event log has, if it has only a part.
+  /// The number of bytes of the call's message in the event log, if the log contains only a part.
   private let inputCount: Int
   private let isInputUsedUp: Bool
-  /// Whether the daemon died while it sent a reply. The reply is not sent again.
+  /// Whether the daemon died while it sent a reply. The new daemon does not send that reply again.
   private let isFirstEffectUnknown: Bool
 
   init(_ replay: Replay) {
@@ -30,12 +30,12 @@ struct InterruptedCall {
     }
   }
 
-  /// Returns whether the client may or may not have received a reply. Takes the call's message off
+  /// Returns whether it is unknown if the client received a reply. Receives the call's message from
   /// the socket if the previous daemon did not.
   ///
-  /// The event log is told at once how far the call is. Otherwise, if this daemon dies before it
-  /// serves another call, the next daemon would take the client's next message for this one. It
-  /// would also take the next event for the event of this call.
+  /// The function records the progress of the call in the event log at once. Otherwise, if this
+  /// daemon dies before it serves another call, the next daemon would mistake the client's next
+  /// message for this one, and the next event for the event of this call.
   func leavesUnknown(
     _ cookie: UInt64, _ number: Int32, _ eventLog: EventLog
   ) throws(SystemError) -> Bool {
@@ -64,8 +64,8 @@ struct InterruptedCall {
     return !isKnown
   }
 
-  /// Takes the rest of a message part from the socket if the event log has the part. If it does
-  /// not, the previous daemon took nothing of the part.
+  /// Receives the rest of a message part from the socket if the event log contains the part. If it
+  /// does not, the previous daemon received nothing of the part.
   private func finishPart(_ number: Int32) throws(SystemError) -> Bool {
     if inputCount >= progress.callBytes, let left = try UnixSocket.peekMark(number), left > 0,
       !receive(left, from: number) {
@@ -75,8 +75,8 @@ struct InterruptedCall {
     return true
   }
 
-  /// Returns the effects of the last event that are still to be carried out. Notes that no reply is
-  /// being sent: if this daemon dies before its next reply, that reply has not left.
+  /// Returns the remaining effects of the last event. Records that no reply is being sent: if this
+  /// daemon dies before its next reply, the client has not received that reply.
   func effectsLeft(_ eventLog: EventLog) -> [Effect] {
     eventLog.forgetSending()
     guard isFirstEffectUnknown else { return Array(effects) }

@@ -3,11 +3,12 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// What a previous daemon left in the runtime directory.
+/// The state that a previous daemon left in the runtime directory.
 struct PreviousDaemonState {
-  /// The intact part of its event log; nil if there is none.
+  /// The intact part of its event log; nil if there is no event log.
   var replay: Replay?
-  /// The processes that may be stopped although the intact part of the event log does not say so.
+  /// The processes that may be stopped although the intact part of the event log does not name
+  /// them.
   var unclear: Leftovers?
 }
 
@@ -20,7 +21,7 @@ struct Takeover {
   let previous: PreviousDaemonState
   let inherited: DescriptorStore.Inherited
   let socketPath: String
-  /// When the daemon began to read the event log.
+  /// The instant at which the daemon began to read the event log.
   let startedAt: Instant
   let log: Log
 
@@ -28,7 +29,7 @@ struct Takeover {
   private struct Outcome {
     var connections = 0
     var closed = 0
-    /// Instances whose leaders terminated while no daemon ran.
+    /// Instances whose leaders ended while no daemon ran.
     var lost: [InstanceID] = []
     /// Managed sockets whose watches are lost.
     var lostSockets: [(InstanceID, [SocketID])] = []
@@ -38,7 +39,7 @@ struct Takeover {
 
   private var processes: ProcessController { subsystems.processes }
 
-  /// Takes over the previous daemon's applications, or releases those that cannot be taken over.
+  /// Takes over the previous daemon's applications, or releases those that it cannot take over.
   ///
   /// - Returns: Whether the scheduler starts with an empty state, because there was no previous
   ///   daemon or it had released all applications.
@@ -55,7 +56,7 @@ struct Takeover {
     return isNew
   }
 
-  /// Remembers the programs that a previous daemon launched, without an event log that names them.
+  /// Records the programs that a previous daemon launched, if no event log names them.
   private func restoreLaunched() {
     let markers = EnvironmentMarkers(socket: socketPath)
     subsystems.launches.restoreLeftRunning(
@@ -64,11 +65,12 @@ struct Takeover {
 
   /// Continues with the state of the previous daemon.
   ///
-  /// - Returns: whether that daemon had released all applications.
+  /// - Returns: Whether that daemon had released all applications.
   private func recover(_ replay: Replay) -> Bool {
     let outcome = takeOver(replay)
     subsystems.notifications.reportLost(of: pump.scheduler.waitingNotifications)
-    // The daemon stopped, and systemd did not restart it: all processes run unmanaged.
+    // The previous daemon stopped, and systemd did not restart it. All processes run without
+    // management.
     if replay.progress.isClean, inherited.isEmpty {
       pump.finish(outcome.effects, of: replay.lastEvent)
       pump.post(.scheduler(.stop))
@@ -97,7 +99,8 @@ struct Takeover {
     log.write(.notice, message, id: .recovered)
   }
 
-  /// Releases what a previous daemon left behind. A failure does not keep the daemon from serving.
+  /// Releases the processes that a previous daemon left behind. If this fails, the daemon serves
+  /// clients nevertheless.
   private func releaseLeftovers() throws(SystemError) {
     let held = Set(processes.held.values.compactMap(\.details.group))
     guard
@@ -154,7 +157,7 @@ struct Takeover {
     return outcome
   }
 
-  /// - Returns: the managed sockets that the daemon could not restore, by instance.
+  /// - Returns: The managed sockets that the daemon could not restore, by instance.
   private func restoreSockets(
     _ scheduler: Scheduler, _ inherited: [InstanceID: [UInt64: Int32]]
   ) -> [(InstanceID, [SocketID])] {

@@ -4,18 +4,18 @@ import TaskSchedulerCore
 /// (contract.md#keep-alive-bursts).
 ///
 /// A burst comes only when a handler cannot wait, one shortest interval after the previous burst.
-/// It calls the handlers that cannot wait for the next burst.
+/// The burst calls the handlers that cannot wait for the next burst.
 struct BurstChecker: Checker {
   static let name = "bursts"
 
   private struct Handler {
     let interval: UInt64
-    /// The start of its interval: the last setting or call.
+    /// The start of the handler's interval: the last setting or call.
     var since: UInt64
     /// Whether a call of the handler waits, or waited, for another callback. The checker does not
     /// know the burst of such a call.
     var isUnsure = false
-    /// The longest possible delay of its last call, by the shortest interval at that time.
+    /// The longest possible delay of the last call, by the shortest interval at that time.
     var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }
@@ -78,8 +78,8 @@ struct BurstChecker: Checker {
   private mutating func checkBurst(_ observed: ObservedState) throws(Finding) {
     let now = observed.now
     guard let shortest = handlers.values.map(\.interval).min() else { return }
-    // A burst counts from its planned instant, even if the machine was late. That instant is up to
-    // 100 ms before a deadline.
+    // A burst is measured from its planned instant, even if the machine woke late. That instant is
+    // up to 100 ms before a deadline.
     let tolerance = min(observed.limits.wakeTolerance, shortest / 4) + 100 * Nanoseconds.millisecond
     let ran = called.compactMap { handlers[$0] }
     if !isFree {

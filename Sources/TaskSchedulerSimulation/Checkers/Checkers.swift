@@ -8,12 +8,12 @@ struct Finding: Error {
 
 /// A check of one property of the contract against all events and effects.
 ///
-/// A checker derives what is legal from the contract and from ``ObservedState``. It does not ask
-/// the scheduler, so that an error of the scheduler cannot hide itself.
+/// A checker derives the legal behavior from the contract and from ``ObservedState``. It does not
+/// ask the scheduler, so that it finds the scheduler's errors.
 protocol Checker {
   /// The name of the checker's violations.
   static var name: String { get }
-  /// Examines an event. The observed state includes the event already, except in `RefusalChecker`.
+  /// Examines an event. The observed state already includes the event, except in `RefusalChecker`.
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding)
   /// Examines an effect before the observed state includes it.
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding)
@@ -31,7 +31,7 @@ extension Checker {
 
   func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws(Finding) {
     if holds { return }
-    // Swift's description of a value contains the name of its module, which tells a reader nothing.
+    // Swift's description of a value contains the name of its module, which a reader does not need.
     let text = sentence().replacing("TaskSchedulerCore.", with: "")
     throw Finding(checker: Self.name, sentence: text)
   }
@@ -75,7 +75,7 @@ public struct Checkers {
 
   var policy: Policy { observed.policy }
 
-  /// Notes that the machine slept, or that the daemon was down. The daemon could not enforce any
+  /// Records that the machine slept, or that the daemon was down. The daemon could not enforce any
   /// limit until now.
   mutating func machineWoke(at now: UInt64) { observed.machineWoke(at: now) }
 

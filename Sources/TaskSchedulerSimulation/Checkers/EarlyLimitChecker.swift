@@ -30,13 +30,13 @@ struct EarlyLimitChecker: Checker {
     {
       return
     }
-    // An end for memory is not a limit; `MemoryChecker` judges it.
+    // An end for memory is not a limit. `MemoryChecker` checks it.
     if case .memory = observed.event, instance.ending == .memoryPressure,
       instance.wasSuspendedAtEnd, !instance.isKilled
     {
       return
     }
-    // The use of resources is not a limit of time; `ResourceChecker` judges it.
+    // The limits of resources are not time limits. `ResourceChecker` checks them.
     if case .resources = observed.event, instance.ending == nil { return }
     guard case .process(.tracerChecked(id, let isTraced)) = observed.event,
       !isTraced || instance.isOrdered

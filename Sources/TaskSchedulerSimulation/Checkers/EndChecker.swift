@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Checks that every end has exactly one reason, and that it is the right one
+/// Checks that every end has exactly one reason, which is the right one
 /// (contract.md#end-one-reason).
 ///
 /// The detail of an end for a late acknowledgement names the callback.

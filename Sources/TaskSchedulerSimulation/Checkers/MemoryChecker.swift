@@ -14,7 +14,7 @@ struct MemoryChecker: Checker {
   private var reading = MemoryReading(available: 0, total: 0)
   private var isCalm = true
   private var pressedAt: UInt64 = 0
-  /// The earliest instant at which a warning may be followed by an end.
+  /// The earliest instant at which an application may end after the warning.
   private var warningEnds: UInt64 = 0
   /// The instant from which lasting pressure must end an application.
   private var choiceDueAt: UInt64 = 0
@@ -82,7 +82,7 @@ struct MemoryChecker: Checker {
     pressedAt + Nanoseconds.of(observed.policy.memoryQuietTime) <= observed.now
   }
 
-  /// Notes that the pressure is over.
+  /// Records the end of the pressure.
   private mutating func end() {
     isCalm = true
     warned = []
@@ -189,7 +189,7 @@ struct MemoryChecker: Checker {
     isBelow(Double(observed.policy.memoryFloorPercent))
   }
 
-  /// Returns why no application may end for memory by this event, or nil if one may.
+  /// Returns the reason why no application may end for memory at this event, or nil if one may.
   ///
   /// The pressure must have outlasted the warning, unless memory is critical. An end must be able
   /// to help: memory is short, or the pressure comes from the daemon's own slice.
@@ -245,7 +245,7 @@ struct MemoryChecker: Checker {
       try require(
         !mustChoose || candidate(observed) == nil,
         "sizes were received, but no application is chosen")
-      // No application was left to choose.
+      // The scheduler had no application left to choose.
       if mayChoose { waitAgain(observed) }
       mayChoose = false
       mustChoose = false

@@ -12,12 +12,12 @@ struct NotificationChecker: Checker {
 
   private struct Waiting {
     let application: ApplicationKey
-    /// The wall-clock time at which it fires; nil for at once.
+    /// The wall-clock time of the notification; nil if it fires at once.
     var firesAt: Int64?
     let repeats: Bool
     /// The instant at which the wait began.
     var since: UInt64 = 0
-    /// Whether it has fired, and its next time is being computed.
+    /// Whether the notification has fired, and the daemon computes its next time.
     var isFired = false
   }
 
@@ -264,7 +264,7 @@ struct NotificationChecker: Checker {
     for (id, one) in waiting where !one.isFired && !isCancelling(id) {
       let due = one.firesAt.map { UInt64(clamping: $0 - wallOffset) } ?? one.since
       if hasFired, due <= observed.now {
-        // If many are due, some fire at the next event.
+        // Some of many due notifications fire at the next event.
         waiting[id]?.since = observed.now
         continue
       }

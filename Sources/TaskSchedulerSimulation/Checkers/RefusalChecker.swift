@@ -55,7 +55,8 @@ struct RefusalChecker: Checker {
     }
   }
 
-  /// Judges a termination, which is also allowed for an application that does not run.
+  /// Returns the verdict on a termination, which is also allowed for an application that does not
+  /// run.
   private func terminate(_ key: ApplicationKey, _ observed: ObservedState) -> Verdict {
     if observed.byKey[key] != nil { return .allowed }
     if observed.launches.values.contains(where: { $0.key == key }) { return .refused }
@@ -63,7 +64,7 @@ struct RefusalChecker: Checker {
     return observed.manifest(for: key)?.owner == key.owner ? .allowed : .unknown
   }
 
-  /// Judges a request for a change of state.
+  /// Returns the verdict on a request for a change of state.
   ///
   /// - Parameters:
   ///   - states: The states from which the request is allowed.
@@ -115,7 +116,8 @@ struct RefusalChecker: Checker {
       && interval >= observed.policy.keepAliveMinimum ? .allowed : .refused
   }
 
-  /// Judges a request for a warning: an application without an event stream receives none.
+  /// Returns the verdict on a request for a warning. An application without an event stream
+  /// receives none.
   private func warn(_ key: ApplicationKey?, _ observed: ObservedState) -> Verdict {
     guard let key else { return .allowed }
     guard let instance = observed.byKey[key], instance.state != .suspended, instance.hasStream

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Checks that the daemon launches an application by itself only at the daemon's start and after an
 /// end that neither the application nor a person chose (contract.md#launch).
 ///
-/// A relaunch comes after the time of the back-off, and after an end for memory not before the
-/// pressure is over. No relaunch follows after a person has ended the application.
+/// A relaunch follows the back-off time, and never comes before the end of memory pressure if the
+/// application ended for memory. No relaunch follows an end that a person chose.
 struct RelaunchChecker: Checker {
   static let name = "relaunch"
   let slack: UInt64
@@ -13,9 +13,9 @@ struct RelaunchChecker: Checker {
     var delay: UInt64
     /// The instant of the relaunch; nil while the application runs.
     var due: UInt64?
-    /// Whether it ended for memory, and therefore also waits until the pressure is over.
+    /// Whether the application ended for memory, so that it also waits for the end of the pressure.
     var awaitsMemory = false
-    /// Whether it had no manifest at some time, so that the scheduler may have forgotten it.
+    /// Whether the application ever lost its manifest, so that the scheduler may have forgotten it.
     var mayBeForgotten = false
   }
 
@@ -28,7 +28,7 @@ struct RelaunchChecker: Checker {
   // MemoryQuietTime.
   private var pressedAt: UInt64 = 0
   private var isPressed = false
-  /// The latest instant until which the scheduler waits for an end for memory and for its memory.
+  /// The latest end of the time in which the scheduler waits for an application to end for memory.
   private var memoryEndsBy: UInt64 = 0
 
   init(slack: UInt64) { self.slack = slack }
@@ -131,8 +131,8 @@ struct RelaunchChecker: Checker {
     }
   }
 
-  /// The latest instant at which pressure ends that the kernel no longer reports. One second covers
-  /// the measurement of applications.
+  /// Returns the latest instant at which pressure ends that the kernel no longer reports. One
+  /// second covers the measurement of applications.
   private func memoryCalmBy(_ observed: ObservedState) -> UInt64 {
     max(pressedAt + quietTime(observed), memoryEndsBy, observed.floor) + Nanoseconds.second
   }

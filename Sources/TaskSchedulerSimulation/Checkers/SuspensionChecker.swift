@@ -67,8 +67,8 @@ struct SuspensionChecker: Checker {
     }
   }
 
-  /// Returns whether the suspension may wait: for the launch limit, for the limit of an event, or
-  /// for the next attempt.
+  /// Returns whether the suspension may wait for the launch limit, the limit of an event, or the
+  /// next attempt.
   private func mayWait(_ instance: ObservedInstance, _ observed: ObservedState) -> Bool {
     let launch = instance.launchDue.map { max($0, instance.launchDueLate) }
     let retry = instance.retryDueLate.map { max($0, instance.base) }

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Checks that a running application receives each system change at once, and a suspended one at
 /// its next resume (contract.md#changes).
 ///
-/// The scheduler holds the newest change of each kind, and delivers the held ones in order, in one
-/// burst.
+/// The scheduler holds the newest change of each kind, and delivers the held changes in order and
+/// in one burst.
 struct SystemChangeChecker: Checker {
   static let name = "system changes"
 
@@ -41,7 +41,7 @@ struct SystemChangeChecker: Checker {
     }
   }
 
-  /// Returns those of some changes that the scheduler must keep for an instance.
+  /// Returns the changes that the scheduler must keep for an instance.
   private func all(_ changes: [SystemChange], _ instance: ObservedInstance) -> [SystemChange] {
     unheard.contains(instance.id) ? changes.filter { !$0.isNamed } : changes
   }

@@ -3,12 +3,12 @@ import TaskSchedulerCore
 /// Checks that background tasks are balanced (contract.md#tasks).
 ///
 /// Each begin has an id of its own, and the scheduler keeps the task until its end. The scheduler
-/// calls expiration handlers once in each stint, in the order of the begins, and before it kills an
-/// application for its background time.
+/// calls expiration handlers once in each stint, in the order of the begins. It calls them before
+/// it kills an application for its background time.
 struct TaskChecker: Checker {
   static let name = "tasks"
 
-  /// The last task of this event whose handler was called.
+  /// The last task whose handler was called at this event.
   private var expiredLast: (instance: InstanceID, task: TaskID)?
   private var eventLast: UInt64 = 0
 
@@ -63,8 +63,8 @@ struct TaskChecker: Checker {
       remaining == left, "\(name) is told \(remaining.map { "\($0)" } ?? "unlimited"), not \(left)")
   }
 
-  /// Checks that acknowledged tasks are present after a lost connection and after the daemon's
-  /// death.
+  /// Checks that a registration after a lost connection or the daemon's death has all acknowledged
+  /// tasks.
   private func checkKept(_ registration: Registration, _ observed: ObservedState) throws(Finding) {
     guard let instance = observed[registration.instance] else {
       return try require(false, "an unknown instance is registered")

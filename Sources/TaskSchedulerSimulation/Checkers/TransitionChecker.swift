@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Checks that states change only as in the contract's table, each for its cause
 /// (contract.md#states).
 ///
-/// One application is in the foreground of each seat. An aware application is inactive exactly
-/// until it has acknowledged its launch or its entry into the foreground.
+/// One application is in the foreground of each seat. An aware application is inactive until it has
+/// acknowledged its launch or its entry into the foreground.
 struct TransitionChecker: Checker {
   static let name = "transitions"
 
@@ -128,7 +128,7 @@ struct TransitionChecker: Checker {
     }
   }
 
-  /// The application that enters the foreground by the current event.
+  /// Returns the application that enters the foreground by the current event.
   private func newcomer(_ observed: ObservedState) -> ApplicationKey? {
     switch observed.event {
     case .operation(.activate(_, let key)), .application(.register(_, let key, _, _, _)),

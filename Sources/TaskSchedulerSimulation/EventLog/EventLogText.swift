@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
-/// Words for events that belong to no single instance.
+/// Describes events that belong to no single instance.
 enum EventLogText {
-  /// Returns an event in words; nil if the timeline shows the event only by its effects.
+  /// Describes an event. Returns nil if the timeline shows the event only by its effects.
   static func step(_ event: NotificationEvent) -> String? {
     switch event {
     case .schedule(_, let key, let draft, _):
@@ -18,7 +18,7 @@ enum EventLogText {
     }
   }
 
-  /// Returns an event in words.
+  /// Describes an event.
   static func step(_ event: MemoryEvent) -> String? {
     switch event {
     case .pressed(let pressure):

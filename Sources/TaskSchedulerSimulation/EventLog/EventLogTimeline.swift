@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The timeline of a daemon's event log: the state at its start, and each event since with its
+/// The timeline of a daemon's event log: the state at its start, and each later event with its
 /// effects.
 public struct EventLogTimeline {
   /// The state at the start of the event log.
@@ -36,7 +36,7 @@ public struct EventLogTimeline {
       if let instance = status.instance { names[instance.id] = status.key.id }
       note(status.key.id, .stands(status.state, status.instance?.tasks ?? []))
     }
-    // The event log begins within an event, whose remaining effects come first.
+    // The event log may begin within an event. Then the remaining effects of that event come first.
     for effect in start.effects { note(effect) }
     while violation == nil, let step = replay.next() { take(step, replay.scheduler) }
     damage = replay.damage
@@ -46,12 +46,13 @@ public struct EventLogTimeline {
     let event = handled.event
     now = handled.at
     eventCount += 1
-    // The name of an ending instance is known only before the event, that of a new one only after.
+    // The name of an ending instance is known only before the event, and that of a new instance
+    // only after it.
     let step = step(event)
     do throws(Violation) {
       try checker.check(event, handled.effects, scheduler, at: now)
       if case .scheduler(.recovered) = event { note(nil, .daemonReturned) }
-      // An expired deadline without effects is not shown.
+      // The timeline omits an expired deadline without effects.
       if let step, event != .scheduler(.deadlineReached) || !handled.effects.isEmpty {
         note(nil, .step(step))
       }
@@ -65,7 +66,7 @@ public struct EventLogTimeline {
   private mutating func note(_ application: ApplicationID?, _ kind: Timeline.Kind) {
     timeline.entries.append(
       Timeline.Entry(
-        // In microseconds, as on the wire.
+        // The wire has microseconds, too.
         at: .microseconds(Int64(now.nanoseconds / 1000 - start.at.nanoseconds / 1000)),
         application: application, kind: kind))
   }
@@ -97,8 +98,8 @@ public struct EventLogTimeline {
     names[id]?.name ?? "instance \(id.number)"
   }
 
-  /// Returns an event in words, as in a scenario if possible; nil if the timeline shows the event
-  /// only by its effects.
+  /// Describes an event in the words of a scenario, if possible. Returns nil if the timeline shows
+  /// the event only by its effects.
   private func step(_ event: Event) -> String? {
     func to(_ target: LaunchTarget) -> String { target == .background ? " background" : "" }
     switch event {

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// Which applications the daemon launches without a request (contract.md#launch).
+// The applications that the daemon launches without a request (contract.md#launch).
 
 extension Manifest {
   /// Whether the daemon launches the application at its start and after an end that requires it.

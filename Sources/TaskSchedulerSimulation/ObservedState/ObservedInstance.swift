@@ -17,16 +17,16 @@ final class ObservedInstance {
     var mayStay: Bool
     var stopSignal = Signal.terminate
     var isAware = false
-    /// The background task that an adoption begins for it.
+    /// The background task that begins with the adoption.
     var task: String?
   }
 
   var state = ApplicationState.notRunning
-  /// Whether it becomes active once it has acknowledged its outstanding callbacks.
+  /// Whether the instance becomes active when it has acknowledged its outstanding callbacks.
   var isActivating = false
   var isAware: Bool
   var hasStream: Bool
-  /// Whether the scheduler has confirmed its registration.
+  /// Whether the scheduler has confirmed the registration.
   var hasRegistered = false
 
   // Outstanding callbacks. The first one is in flight, or must be delivered next.
@@ -39,33 +39,32 @@ final class ObservedInstance {
   var tasks: [(id: TaskID, isExpired: Bool)] = []
   var taskLast: UInt64 = 0
 
-  // The events that it handles, and its managed sockets. The id of an event is nil until the event
-  // is delivered.
+  // MARK: Handled events, with the id nil until the delivery, and managed sockets
   var handledEvents: [(id: CallbackID?, due: UInt64)] = []
   var sockets: [SocketID] = []
   var isWatched = false
 
-  // Entitlements to run in the background.
+  // MARK: Entitlements
   var isPlaying = false
   var isLocating = false
   var eventCount = 0
   var launchDue: UInt64?
   var launchDueLate: UInt64 = 0
 
-  // The current stint in the background.
+  // MARK: The current stint
   var stintSince: UInt64 = 0
   var warnedAt: UInt64?
   var isLimitOver = false
 
-  // The suspension.
+  // MARK: Suspension
   var isStopping = false
   var isStopped = false
   var retryDue: UInt64?
   var retryDueLate: UInt64?
-  /// The last instant at which the daemon found that its processes ran although it was suspended.
+  /// The last instant at which the daemon found a process of the suspended instance running.
   var lostAt: UInt64?
 
-  // The end.
+  // MARK: End
   var ending: EndReason?
   var wasSuspendedAtEnd = false
   /// Whether an operator or the user has ordered the end.
@@ -77,24 +76,23 @@ final class ObservedInstance {
   var lateAtKill: CallbackKind?
   var killRetryDue: UInt64?
 
-  // The use of resources in the background.
-  /// The priority of its processes.
+  // MARK: Use of resources in the background
   var priority = ProcessPriority.foreground
   var isSampled = false
   var throttledTo: Int?
   var wasThrottled = false
   /// The use at the start of the measured window.
   var useWindow: (since: UInt64, processor: Duration, gpu: Duration)?
-  /// The reason of the end if it has violated a rule for which the daemon must kill it.
+  /// The reason of the end that a violated rule requires.
   var violatedRule: EndReason?
-  /// Whether the daemon must throttle it.
+  /// Whether the daemon must throttle the instance.
   var isExcessive = false
 
-  // Debuggers.
+  // MARK: Debuggers
   var askedAt: UInt64?
   var isTraced = false
 
-  /// The instant from which its limits may have restarted.
+  /// The instant from which the limits of the instance may have restarted.
   var base: UInt64 = 0
 
   init(id: InstanceID, key: ApplicationKey, plan: Plan) {
@@ -117,12 +115,12 @@ final class ObservedInstance {
     max(stintSince + limits.backgroundTime, (warnedAt ?? 0) + limits.expirationLead)
   }
 
-  /// Whether the acknowledgement of its launch or of its entry into the foreground is outstanding.
+  /// Whether the instance has not acknowledged its launch or its entry into the foreground.
   var mustAcknowledgeEntry: Bool {
     outstanding.contains(.didFinishLaunching) || outstanding.contains(.willEnterForeground)
   }
 
-  /// Returns whether anything but a background task certainly entitles it to run.
+  /// Returns whether an entitlement other than a background task certainly exists.
   func isBusy(at now: UInt64) -> Bool {
     !outstanding.isEmpty || isPlaying || isLocating || eventCount > 0
       || launchDue.map { now < $0 } ?? false || handledEvents.contains { now < $0.due }
@@ -132,31 +130,32 @@ final class ObservedInstance {
     outstanding.first == .keepAlive ? limits.keepAliveHandlerTime : limits.callbackTimeout
   }
 
-  /// The reason of the end if it does not acknowledge the callback in flight.
+  /// The reason of the end if the instance does not acknowledge the callback in flight.
   var reasonOfLimit: EndReason {
     outstanding.first == .keepAlive ? .keepAliveTimeout : .callbackTimeout
   }
 
-  /// Whether a call of its keep-alive handler waits for the acknowledgement of another callback.
+  /// Whether a call of the keep-alive handler waits for the acknowledgement of another callback.
   var hasCallWaiting: Bool { outstanding.dropFirst().contains(.keepAlive) }
 
   func callbackDue(_ limits: Limits) -> UInt64? {
     outstanding.isEmpty ? nil : callbackSince + callbackLimit(limits)
   }
 
-  /// Returns the latest instant until which it may handle an event, or nil if it handles none.
+  /// Returns the latest instant until which the instance may handle an event, or nil if it handles
+  /// none.
   func eventDueLate(_ limits: Limits) -> UInt64? {
     handledEvents.map { max($0.due, base + limits.eventTime) }.max()
   }
 
-  /// Restarts the limits of the events that it handles, because the instance could not run.
+  /// Restarts the limits of the handled events, because the instance could not run.
   func restartEventLimits(_ limits: Limits, at now: UInt64) {
     for index in handledEvents.indices {
       handledEvents[index].due = max(handledEvents[index].due, now + limits.eventTime)
     }
   }
 
-  /// Notes that the instance received an event, possibly again.
+  /// Records that the instance received an event, possibly again.
   func received(_ id: CallbackID) {
     if handledEvents.contains(where: { $0.id == id }) { return }
     if let index = handledEvents.firstIndex(where: { $0.id == nil }) {
@@ -166,8 +165,8 @@ final class ObservedInstance {
 
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
 
-  /// Begins the end for a reason, with a callback unless the instance is suspended. The reason of a
-  /// user or operator replaces a reason of the daemon (contract.md#end-ordered).
+  /// Begins the end for a reason. An instance that is not suspended receives a callback first. The
+  /// reason of a user or operator replaces a reason of the daemon (contract.md#end-ordered).
   func end(_ reason: EndReason, at now: UInt64) {
     if let present = ending {
       if reason.isByPerson, !present.isByPerson { ending = reason }

@@ -1,9 +1,9 @@
 import TaskSchedulerCore
 
-// The restart of limits (contract.md#callbacks) after a debugger detached, the machine slept or the
-// daemon was down.
+// The restart of limits (contract.md#callbacks) after a debugger detached, the machine slept, or
+// the daemon was down.
 extension ObservedState {
-  /// Notes that the daemon has checked an instance for a debugger.
+  /// Records that the daemon has checked an instance for a debugger.
   func tracerChecked(_ instance: ObservedInstance, isTraced: Bool) {
     guard instance.askedAt != nil else { return }
     instance.askedAt = nil
@@ -37,8 +37,8 @@ extension ObservedState {
     instance.isLimitOver = instance.limit(limits) <= now
   }
 
-  /// Notes that an operator or the user has ordered the end of an instance. A debugger no longer
-  /// stops its limits.
+  /// Records that an operator or the user has ordered the end of an instance. A debugger no longer
+  /// stops the limits of the instance.
   func endOrdered(_ instance: ObservedInstance) {
     instance.isOrdered = true
     guard instance.isTraced else { return }
@@ -47,8 +47,8 @@ extension ObservedState {
     restartLimits(instance, at: now)
   }
 
-  /// Notes that something other than the daemon resumed a suspended instance. The daemon suspends
-  /// it again, and waits first if that happened recently.
+  /// Records that another program resumed a suspended instance. The daemon suspends the instance
+  /// again, after a pause if that happened recently.
   func suspensionLost(_ instance: ObservedInstance) {
     guard instance.state == .suspended, instance.isStopped, !instance.isStopping,
       instance.ending == nil
@@ -61,8 +61,7 @@ extension ObservedState {
     instance.lostAt = now
   }
 
-  /// Returns the earliest instant at which a limit of an instance ends that the scheduler has not
-  /// enforced.
+  /// Returns the earliest instant at which a pending limit of an instance ends.
   private func nextDue(_ instance: ObservedInstance) -> UInt64? {
     let callback = instance.callbackDue(limits)
     if instance.isKilled { return instance.killRetryDue }

@@ -18,13 +18,13 @@ extension ObservedState {
     if let instance = front(of: seat), instance !== other { sendToBackground(instance) }
   }
 
-  /// Ends an instance that leaves the foreground and may not stay in the background.
+  /// Ends an instance that leaves the foreground and may not run in the background.
   func sendToBackground(_ instance: ObservedInstance) {
     if !instance.plan.mayStay || !policy.multitaskingSupported { instance.end(.optedOut, at: now) }
   }
 
-  /// Notes that the user chose a notification, which activates its application. A launch of the
-  /// application that has not finished goes to the foreground.
+  /// Records that the user chose a notification, which activates its application. An unfinished
+  /// launch of the application leads to the foreground.
   mutating func notificationChosen(_ key: ApplicationKey) {
     if let instance = byKey[key] {
       if instance.state != .active, instance.ending == nil,

@@ -11,7 +11,7 @@ struct ObservedState {
   private(set) var byKey: [ApplicationKey: ObservedInstance] = [:]
   /// Launches whose program has not been executed, with the request that waits for each.
   var launches: [InstanceID: Launch] = [:]
-  /// Applications that a user or operator ended, and that were not launched since.
+  /// Applications that a user or operator ended, and that did not run since.
   var barred: Set<ApplicationKey> = []
   /// Barred applications without a manifest, which the scheduler may have forgotten.
   var possiblyBarred: Set<ApplicationKey> = []
@@ -24,7 +24,7 @@ struct ObservedState {
   // The current event.
   private(set) var event = Event.scheduler(.deadlineReached)
   private(set) var isRefused = false
-  /// Whether the acknowledgement or the end of a task that the event reports was outstanding.
+  /// Whether the event acknowledges an outstanding callback or ends an outstanding task.
   private(set) var isExpected = false
   private var newPlan: ObservedInstance.Plan?
 
@@ -47,7 +47,7 @@ struct ObservedState {
     manifests.first { $0.id == key.id && (!$0.namesUser || $0.owner == key.owner) }
   }
 
-  /// Notes that the machine slept, or that the daemon was down.
+  /// Records that the machine slept, or that the daemon was down.
   mutating func machineWoke(at now: UInt64) {
     floor = now
     for instance in live { restartLimits(instance, at: now) }
@@ -152,7 +152,7 @@ struct ObservedState {
     instance.isStopped = true
   }
 
-  /// Notes the launch for which the scheduler creates an instance at this event.
+  /// Records the launch for which the scheduler creates an instance at this event.
   private mutating func planInstance(_ event: Event) {
     if case .application(.register(_, let key, _, let target, let seat)) = event {
       newPlan = plan(key, target, .user, seat: seat)

@@ -2,22 +2,23 @@
 public enum Fault: String, CaseIterable, Equatable, Sendable {
   /// An application never acknowledges a callback.
   case acknowledgesNever
-  /// It acknowledges a callback at about the end of the limit.
+  /// An application acknowledges a callback at about the end of the limit.
   case acknowledgesLate
   case acknowledgesTwice
-  /// It acknowledges a callback that it never received.
+  /// An application acknowledges a callback that it never received.
   case acknowledgesWrong
-  /// It ends a task that it does not have.
+  /// An application ends a task that it does not have.
   case endsWrongTask
-  /// It keeps its tasks after its expiration handlers were called.
+  /// An application keeps its tasks after its expiration handlers were called.
   case ignoresExpiration
-  /// It does not exit after SIGTERM.
+  /// An application does not exit after SIGTERM.
   case ignoresTermination
-  /// Its leader exits or crashes.
+  /// The leader of an instance exits or crashes.
   case exits
-  /// It creates processes as fast as the daemon stops them, so that its suspension fails.
+  /// An application creates processes as fast as the daemon stops them, so that its suspension
+  /// fails.
   case forks
-  /// Its connection breaks.
+  /// The connection of an application breaks.
   case losesStream
   case messagesAreSlow
   case debuggerAttaches
@@ -34,7 +35,7 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
   case configurationChanges
   /// A launched program crashes within 3 s.
   case crashLoops
-  /// A change of notifications cannot be stored.
+  /// The store cannot save a change of notifications.
   case storeFails
   /// A write of the notification store takes up to 30 s.
   case storeIsSlow
@@ -46,7 +47,7 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
   case hogsCPU
   /// An application keeps a lock on a shared file when it is suspended.
   case keepsLock
-  /// Something other than the daemon resumes a suspended application's processes.
+  /// Another program resumes a suspended application's processes.
   case resumedFromOutside
 
   /// The highest rate in thousandths.

@@ -1,30 +1,30 @@
 import TaskSchedulerCore
 
-/// A scenario for `taskctl simulate`. Each file in `Examples/scenarios` describes the format.
+/// A scenario for `taskctl simulate`. `docs/scenarios.md` describes the format.
 public struct Scenario: Equatable, Sendable {
   public var policy = Policy()
   public var applications: [Application] = []
   public var steps: [Step] = []
-  /// The end of a timeline that would otherwise continue.
+  /// The time at which a timeline stops that would otherwise continue.
   public var end: Duration?
 
-  /// An application, and how it behaves.
+  /// An application and its behavior.
   public struct Application: Equatable, Sendable {
     public var key: ApplicationKey
     public var seat = SeatID("seat0")
     public var modes: [BackgroundMode] = []
     public var multitasking = true
-    /// The delay from its start to its event stream; nil for an application that never registers.
+    /// The delay from the start to the event stream; nil if the application never registers.
     public var openDelay: Duration? = .milliseconds(50)
-    /// The delay before it acknowledges a callback; nil if it never does. The same applies below.
+    /// The delay before the application acknowledges a callback; nil if it never does.
     public var acknowledgeDelay: Duration? = .milliseconds(10)
-    /// From its expiration handler to the end of the task.
+    /// The delay from an expiration handler to the end of the task; nil if the task does not end.
     public var expireDelay: Duration? = .milliseconds(100)
-    /// From SIGTERM to its exit.
+    /// The delay from SIGTERM to the exit; nil if the application does not exit.
     public var terminateDelay: Duration? = .milliseconds(100)
-    /// From an event of its sockets to its acknowledgement; nil lets the time pass.
+    /// The delay from an event of a socket to its acknowledgement; nil if there is none.
     public var handleDelay: Duration? = .milliseconds(10)
-    /// The time until its processes are stopped; nil if they cannot be stopped.
+    /// The time until the processes are stopped; nil if they cannot be stopped.
     public var stopDelay: Duration? = .milliseconds(5)
     /// The private dirty memory of its processes, in bytes.
     public var dirty: UInt64 = 64 << 20
@@ -36,7 +36,7 @@ public struct Scenario: Equatable, Sendable {
     }
   }
 
-  /// Something that happens at a time.
+  /// An action at a time.
   public struct Step: Equatable, Sendable {
     public var at: Duration
     public var action: Action
@@ -62,7 +62,7 @@ public struct Scenario: Equatable, Sendable {
     case machineStandby(Duration)
     case daemonDies(Duration)
     case set(Policy)
-    /// nil clears it.
+    /// Sets the interval of the keep-alive handler; nil removes the handler.
     case keepAlive(Int, Duration?)
     case handOver(Int, socket: String)
     case takeBack(Int, socket: String)
@@ -71,25 +71,26 @@ public struct Scenario: Equatable, Sendable {
     case cancel(Int, notification: String)
     case choose(Int, notification: String)
     case post(SystemChange)
-    /// The wall clock is set forward or, below zero, back.
+    /// Sets the wall clock forward or, with a negative duration, back.
     case setClock(Duration)
-    /// The daemon starts and launches the applications that must be reachable.
+    /// Starts the daemon, which launches the applications of mode `voip`.
     case daemonStarts
-    /// A trigger of the kernel fires; the number is the available percent of the machine's 8 GiB.
+    /// Fires a trigger of the kernel. The number is the available percentage of the machine's 8
+    /// GiB.
     case memoryPressure(Int, MemoryPressure.Source)
-    /// nil warns all.
+    /// Warns one application of memory pressure; nil warns all.
     case warnMemory(Int?)
   }
 }
 
 /// A mistake in a scenario.
 public struct ScenarioProblem: Error, Equatable, Sendable {
-  /// Counted from 1; the column in characters.
+  /// The line, counted from 1, and the column in characters.
   public var line: Int
   public var column: Int
-  /// What is wrong, and what would be right.
+  /// The mistake, and what would be right.
   public var message: String
-  /// The wrong word, which is to be one of ``candidates``, for "did you mean".
+  /// The wrong word, which should be one of ``candidates``.
   public var word: String?
   public var candidates: [String] = []
 }

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Reads `application org.example.mail acknowledge=1s modes=audio,voip …`.
+/// Reads a line such as `application org.example.mail acknowledge=1s modes=audio,voip`.
 enum ScenarioApplicationReader {
   private enum Key {
     case owner, seat, modes, multitasking, open, acknowledge, expire, terminate, stop, handle, dirty
@@ -12,6 +12,9 @@ enum ScenarioApplicationReader {
     ("terminate", .terminate), ("stop", .stop),
     ("handle", .handle), ("dirty", .dirty),
   ]
+
+  /// The names of the options, which `docs/scenarios.md` describes.
+  static var names: [String] { keys.map(\.0) }
 
   static func read(
     _ words: inout ScenarioWords
@@ -67,7 +70,7 @@ enum ScenarioApplicationReader {
     }
   }
 
-  /// Returns the value of an option, after `=`.
+  /// The value of an option, after `=`.
   private struct Value {
     let text: String
     let line: Int

@@ -7,7 +7,7 @@ extension Scenario {
   public init(_ text: String) throws(ScenarioProblem) {
     var reader = ScenarioReader()
     var number = 0
-    // A carriage return and a line feed are one character.
+    // Swift treats a carriage return and a line feed as one character.
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd) {
       number += 1
       try reader.read(line, number: number)
@@ -29,7 +29,7 @@ struct ScenarioReader {
   private var passed = Duration.zero
   /// The policy after the steps so far.
   private var policyNow: Policy?
-  /// The time at which a dead daemon returns.
+  /// The time at which a dead daemon restarts.
   private var daemonBack: Duration?
   /// The managed sockets of each application after the steps so far.
   private var sockets: [Int: [String]] = [:]
@@ -40,6 +40,9 @@ struct ScenarioReader {
     ("policy", .policy), ("application", .application), ("at", .at), ("after", .after),
     ("until", .until),
   ]
+
+  /// The keywords and the names of the actions, which `docs/scenarios.md` describes.
+  static var names: [String] { keywords.map(\.0) + verbs.map(\.0) }
 
   mutating func read(_ text: Substring, number: Int) throws(ScenarioProblem) {
     var words = ScenarioWords(text, line: number)

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// The daemon: its pump and its event log are those of production.
+// The simulated daemon uses the production code of the pump and of the event log.
 extension ScenarioRunner {
   private func pump(_ scheduler: Scheduler, _ eventLog: EventLog) -> Pump {
     let pump = Pump(scheduler: scheduler, store: eventLog) { [unowned self] in
@@ -32,7 +32,7 @@ extension ScenarioRunner {
     schedule(after: length, .daemonReturns)
   }
 
-  /// Continues from the event log, as the daemon does.
+  /// Starts the next daemon from the event log.
   func daemonReturns() {
     guard isAway else { return }
     let replay: Replay

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The notifications of a scenario, and what is numbered.
+/// The notifications of a scenario, and the last number of a socket.
 struct ScenarioStore {
   struct Name: Equatable {
     var application: Int
@@ -14,13 +14,14 @@ struct ScenarioStore {
 
   var socketLast: UInt64 = 0
   var rows: [NotificationID: Row] = [:]
-  /// As the scenario calls them.
+  /// The names that the scenario gives to notifications.
   var names: [NotificationID: Name] = [:]
-  /// What the wall clock shows, less the time since the start, in nanoseconds: 2027 begins.
+  /// The difference between the wall clock and the time since the start, in nanoseconds. A scenario
+  /// starts at the beginning of 2027.
   var wallOffset: Int64 = 1_798_761_600_000_000_000
 }
 
-// What may wake an application of a scenario.
+// The actions of a scenario that may resume an application.
 extension ScenarioRunner {
   var wallClock: WallTime { WallTime(nanoseconds: Int64(now - Self.start) + store.wallOffset) }
 
@@ -58,7 +59,7 @@ extension ScenarioRunner {
     }
   }
 
-  /// The newest of that name; 0 is none.
+  /// Returns the newest notification with a name; 0 if there is none.
   private func id(of name: String, _ index: Int) -> NotificationID {
     let named = ScenarioStore.Name(application: index, name: name)
     return store.names.filter { $0.value == named }.keys.max() ?? NotificationID(0)
@@ -66,7 +67,7 @@ extension ScenarioRunner {
 
   // MARK: Sockets
 
-  /// An application that runs reads what comes at once.
+  /// Delivers data or a hang-up to a socket. A running application reads the data at once.
   private func arrive(_ index: Int, _ name: String, _ conditions: SocketConditions) {
     guard let socket = actors[index].sockets.last(where: { $0.name == name })?.id,
       actors[index].isStopped || actors[index].isStopping
@@ -125,7 +126,7 @@ extension ScenarioRunner {
     }
   }
 
-  /// The time after now.
+  /// Returns the first time of a repeating notification after now.
   private func next(of id: NotificationID) -> WallTime? {
     guard let row = store.rows[id], let repeats = row.repeats else { return nil }
     let step = repeats.nanoseconds

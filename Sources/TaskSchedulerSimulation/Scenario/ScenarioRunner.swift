@@ -6,7 +6,7 @@ public final class ScenarioRunner {
   let scenario: Scenario
   lazy var pump = boot()
   let files = SimulatedFiles()
-  /// When the daemon's timer fires.
+  /// The instant at which the daemon's timer fires.
   var deadline: Instant?
   private var timeline = Timeline()
   var actors: [Actor]
@@ -45,12 +45,12 @@ public final class ScenarioRunner {
     var generation = 0
     var isStopping = false
     var sockets: [(name: String, id: SocketID)] = []
-    /// Data that was not read yet.
+    /// The data that the application has not read.
     var unread: [(id: SocketID, conditions: SocketConditions)] = []
     var isWatched = false
   }
 
-  /// An action of an application that runs.
+  /// An action of a running application.
   enum ApplicationAction {
     case open
     case acknowledge(CallbackID)
@@ -245,7 +245,7 @@ public final class ScenarioRunner {
 
   // MARK: Planned events
 
-  /// Plans an action of an application; a delay of nil plans none.
+  /// Plans an action of an application after a delay; nil plans none.
   func plan(_ index: Int, _ delay: Duration?, _ action: ApplicationAction) {
     guard let delay, let leader = actors[index].leader else { return }
     schedule(after: delay, .action(index, leader, action))
@@ -289,7 +289,7 @@ public final class ScenarioRunner {
     case .begin(let task):
       post(.application(.beginBackgroundTask(request(.task(index, name: task)), id, name: task)))
     case .end(let task):
-      // The program may have ended the task before its handler does.
+      // The program may have ended the task before its expiration handler does.
       guard let place = actors[index].tasks.firstIndex(where: { $0.id == task }) else { return }
       actors[index].tasks.remove(at: place)
       post(.application(.endBackgroundTask(request(), id, task)))
@@ -342,7 +342,8 @@ extension ScenarioRunner {
     }
   }
 
-  /// Advances the time without the applications. Their planned actions follow after the sleep.
+  /// Advances the time during the machine's sleep. The planned actions of applications follow after
+  /// it.
   private func advanceAsleep(_ length: UInt64) {
     now += length
     agenda = Heap(

@@ -80,7 +80,9 @@ struct ScenarioWords {
     return found.1
   }
 
-  /// Reads a time span of one or more words: all that begin with a digit, or all words of the line.
+  /// Reads a time span of one or more words.
+  ///
+  /// A span ends at the first word that does not begin with a digit, or at the end of the line.
   mutating func timeSpan(
     _ what: String, isToEnd: Bool = false
   ) throws(ScenarioProblem) -> Duration {
@@ -103,6 +105,6 @@ struct ScenarioWords {
       "\(Self.quoted(word.text)) is too much: the line should have ended before", at: word.column)
   }
 
-  /// Quotes a text of the file for a message.
+  /// Quotes a part of the scenario for a message.
   static func quoted(_ text: String) -> String { PrintableText.quoted(text, lengthMax: 60) }
 }

@@ -26,21 +26,21 @@ public struct Timeline: Equatable, Sendable {
 
   /// The kind of an entry.
   public enum Kind: Equatable, Sendable {
-    /// A step of the scenario, as it was written, or an event of an event log.
+    /// A step of the scenario as the file has it, or an event of an event log.
     case step(String)
     /// The state of an application at the start of the event log.
     case stands(ApplicationState, [BackgroundTask])
     case change(Record.Change)
-    /// A callback, or an expiration handler with what is left of the time.
+    /// A callback, or the call of an expiration handler with the remaining time.
     case callback(CallbackKind)
     case expiration(TaskID, remaining: Duration?)
     /// A signal that the daemon sends to the processes.
     case signal(Signal)
     /// A notice that the application need not answer.
     case notice(Notice)
-    /// A notification of its own is shown to the user.
+    /// A notification of the application that is shown to the user.
     case shown(NotificationID)
-    /// The daemon is back.
+    /// The daemon has restarted.
     case daemonReturned
   }
 }

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The event log and the effects of a simulated daemon's pump. It ends with the daemon.
+/// The event log and the effects of a simulated daemon's pump. The object ends with the daemon.
 final class SimulatedDaemon: EventStore, EffectHandler {
   private unowned let simulation: Simulation
   let eventLog: EventLog
@@ -20,7 +20,7 @@ final class SimulatedDaemon: EventStore, EffectHandler {
   }
 
   func willHandle(_ event: Event) {
-    // A dead daemon takes no message off its socket.
+    // A dead daemon receives no message from its socket.
     if event.request != nil, simulation.isUp { eventLog.setCallPhase(.taken) }
   }
 
@@ -41,7 +41,7 @@ final class SimulatedDaemon: EventStore, EffectHandler {
   func didHandleAll(deadline: Instant?, wakeUp: Instant?) { simulation.armTimer(deadline) }
 }
 
-/// A call of a client in the simulated world. Each has a connection of its own.
+/// A call of a client in the simulated world. Each call has a connection of its own.
 final class SimulatedCall: CurrentCall {
   private let request: RequestID
 

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The files of an event log in the simulated world. They outlive the daemon.
+/// The files of an event log in the simulated world. The files outlive the daemon.
 final class SimulatedFiles: EventLogFiles {
   private final class File: EventLogFile {
     let bytes: UnsafeMutableRawBufferPointer
@@ -16,7 +16,7 @@ final class SimulatedFiles: EventLogFiles {
     func erase() { bytes.initializeMemory(as: UInt8.self, repeating: 0) }
   }
 
-  /// Small, so that the daemon often begins a new file.
+  /// A small capacity, so that the daemon often begins a new file.
   static let room = EventLogCapacity(bytes: 4 << 10, reserveBytes: 1 << 10)
   static let boot = BootID("00000000-0000-4000-8000-000000000001")
   static let version = "simulation"

@@ -10,8 +10,8 @@ struct SimulatedMemory {
   }
 }
 
-// Shortages of memory, drawn from the seed. They have a stream of their own, so that the other
-// actions of a seed do not depend on them.
+// Shortages of memory, drawn from the seed. Their stream of random numbers is separate, so that the
+// other actions of a seed do not depend on them.
 extension Simulation {
   /// Makes memory short after some actions.
   func runShort(_ action: Int) {
@@ -38,7 +38,7 @@ extension Simulation {
     schedule(after: pause, .presses(again: again - 1))
   }
 
-  /// Returns the private memory of an instance, at times equal to that of another one.
+  /// Returns the private memory of an instance. Sometimes two instances have equal sizes.
   private func dirty(of id: InstanceID) -> UInt64 {
     guard let (index, _) = process(of: id) else { return 0 }
     var chance = SeededGenerator(seed: options.seed, .memory, 1 << 32 + UInt64(index))

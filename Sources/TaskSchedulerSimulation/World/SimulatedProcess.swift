@@ -2,15 +2,15 @@ import TaskSchedulerCore
 
 /// The behavior of a simulated application, drawn for each process.
 struct SimulatedBehavior {
-  /// Whether it opens an event stream after its launch.
+  /// Whether the application opens an event stream after its launch.
   var isAware: Bool
   var ignoresExpiration: Bool
   var ignoresTermination: Bool
   var forks: Bool
   var usesGPU: Bool
-  /// The CPU time that it uses while it runs, in thousandths of one CPU.
+  /// The CPU time of the running application, in thousandths of one CPU.
   var processorRate: UInt64
-  /// Whether it keeps a lock on a shared file when it goes to the background.
+  /// Whether the application keeps a lock on a shared file when it goes to the background.
   var keepsLock: Bool
 
   init(_ chance: inout SeededGenerator, _ faults: Faults) {
@@ -29,14 +29,13 @@ final class SimulatedProcess {
   let leader: Leader
   let key: ApplicationKey
   var habits: SimulatedBehavior
-  /// The instance of which it is the leader; nil before the daemon manages it and after its
-  /// release.
+  /// The instance of this leader; nil before the daemon manages it and after its release.
   var instance: InstanceID?
   var isAlive = true
   var status: ExitStatus?
-  /// Whether the daemon cannot watch for its end, and therefore does not manage it.
+  /// Whether the daemon cannot watch the process for its end, and therefore does not manage it.
   var isUnwatchable = false
-  /// Whether none of its processes executes an instruction.
+  /// Whether no process of the program executes an instruction.
   var isStopped = false
   /// A number that each suspension, resume and kill increments. It invalidates planned events of an
   /// earlier suspension.
@@ -44,29 +43,29 @@ final class SimulatedProcess {
   /// Whether the process believes that its event stream is open.
   var hasStream = false
   var isTraced = false
-  /// The reactions that it postpones while it is stopped.
+  /// The reactions that a stopped program postpones.
   var postponed: [Reaction] = []
   var tasks: [TaskID] = []
   var tasksEnded: [TaskID] = []
   var callbacksAcknowledged: [CallbackID] = []
   var isExitPlanned = false
-  /// The sockets that it believes to be managed.
+  /// The sockets that the program believes to be managed.
   var sockets: [SocketID] = []
-  /// The notifications that it has scheduled.
+  /// The notifications that the program has scheduled.
   var notifications: [NotificationID] = []
 
   /// The priority that the daemon has set.
   var priority = ProcessPriority.foreground
   /// The CPU limit of a throttled process, in percent of one CPU.
   var throttledTo: Int?
-  /// Its resource use up to `countedAt`, as the daemon counts it.
+  /// The resource use up to `countedAt`, as the daemon counts it.
   private var processor: UInt64 = 0
   private var gpu: UInt64 = 0
   private var countedAt: UInt64 = 0
-  /// Whether the daemon sampled its use since it was last stopped.
+  /// Whether the daemon has sampled the use since it last stopped the program.
   var isSampled = false
 
-  /// Adds its use since the last call. Its state has not changed since then.
+  /// Adds the use since the last call. The state has not changed since then.
   func count(until now: UInt64) {
     let time = isStopped || !isAlive ? 0 : now - min(now, countedAt)
     countedAt = now
@@ -94,8 +93,8 @@ final class SimulatedProcess {
   }
 }
 
-/// An action that an application performs by itself. A stopped application performs it when it is
-/// resumed.
+/// An action that an application performs by itself. A stopped application performs the action when
+/// it is resumed.
 enum Reaction {
   case acknowledge(CallbackID)
   case end(TaskID)
@@ -128,7 +127,7 @@ enum PlannedEvent {
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)
-  /// Repeating work ends; at last also the manifests.
+  /// Repeating work ends. With `isLast`, the manifests end, too.
   case repeatingWorkEnds(isLast: Bool)
 }
 

@@ -18,7 +18,7 @@ struct SimulatedSockets {
 
 
   mutating func hold(_ socket: SocketID, of id: InstanceID) {
-    // After a death of the daemon, the effect may come again.
+    // After a death of the daemon, the next daemon may repeat the effect.
     if held.contains(where: { $0.instance == id && $0.socket == socket }) { return }
     held.append(Held(instance: id, socket: socket))
   }

@@ -9,15 +9,15 @@ final class SimulatedStore {
     let repeats: RepeatInterval?
   }
 
-  // On the disk.
+  // MARK: On the disk
   private var rows: [NotificationID: Row] = [:]
   private var badges: [ApplicationKey: Int] = [:]
 
-  // In the daemon.
+  // MARK: In the daemon
   private var queue: [TransactionID: NotificationTransaction] = [:]
   private var isWriting = false
 
-  // Values for the store's own checks.
+  // MARK: For the store's own checks
   private var transactionsOfRequests: [RequestID: TransactionID] = [:]
   private var durable: [TransactionID: NotificationTransaction] = [:]
   private var refused: Set<TransactionID> = []
@@ -70,7 +70,7 @@ final class SimulatedStore {
       after: delay(&chance, simulation), .storeWrites(generation: simulation.recoveryCount))
   }
 
-  /// Makes some transactions durable, in the order of their ids. The daemon is informed later.
+  /// Makes some transactions durable, in the order of their ids. The daemon learns of it later.
   func write(in simulation: Simulation) {
     var chance = simulation.draw(.effects)
     // The store reports the results of a group together, and then writes the next group.
@@ -87,7 +87,7 @@ final class SimulatedStore {
       after: answerDelay, .storeRests(generation: simulation.recoveryCount))
   }
 
-  /// Notes that the daemon has received all results of the last write.
+  /// Records that the daemon has received all results of the last write.
   func rest(in simulation: Simulation) {
     isWriting = false
     scheduleWriting(in: simulation)
@@ -118,12 +118,12 @@ final class SimulatedStore {
 
   // MARK: Replies of the daemon
 
-  /// Notes the transaction of a request.
+  /// Records the transaction of a request.
   func note(_ effects: [Effect], of request: RequestID) {
     for case .notification(.store(let id, _)) in effects { transactionsOfRequests[request] = id }
   }
 
-  /// Checks that acknowledged transactions are on the disk and refused ones are not.
+  /// Checks that the disk has the acknowledged transactions and none of the refused ones.
   func check(_ request: RequestID, _ reply: Reply) {
     guard let id = transactionsOfRequests[request] else { return }
     if case .refused = reply {
@@ -162,7 +162,7 @@ final class SimulatedStore {
     let latest = max(simulation.wallClock.nanoseconds, time.nanoseconds)
     if row.firesAt <= latest { row.firesAt += ((latest - row.firesAt) / step + 1) * step }
     if chance.happens(20) {
-      // The notification has no next time.
+      // The notification does not fire again.
       rows[id] = nil
       return answer(.nextFound(id, nil), after: delay, simulation)
     }

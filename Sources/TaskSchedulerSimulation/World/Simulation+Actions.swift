@@ -131,8 +131,8 @@ extension Simulation {
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }
-    // Before the repeating work ends: messages in transit and transactions of a slow disk; before
-    // the manifests go: planned relaunches.
+    // The repeating work ends after messages in transit and transactions of a slow disk. The
+    // manifests end after planned relaunches.
     schedule(after: 60 * Nanoseconds.second, .repeatingWorkEnds(isLast: false))
     schedule(after: 1500 * Nanoseconds.second, .repeatingWorkEnds(isLast: true))
   }

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// The daemon: its pump and its event log are those of production. It dies at any effect, and the
-// next one continues from the event log.
+// The simulated daemon uses the production code of the pump and of the event log. The daemon dies
+// at any effect, and the next one continues from the event log.
 extension Simulation {
   private func pump(_ scheduler: Scheduler, _ eventLog: EventLog) -> Pump {
     let daemon = SimulatedDaemon(self, eventLog)
@@ -16,7 +16,7 @@ extension Simulation {
     return pump
   }
 
-  /// What the daemon holds: the calls that wait for an answer.
+  /// The calls that wait for a reply.
   private var daemonState: DaemonState {
     var daemonState = DaemonState()
     for request in unanswered {
@@ -70,7 +70,8 @@ extension Simulation {
   }
 
   func willCarryOut(_ effects: [Effect]) {
-    // The effects that a dead daemon left belong to an event that was checked before.
+    // The effects that a dead daemon left belong to an event that the checkers have already
+    // examined.
     guard isUp, let (event, now) = current else { return }
     current = nil
     var effects = effects
@@ -91,7 +92,7 @@ extension Simulation {
     if let request = event.request { store.note(effects, of: request) }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
-    if let violatedInvariant = pump.violatedInvariant {
+    if let violatedInvariant = pump.withScheduler({ $0.violatedInvariant }) {
       return report("invariants", violatedInvariant)
     }
     if let found = checkers.check(event, effects, at: now) {
@@ -142,7 +143,8 @@ extension Simulation {
     schedule(after: delay, .daemonStarts)
   }
 
-  /// Starts the next daemon: replays the event log, and then reports what has changed meanwhile.
+  /// Starts the next daemon, which replays the event log. Then reports what has changed during the
+  /// absence.
   func start() {
     var chance = draw(.deaths)
     let replay: Replay
@@ -168,7 +170,7 @@ extension Simulation {
     recoveryCount += 1
     checkers.machineWoke(at: now)
     for process in processes { process.restartCounters(at: now) }
-    // The message of a call without a record is still in its socket.
+    // If the event log has no record of the call, its message is still in the socket.
     if let call, !replay.isCallWritten { waiting.insert(call, at: 0) }
     call = nil
     let keepsConnections = chance.happens(600)

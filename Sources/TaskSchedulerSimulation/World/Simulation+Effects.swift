@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-// The effects on the simulated world. Each effect may come twice: after a death, the daemon carries
-// out the effects of the last event again.
+// The effects on the simulated world. An effect may come twice, because the daemon repeats the
+// effects of the last event after a death.
 extension Simulation {
   /// Returns the leader of an instance and its index.
   func process(of id: InstanceID) -> (index: Int, process: SimulatedProcess)? {

@@ -55,7 +55,7 @@ extension Simulation {
       if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
       if id.number % 5 == 0 { post(.resources(.listens(id, .init(["127.0.0.1:80"])))) }
       post(
-        pump.state(of: id) == .suspended
+        pump.scheduler.state(of: id) == .suspended
           ? .process(.stillSuspended([id])) : .process(.suspensionCompleted(id)))
       planResumptionFromOutside(index, generation)
     }

@@ -26,7 +26,7 @@ extension Simulation {
     if isUp { post(.scheduler(.clockRead(wallClock))) }
   }
 
-  /// Returns the leader of an instance that runs, the newest ones more often.
+  /// Returns the leader of a running instance, more often one of the newest.
   private func runningLeader(_ chance: inout SeededGenerator) -> Int? {
     for _ in 0..<4 where !processes.isEmpty {
       let index = processes.count - 1 - chance.below(min(processes.count, 12))
@@ -68,8 +68,7 @@ extension Simulation {
     }
   }
 
-  /// Makes data arrive on managed sockets, also while their application is being suspended or the
-  /// daemon is down.
+  /// Makes data arrive on managed sockets, even during a suspension or while the daemon is down.
   private func dataArrives(_ chance: inout SeededGenerator) {
     let owners = sockets.owners
     guard !owners.isEmpty else { return }
@@ -175,8 +174,8 @@ extension Simulation {
     }
   }
 
-  /// Ends the work that would otherwise repeat forever: keep-alive handlers and notifications, and
-  /// at last the manifests with relaunches.
+  /// Ends the work that would otherwise repeat forever: keep-alive handlers, notifications and,
+  /// last, the manifests with relaunches.
   func endRepeatingWork(isLast: Bool) {
     if isLast { return post(.scheduler(.manifestsChanged([]))) }
     for (index, process) in processes.enumerated() {

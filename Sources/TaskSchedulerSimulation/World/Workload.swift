@@ -3,9 +3,9 @@ import TaskSchedulerCore
 /// The actions of users, programs and the machine, drawn from a seed. The same actions drive the
 /// simulated world and real processes.
 public struct Workload: Sendable {
-  /// One action. A process is named by its index in the order of creation.
+  /// One action. The index of a process is its position in the order of creation.
   public enum Action: Equatable, Sendable {
-    // The machine.
+    // MARK: The machine
     case machineSleeps(nanoseconds: UInt64)
     case daemonDies(events: Int, effects: Int)
     case configurationChanges(isPolicy: Bool)
@@ -14,7 +14,7 @@ public struct Workload: Sendable {
     case losesStream(process: Int, nanoseconds: UInt64)
     case activityBegins(process: Int, Activity)
     case activityEnds(Int)
-    // Operators.
+    // MARK: Operators
     case activate(ApplicationKey)
     case deactivate(ApplicationKey)
     case sendToBackground(ApplicationKey)
@@ -23,15 +23,15 @@ public struct Workload: Sendable {
     /// An operator hands over a new process. An aware application opens its event stream later.
     case adopt(
       ApplicationKey, LaunchTarget, SeatID, AdoptionOptions, opensAfterNanoseconds: UInt64)
-    // Applications.
-    /// A new process opens its event stream.
+    // A new process opens its event stream.
     case register(ApplicationKey, LaunchTarget, SeatID)
     case begin(process: Int, name: String?)
     case end(process: Int, TaskID)
     case endWrongly(process: Int, TaskID)
     case acknowledgeWrongly(process: Int, CallbackID)
     case openStream(process: Int)
-    /// It opens an event stream with the name of an application that may not be its own.
+    /// An application opens an event stream with the name of an application that may not be its
+    /// own.
     case openStreamAs(process: Int, ApplicationID)
   }
 
@@ -115,7 +115,7 @@ public struct Workload: Sendable {
     return nil
   }
 
-  /// Returns a process that runs, the newest ones more often.
+  /// Returns a running process, more often one of the newest.
   private func runningProcess(_ chance: inout SeededGenerator, _ world: some WorkloadState) -> Int?
   {
     let count = world.processCount

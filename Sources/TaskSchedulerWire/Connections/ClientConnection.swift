@@ -1,11 +1,12 @@
 /// The client side of a connection. It turns calls into bytes to send, and received messages into
 /// replies. It does no I/O.
 ///
-/// Calls may be sent before earlier ones are answered. Replies come in the order of the calls.
+/// A client may send a call before it has received the replies to earlier calls. Replies arrive in
+/// the order of the calls.
 public struct ClientConnection: Hashable, Sendable {
   /// A reply to the oldest call that waits for its last reply.
   public enum Answer: Hashable, Sendable {
-    /// `continues`: another reply to the same call follows.
+    /// A reply. With `continues`, another reply to the same call follows.
     case reply(JSONValue, continues: Bool)
     case failure(name: String, parameters: JSONValue)
   }

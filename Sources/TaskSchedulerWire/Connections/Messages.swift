@@ -8,7 +8,7 @@ public struct Call: Hashable, Sendable {
   public var more: Bool
   /// Whether the caller expects no reply.
   public var oneway: Bool
-  /// Whether the caller asks to switch to another protocol. The services offer none.
+  /// Whether the caller requests a switch to another protocol. The services offer none.
   public var upgrade: Bool
 
   public init(

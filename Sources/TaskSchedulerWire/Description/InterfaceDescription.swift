@@ -1,14 +1,14 @@
-/// What an interface declares, read from its text in Varlink's interface language.
+/// The declarations of an interface, parsed from its text in Varlink's interface language.
 public struct InterfaceDescription: Hashable, Sendable {
-  /// Reverse-DNS, as `org.taskschedd.Application`.
+  /// The name in reverse DNS form, such as `org.taskschedd.Application`.
   public let name: String
-  /// The lines of the comment right above a declaration or a field, without their marks; empty
-  /// where there is none.
+  /// The lines of the comment directly above a declaration or a field, without their marks; empty
+  /// if there is no comment.
   public typealias Comment = [String]
   public let comment: Comment
-  /// The text it was read from, comments and all: what introspection serves.
+  /// The text of the interface, with its comments, which introspection returns.
   public let text: String
-  /// In the order of the text, as are the others.
+  /// The types, in the order of the text. The other declarations are in the same order.
   public let types: [TypeDeclaration]
   public let methods: [MethodDeclaration]
   public let errors: [ErrorDeclaration]
@@ -17,7 +17,7 @@ public struct InterfaceDescription: Hashable, Sendable {
   public struct TypeDeclaration: Hashable, Sendable {
     public let name: String
     public let comment: Comment
-    /// A `structure` or an `enumeration`.
+    /// The type: a `structure` or an `enumeration`.
     public let type: FieldType
   }
 
@@ -62,27 +62,28 @@ public struct InterfaceDescription: Hashable, Sendable {
     /// A type that the interface declares.
     case named(String)
     case array(of: FieldType)
-    /// An object whose names are free and whose values are all of one type.
+    /// An object with any names, whose values all have one type.
     case dictionary(of: FieldType)
-    /// May be null or absent.
+    /// A type whose values may be null or absent.
     case optional(FieldType)
     case structure([Field])
     case enumeration([String])
   }
 
-  /// Reads the text of an interface; the error names the line.
+  /// Parses the text of an interface. The error names the line.
   public init(text: String) throws(InterfaceTextError) {
     var parser = InterfaceParser(text)
     self = try parser.interface(text)
   }
 
-  /// Reads the text of one of our own interfaces, which is part of the program and must parse.
+  /// Parses the text of an interface of this project. The text is part of the program, so it must
+  /// be valid.
   init(embedded text: [UInt8]) {
     let text = String(decoding: text, as: UTF8.self)
     do {
       try self.init(text: text)
     } catch {
-      fatalError("the text of an interface of our own does not parse: \(error)")
+      fatalError("the text of an interface of this project is not valid: \(error)")
     }
   }
 
@@ -99,11 +100,11 @@ public struct InterfaceDescription: Hashable, Sendable {
   }
 }
 
-/// Why a text is not an interface, and in which line.
+/// The reason why a text is not an interface, and the line.
 public struct InterfaceTextError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Counted from 1.
+  /// The line, counted from 1.
   public let line: Int
-  /// One sentence without a full stop.
+  /// The problem, as one sentence without a period.
   public let problem: String
 
   public var description: String { "line \(line): \(problem)" }

@@ -1,10 +1,11 @@
-/// A reader of Varlink's interface language by recursive descent.
+/// Parses Varlink's interface language by recursive descent.
 ///
-/// White space and comments may stand between any two words. Beyond the grammar it refuses names
-/// that are declared twice and types that are declared nowhere.
+/// White space and comments may separate any two words. In addition to the grammar, the parser
+/// refuses names that are declared twice, and types that are not declared.
 struct InterfaceParser {
   private typealias Description = InterfaceDescription
-  /// Structures, arrays and options within each other; a parser that recurses must end.
+  /// The maximum depth of nested structures, arrays and options, which limits the recursion of the
+  /// parser.
   private static let depthMax = 64
 
   private let bytes: [UInt8]
@@ -72,7 +73,7 @@ struct InterfaceParser {
     }
   }
 
-  /// Behind the first name a colon makes it a structure, anything else an enumeration.
+  /// Parses a structure or an enumeration. A colon after the first name makes it a structure.
   private mutating func structureOrEnumeration(
     depth: Int
   ) throws(InterfaceTextError) -> Description.FieldType {
@@ -127,8 +128,8 @@ struct InterfaceParser {
 
   // MARK: - Names
 
-  /// Labels of letters, digits and inner hyphens, two or more, joined by dots; the first one
-  /// starts with a letter.
+  /// Parses the name of an interface: two or more labels of letters, digits and inner hyphens,
+  /// joined by dots. The first label starts with a letter.
   private mutating func interfaceName() throws(InterfaceTextError) -> String {
     skipSpace()
     let start = offset
@@ -204,7 +205,7 @@ struct InterfaceParser {
     return offset == bytes.count
   }
 
-  /// Steps over the mark, and white space before it, if it comes next.
+  /// Skips the mark, and white space before it. Returns false if another word follows.
   private mutating func skip(_ mark: String) -> Bool {
     skipSpace()
     guard bytes[offset...].starts(with: mark.utf8) else { return false }
@@ -212,8 +213,8 @@ struct InterfaceParser {
     return true
   }
 
-  /// White space and comments, which end with their line. Keeps the comment that stands right
-  /// above what comes next.
+  /// Skips white space and comments, which end with their line. Keeps the comment directly above
+  /// the next word.
   private mutating func skipSpace() {
     let start = offset
     var lines: Description.Comment = []
@@ -221,7 +222,7 @@ struct InterfaceParser {
     while let byte = peek() {
       if byte == UInt8(ascii: "#") {
         let line = commentLine()
-        // What follows other words on its line belongs to them.
+        // A comment after other words on its line belongs to those words.
         if newlines > 0 || start == 0 { lines.append(line) }
         newlines = 0
       } else if byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
@@ -237,7 +238,7 @@ struct InterfaceParser {
     commentEnd = offset
   }
 
-  /// The text of the comment at `offset`, which ends with its line.
+  /// Returns the text of the comment at `offset`, which ends with its line.
   private mutating func commentLine() -> String {
     offset += 1
     if peek() == 0x20 { offset += 1 }
@@ -246,7 +247,7 @@ struct InterfaceParser {
     return String(decoding: bytes[start..<offset], as: UTF8.self)
   }
 
-  /// The comment above the next word.
+  /// Returns the comment above the next word.
   private mutating func comment() -> Description.Comment {
     skipSpace()
     return commentEnd == offset ? commentLines : []

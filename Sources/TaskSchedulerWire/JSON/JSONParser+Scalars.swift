@@ -1,16 +1,16 @@
-/// Strings and numbers.
+/// Parses strings and numbers.
 extension JSONParser {
   // MARK: - Strings
 
-  /// The string whose opening quote is at `offset`.
+  /// Parses the string whose opening quote is at `offset`.
   mutating func string() throws(JSONError) -> String {
     let contents = try plainContents()
     if let contents { return try text(contents) }
     return try escapedString()
   }
 
-  /// The bytes between the quotes where no escape is among them, with `offset` moved behind the
-  /// closing quote; nil with `offset` unmoved where there is an escape.
+  /// Returns the bytes between the quotes, and moves `offset` behind the closing quote. If the
+  /// string contains an escape, returns nil and does not move `offset`.
   mutating func plainContents() throws(JSONError) -> Range<Int>? {
     let start = offset + 1
     var index = start
@@ -30,18 +30,19 @@ extension JSONParser {
     throw JSONError(offset: index, problem: "the text ends within a string")
   }
 
-  /// The bytes as text, if they are valid UTF-8.
+  /// Returns the bytes as text, if they are valid UTF-8.
   private func text(_ range: Range<Int>) throws(JSONError) -> String {
     if range.isEmpty { return "" }
     let slice = UnsafeBufferPointer(rebasing: bytes[range])
-    // Most text is ASCII. `String(validating:as:)` looks up its generic types for each string.
+    // Most text is ASCII. `String(validating:as:)` would look up its generic types for each string.
     if isASCII(slice) { return String(decoding: slice, as: UTF8.self) }
     if let string = String(validating: slice, as: UTF8.self) { return string }
     throw JSONError(
       offset: range.lowerBound + invalidOffset(slice), problem: "the string is not valid UTF-8")
   }
 
-  /// Returns whether all bytes are ASCII. Without an early exit, the compiler tests many at once.
+  /// Returns whether all bytes are ASCII. Without an early exit, the compiled code compares many
+  /// bytes at once.
   private func isASCII(_ slice: UnsafeBufferPointer<UInt8>) -> Bool {
     var all: UInt8 = 0
     for byte in slice { all |= byte }
@@ -84,7 +85,7 @@ extension JSONParser {
     throw error("the text ends within a string")
   }
 
-  /// The escape whose first byte behind the backslash is at `offset`.
+  /// Parses the escape whose first byte after the backslash is at `offset`.
   private mutating func escape() throws(JSONError) -> Unicode.Scalar {
     let start = offset - 1
     guard let byte = peek() else { throw error("the text ends within an escape") }
@@ -127,8 +128,8 @@ extension JSONParser {
 
   // MARK: - Numbers
 
-  /// The number that starts at `offset`: an integer where it has neither fraction nor exponent and
-  /// fits 64 bits, else a float.
+  /// Parses the number at `offset`. It is an integer if it has no fraction and no exponent and fits
+  /// into 64 bits; otherwise a float.
   mutating func number() throws(JSONError) -> JSONValue {
     let start = offset
     let isNegative = skip(UInt8(ascii: "-"))
@@ -136,7 +137,7 @@ extension JSONParser {
     var value: Int64 = 0
     var fits = true
     while let byte = peek(), byte >= 0x30, byte <= 0x39 {
-      // Counted downwards, for the range reaches one further there.
+      // The loop counts downwards, because the negative range is larger by one.
       let (product, overflow) = value.multipliedReportingOverflow(by: 10)
       let (sum, overflow2) = product.subtractingReportingOverflow(Int64(byte - 0x30))
       if overflow || overflow2 { fits = false }
@@ -153,11 +154,12 @@ extension JSONParser {
       if value != .min { return .integer(-value) }
     }
     let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
-    // Such as 1e999, which is JSON: an infinity, which no field of a message may be.
+    // A number such as 1e999 is valid JSON and becomes an infinity. No field of a message accepts
+    // an infinity.
     return .number(Double(text) ?? (isNegative ? -.infinity : .infinity))
   }
 
-  /// True if there was one of the two.
+  /// Skips a fraction and an exponent. Returns whether the number has either.
   private mutating func fractionAndExponent() throws(JSONError) -> Bool {
     var isFloat = false
     if skip(UInt8(ascii: ".")) {

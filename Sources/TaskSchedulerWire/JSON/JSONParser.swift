@@ -1,20 +1,22 @@
-/// A strict reader of JSON (RFC 8259) over bytes that stay where they are.
+/// A strict parser of JSON (RFC 8259). The bytes must not move while it parses.
 ///
-/// Stricter than most: a name may appear once only in an object, nesting ends at `depthMax`, text
-/// must be valid UTF-8 without lone surrogates, and nothing but white space may follow the value.
+/// It is stricter than most parsers. A name may appear only once in an object, nesting ends at
+/// `depthMax`, and text must be valid UTF-8 without lone surrogates. Only white space may follow
+/// the value.
 public struct JSONParser {
-  /// Objects and arrays within each other. The interfaces need 6; a parser that recurses must end.
+  /// The maximum depth of nested objects and arrays, which limits the recursion of the parser. The
+  /// interfaces need 6.
   public static let depthMax = 64
 
   let bytes: UnsafeBufferPointer<UInt8>
-  /// Offset of the next byte to read.
+  /// The offset of the next byte.
   var offset = 0
 
   init(_ bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes.bindMemory(to: UInt8.self)
   }
 
-  /// The one value that the text holds.
+  /// Parses a text that contains one value.
   public static func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
     var parser = JSONParser(text)
     parser.skipWhiteSpace()
@@ -23,14 +25,14 @@ public struct JSONParser {
     return value
   }
 
-  /// The one value that the text holds.
+  /// Parses a text that contains one value.
   public static func parse(_ text: [UInt8]) throws(JSONError) -> JSONValue {
     try text.withUnsafeBytesTyped { (bytes) throws(JSONError) in try parse(bytes) }
   }
 
   // MARK: - Structure
 
-  /// Reads the value that starts at `offset`; white space before it has been skipped.
+  /// Parses the value at `offset`. The caller has skipped white space before it.
   mutating func value(depth: Int) throws(JSONError) -> JSONValue {
     guard let byte = peek() else { throw error("a value was expected") }
     switch byte {
@@ -84,8 +86,8 @@ public struct JSONParser {
     }
   }
 
-  /// A walk while the object is small, a set from then on, so that a hostile object costs no
-  /// quadratic time.
+  /// Compares the names one by one while the object is small, and uses a set afterwards. A hostile
+  /// object thus costs no quadratic time.
   private func isDuplicate(
     _ name: String, of members: [JSONValue.Member], _ names: inout Set<String>
   ) -> Bool {
@@ -94,7 +96,7 @@ public struct JSONParser {
     return !names.insert(name).inserted
   }
 
-  /// Steps over the opening bracket at `offset` and the white space behind it.
+  /// Skips the opening bracket at `offset` and the white space after it.
   mutating func enter(depth: Int) throws(JSONError) {
     if depth >= Self.depthMax {
       throw error("objects and arrays are nested more than \(Self.depthMax) levels deep")
@@ -103,7 +105,7 @@ public struct JSONParser {
     skipWhiteSpace()
   }
 
-  /// A member's name and the colon, up to the start of the value.
+  /// Parses a member's name and the colon, and moves to the start of the value.
   private mutating func name() throws(JSONError) -> String {
     try expectName()
     let name = try string()
@@ -121,7 +123,8 @@ public struct JSONParser {
     skipWhiteSpace()
   }
 
-  /// Behind an element: true at the closing bracket, false behind a comma and its white space.
+  /// Skips the separator after an element. Returns true at the closing bracket, and false after a
+  /// comma and its white space.
   mutating func separatorOrEnd(_ closing: UInt8) throws(JSONError) -> Bool {
     if skip(UInt8(ascii: ",")) {
       skipWhiteSpace()
@@ -131,7 +134,7 @@ public struct JSONParser {
     throw error("a comma or '\(Character(Unicode.Scalar(closing)))' was expected")
   }
 
-  /// Only white space may be left.
+  /// Throws unless only white space remains.
   mutating func end() throws(JSONError) {
     skipWhiteSpace()
     if offset != bytes.count { throw error("unexpected text after the value") }
@@ -180,7 +183,7 @@ public struct JSONParser {
 }
 
 extension Array where Element == UInt8 {
-  /// `withUnsafeBytes` with a typed error.
+  /// Calls `withUnsafeBytes` with a closure that throws a typed error.
   func withUnsafeBytesTyped<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

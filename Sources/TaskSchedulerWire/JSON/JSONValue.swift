@@ -1,7 +1,7 @@
-/// A JSON value as it stands in a message.
+/// A JSON value of a message.
 ///
-/// Numbers keep the difference that Varlink makes between `int` and `float`: only a number without
-/// fraction and exponent that fits 64 bits is an `integer`; `1.0` is not.
+/// Numbers keep Varlink's distinction between `int` and `float`. A number is an `integer` only if
+/// it has no fraction and no exponent and fits into 64 bits; `1.0` is not an integer.
 public enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -9,10 +9,10 @@ public enum JSONValue: Hashable, Sendable {
   case number(Double)
   case string(String)
   case array([JSONValue])
-  /// The members in the order of the text. The parser lets no name appear twice.
+  /// The members in the order of the text. The parser refuses a name that appears twice.
   case object([Member])
 
-  /// One name and its value within an object.
+  /// A name and its value in an object.
   public struct Member: Hashable, Sendable {
     public var name: String
     public var value: JSONValue
@@ -23,7 +23,7 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// What the value is, in the words of error messages: "null", "a bool", "an int", …
+  /// The kind of the value in error messages: "null", "a bool", "an int", …
   public var kind: String {
     switch self {
     case .null: "null"
@@ -36,7 +36,8 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The member of that name; nil where there is none, or where this is not an object.
+  /// Returns the value of the member with a name; nil if there is none, or if this is not an
+  /// object.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.value(named: name)
@@ -44,7 +45,8 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension Array where Element == JSONValue.Member {
-  /// The value of the member of that name. Objects in messages are small: a walk beats a table.
+  /// Returns the value of the member with a name. Objects in messages are small, so a linear search
+  /// is faster than a table.
   @inlinable
   func value(named name: String) -> JSONValue? {
     for member in self where member.name == name {
@@ -78,11 +80,11 @@ extension JSONValue: CustomStringConvertible {
   }
 }
 
-/// Why a text is not the JSON that a message may hold, and where.
+/// The reason why a text is not valid JSON for a message, and the place.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Offset of the offending byte from the start of the text.
+  /// The offset of the wrong byte from the start of the text.
   public let offset: Int
-  /// What is wrong there, in one sentence without a full stop.
+  /// The problem at that place, as one sentence without a period.
   public let problem: String
 
   public init(offset: Int, problem: String) {

@@ -1,13 +1,13 @@
-/// Writes JSON text to the end of a buffer that the caller keeps and reuses.
+/// Appends JSON text to a buffer that the caller keeps and reuses.
 extension Array where Element == UInt8 {
-  /// Appends the value. An infinity is a number that no `Double` can hold, as it was read.
+  /// Appends the value. An infinity represents a number that no `Double` can represent.
   public mutating func append(json value: JSONValue) {
     switch value {
     case .null: append(literal: "null")
     case .bool(let bool): append(json: bool)
     case .integer(let integer): append(json: integer)
     case .number(let double) where double.isInfinite:
-      // As it was read: a number that no Double can hold.
+      // The parser has read a number that no `Double` can represent.
       append(contentsOf: (double < 0 ? "-1e999" : "1e999").utf8)
     case .number(let double): append(json: double)
     case .string(let string): append(json: string)
@@ -30,7 +30,7 @@ extension Array where Element == UInt8 {
     }
   }
 
-  /// Appends text that needs no escape.
+  /// Appends text that needs no escapes.
   @inline(__always)
   mutating func append(literal text: StaticString) {
     append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -61,7 +61,7 @@ extension Array where Element == UInt8 {
     assert(end >= 0)
   }
 
-  /// Appends the text in quotes, with escapes where JSON needs them.
+  /// Appends the text in quotes, and escapes the characters that JSON requires to be escaped.
   mutating func append(json string: String) {
     append(UInt8(ascii: "\""))
     var string = string

@@ -1,8 +1,8 @@
-/// An error that a method answers with: its name and its parameters.
+/// An error reply of a method: its name and its parameters.
 public protocol MethodFailure: Error {
-  /// The full name, as `org.varlink.service.InvalidParameter`.
+  /// The full name, such as `org.varlink.service.InvalidParameter`.
   var name: String { get }
-  /// An object that holds what the error's declaration names.
+  /// An object with the parameters that the declaration of the error names.
   var parameters: JSONValue { get }
   /// Appends the parameters to a message.
   func writeParameters(to message: inout [UInt8])
@@ -12,14 +12,14 @@ extension MethodFailure {
   public func writeParameters(to message: inout [UInt8]) { parameters.write(to: &message) }
 }
 
-/// The errors of one interface, each a case.
+/// The errors of one interface, one case for each.
 public protocol InterfaceFailure: MethodFailure, Hashable, Sendable, CustomStringConvertible {
-  /// The error of that name; nil if the interface has none such.
+  /// Creates the error with this name; nil if the interface has no such error.
   ///
-  /// Throws `ParameterError` where the parameters are not what the error's declaration says;
-  /// those that it does not know are ignored.
+  /// Throws `ParameterError` if the parameters do not match the declaration of the error. Unknown
+  /// parameters are ignored.
   init?(name: String, parameters: JSONValue) throws(ParameterError)
-  /// Appends the parameters to an object that has been opened.
+  /// Appends the parameters to an open object.
   func writeFields(to object: inout [UInt8])
 }
 
@@ -36,19 +36,19 @@ extension InterfaceFailure {
     return JSONValue(written: text)
   }
 
-  /// The name and the parameters, for people.
+  /// The name and the parameters, as text for users.
   public var description: String {
     guard case .object(let members) = parameters, !members.isEmpty else { return name }
     return "\(name) \(parameters)"
   }
 }
 
-/// A field of a message that is missing, unknown, of the wrong type or of no use.
+/// A field of a message that is missing, unknown, of the wrong type or not valid.
 public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The dotted path of the field from the parameters down: `tasks[0].name`. Empty where the
-  /// parameters as a whole are meant.
+  /// The path of the field within the parameters, with dots: `tasks[0].name`. Empty for the
+  /// parameters as a whole.
   public let parameter: String
-  /// What is wrong with it, in one sentence without a full stop. Varlink does not carry it.
+  /// The problem, as one sentence without a period. Varlink does not transmit it.
   public let problem: String
 
   public init(parameter: String, problem: String) {
@@ -64,7 +64,7 @@ public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible
     ParameterError(parameter: "", problem: "expected \(kind), not \(json.kind)")
   }
 
-  /// The same, of the field or the element that holds the value: `name` or `[0]`.
+  /// Returns the same error for the field or the element that contains the value: `name` or `[0]`.
   func within(_ place: String) -> ParameterError {
     let dot = parameter.isEmpty || parameter.hasPrefix("[") ? "" : "."
     return ParameterError(parameter: place + dot + parameter, problem: problem)

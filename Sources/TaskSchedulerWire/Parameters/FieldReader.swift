@@ -1,4 +1,4 @@
-/// Takes the fields of one object that was received one by one. null is the same as absent.
+/// Reads the fields of a received object one by one. A field with the value null counts as absent.
 public struct FieldReader {
   private let members: [JSONValue.Member]
   private let context: ReadingContext
@@ -9,18 +9,18 @@ public struct FieldReader {
     self.context = context
   }
 
-  /// The parameters of an error: fields that it does not know are ignored, as in all replies.
+  /// Reads the parameters of an error. Unknown fields are ignored, as in all replies.
   init(error parameters: JSONValue) throws(ParameterError) {
     try self.init(parameters, ReadingContext(unknownFields: .ignored, claims: nil))
   }
 
-  /// The value of a field that must be there.
+  /// Returns the value of a required field.
   func required<Value: WireValue>(_ name: String) throws(ParameterError) -> Value {
     if let value: Value = try optional(name) { return value }
     throw ParameterError(parameter: name, problem: "the field is missing")
   }
 
-  /// The value of a field; nil where it is null or absent.
+  /// Returns the value of a field; nil if it is null or absent.
   func optional<Value: WireValue>(_ name: String) throws(ParameterError) -> Value? {
     guard let json = members.value(named: name) else { return nil }
     if case .null = json { return nil }
@@ -31,7 +31,7 @@ public struct FieldReader {
     }
   }
 
-  /// Throws where there is a field of another name.
+  /// Throws if there is a field with another name.
   func refuseAllBut(_ names: [String]) throws(ParameterError) {
     for member in members where !names.contains(member.name) {
       throw ParameterError(parameter: member.name, problem: "there is no such field")

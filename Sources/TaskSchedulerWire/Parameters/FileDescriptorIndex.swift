@@ -1,9 +1,9 @@
-/// A file descriptor among the parameters: its index into those that came with the message.
+/// A descriptor in the parameters, as an index into the descriptors of the message.
 ///
-/// This is how systemd passes descriptors by Varlink: a field whose name ends in `FileDescriptor`
-/// is an int, and the descriptors ride beside the bytes. Reading refuses an index that is out of
-/// range or used twice and descriptors that no field claims. The receiver of the message takes
-/// those that were claimed by their index and closes the rest.
+/// systemd passes descriptors over Varlink in this way. A field with a name that ends in
+/// `FileDescriptor` is an int, and the descriptors accompany the bytes. Decoding refuses an index
+/// that is out of range or used twice, and a descriptor that no field claims. The receiver of the
+/// message takes the claimed descriptors by their index, and closes the others.
 public struct FileDescriptorIndex: WireValue {
   public let rawValue: Int
 
@@ -28,7 +28,7 @@ public struct FileDescriptorIndex: WireValue {
   public func write(to message: inout [UInt8]) { rawValue.write(to: &message) }
 }
 
-/// Which descriptors of one message its fields have claimed.
+/// The descriptors of one message that fields have claimed.
 final class FileDescriptorClaims {
   private var isClaimed: [Bool]
 
@@ -39,14 +39,16 @@ final class FileDescriptorClaims {
   var count: Int { isClaimed.count }
   var firstUnclaimed: Int? { isClaimed.firstIndex(of: false) }
 
-  /// False if there is no such descriptor, or it has been claimed before.
+  /// Claims a descriptor. Returns false if there is no such descriptor, or if another field has
+  /// claimed it.
   func claim(_ index: Int) -> Bool {
     guard isClaimed.indices.contains(index), !isClaimed[index] else { return false }
     isClaimed[index] = true
     return true
   }
 
-  /// Said of a descriptor that no field names. It has no field, so it gets a name of its own.
+  /// Returns the error about a descriptor that no field claims. No field has the error, so its name
+  /// is made up.
   static func unclaimedError(_ index: Int) -> ParameterError {
     ParameterError(
       parameter: "fileDescriptors[\(index)]",

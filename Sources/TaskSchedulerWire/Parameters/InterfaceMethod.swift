@@ -1,7 +1,7 @@
-/// A method of an interface, with the Swift types of what goes in and comes out.
+/// A method of an interface, with the Swift types of its input and output.
 public protocol InterfaceMethod: SendableMetatype {
   associatedtype Input: WireStructure
   associatedtype Output: WireStructure
-  /// The full name, as `org.taskschedd.Application.Register`.
+  /// The full name, such as `org.taskschedd.Application.Register`.
   static var name: String { get }
 }

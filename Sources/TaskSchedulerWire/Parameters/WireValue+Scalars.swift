@@ -1,6 +1,6 @@
 import Glibc
 
-// The types that fields have in every interface.
+// The types of fields that all interfaces use.
 
 extension Bool: WireValue {
   public init(reading json: JSONValue, _ context: ReadingContext) throws(ParameterError) {
@@ -21,7 +21,7 @@ extension Int: WireValue {
 }
 
 extension Double: WireValue {
-  /// An int is a float too: writers drop the fraction that is zero.
+  /// Decodes a float. An int is also accepted, because many programs omit a fraction of zero.
   public init(reading json: JSONValue, _ context: ReadingContext) throws(ParameterError) {
     switch json {
     case .number(let double):
@@ -74,7 +74,7 @@ extension Array: WireValue where Element: WireValue {
   }
 }
 
-/// A field that may hold any value is read and written as it stands.
+/// A field that may contain any value is decoded and encoded unchanged.
 extension JSONValue: WireValue {
   public init(reading json: JSONValue, _ context: ReadingContext) { self = json }
 

@@ -1,25 +1,25 @@
-/// A value that a field of a message can hold.
+/// A value of a field of a message.
 ///
-/// Reading is strict: a float is no int, a text with U+0000 is refused (it would end early where it
-/// becomes a path or a name), and every refusal names the field by its dotted path.
+/// Decoding is strict. A float is not an int. A text with U+0000 is refused, because a path or a
+/// name would end there. Each error names the field by its path.
 public protocol WireValue: Hashable, Sendable {
-  /// Reads the value. The error's path starts at the value itself.
+  /// Decodes the value. The error's path starts at the value itself.
   init(reading json: JSONValue, _ context: ReadingContext) throws(ParameterError)
-  /// Appends the value to a message, as JSON.
+  /// Appends the value to a message as JSON.
   func write(to message: inout [UInt8])
 }
 
-/// An enumeration of an interface: a string, which is one of its cases.
+/// An enumeration of an interface. In a message it is a string.
 public protocol WireEnumeration: WireValue, RawRepresentable, CaseIterable
 where RawValue == String {}
 
-/// A structure of an interface: an object.
+/// A structure of an interface. In a message it is an object.
 public protocol WireStructure: WireValue {
-  /// In the order of the interface.
+  /// The names of the fields, in the order of the interface.
   static var fieldNames: [String] { get }
-  /// Reads the fields one by one.
+  /// Decodes the fields one by one.
   init(_ fields: FieldReader) throws(ParameterError)
-  /// Appends the fields that are not nil to an object that has been opened.
+  /// Appends the fields that are not nil to an open object.
   func writeFields(to object: inout [UInt8])
 }
 
@@ -32,23 +32,24 @@ public struct NoFields: WireStructure {
   public func writeFields(to object: inout [UInt8]) {}
 }
 
-/// What the values of one message share while they are read.
+/// The properties of a message that its values need for decoding.
 public struct ReadingContext {
-  /// What becomes of fields that a structure does not know.
+  /// The decoder's action on fields that a structure does not know.
   enum UnknownFields {
-    /// In calls: a field that is mistyped, or that a newer peer relies on, is never overlooked.
+    /// Refuse the message. Calls use this, so that the daemon overlooks no mistyped field, and no
+    /// field that a newer client relies on.
     case refused
-    /// In replies: a program of today goes on when the daemon of tomorrow says more.
+    /// Ignore the field. Replies use this, so that a client continues to work with a newer daemon.
     case ignored
   }
 
   let unknownFields: UnknownFields
-  /// Nil where no descriptors came with the message.
+  /// The claims of the message's descriptors; nil if the message has none.
   let claims: FileDescriptorClaims?
 }
 
 extension WireValue {
-  /// Reads the parameters of a message that came with `fileDescriptorCount` descriptors.
+  /// Decodes the parameters of a message with `fileDescriptorCount` descriptors.
   init(
     parameters: JSONValue, fileDescriptorCount: Int = 0, unknownFields: ReadingContext.UnknownFields
   ) throws(ParameterError) {
@@ -62,14 +63,14 @@ extension WireValue {
 }
 
 extension JSONValue {
-  /// A value as it stands in a message.
+  /// Creates the JSON value of a typed value.
   public init(_ value: some WireValue) {
     var text: [UInt8] = []
     value.write(to: &text)
     self.init(written: text)
   }
 
-  /// Reads what was written here.
+  /// Parses text that this process has written.
   init(written text: [UInt8]) {
     do throws(JSONError) {
       self = try JSONParser.parse(text)
@@ -78,8 +79,8 @@ extension JSONValue {
     }
   }
 
-  /// The parameters of a reply as the method's output. Fields that the type does not know are
-  /// ignored: a newer daemon may say more.
+  /// Decodes the parameters of a reply as the output of a method. Ignores fields that the type does
+  /// not know, because a newer daemon may send them.
   public func decode<Value: WireValue>(_ type: Value.Type) throws(ParameterError) -> Value {
     try Value(parameters: self, unknownFields: .ignored)
   }
@@ -117,9 +118,9 @@ extension WireEnumeration {
 }
 
 extension [UInt8] {
-  /// Appends a field of the object that was opened last.
+  /// Appends a field to the innermost open object.
   ///
-  /// No value ends in an opening brace: the last byte tells whether this is the first field.
+  /// No value ends in an opening brace, so the last byte shows whether this is the first field.
   mutating func append<Value: WireValue>(field name: StaticString, _ value: Value) {
     if last != UInt8(ascii: "{") { append(UInt8(ascii: ",")) }
     append(UInt8(ascii: "\""))

@@ -4,12 +4,12 @@
 /// It handles one call at a time. While `isBusy`, the owner leaves further messages in the socket,
 /// so that the replies leave in the order of the calls.
 public struct ServerConnection {
-  /// What the owner must do after a message.
+  /// The action that the owner must take after a message.
   public enum Action: Sendable {
     /// Carry out the call, then call `reply` or `fail`, even if the call is oneway.
     case call(ReceivedCall)
-    /// Nothing: the connection has replied, if the call expects a reply. Close the descriptors that
-    /// came with the message.
+    /// The owner need not act. If the call expects a reply, the connection has sent it. Close the
+    /// descriptors that came with the message.
     case answered
     /// Close the connection after the appended bytes are sent.
     case close(ProtocolViolation)

@@ -28,7 +28,8 @@ public final class Service: Sendable {
     methods = Dictionary(grouping: names, by: \.utf8.count)
   }
 
-  /// Returns the error for a call of a method that the service does not have; nil if it has it.
+  /// Returns the error for a call of a method that the service does not have; nil if the service
+  /// has the method.
   func refusal(of method: String) -> StandardFailure? {
     if methods[method.utf8.count]?.contains(method) == true { return nil }
     guard let dot = method.lastIndex(of: ".") else { return .methodNotFound(method: method) }

@@ -7,9 +7,9 @@ struct BackgroundCommand: DaemonCommand {
     commandName: "background",
     abstract: "Send an application to the background.",
     discussion: """
-      The application keeps running only while something entitles it to run: a background task \
-      with time left, audio that plays, or location updates. Then the daemon suspends it: none of \
-      its processes executes an instruction until the daemon resumes it.
+      The application continues to run only while something entitles it to run, such as a \
+      background task with time left. Then the daemon suspends it: its processes execute no \
+      instruction until the daemon resumes it.
 
       Example: taskctl background org.example.mail
       """)

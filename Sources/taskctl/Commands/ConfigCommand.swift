@@ -5,7 +5,7 @@ import TaskSchedulerWire
 struct ConfigCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
-    abstract: "Show the effective settings and where each came from.",
+    abstract: "Show the effective settings and their sources.",
     discussion: """
       SOURCE is the file and line that sets the value, or 'default'.
 

@@ -7,8 +7,9 @@ struct ForegroundCommand: DaemonCommand {
     commandName: "foreground",
     abstract: "Bring an application to the foreground.",
     discussion: """
-      The application becomes the active one of its seat, and the daemon sends the previous one \
-      to the background. An application that is not running is launched if it has a manifest.
+      The application becomes the active one of its seat, and the daemon sends the previous one to \
+      the background. The daemon launches an application that is not running, if it has a \
+      manifest.
 
       Example: taskctl foreground org.example.mail
       """)

@@ -7,8 +7,8 @@ struct InactiveCommand: DaemonCommand {
     commandName: "inactive",
     abstract: "Make the active application inactive.",
     discussion: """
-      Use this for an application that is interrupted, or visible without the focus. It stays in \
-      the foreground; 'taskctl foreground' makes it active again.
+      Use this command for an interruption, or if the application is visible without the focus. \
+      The application stays in the foreground; 'taskctl foreground' makes it active again.
 
       Example: taskctl inactive org.example.mail
       """)

@@ -5,7 +5,7 @@ import TaskSchedulerWire
 struct KeepAlivesCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "keepalives",
-    abstract: "List the keep-alive handlers, and when each will run.",
+    abstract: "List the keep-alive handlers and their next calls.",
     discussion: """
       The daemon calls a handler at least once in each INTERVAL, by its DEADLINE at the latest. It \
       calls the handlers of all applications in common bursts, so that the device wakes as rarely \

@@ -5,11 +5,11 @@ import TaskSchedulerWire
 struct LaunchCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "launch",
-    abstract: "Launch an application as its manifest says.",
+    abstract: "Launch an application that has a manifest.",
     discussion: """
-      Returns when the program has been executed. The application becomes active, unless \
-      --background is given. Use 'taskctl foreground' for an application that may already be \
-      running.
+      The command returns when the system has executed the program. The application becomes \
+      active, unless you give --background. Use 'taskctl foreground' for an application that may \
+      already be running.
 
       Example: taskctl launch org.example.mail --background
       """,

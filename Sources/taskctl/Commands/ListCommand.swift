@@ -7,11 +7,11 @@ struct ListCommand: DaemonCommand {
     commandName: "list",
     abstract: "List running applications, the most recently active first.",
     discussion: """
-      Lists the applications that are running, being launched, or waiting to be launched again; \
-      with --all, also those that are not running. A pattern matches ids as the shell matches file \
-      names. SINCE is the time in the current state; REMAINING is the background time that is \
-      left. You see the applications that run as your user; an operator sees all. --json prints \
-      the same selection.
+      Lists the applications that run, that the daemon is launching, or that wait for a relaunch. \
+      With --all, it also lists applications that do not run. A pattern matches ids as the shell \
+      matches file names. SINCE is the time in the current state; REMAINING is the background time \
+      that is left. You see the applications that run as your user; an operator sees all. --json \
+      prints the same selection.
 
       Examples:
         taskctl list
@@ -23,7 +23,7 @@ struct ListCommand: DaemonCommand {
 
   @OptionGroup var options: ConnectionOptions
 
-  @Flag(help: "List applications that are not running, too.")
+  @Flag(help: "Also list applications that do not run.")
   var all = false
 
   @Option(

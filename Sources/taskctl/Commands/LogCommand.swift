@@ -11,9 +11,9 @@ struct LogCommand: ParsableCommand {
     abstract: "Show the log of the daemon, or of one application.",
     discussion: """
       If your user may read the system journal, this command executes journalctl with the matching \
-      options; the pager and the exit code are those of journalctl. Otherwise, and with --socket, \
-      it prints the newest records about your own applications that the daemon has kept since it \
-      started, and a note on standard error; --follow, --since and --explain need the journal.
+      options, so its pager and exit code apply. Otherwise, and with --socket, it prints the \
+      newest records about your own applications that the daemon has kept since it started. A note \
+      on standard error reports this. --follow, --since and --explain need the journal.
 
       Examples:
         taskctl log org.example.mail --since today
@@ -74,8 +74,7 @@ struct LogCommand: ParsableCommand {
     try run(journalctl)
   }
 
-  /// Returns a connection if the records are to come from the daemon; nil if journalctl is to be
-  /// tried.
+  /// Returns a connection if the daemon must supply the records; nil if journalctl can.
   private func daemon() throws -> Connection? {
     do {
       return try options.connect()

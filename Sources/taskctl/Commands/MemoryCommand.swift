@@ -7,13 +7,13 @@ struct MemoryCommand: DaemonCommand {
     commandName: "memory",
     abstract: "Show memory pressure, the memory of each application, and the termination order.",
     discussion: """
-      When processes stall on memory, the daemon warns every running application. If the pressure \
-      lasts, it terminates applications one at a time: suspended ones first, then those in the \
-      background, those with the most DIRTY memory first (private dirty and swapped, which the \
-      termination frees), at a tie the least recently active. It never terminates an application \
-      in the foreground. NEXT is the position in that order. A size with ~ is an estimate, for an \
-      application that could not be measured in time. With --json: the reply of GetMemory of \
-      org.taskschedd.Control.
+      When processes wait for memory, the daemon warns every running application. If the pressure \
+      lasts, it terminates applications one at a time: suspended applications first, then \
+      applications in the background, never the foreground. Of each group, the application with \
+      the most DIRTY memory goes first; at a tie, the least recently active. DIRTY is the private \
+      dirty and swapped memory, which the termination frees. NEXT is the position in that order. A \
+      size with ~ is an estimate, because the daemon could not measure the application in time. \
+      With --json: the reply of GetMemory of org.taskschedd.Control.
 
       Example: taskctl memory
       """)

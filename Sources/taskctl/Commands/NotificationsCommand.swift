@@ -8,7 +8,8 @@ struct NotificationsCommand: ParsableCommand {
     commandName: "notifications",
     abstract: "List, show, cancel and post local notifications.",
     discussion: """
-      You see and operate the notifications of applications that run as your user; an operator, all.
+      You see and operate the notifications of applications that run as your user; an operator \
+      sees and operates all.
 
       Examples:
         taskctl notifications
@@ -22,8 +23,9 @@ struct NotificationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "List notifications by the time at which they fire.",
       discussion: """
-        A scheduled notification waits for its time. A fired one could not be shown yet. A \
-        presented one is on the screen until the user dismisses or chooses it.
+        A scheduled notification waits for its time. A fired notification waits for a desktop that \
+        shows it. A presented notification is on the screen until the user dismisses or chooses \
+        it.
 
         Example: taskctl notifications list org.example.mail
         """)

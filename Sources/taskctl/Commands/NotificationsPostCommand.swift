@@ -9,10 +9,10 @@ extension NotificationsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Schedule a notification for an application, or present it now.",
       discussion: """
-        The daemon treats the notification as if the application had scheduled it. If the \
-        application is active when the notification fires, it receives it; otherwise the daemon \
-        shows it to the user, and choosing it activates the application. The notification has been \
-        stored when this command returns.
+        The daemon treats the notification as if the application had scheduled it. When the \
+        notification fires, an active application receives it. Otherwise the daemon shows it to \
+        the user; if the user chooses it, the daemon activates the application. When this command \
+        returns, the daemon has stored the notification.
 
         Examples:
           taskctl notifications post org.example.mail 'New mail' '3 messages' --badge 3
@@ -41,7 +41,7 @@ extension NotificationsCommand {
 
     @Option(
       help: ArgumentHelp(
-        "Data for the application, up to 4096 bytes; not shown.", valueName: "text"))
+        "Data for the application, up to 4096 bytes; the user does not see it.", valueName: "text"))
     var userData: String?
 
     @Option(

@@ -9,23 +9,24 @@ import TaskSchedulerWire
 struct ReleaseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "release",
-    abstract: "Resume processes and restore priorities that a dead daemon left behind.",
+    abstract: "Resume the processes that a dead daemon left suspended, and restore their "
+      + "priorities.",
     discussion: """
-      Reads the event log of a daemon that no longer runs, resumes every process and control group \
-      that it names as suspended, and restores the priorities that the daemon had lowered. The \
-      start time of each process is checked, so that a reused process id is not affected. While a \
-      daemon runs, this command changes nothing: that daemon manages what it has suspended.
+      Reads the event log of a daemon that no longer runs. Resumes every suspended process and \
+      control group that the event log names, and restores the priorities that the daemon lowered. \
+      The command compares the start time of each process, so that it never affects a process with \
+      a reused id. While a daemon runs, the command changes nothing, because that daemon manages \
+      the processes.
 
-      Of a damaged event log, the undamaged part is used. Independently of the event log, the \
-      command resumes every stopped process with that daemon's TASKSCHEDD_SOCKET and a \
-      TASKSCHEDD_INSTANCE in its environment, as programs launched by the daemon or by \
-      'taskctl run' have.
+      If the event log is damaged, the command uses the undamaged part. In any case, it resumes \
+      every stopped process with that daemon's TASKSCHEDD_SOCKET and a TASKSCHEDD_INSTANCE in its \
+      environment. Programs that the daemon or 'taskctl run' launched have both.
 
-      systemd runs this command when taskschedd.service stops for good. Run it by hand only if \
-      taskschedd died, is not restarted, and was not run by systemd.
+      systemd runs this command when taskschedd.service stops and does not start again. Run it by \
+      hand only if a taskschedd that systemd did not start has died.
 
-      Exit codes: 0 success, or nothing to release; 1 a process could not be resumed, a daemon \
-      runs, or --event-log does not name an event log.
+      Exit codes: 0 success, or nothing to release; 1 the command could not resume a process, a \
+      daemon runs, or --event-log does not name an event log.
 
       With --json: "resumed", "restoredPriorities" and "failures".
 
@@ -47,13 +48,13 @@ struct ReleaseCommand: ParsableCommand {
         + "$EXIT_STATUS)."))
   var unlessRestarted = false
 
-  /// What the command has released. Its JSON form is the output of `--json`.
+  /// The result of the command. Its JSON form is the output of `--json`.
   struct Report: Equatable {
     /// The processes and control groups that were resumed.
     var resumed: [String] = []
     /// The number of priorities that were restored.
     var restoredPriorities = 0
-    /// What could not be resumed or restored, with the reason.
+    /// The processes and priorities that could not be released, with the reasons.
     var failures: [String] = []
 
     fileprivate var json: JSONValue {
@@ -127,7 +128,7 @@ struct ReleaseCommand: ParsableCommand {
     /// Whether the command line names a file rather than a directory.
     var isFile = false
     /// The message for an outcome in which nothing had to be resumed.
-    var nothing = "nothing was left suspended"
+    var nothing = "there is nothing to resume"
   }
 
   private func eventLogs() throws -> EventLogs {
@@ -187,7 +188,8 @@ struct ReleaseCommand: ParsableCommand {
     .failed(name: "UnreadableEventLog", sentence: PrintableText.of(sentence))
   }
 
-  /// Resumes and restores what the event logs name. Returns nil if a daemon runs.
+  /// Resumes the processes and restores the priorities that the event logs name. Returns nil if a
+  /// daemon runs.
   private static func release(
     _ eventLogs: EventLogs, isUnit: Bool
   ) throws -> Report? {

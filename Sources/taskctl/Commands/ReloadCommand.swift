@@ -5,10 +5,10 @@ import TaskSchedulerWire
 struct ReloadCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload",
-    abstract: "Reload the configuration and the manifests.",
+    abstract: "Make the daemon read the settings and manifests again.",
     discussion: """
-      If any file contains an error, nothing changes, and the command prints each error with its \
-      file, line and key.
+      If a file has a mistake, the daemon changes nothing, and the command prints each mistake \
+      with its file, line and key.
 
       Example: taskctl reload && taskctl config --changed
       """)

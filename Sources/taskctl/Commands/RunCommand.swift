@@ -16,17 +16,18 @@ struct RunCommand: DaemonCommand {
       The terminal is the program's seat: another program that you run there sends this one to the \
       background. Without a terminal the program has a seat of its own and displaces no other.
 
-      The exit code is that of the program: 128 + N if signal N ended it, 127 if it is not found, \
-      126 if it cannot be executed. If taskschedd terminates the program, standard error says why. \
-      Ctrl-C and Ctrl-Z reach the program as usual; taskctl forwards SIGTERM and SIGHUP to it. If \
-      taskctl is killed, the program keeps running under management. If taskschedd refuses the \
-      program, it is not executed. The program starts with no signal ignored; to let it outlive \
-      your terminal, use 'taskctl run nohup PROGRAM'.
+      The exit code is the exit code of the program: 128 + N if signal N ended it, 127 if it does \
+      not exist, 126 if the system cannot execute it. If taskschedd terminates the program, \
+      taskctl prints the reason on standard error. Ctrl-C and Ctrl-Z reach the program as usual; \
+      taskctl forwards SIGTERM and SIGHUP to it. If something kills taskctl, the program continues \
+      to run under management. If taskschedd refuses the program, taskctl does not execute it. The \
+      program starts with no signal ignored; to let it outlive your terminal, use 'taskctl run \
+      nohup PROGRAM'.
 
       While the program is suspended, Ctrl-C and Ctrl-\\ terminate it (exit codes 130 and 131), as \
       does SIGTERM (143). Ctrl-Z returns to the shell, and the shell's 'fg' brings the application \
-      to the foreground. On a terminal, taskctl reports when and why the program is suspended, and \
-      when it is resumed.
+      to the foreground. On a terminal, taskctl reports when and why taskschedd suspends the \
+      program, and when taskschedd resumes it.
 
       The default id is run.NAME.pPID, from the program's name and taskctl's process id.
 
@@ -46,7 +47,7 @@ struct RunCommand: DaemonCommand {
   @Option(
     name: .customLong("mode"),
     help: ArgumentHelp(
-      "A background mode to declare: audio, location or voip. The option may be repeated.",
+      "A background mode to declare: audio, location or voip. Repeat the option for several modes.",
       valueName: "mode"),
     completion: .list(BackgroundMode.allCases.map(\.rawValue)), transform: BackgroundMode.init)
   var modes: [BackgroundMode] = []

@@ -10,8 +10,8 @@ struct SimulateCommand: ParsableCommand {
     abstract: "Run the scheduler without a daemon: on a scenario, on seeds, or on an event log.",
     discussion: """
       With a file, the scheduler runs through the scenario in virtual time, and the command prints \
-      the resulting timeline. The examples in /usr/share/doc/taskschedd/examples/scenarios explain \
-      the format in their first lines. '-' reads standard input.
+      the resulting timeline. /usr/share/doc/taskschedd/docs/scenarios.md describes the format. \
+      /usr/share/doc/taskschedd/examples/scenarios has examples. '-' reads standard input.
 
       With --seeds, each seed determines the actions of simulated applications and operators, and \
       failures of processes, messages and the daemon. Checkers compare the scheduler's behavior \
@@ -19,14 +19,14 @@ struct SimulateCommand: ParsableCommand {
       reproduce it.
 
       With --replay, the file is the event log of a daemon, or its directory; the default is \
-      'event-log' beside the socket. The timeline begins with the state in which the event log was \
-      started, and shows each event since and the scheduler's decisions. The command changes \
-      nothing and may be used while the daemon runs. A damaged event log is shown up to its last \
+      'event-log' beside the socket. The timeline begins with the state at the beginning of the \
+      event log, and shows each later event and the scheduler's decisions. The command changes \
+      nothing; you may use it while the daemon runs. It shows a damaged event log up to the last \
       intact record.
 
-      Exit codes: 0 no violation, and every canary was caught; 1 the file is invalid, damaged or \
-      unreadable; 2 invalid command line; 4 a violation; 5 a canary was not caught; 6 a seed gave \
-      different results in two processes; 7 the scheduler trapped.
+      Exit codes: 0 no violation, and a checker caught every canary; 1 the file is invalid, \
+      damaged or unreadable; 2 invalid command line; 4 a violation; 5 no checker caught a canary; \
+      6 a seed gave different results in two processes; 7 the scheduler trapped.
 
       Examples:
         taskctl simulate upload.scenario

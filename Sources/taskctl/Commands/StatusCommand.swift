@@ -7,11 +7,11 @@ struct StatusCommand: DaemonCommand {
     commandName: "status",
     abstract: "Show everything about an application, or a summary of the daemon.",
     discussion: """
-      Shows the state of the application and since when, what entitles it to run, the background \
-      time that is left, its tasks, what will wake it (keep-alive, managed sockets), the system \
-      changes held for it, its notifications and badge, how it last ended, and when it will be \
-      relaunched. With --json: the daemon's GetApplication, or ListApplications without an \
-      application.
+      Shows the state of the application, the time since the last change, and what entitles the \
+      application to run. Shows its background time, tasks, keep-alive handler, managed sockets, \
+      held system changes, notifications and badge. Shows how the application last ended, and when \
+      the daemon relaunches it. With --json: the reply of GetApplication, or of ListApplications \
+      without an application.
 
       Example: taskctl status org.example.mail
       """,

@@ -8,9 +8,10 @@ struct TaskCommand: DaemonCommand {
     abstract: "Run a command as one background task.",
     usage: "taskctl task [<options>] [--] <program> [<argument> ...]",
     discussion: """
-      The command starts in the background as an application of its own, with one background \
-      task that lasts until the command exits. If BackgroundTime is used up first, the daemon \
-      kills the command, and standard error says so. Otherwise this is the same as 'taskctl run'.
+      The command starts in the background as an application of its own, with one background task \
+      that lasts until the command exits. If BackgroundTime expires first, the daemon kills the \
+      command, and taskctl prints the reason on standard error. In all other respects, 'taskctl \
+      task' is the same as 'taskctl run'.
 
       The default id is task.NAME.pPID, from the program's name and taskctl's process id.
 
@@ -24,7 +25,7 @@ struct TaskCommand: DaemonCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The task's name for people; the default is the command line.", valueName: "name"))
+      "The task's name; the default is the command line.", valueName: "name"))
   var name: String?
 
   @Argument(

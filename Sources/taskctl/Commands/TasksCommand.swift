@@ -7,8 +7,8 @@ struct TasksCommand: DaemonCommand {
     commandName: "tasks",
     abstract: "List outstanding background tasks.",
     discussion: """
-      EXPIRED is 'yes' once the daemon has called the task's expiration handler. With --json: \
-      {"tasks": […]}, each with its application, owner and instance beside the task.
+      EXPIRED is 'yes' after the daemon has called the task's expiration handler. With --json: \
+      {"tasks": […]}, each with its application, owner and instance.
 
       Example: taskctl tasks
       """)

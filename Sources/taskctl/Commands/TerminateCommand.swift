@@ -8,10 +8,11 @@ struct TerminateCommand: DaemonCommand {
     commandName: "terminate",
     abstract: "Terminate an application.",
     discussion: """
-      The daemon sends willTerminate, or SIGTERM to a program without an event stream, and kills \
-      the application if it does not exit in time. The command waits for the exit and prints how \
-      the application ended. A suspended application is killed without notice. A pending relaunch \
-      is cancelled. For an application that is not running, the command prints its last end.
+      The daemon sends willTerminate, or SIGTERM to a program without an event stream. It kills \
+      the application if the application does not exit in time, and kills a suspended application \
+      without notice. The command waits for the exit and prints how the application ended. It \
+      cancels a pending relaunch. For an application that is not running, the command prints its \
+      last end.
 
       Example: taskctl terminate org.example.mail
       """,
@@ -43,7 +44,7 @@ struct TerminateCommand: DaemonCommand {
     if !options.json, let detail = output.end?.detail { try Output.write("  \(detail)\n") }
   }
 
-  /// Sends the call without waiting for its answer. A separate call finds out first whether the
+  /// Sends the call without waiting for its answer. A separate call first determines whether the
   /// application exists, so that a mistyped id is still refused.
   private func start(
     _ input: ControlInterface.Terminate.Input, on connection: Connection

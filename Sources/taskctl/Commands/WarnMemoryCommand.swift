@@ -7,9 +7,10 @@ struct WarnMemoryCommand: DaemonCommand {
     commandName: "warn-memory",
     abstract: "Simulate a memory warning, for one application or for all.",
     discussion: """
-      Running applications receive a memory warning; none is terminated. A suspended application \
-      and one without an event stream cannot receive it. --dry-run sends no warning: it prints the \
-      applications that would be terminated, in order, if memory pressure began now and lasted.
+      Running applications receive a memory warning; the daemon terminates none of them. A \
+      suspended application, and an application without an event stream, cannot receive the \
+      warning. --dry-run sends no warning: it prints the order in which the daemon would terminate \
+      applications if memory ran short now.
 
       Examples:
         taskctl warn-memory org.example.mail
@@ -25,7 +26,7 @@ struct WarnMemoryCommand: DaemonCommand {
 
   @OptionGroup var ownerOption: OwnerOption
 
-  @Flag(help: "Print which applications would be terminated, and do nothing.")
+  @Flag(help: "Print the order of termination, and do nothing.")
   var dryRun = false
 
   func validate() throws {

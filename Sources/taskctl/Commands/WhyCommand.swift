@@ -5,13 +5,12 @@ import TaskSchedulerWire
 struct WhyCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "why",
-    abstract: "Explain why an application is in its state, and what comes next.",
+    abstract: "Explain why an application is in its state, and what happens next.",
     discussion: """
-      Explains in plain words what state the application is in and since when, what caused that \
-      state, what entitles the application to run or why nothing does any longer, what will wake \
-      it, how it ended, and which limit comes next with its consequence. The daemon recorded all \
-      of this when it happened. For earlier changes, see 'taskctl log APP'. With --json: the \
-      daemon's Explain.
+      Explains the state of the application in sentences: its cause, what entitles the application \
+      to run, or why nothing does. Explains also what resumes a suspended application, how an \
+      application ended, and which limit comes next. The daemon recorded these facts when they \
+      happened. For earlier changes, see 'taskctl log APP'. With --json: the reply of Explain.
 
       Example: taskctl why org.example.mail
       """)

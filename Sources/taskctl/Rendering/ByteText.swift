@@ -1,4 +1,4 @@
-/// Formats numbers of bytes for people.
+/// Formats numbers of bytes for users.
 enum ByteText {
   /// Returns `3.5 MiB`: at least two digits, in the largest unit that gives 1 or more.
   static func of(_ bytes: UInt64) -> String {

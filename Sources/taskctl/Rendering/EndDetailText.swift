@@ -16,10 +16,10 @@ enum EndDetailText {
     let began = TimeSpan.text(usec: end.chosenAtUSec - end.pressedSinceUSec)
     let found =
       end.choosingTimeUSec == 0
-      ? "It was chosen at once: the sizes had already been measured."
+      ? "The daemon chose it at once, because it had already measured the sizes."
       : "Measuring and choosing took \(TimeSpan.text(usec: end.choosingTimeUSec))."
     return [
-      "When it was chosen, \(context.clock.moment(ofBoot: end.chosenAtUSec)), "
+      "When the daemon chose it, \(context.clock.moment(ofBoot: end.chosenAtUSec)), "
         + "\(bytes(end.available)) of the machine's \(bytes(end.total)) were available "
         + "(\(percent)%); memory pressure had begun \(began) before.",
       order(end),
@@ -50,15 +50,15 @@ enum EndDetailText {
   private static func warned(_ end: ControlInterface.MemoryEnd) -> String {
     guard let warnedAt = end.warnedAtUSec else {
       return end.state == .suspended
-        ? "It was not warned: suspended applications are not woken, and are killed without notice."
-        : "It was not warned: it has no event stream."
+        ? "It received no warning: the daemon kills suspended applications without notice."
+        : "It received no warning, because it has no event stream."
     }
-    return "It was warned \(TimeSpan.text(usec: end.chosenAtUSec - warnedAt)) before."
+    return "It received a warning \(TimeSpan.text(usec: end.chosenAtUSec - warnedAt)) before."
   }
 
   private static func rule(_ rule: ControlInterface.BrokenRule) -> String? {
     if let path = rule.path {
-      return "It held a lock on \(PrintableText.of(path)) after all its processes were stopped."
+      return "It held a lock on \(PrintableText.of(path)) when the daemon suspended it."
     }
     if let used = rule.gpuUSec {
       return "It used GPUs for \(TimeSpan.text(usec: used)) in the background."
@@ -66,8 +66,8 @@ enum EndDetailText {
     guard let used = rule.cpuUSec, let window = rule.withinUSec else { return nil }
     let allowed =
       switch (rule.sharePercent, rule.throttled) {
-      case (let percent?, true): ", although throttled to \(percent) % of one CPU"
-      case (let percent?, _): ", more than \(percent) % of one CPU, after having been throttled"
+      case (let percent?, true): ", although the daemon throttled it to \(percent) % of one CPU"
+      case (let percent?, _): ", more than \(percent) % of one CPU, after an earlier throttling"
       case (nil, _): ""
       }
     return "It used \(TimeSpan.text(usec: used)) of CPU time within "

@@ -24,7 +24,7 @@ enum MemoryText {
       ? "the kernel reports none"
       : "the kernel reports the \(memory.heard.joined(separator: " and "))"
     return """
-      Memory:    \(available); applications may be terminated below \(memory.floorPercent)%
+      Memory:    \(available); the daemon may terminate applications below \(memory.floorPercent)%
       Pressure:  \(words(memory.phase)); \(last); \(PrintableText.of(heard))
 
       """
@@ -33,10 +33,10 @@ enum MemoryText {
   private static func words(_ phase: ControlInterface.MemoryPhase) -> String {
     switch phase {
     case .calm: "none"
-    case .warned: "applications have been warned"
-    case .measuring: "it lasts; measuring the applications"
-    case .ending: "it lasts; terminating an application"
-    case .reclaiming: "it lasts; reclaiming the memory of an application"
+    case .warned: "the daemon has warned applications"
+    case .measuring: "it lasts; the daemon measures the applications"
+    case .ending: "it lasts; the daemon terminates an application"
+    case .reclaiming: "it lasts; the daemon reclaims the memory of an application"
     }
   }
 
@@ -85,7 +85,7 @@ enum MemoryText {
     _ uses: [ControlInterface.MemoryUse], _ context: RenderingContext
   ) -> String {
     if uses.isEmpty {
-      return "No application would be terminated: none is suspended or in the background.\n"
+      return "The daemon would terminate no application: none is suspended or in the background.\n"
     }
     return uses.map { use in
       let how = use.state == .suspended ? "without notice" : "with willTerminate"

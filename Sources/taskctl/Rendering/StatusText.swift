@@ -23,7 +23,8 @@ enum StatusText {
     let modes = application.backgroundModes.map(PrintableText.of).joined(separator: ", ")
     lines.add("Modes", modes.isEmpty ? "none declared" : modes)
     if !application.multitasking {
-      lines.add("Opted out", "by its manifest: it is terminated when sent to the background")
+      lines.add("Opted out", "by its manifest: the daemon terminates it instead of sending it to "
+        + "the background")
     }
     lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no manifest")
     let position = application.switcherPosition
@@ -46,14 +47,14 @@ enum StatusText {
     return lines.text
   }
 
-  /// Returns when the next launch comes, and what it waits for.
+  /// Returns the time of the next launch, and the condition that it waits for.
   private static func words(
     _ next: ControlInterface.NextLaunch, _ context: RenderingContext
   ) -> String {
     let delay = TimeSpan.text(usec: next.delayUSec)
     let wait = context.clock.wait(untilBoot: next.atUSec)
     guard next.awaitsMemory else { return "\(wait), \(delay) after the last end" }
-    return "when memory pressure ends, because it was terminated for memory"
+    return "when memory pressure ends, because the daemon terminated it for memory"
       + (wait == "now" ? "" : "; not before \(delay) after the last end, \(wait)")
   }
 
@@ -80,13 +81,13 @@ enum StatusText {
     for (index, task) in instance.tasks.enumerated() {
       let name = task.name.map { " '\(PrintableText.of($0))'" } ?? ""
       let age = TimeSpan.text(usec: context.clock.ageUSec(ofBoot: task.beganAtUSec))
-      let expired = task.expired ? ", expired: its expiration handler was called" : ""
+      let expired = task.expired ? ", expired: the daemon called its expiration handler" : ""
       lines.add(index == 0 ? "Tasks" : "", "\(task.id)\(name), began \(age) ago\(expired)")
     }
     addWakeUps(of: instance, context, to: &lines)
   }
 
-  /// Adds what will resume the application, and what is held until then.
+  /// Adds the events that will resume the application, and the changes held until then.
   private static func addWakeUps(
     of instance: ControlInterface.Instance, _ context: RenderingContext, to lines: inout Lines
   ) {
@@ -103,7 +104,7 @@ enum StatusText {
       lines.add("Sockets", "\(instance.managedSockets) managed")
     }
     if instance.heldChanges > 0 {
-      lines.add("Changes", "\(instance.heldChanges) system changes held until it is resumed")
+      lines.add("Changes", "\(instance.heldChanges) system changes wait until it resumes")
     }
     if let resources = instance.resources { add(resources, to: &lines) }
   }
@@ -121,7 +122,8 @@ enum StatusText {
     }
     if !resources.descriptorsExamined {
       lines.add(
-        "Examined", "not all descriptors; locks and listening sockets may have been missed")
+        "Examined", "not all descriptors; it may hold locks or listen on sockets that the daemon "
+          + "does not know")
     }
   }
 

@@ -1,4 +1,4 @@
-/// A table for people, with columns as wide as their widest cell, two spaces apart.
+/// A table for users, with columns as wide as their widest cell, two spaces apart.
 struct Table {
   struct Column {
     var title: String

@@ -90,7 +90,7 @@ struct LocalTime {
   }
 }
 
-/// Formats durations for people.
+/// Formats durations for users.
 enum TimeSpan {
   /// Returns the two largest units: `9 min 54 s`, `3 h`, `2 d 4 h`; below a minute, `1.5 s`.
   static func text(usec: Int) -> String {

@@ -25,17 +25,19 @@ enum WhyText {
     let words =
       switch application.state {
       case .notRunning:
-        application.unmanagedPID == nil ? "is not running" : "is no longer managed"
-      case .inactive: "is inactive: in the foreground, and not active"
-      case .active: "is active: in the foreground"
-      case .background: "runs in the background"
-      case .suspended: "is suspended: none of its processes is running"
+        application.unmanagedPID == nil ? "has not run" : "has been unmanaged"
+      case .inactive: "has been inactive"
+      case .active: "has been active"
+      case .background: "has run in the background"
+      case .suspended: "has been suspended"
       }
-    let painted = context.painter.paint(words, Style(of: application.state))
+    let style = Style(of: application.state)
     if application.hasNeverRun {
-      return painted + (application.launchFailure == nil ? ", and has never run." : ".")
+      let words = application.launchFailure == nil ? "has never run" : "is not running"
+      return context.painter.paint(words, style) + "."
     }
-    return "\(painted), since \(context.clock.moment(ofBoot: application.stateSinceUSec))."
+    let since = context.clock.moment(ofBoot: application.stateSinceUSec)
+    return "\(context.painter.paint(words, style)) since \(since)."
   }
 
   private static func ended(
@@ -62,8 +64,8 @@ enum WhyText {
     var lines: [String] = []
     if let other = instance.displacedBy {
       lines.append(
-        "It was sent to the background because \(PrintableText.of(other)) was activated at seat"
-          + " \(PrintableText.of(application.seat)).")
+        "\(PrintableText.of(other)) became active at seat \(PrintableText.of(application.seat)), "
+          + "so the daemon sent it to the background.")
     }
     if let cause = explanation.cause.flatMap(CauseText.sentence),
       instance.displacedBy == nil || explanation.cause != "otherActivated" {
@@ -72,11 +74,11 @@ enum WhyText {
     switch application.state {
     case .background: lines += entitlements(instance, explanation, context)
     case .suspended: lines += sleep(instance, explanation, context)
-    case .active: lines.append("In the foreground it runs without a limit.")
+    case .active: lines.append("In the foreground it runs without a time limit.")
     case .inactive:
       if explanation.cause != "interruption", instance.ending == nil {
         lines.append(
-          "It becomes active when it acknowledges that it enters the foreground.")
+          "It becomes active when it acknowledges its callback.")
       }
       lines.append("In the foreground it runs without a limit.")
     case .notRunning: break
@@ -87,7 +89,8 @@ enum WhyText {
     }
     if let resources = instance.resources { lines += rules(resources) }
     if explanation.traced {
-      lines.append("A debugger traces it; no limit is enforced until the debugger detaches.")
+      lines.append(
+        "A debugger traces it. The daemon enforces no limit until the debugger detaches.")
     }
     return lines
   }
@@ -100,7 +103,7 @@ enum WhyText {
     let tasks = instance.tasks.map { task in
       let age = TimeSpan.text(usec: context.clock.ageUSec(ofBoot: task.beganAtUSec))
       return "It may run for \(taskWords(task.id, name: task.name)), which began \(age) ago"
-        + (task.expired ? "; its expiration handler was called." : ".")
+        + (task.expired ? "; the daemon has called its expiration handler." : ".")
     }
     let others = instance.entitlements.filter { $0 != .backgroundTask }
       .map { "It may run for \($0.words)." }
@@ -115,14 +118,16 @@ enum WhyText {
     _ instance: ControlInterface.Instance, _ explanation: ControlInterface.Explanation,
     _ context: RenderingContext
   ) -> [String] {
-    var wakers = ["being brought to the foreground"]
-    if instance.keepAlive != nil { wakers.append("its keep-alive handler") }
+    var wakers = ["the user or an operator brings it to the foreground"]
+    if instance.keepAlive != nil { wakers.append("its keep-alive handler is due") }
     if instance.managedSockets > 0 {
       let count = instance.managedSockets
-      wakers.append("data on its \(count == 1 ? "managed socket" : "\(count) managed sockets")")
+      wakers.append(
+        "data arrives on "
+          + (count == 1 ? "its managed socket" : "one of its \(count) managed sockets"))
     }
     var lines = ["Nothing entitled it to run any longer" + last(explanation, context)]
-    lines.append("It is resumed by \(wakers.joined(separator: ", by ")).")
+    lines.append("It resumes when \(wakers.joined(separator: ", or when ")).")
     if instance.heldChanges > 0 {
       lines.append("It will then receive \(instance.heldChanges) system changes.")
     }
@@ -138,12 +143,13 @@ enum WhyText {
     let words =
       switch last.kind {
       case .task:
-        "it ended its last \(last.task.map { taskWords($0, name: last.taskName) } ?? "task")"
+        "it ended its last task"
+          + (last.task.map { ", " + taskWords($0, name: last.taskName) + "," } ?? "")
       case .callback: "it acknowledged \(last.callback?.rawValue ?? "its last callback")"
       case .audio: "its audio stopped"
       case .location: "its location updates stopped"
-      case .event: "it finished handling the event that it was woken for"
-      case .eventTime: "its time for the event that it was woken for ended"
+      case .event: "it finished handling the event that woke it"
+      case .eventTime: "its time to handle the event that woke it ended"
       case .launchTime: "it did not open an event stream in time after its launch"
       }
     return ": \(words) \(age) ago."
@@ -154,18 +160,19 @@ enum WhyText {
     var lines: [String] = []
     if let percent = resources.throttledPercent {
       lines.append(
-        "It is throttled to \(percent) % of one CPU because it used too much in the background.")
+        "The daemon throttles it to \(percent) % of one CPU, because it used too much in the "
+          + "background.")
     }
     if !resources.listening.isEmpty {
       let addresses = StatusText.listening(resources)
       lines.append(
-        "It listened on \(addresses) when it was last suspended. It accepts no connection there"
-          + " until it is resumed.")
+        "It listened on \(addresses) at its last suspension. It accepts no connection there until "
+          + "it resumes.")
     }
     if !resources.descriptorsExamined {
       lines.append(
-        "It has more descriptors than the daemon examined at its last suspension; locks on shared "
-          + "files and listening sockets may have been missed.")
+        "At its last suspension, the daemon could not examine all of its descriptors. It may hold "
+          + "locks on shared files, or listen on sockets, that the daemon does not know.")
     }
     return lines
   }
@@ -176,7 +183,7 @@ enum WhyText {
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
   ) -> [String] {
     guard !explanation.limits.isEmpty else {
-      return ["Next: nothing happens without a further event."]
+      return ["Next: nothing is scheduled."]
     }
     return explanation.limits.enumerated().map { index, limit in
       let wait = context.clock.wait(untilBoot: limit.atUSec)
@@ -187,20 +194,21 @@ enum WhyText {
   private static func words(_ limit: ControlInterface.Limit) -> String {
     switch limit.kind {
     case .callback:
-      "it is killed unless it has acknowledged \(limit.callback?.rawValue ?? "a callback")"
-    case .expiration: "the expiration handlers of its background tasks are called"
+      "the daemon kills it unless it has acknowledged \(limit.callback?.rawValue ?? "a callback")"
+    case .expiration: "the daemon calls the expiration handlers of its background tasks"
     case .backgroundTime:
-      "its background time ends; it is killed if a background task is outstanding"
-    case .launch: "it is suspended unless it has opened its event stream"
-    case .event: "its time for the event ends; it is suspended if nothing else entitles it to run"
+      "its background time ends; the daemon kills it if a background task is outstanding"
+    case .launch: "the daemon suspends it unless it has opened its event stream"
+    case .event:
+      "its time for the event ends; the daemon suspends it unless something else entitles it to run"
     case .suspension: "the daemon tries again to stop its processes"
     case .kill: "the daemon sends SIGKILL unless it has exited"
     case .killRetry: "the daemon sends SIGKILL again to processes that it has not reached"
-    case .keepAlive: "its keep-alive handler is called"
+    case .keepAlive: "the daemon calls its keep-alive handler"
     case .relaunch: "the daemon relaunches it"
     case .relaunchAfterPressure:
-      "its relaunch is due but waits until memory pressure ends, because it was terminated for "
-        + "memory"
+      "its relaunch is due, but the daemon waits until memory pressure ends, because it "
+        + "terminated the application for memory"
     }
   }
 }
@@ -214,10 +222,10 @@ private enum CauseText {
     case "register": "It was started without taskschedd and opened its event stream."
     case "adopt": "It was already running when taskschedd began to manage it."
     case "activate": "The user or an operator brought it to the foreground."
-    case "interruption": "It was interrupted, or lost the focus while visible."
+    case "interruption": "It was interrupted, or lost the focus but stayed visible."
     case "sendAway": "The user or an operator sent it to the background."
     case "otherActivated": "Another application was brought to the foreground at its seat."
-    case "event": "It was woken for an event that it must handle."
+    case "event": "The daemon resumed it for an event that it must handle."
     case "suspensionLost":
       "Another program resumed its processes, or taskschedd could not stop them again after its "
         + "own restart."

@@ -15,7 +15,7 @@ extension ControlInterface.Entitlement {
 }
 
 extension ControlInterface.LaunchReason {
-  /// What started the instance, in words that follow "started".
+  /// The cause of the launch, in words that follow "started".
   var words: String {
     switch self {
     case .user: "by the user or without taskschedd"
@@ -54,9 +54,9 @@ extension ControlInterface.EndKind {
     case .terminatedByUser: "was terminated by the user"
     case .callbackTimeout: "was killed because it did not acknowledge a callback in time"
     case .backgroundTimeExpired:
-      "was killed because its background time was used up with a background task outstanding"
+      "was killed because a background task was outstanding when its background time expired"
     case .keepAliveTimeout:
-      "was killed because its keep-alive handler was not done in time"
+      "was killed because its keep-alive handler did not return in time"
     case .memoryPressure: "was terminated because the machine was short of memory"
     case .gpuInBackground: "was killed because it used the GPU in the background"
     case .sharedResourceHeld:

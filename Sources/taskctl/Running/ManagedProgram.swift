@@ -73,7 +73,7 @@ struct ManagedProgram {
       ("TASKSCHEDD_LAUNCH_REASON", ControlInterface.LaunchReason.operator.rawValue),
       ("TASKSCHEDD_SOCKET", ProgramPath.absolute(socket)),
     ])
-    // The program is the tail of this command line; its bytes are passed on unchanged.
+    // The program's arguments are the last words of this command line. Their bytes are not changed.
     return SpawnRequest(
       path: path, arguments: ProgramEnvironment.lastArguments(arguments.count),
       environment: environment)

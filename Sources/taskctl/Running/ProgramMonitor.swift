@@ -9,7 +9,7 @@ import TaskSchedulerWire
 /// another: after a key is typed, and for the end.
 struct ProgramMonitor {
   /// The time limit for an answer of the daemon. If the daemon hangs, taskctl returns the program's
-  /// exit code without it.
+  /// exit code without asking further.
   static let timeout: Duration = .seconds(2)
 
   let application: String

@@ -3,14 +3,14 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// Supervises the child as sudo(8) and time(1) do. Signals from the terminal reach the whole
-/// process group and are left to the program; SIGTERM and SIGHUP are forwarded.
+/// Supervises the child as sudo(8) and time(1) do. A signal from the terminal reaches the whole
+/// process group, so the program handles it. taskctl forwards SIGTERM and SIGHUP.
 ///
 /// A program that the daemon has suspended handles no signal. In its place, taskctl does: Ctrl-C
 /// and Ctrl-\ terminate the program, Ctrl-Z returns to the shell, and the shell's `fg` brings the
 /// application to the foreground.
 ///
-/// There are no handlers and no threads: the signals are blocked and read one at a time, and
+/// There are no handlers and no threads. taskctl blocks the signals and reads them one at a time;
 /// poll(2) waits for them and for the daemon's replies.
 struct Supervision: ~Copyable {
   /// The end of the child.
@@ -46,11 +46,12 @@ struct Supervision: ~Copyable {
 
   /// Waits until the child has ended, without reaping it.
   ///
-  /// When the terminal stops the child, this process stops too, so that the shell sees its job
-  /// stopped. A child stopped by SIGSTOP has been suspended by the daemon: the wait goes on.
+  /// When the terminal stops the child, this process stops too, so that the shell sees a stopped
+  /// job. If SIGSTOP stopped the child, the daemon has suspended it, and the wait continues.
   mutating func waitForEnd(of child: borrowing PIDFD) throws -> Outcome {
     while true {
-      // With `leave` the child stays waitable; a stop must be consumed by a second call.
+      // With `leave`, a child that ended can be waited for again. A second call must consume a
+      // stop.
       switch try child.wait([.nonblocking, .stopped, .leave]) {
       case .ended(let status):
         let code = endedBy.map { 128 + $0 } ?? status.shellCode

@@ -86,7 +86,7 @@ enum CommandFailure: Error, Hashable {
 }
 
 extension ControlInterface.Failure {
-  /// What was wrong, and what would be right, in one sentence.
+  /// A sentence that says what was wrong, and what would be right.
   var sentence: String {
     switch self {
     case .unknownApplication(let id, let nearest):
@@ -107,9 +107,9 @@ extension ControlInterface.Failure {
     case .notLaunchable(let id):
       "\(quoted(id)) is not running, and it has no manifest to launch it by"
     case .launchFailed(let id, let reason):
-      "\(quoted(id)) could not be launched: \(PrintableText.of(reason))"
+      "the daemon could not launch \(quoted(id)): \(PrintableText.of(reason))"
     case .invalidProcess(let pid, let reason):
-      "process \(pid) cannot be managed: \(PrintableText.of(reason))"
+      "the daemon cannot manage process \(pid): \(PrintableText.of(reason))"
     case .quotaExceeded(let quota, let limit):
       "the quota \(PrintableText.of(quota)) = \(limit) is exhausted; see 'taskctl config'"
     case .unknownNotification(let id?, let notification):
@@ -121,7 +121,7 @@ extension ControlInterface.Failure {
     case .invalidSystemChange(let parameter, let reason):
       "invalid change, \(PrintableText.of(parameter)): \(PrintableText.of(reason))"
     case .notStored(let reason):
-      "the change could not be stored: \(PrintableText.of(reason))"
+      "the daemon could not store the change: \(PrintableText.of(reason))"
     case .terminatedByOperator(let id):
       "an operator or the user terminated \(quoted(id)); launch it with 'taskctl launch'"
     case .stateNotSaved:
@@ -137,7 +137,7 @@ extension ControlInterface.Failure {
       id.map { "permission to operate \(quoted($0)) denied: it runs as another user" }
         ?? "permission denied: only an operator may do this"
     case .invalidConfiguration(let problems):
-      "the configuration is invalid; the previous one stays in force:"
+      "the configuration is invalid; the previous one stays effective:"
         + problems.map { "\n  \(PrintableText.of($0))" }.joined()
     }
   }
@@ -146,7 +146,7 @@ extension ControlInterface.Failure {
 }
 
 extension StandardFailure {
-  /// What was wrong, and what would be right, in one sentence.
+  /// A sentence that says what was wrong, and what would be right.
   fileprivate var sentence: String {
     switch self {
     case .interfaceNotFound(let name), .methodNotFound(let name), .methodNotImplemented(let name):

@@ -64,7 +64,7 @@ final class Inspection {
     guard problems.isEmpty else { throw PredictionMismatch(problems.joined(separator: "; ")) }
   }
 
-  // MARK: The daemon's words
+  // MARK: Comparison with the daemon's reports
 
   private func isLike(
     _ scheduler: Scheduler, _ shown: [ControlInterface.Application], from begin: Instant,

@@ -83,7 +83,7 @@ struct InstalledDocuments {
   }
 }
 
-/// Why the documents could not be installed.
+/// The reason why the documents could not be installed.
 struct InstallationFailure: Error, CustomStringConvertible {
   let text: String
   var description: String { text }

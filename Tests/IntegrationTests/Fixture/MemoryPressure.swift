@@ -33,7 +33,7 @@ final class RealPressure: Sendable {
 
   private static let olderMount = "/sys/fs/cgroup/memory"
 
-  /// Why this machine cannot create the pressure; nil if it can.
+  /// The reason why this machine cannot create the pressure; nil if it can.
   static let missing: String? = {
     if geteuid() != 0 { return "only root sets limits of memory" }
     if let missing = TestControlGroup.missing { return missing }

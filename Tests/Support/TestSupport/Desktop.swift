@@ -15,7 +15,7 @@ public final class SessionBus: Sendable {
     ["PATH=/usr/bin:/bin", SystemString("DBUS_SESSION_BUS_ADDRESS=\(address)"), "LANG=C.UTF-8"]
   }
 
-  /// Why this machine cannot run a bus; nil if it can.
+  /// The reason why this machine cannot run a bus; nil if it can.
   public static let missing = Desktop.firstMissing(["dbus-daemon", "dbus-send", "gdbus"])
 
   private static let configuration = """
@@ -100,7 +100,7 @@ public final class Desktop: Sendable {
   /// The bus name of notification services.
   public static let serviceName = "org.freedesktop.Notifications"
 
-  /// Why this machine cannot run a desktop; nil if it can.
+  /// The reason why this machine cannot run a desktop; nil if it can.
   public static let missing =
     SessionBus.missing ?? firstMissing(["Xvfb", "dunst", "dunstctl", "busctl"])
 

@@ -25,7 +25,7 @@ public final class Machine: Sendable {
   /// The program that boots a machine and removes it afterwards.
   public static let guardianPath = scripts + "/guardian"
 
-  /// Why this machine cannot run another inside; nil if it can.
+  /// The reason why this machine cannot run another one inside; nil if it can.
   public static let missing: String? = {
     if geteuid() != 0 { return "only root boots a systemd in namespaces" }
     if let missing = TestControlGroup.missing { return missing }

@@ -6,7 +6,7 @@ import LinuxSystem
 public final class NetworkNamespace {
   private let keeper: TestProcess
 
-  /// Why this machine cannot create a namespace; nil if it can.
+  /// The reason why this machine cannot create a namespace; nil if it can.
   public static let missing: String? = {
     guard geteuid() == 0 else { return "only root makes network namespaces" }
     for tool in ["unshare", "nsenter", "ip"]

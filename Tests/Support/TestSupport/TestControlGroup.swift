@@ -9,7 +9,7 @@ public final class TestControlGroup: Sendable {
 
   private static let made = Atomic<Int>(0)
 
-  /// Why this machine cannot create a cgroup; nil if it can.
+  /// The reason why this machine cannot create a control group; nil if it can.
   public static let missing: String? = {
     guard let proc = try? ProcFS(), let own = try? ControlGroup.own(in: proc) else {
       return "no cgroup v2 hierarchy is mounted here"

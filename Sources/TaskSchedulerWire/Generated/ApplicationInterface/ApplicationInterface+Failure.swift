@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// An error of `org.taskschedd.Application`: a case each, with its parameters.
+  /// An error of `org.taskschedd.Application`, with its parameters.
   public enum Failure: InterfaceFailure {
     /// The calling process belongs to no instance. Call Register first.
     case notRegistered
@@ -27,7 +27,7 @@ extension ApplicationInterface {
     case invalidState(application: String, state: State)
     /// The manifest does not declare this background mode.
     case modeNotDeclared(application: String, mode: String)
-    /// A quota is used up. `quota` names the setting, and `limit` is its value.
+    /// A quota is exhausted. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)
     /// The keep-alive interval is shorter than KeepAliveMinimum.
     case keepAliveTooShort(minimumUSec: Int)

@@ -12,9 +12,9 @@ extension ApplicationInterface {
     /// digits, -, _ and dots), or the absolute path of a sound file. At most 1024 bytes, without
     /// control characters.
     public var sound: String?
-    /// The application's badge from when the notification fires, at most 999999999; 0 removes it.
+    /// The application's badge after the notification has fired, at most 999999999; 0 removes it.
     public var badge: Int?
-    /// Not shown, but delivered with the notification. At most 4096 bytes.
+    /// Data that the user does not see, but the application receives. At most 4096 bytes.
     public var userData: String?
 
     public static let fieldNames = ["title", "body", "sound", "badge", "userData"]

@@ -38,7 +38,7 @@ extension ApplicationInterface {
     case user, `operator`, boot, relaunch, location, notification
   }
 
-  /// The kind of a system change. A custom change is posted by an operator and has a name.
+  /// The kind of a system change. An operator or a user posts a custom change, which has a name.
   public enum SystemChangeKind: String, WireEnumeration {
     case timeZone, clock, day, locale, network, powerSource, custom
   }

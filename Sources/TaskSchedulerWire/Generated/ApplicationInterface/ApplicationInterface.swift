@@ -29,7 +29,7 @@
 public enum ApplicationInterface {
   public static let name = "org.taskschedd.Application"
 
-  /// What the `.varlink` file declares; its text is what introspection serves.
+  /// The contents of the `.varlink` file. Introspection returns its text.
   public static let description = InterfaceDescription(
     embedded: PackageResources.org_taskschedd_Application_varlink)
 
@@ -427,9 +427,9 @@ extension ApplicationInterface {
   /// Schedules a local notification, or presents it now if `schedule` is null. The daemon stores
   /// the notification durably before it replies, and keeps it until it was shown or cancelled.
   ///
-  /// The error QuotaExceeded names the quota that is used up. MaxNotificationsPerApplication limits
-  /// the scheduled notifications of an application. MaxNotificationsPerUser limits the scheduled
-  /// and fired notifications of all applications of a user.
+  /// The error QuotaExceeded names the exhausted quota. MaxNotificationsPerApplication limits the
+  /// scheduled notifications of an application. MaxNotificationsPerUser limits the scheduled and
+  /// fired notifications of all applications of a user.
   public enum ScheduleNotification: InterfaceMethod {
     public static let name = "org.taskschedd.Application.ScheduleNotification"
 

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A change. `message` is a sentence for people; programs use the other fields.
+  /// A change. `message` is a sentence for users; programs use the other fields.
   public struct Change: WireStructure {
     public var kind: ChangeKind
     public var atUSec: Int

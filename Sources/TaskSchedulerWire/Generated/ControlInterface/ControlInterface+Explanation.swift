@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Why an application is in its state, and what happens next.
+  /// The reasons for the state of an application, and the next events.
   public struct Explanation: WireStructure {
     /// The cause of the last transition, as in Change; null if it has never run.
     public var cause: String?

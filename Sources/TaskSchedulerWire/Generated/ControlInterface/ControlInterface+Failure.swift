@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// An error of `org.taskschedd.Control`: a case each, with its parameters.
+  /// An error of `org.taskschedd.Control`, with its parameters.
   public enum Failure: InterfaceFailure {
     /// The daemon knows no application with this id, or none of this owner. `nearest` is the most
     /// similar id of the caller's or the named owner's applications.
@@ -25,7 +25,7 @@ extension ControlInterface {
     /// ancestor of the daemon or of the caller, or the daemon may not stop and terminate it.
     /// `reason` says which.
     case invalidProcess(pid: Int, reason: String)
-    /// A quota is used up. `quota` names the setting, and `limit` is its value.
+    /// A quota is exhausted. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)
     /// A field of the notification is invalid. `reason` says what is wrong and what would be right.
     case invalidNotification(parameter: String, reason: String)
@@ -36,8 +36,8 @@ extension ControlInterface {
     case unknownNotification(application: String?, notification: Int)
     /// The daemon could not store the change durably, and nothing has changed. `reason` says why.
     case notStored(reason: String)
-    /// An operator terminated the application. It is launched again only when the user or an
-    /// operator requests it.
+    /// An operator terminated the application. The daemon launches it again only when the user or
+    /// an operator requests it.
     case terminatedByOperator(application: String)
     /// The daemon could not write its event log because the runtime directory is full. Nothing has
     /// changed, and the caller may try again.

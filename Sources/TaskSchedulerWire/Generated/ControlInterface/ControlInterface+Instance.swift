@@ -12,7 +12,7 @@ extension ControlInterface {
     public var aware: Bool
     public var launchReason: LaunchReason
     public var startedAtUSec: Int
-    /// Why the daemon is terminating it; null if it is not.
+    /// The reason why the daemon is terminating it; null if it is not.
     public var ending: EndKind?
     /// True while the daemon stops its processes, until all have stopped.
     public var suspending: Bool

@@ -4,7 +4,7 @@ extension ControlInterface {
   /// The keep-alive handler of an instance.
   public struct KeepAlive: WireStructure {
     public var intervalUSec: Int
-    /// When the daemon last called it; null if it has not called it yet.
+    /// The time of the daemon's last call; null before the first call.
     public var lastRunUSec: Int?
     /// The latest time of the next call.
     public var deadlineUSec: Int

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Why the daemon chose to terminate an application under memory pressure. Sizes are in bytes.
+  /// The reason why the daemon terminated an application under memory pressure. Sizes are in bytes.
   public struct MemoryEnd: WireStructure {
     /// Its state at that time. The daemon terminates suspended applications before other
     /// applications in the background.
@@ -18,9 +18,9 @@ extension ControlInterface {
     public var available: Int
     /// The machine's memory.
     public var total: Int
-    /// When the memory pressure began, and the daemon warned the running applications.
+    /// The time at which the memory pressure began and the daemon warned the running applications.
     public var pressedSinceUSec: Int
-    /// When the daemon warned this application; null if it could not be warned.
+    /// The time at which the daemon warned this application; null if the daemon could not warn it.
     public var warnedAtUSec: Int?
     public var chosenAtUSec: Int
     /// The time that the daemon needed to choose the application; 0 if the choice was known before.

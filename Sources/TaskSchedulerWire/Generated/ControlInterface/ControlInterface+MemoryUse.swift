@@ -12,8 +12,8 @@ extension ControlInterface {
     public var total: Int
     /// True if the daemon could not read the exact numbers and estimated them from /proc/PID/statm.
     public var estimate: Bool
-    /// The position in the order of terminations. 1 is next; null, in the foreground, is never
-    /// terminated.
+    /// The position in the order of terminations, from 1; null in the foreground, where the daemon
+    /// never terminates an application because of memory.
     public var position: Int?
 
     public static let fieldNames = [

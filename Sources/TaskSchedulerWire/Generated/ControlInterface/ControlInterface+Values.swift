@@ -32,7 +32,7 @@ extension ControlInterface {
   /// See org.taskschedd.Application.CallbackKind.
   public typealias CallbackKind = ApplicationInterface.CallbackKind
 
-  /// What entitles an application to run in the background.
+  /// An entitlement of an application to run in the background.
   /// - `backgroundTask`: a background task, while background time is left
   /// - `callback`: a callback that it has not acknowledged yet
   /// - `audio`: it plays audio
@@ -57,7 +57,7 @@ extension ControlInterface {
     case task, callback, audio, location, event, eventTime, launchTime
   }
 
-  /// What the daemon does when a limit is reached.
+  /// The action of the daemon when a limit is reached.
   /// - `callback`: kills the application if it has not acknowledged the callback
   /// - `expiration`: calls the expiration handlers of the background tasks
   /// - `backgroundTime`: suspends the application, or kills it if it has a task outstanding

@@ -24,7 +24,7 @@
 public enum ControlInterface {
   public static let name = "org.taskschedd.Control"
 
-  /// What the `.varlink` file declares; its text is what introspection serves.
+  /// The contents of the `.varlink` file. Introspection returns its text.
   public static let description = InterfaceDescription(
     embedded: PackageResources.org_taskschedd_Control_varlink)
 
@@ -561,7 +561,7 @@ extension ControlInterface {
   /// `after`. `next` is the `after` of the next page, and null in the last page. A page has at most
   /// 256 notifications and at most 256 KiB of texts, or one notification.
   ///
-  /// An application may have notifications although the daemon knows it no longer.
+  /// An application may have notifications although the daemon no longer knows the application.
   public enum ListNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListNotifications"
 
@@ -771,9 +771,9 @@ extension ControlInterface {
 
     public struct Output: WireStructure {
       public var phase: MemoryPhase
-      /// When the daemon last detected memory pressure; null if never.
+      /// The time at which the daemon last detected memory pressure; null if never.
       public var pressedAtUSec: Int?
-      /// What the daemon monitors for memory pressure: machine, slice.
+      /// The scopes whose memory pressure the daemon monitors: machine, slice.
       public var heard: [String]
       /// The available memory, in bytes.
       public var available: Int
@@ -1014,7 +1014,7 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Reads the configuration and the manifests again. If they have a mistake, the previous ones
-  /// stay in force, and InvalidConfiguration lists each mistake.
+  /// stay effective, and InvalidConfiguration lists each mistake.
   public enum Reload: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Reload"
 

@@ -1,7 +1,7 @@
 // Generated from org.varlink.service.varlink by 'make interfaces'; not to be edited.
 
 extension ServiceInterface {
-  /// An error of `org.varlink.service`: a case each, with its parameters.
+  /// An error of `org.varlink.service`, with its parameters.
   public enum Failure: InterfaceFailure {
     /// The service has no interface of that name.
     case interfaceNotFound(interface: String)

@@ -4,7 +4,7 @@
 public enum ServiceInterface {
   public static let name = "org.varlink.service"
 
-  /// What the `.varlink` file declares; its text is what introspection serves.
+  /// The contents of the `.varlink` file. Introspection returns its text.
   public static let description = InterfaceDescription(
     embedded: PackageResources.org_varlink_service_varlink)
 
