@@ -5,11 +5,11 @@ public struct EnvironmentMarkers {
   /// The variable that names the daemon.
   public static let socketName = "TASKSCHEDD_SOCKET"
 
-  private let place: SocketPlace
+  private let place: SocketLocation
 
   /// - Parameter socket: the path of the daemon's socket.
   public init(socket: String) {
-    place = SocketPlace(socket)
+    place = SocketLocation(socket)
   }
 
   /// Returns the mark of a process. Returns nil if it has none, if it has the mark of another
@@ -18,13 +18,13 @@ public struct EnvironmentMarkers {
   public func marker(of pid: Int32, in proc: ProcFS) -> String? {
     let values = try? proc.environmentValues(pid, of: [Self.markerName, Self.socketName])
     guard let values, let marker = values[Self.markerName],
-      values[Self.socketName].map({ SocketPlace($0) == place }) ?? true
+      values[Self.socketName].map({ SocketLocation($0) == place }) ?? true
     else { return nil }
     return marker
   }
 
   /// A path, compared after resolving the links of its directory. The socket need not exist.
-  private struct SocketPlace: Equatable {
+  private struct SocketLocation: Equatable {
     let folder: String
     let name: Substring
 

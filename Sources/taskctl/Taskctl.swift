@@ -41,10 +41,10 @@ struct Taskctl: ParsableCommand {
     let arguments = Array(CommandLine.arguments.dropFirst())
     var asked: SocketPath?
     do {
-      if let word = command(in: arguments), let answer = ForeignVerbs.answer(to: word) {
+      if let word = command(in: arguments), let answer = VerbHints.answer(to: word) {
         throw ValidationError(answer)
       }
-      var command = try parseAsRoot(ProgramWords.terminated(arguments))
+      var command = try parseAsRoot(ProgramArguments.terminated(arguments))
       asked = (command as? any DaemonCommand)?.options.path
       try command.run()
       Glibc.exit(ExitStatusCode.done)

@@ -164,7 +164,7 @@ struct BackgroundRuleTests {
     world.forget()
     world.advance(by: .seconds(4000))
     #expect(samples(world) == 0)
-    #expect(world.scheduler.nextDeadline == nil, "nothing wakes an idle daemon")
+    #expect(world.scheduler.nextDeadline == nil, "no timer wakes an idle daemon")
   }
 
   @Test("A suspended application is not sampled, and the foreground is never throttled")

@@ -142,7 +142,7 @@ struct BackgroundTaskTests {
     for _ in 1...3 {
       world.forget()
       world.advance(by: .seconds(596))
-      #expect(world.expired(id) == [carried], "once in this stint")
+      #expect(world.expired(id) == [carried], "the handler is called once in each stint")
       #expect(world.status(id)?.tasks.first?.isExpired == true)
       world.ask { .operation(.activate($0, mail)) }
       world.acknowledgeAll(id)
@@ -206,7 +206,7 @@ struct BackgroundTaskTests {
     let replied = world.position(of: .reply(request, .began(TaskID(2), remaining: .seconds(3))))
     let warned = world.position(of: .expire(id, TaskID(2), remaining: .seconds(3)))
     #expect(replied != nil && warned != nil && replied! < warned!)
-    #expect(world.expired(id) == [TaskID(2)], "the first was warned before")
+    #expect(world.expired(id) == [TaskID(2)], "the handler of the first task was called before")
   }
 
   @Test("An application without an outstanding task is suspended at the limit")
@@ -319,7 +319,7 @@ struct BackgroundTaskTests {
     world.advance(by: .zero)
     #expect(world.expired(id) == [TaskID(1)])
     world.advance(by: .seconds(5) - nanosecond)
-    #expect(world.state(id) == .background, "who is warned late keeps the lead")
+    #expect(world.state(id) == .background, "a late expiration does not shorten the lead")
     world.advance(by: nanosecond)
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }

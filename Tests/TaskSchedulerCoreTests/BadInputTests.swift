@@ -174,7 +174,8 @@ struct BadInputTests {
     #expect(replies.contains(.refused(refusal)))
     #expect(world.status(id)?.callbacksPending == 5)
     #expect(
-      world.ask { .operation(.terminate($0, mail, byUser: false)) } == nil, "ended it can always be"
+      world.ask { .operation(.terminate($0, mail, byUser: false)) } == nil,
+      "a termination is always possible"
     )
     #expect(world.status(id)?.ending == .terminatedByOperator)
   }

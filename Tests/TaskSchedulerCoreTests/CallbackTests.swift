@@ -31,7 +31,7 @@ struct CallbackTests {
       let id = world.make(mail, .background)
       world.ask { .operation(.terminate($0, mail, byUser: false)) }
       return (world, id)
-    case .keepAlive: preconditionFailure("no lifecycle callback")
+    case .keepAlive: preconditionFailure("keepAlive is not a lifecycle callback")
     }
   }
 
@@ -47,7 +47,7 @@ struct CallbackTests {
     #expect(world.inFlight[id]?.kind == kind)
     world.forget()
     world.advance(by: .seconds(6) - nanosecond)
-    #expect(!world.effects.contains(.kill(id)), "never early")
+    #expect(!world.effects.contains(.kill(id)), "a limit is never early")
     world.advance(by: nanosecond)
     #expect(world.effects.contains(.kill(id)))
     // The operator's order stays the reason (§14).
@@ -175,7 +175,7 @@ struct CallbackTests {
     world.acknowledge(id)
     #expect(!world.effects.contains(.terminate(id, .terminate)))
     world.advance(by: .seconds(60))
-    #expect(!world.effects.contains(.kill(id)), "it was killed already")
+    #expect(!world.effects.contains(.kill(id)), "the application was killed before")
   }
 
   @Test("No further callback goes to a killed application")
@@ -299,7 +299,7 @@ struct DebuggerTests {
     world.tracerChecking = .never
     let id = world.register(mail)
     world.advance(by: .seconds(7))
-    #expect(world.effects.filter { $0 == .checkTracer(id) }.count == 1, "asked once")
+    #expect(world.effects.filter { $0 == .checkTracer(id) }.count == 1, "the daemon is asked once")
     #expect(world.state(id) == .inactive)
     world.feed(.process(.tracerChecked(id, isTraced: false)))
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
@@ -392,7 +392,7 @@ struct UnawareTests {
     world.advance(by: nanosecond)
     #expect(world.state(id) == .suspended)
     world.ask { .application(.openStream($0, id, named: mail.id)) }
-    #expect(world.state(id) == .background, "its call was on the way when it was stopped")
+    #expect(world.state(id) == .background, "the application sent the call before the stop")
     world.acknowledgeAll(id)
     #expect(world.delivered(id) == [.didFinishLaunching])
     #expect(world.state(id) == .suspended)

@@ -20,7 +20,8 @@ struct EndTests {
       world.feed(.process(.leaderExited(id, status)))
       #expect(world.ends(of: mail) == [reason])
       #expect(world.lastEnd(mail) == End(reason: reason, at: world.now))
-      #expect(world.effects.last == .release(id, killing: false), "what is left goes on")
+      #expect(
+        world.effects.last == .release(id, killing: false), "the remaining processes continue")
     }
   }
 
@@ -73,7 +74,7 @@ struct EndTests {
     #expect(world.scheduler.explanation(of: mail)?.end == .callback(.willTerminate))
     world.advance(by: .seconds(1000))
     world.feed(.scheduler(.started))
-    #expect(world.spawned.isEmpty, "it is not launched again, nor at the daemon's next start")
+    #expect(world.spawned.isEmpty, "neither now nor at the daemon's next start is it launched")
   }
 
   @Test(
@@ -139,7 +140,7 @@ struct EndTests {
         ])))
     let id = world.make(mail, .active)
     let other = world.register(music)
-    #expect(world.state(other).isForeground, "it does not wait")
+    #expect(world.state(other).isForeground, "the other application does not wait")
     world.acknowledgeAll(id)
     #expect(world.ends(of: mail) == [.optedOut])
   }

@@ -48,7 +48,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.entitlements.map(\.rawValue) == [activity.rawValue])
     world.advance(by: .seconds(3600))
-    #expect(world.state(id) == .background, "it outlasts the background time")
+    #expect(world.state(id) == .background, "the entitlement outlasts the background time")
     world.feed(.process(.activityEnded(id, activity)))
     #expect(world.state(id) == .suspended)
   }
@@ -121,7 +121,7 @@ struct EntitlementTests {
     world.end(id, TaskID(1))
     world.advance(by: .seconds(7200))
     #expect(world.state(id) == .background)
-    #expect(world.scheduler.explanation(of: mail)?.limits == [], "nothing is due any more")
+    #expect(world.scheduler.explanation(of: mail)?.limits == [], "no deadline is left")
     world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.state(id) == .suspended)
     #expect(world.ends(of: mail).isEmpty)

@@ -80,7 +80,8 @@ struct ExplanationTests {
     world.acknowledgeAll(id)
     #expect(explanation(world)?.lastEntitlement?.kind == .callback(.didEnterBackground))
     world.ask { .operation(.activate($0, mail)) }
-    #expect(explanation(world)?.lastEntitlement == nil, "the foreground needs none")
+    #expect(
+      explanation(world)?.lastEntitlement == nil, "a foreground application needs no entitlement")
   }
 
   @Test("The explanation names the event whose time ended without a task")
@@ -139,7 +140,7 @@ struct ExplanationTests {
     let since = world.now
     world.press()
     world.advance(by: .seconds(1))
-    let (choice, warnedAt) = try #require(memoryEnd(world), "it is being ended")
+    let (choice, warnedAt) = try #require(memoryEnd(world), "the application is terminating")
     #expect(choice.chosen.state == .background && choice.classCount == 2)
     #expect(choice.chosen.size.dirty == 30 << 20)
     #expect(choice.runnersUp.map(\.application) == [music])

@@ -21,7 +21,7 @@ extension KeepAlivePlanner {
 
   /// Runs the next burst at its time. Returns the instant and the called handlers.
   fileprivate mutating func next() -> (at: Instant, called: [UInt64]) {
-    guard let nextBurst else { preconditionFailure("there is no handler") }
+    guard let nextBurst else { preconditionFailure("no handler is set") }
     return (nextBurst, burst(at: nextBurst).map(\.number))
   }
 }

@@ -239,7 +239,7 @@ struct KeepAliveTests {
     #expect(world.delivered(id).isEmpty && world.ends(of: mail).isEmpty)
     world.traced = []
     world.advance(by: .seconds(30))
-    #expect(world.ends(of: mail).isEmpty, "the limit runs again from its start")
+    #expect(world.ends(of: mail).isEmpty, "the limit restarts")
     world.advance(by: .seconds(2))
     #expect(world.ends(of: mail) == [.keepAliveTimeout])
   }
@@ -289,7 +289,7 @@ struct KeepAliveTests {
     world.acknowledgeAll(id)
     world.forget()
     world.advance(by: .seconds(599))
-    #expect(!world.delivered(id).contains(.keepAlive), "the burst at 600 s is saved")
+    #expect(!world.delivered(id).contains(.keepAlive), "the wake-up replaces the burst at 600 s")
   }
 
   @Test("The scheduler does not use a wake-up that saves no burst")
@@ -332,8 +332,8 @@ struct KeepAliveTests {
     world.advance(by: .seconds(300))
     #expect(world.delivered(id) == [.keepAlive])
     try world.crash(awayFor: .seconds(40))
-    #expect(world.delivered(id) == [.keepAlive, .keepAlive], "it is told again")
-    #expect(world.ends(of: mail).isEmpty, "and has its time again")
+    #expect(world.delivered(id) == [.keepAlive, .keepAlive], "the daemon sends the callback again")
+    #expect(world.ends(of: mail).isEmpty, "the limit restarts")
   }
 
   @Test("A restarted daemon runs a burst that was due during its absence at once")

@@ -58,7 +58,9 @@ private struct KeepAliveWalk {
   /// Advances the time to `end`, and runs the planned bursts until then.
   mutating func advance(to end: Instant) throws {
     while let next = planner.nextBurst, next <= end {
-      #expect(next == promises.values.map(\.due).min(), "woken when the earliest is due")
+      #expect(
+        next == promises.values.map(\.due).min(),
+        "the device wakes when the earliest handler is due")
       now = max(now, next)
       try run { $0.burst(at: $1) }
       wakeUpCount += 1
@@ -87,7 +89,7 @@ private struct KeepAliveWalk {
     for (id, promise) in promises { #expect(planner[id]?.deadline == promise.deadline) }
     guard !ids.isEmpty, let shortest = promises.values.map(\.interval).min() else { return false }
     let next = now.advanced(by: shortest - .milliseconds(100))
-    #expect(planner.nextBurst == next, "the next burst is one interval away")
+    #expect(planner.nextBurst == next, "the next burst comes after the shortest interval")
     called.append(ids)
     return true
   }
@@ -172,12 +174,12 @@ struct KeepAliveWalkTests {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<100 { try walk.step(changes: true, wakesByItself: true) }
     var planner = walk.planner
-    var missing = Dictionary(
+    var pair = Dictionary(
       uniqueKeysWithValues: planner.all.map { ($0.0, walk.planner.plannedBurst(of: $0.0)) })
-    while !missing.isEmpty {
+    while !pair.isEmpty {
       let next = try #require(planner.nextBurst)
       for id in planner.burst(at: next) {
-        if let planned = missing.removeValue(forKey: id) { #expect(planned == next) }
+        if let planned = pair.removeValue(forKey: id) { #expect(planned == next) }
       }
     }
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-private let unheardOf = SocketID(99)
+private let unknownSocket = SocketID(99)
 
 @Suite("§7 Managed sockets")
 struct ManagedSocketTests {
@@ -10,8 +10,11 @@ struct ManagedSocketTests {
   func mode() {
     var world = World()
     let id = world.register(mail)
-    #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.modeNotDeclared(.voip)))
-    #expect(world.effects.contains(.socket(.release(id, unheardOf))), "it is not kept")
+    #expect(
+      world.ask { .socket(.manage($0, id, unknownSocket)) } == .refused(.modeNotDeclared(.voip)))
+    #expect(
+      world.effects.contains(.socket(.release(id, unknownSocket))),
+      "the daemon does not keep the socket")
   }
 
   @Test("The daemon holds a socket that the application has passed")
@@ -34,12 +37,12 @@ struct ManagedSocketTests {
     let id = world.makeVoIP(mail, .active)
     for _ in 0..<64 { _ = world.manage(id) }
     let quota = Refusal.quotaExceeded(name: "MaxSocketsPerApplication", limit: 64)
-    #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(quota))
+    #expect(world.ask { .socket(.manage($0, id, unknownSocket)) } == .refused(quota))
     world.ask { .operation(.terminate($0, mail, byUser: true)) }
-    #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.terminating))
+    #expect(world.ask { .socket(.manage($0, id, unknownSocket)) } == .refused(.terminating))
     world.feed(.process(.leaderExited(id, .exited(code: 0))))
     #expect(
-      world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.invalidState(.notRunning)))
+      world.ask { .socket(.manage($0, id, unknownSocket)) } == .refused(.invalidState(.notRunning)))
   }
 
   @Test("The daemon watches a socket only while the application is suspended")
@@ -78,7 +81,7 @@ struct ManagedSocketTests {
     world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.ask { .socket(.manage($0, id, SocketID(1))) } == .managed(SocketID(1)))
-    #expect(world.position(of: .socket(.watch(id))) == nil, "it is not suspended yet")
+    #expect(world.position(of: .socket(.watch(id))) == nil, "the suspension is not complete")
     world.feed(.process(.suspensionCompleted(id)))
     #expect(world.position(of: .socket(.watch(id))) != nil)
     world.forget()
@@ -129,7 +132,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .background)
     let notice = try #require(world.notices(id).first)
     guard case .socketsReady(_, let ready) = notice else {
-      Issue.record("told something else")
+      Issue.record("the application received another notice")
       return
     }
     #expect(ready == [SocketReadiness(socket, conditions)])
@@ -147,9 +150,9 @@ struct ManagedSocketTests {
     world.acknowledgeAll(id)
     world.forget()
     let ready = sockets.map { SocketReadiness($0, .data) }
-    world.feed(.socket(.ready(id, [SocketReadiness(unheardOf, .data)])))
+    world.feed(.socket(.ready(id, [SocketReadiness(unknownSocket, .data)])))
     #expect(world.state(id) == .suspended)
-    world.feed(.socket(.ready(id, ready + [SocketReadiness(unheardOf, .data)])))
+    world.feed(.socket(.ready(id, ready + [SocketReadiness(unknownSocket, .data)])))
     guard case .socketsReady(_, ready)? = world.notices(id).first else {
       Issue.record("\(world.notices(id))")
       return
@@ -167,7 +170,7 @@ struct ManagedSocketTests {
     world.forget()
     world.advance(by: nanosecond)
     #expect(world.state(id) == .suspended)
-    #expect(world.effects.contains(.socket(.watch(id))), "it is watched again")
+    #expect(world.effects.contains(.socket(.watch(id))), "the daemon watches the socket again")
   }
 
   @Test("The acknowledgement of the event suspends the application")
@@ -317,7 +320,7 @@ struct ManagedSocketTests {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
     world.forget()
-    world.feed(.socket(.closed(id, [socket, unheardOf])))
+    world.feed(.socket(.closed(id, [socket, unknownSocket])))
     #expect(world.state(id) == .suspended)
     #expect(world.effects.contains(.socket(.release(id, socket))))
     #expect(world.changes(of: mail) == [.socketReleased(socket)])

@@ -27,7 +27,7 @@ struct MeasuringAheadTests {
         zip(ids, sizes).map { MemorySize($0, dirty: $1, total: $1, isEstimate: isEstimate) }))
   }
 
-  private func askings(_ world: World) -> Int {
+  private func measurementCount(_ world: World) -> Int {
     world.effects.count { if case .memory(.measure) = $0 { true } else { false } }
   }
 
@@ -38,7 +38,7 @@ struct MeasuringAheadTests {
   }
 
   /// Returns the time from the warning until the scheduler measures.
-  private func untilLead(_ world: World) -> Duration {
+  private func timeUntilMeasurement(_ world: World) -> Duration {
     world.scheduler.policy.memoryWarningTime - lead
   }
 
@@ -49,8 +49,8 @@ struct MeasuringAheadTests {
       """)
   func exactly() {
     var (world, ids) = pressed([mail, music])
-    world.advance(by: untilLead(world) - nanosecond)
-    #expect(askings(world) == 0, "not long before")
+    world.advance(by: timeUntilMeasurement(world) - nanosecond)
+    #expect(measurementCount(world) == 0, "the measurement does not begin earlier")
     world.advance(by: nanosecond)
     #expect(world.position(of: .memory(.measure(ids))) != nil)
     #expect(world.scheduler.memoryStatus.phase == .warned)
@@ -59,7 +59,7 @@ struct MeasuringAheadTests {
     world.advance(by: lead - .milliseconds(20) - nanosecond)
     #expect(world.chosen.isEmpty, "no application is terminated earlier")
     world.advance(by: nanosecond)
-    #expect(world.chosen == [music] && askings(world) == 1)
+    #expect(world.chosen == [music] && measurementCount(world) == 1)
     #expect(choice(world, music)?.at == world.now)
     #expect(choice(world, music)?.choosingTime == .zero)
     #expect(choice(world, music)?.runnersUp.map(\.application) == [mail])
@@ -77,19 +77,19 @@ struct MeasuringAheadTests {
     world.advance(by: .milliseconds(10) - nanosecond)
     #expect(world.chosen.isEmpty)
     world.advance(by: nanosecond)
-    #expect(world.chosen == [mail] && askings(world) == 1)
+    #expect(world.chosen == [mail] && measurementCount(world) == 1)
   }
 
   @Test("The scheduler terminates no application if memory is available after the warning time")
   func backMeanwhile() {
     var (world, ids) = pressed([mail])
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [10]))
     world.available = 500
     world.advance(by: .seconds(100))
     #expect(world.chosen.isEmpty)
     #expect(world.scheduler.memoryStatus.phase == .calm)
-    #expect(world.scheduler.memory.measurement == nil, "of no use any more")
+    #expect(world.scheduler.memory.measurement == nil, "the sizes are discarded")
   }
 
   @Test("The scheduler discards sizes that arrive after the pressure")
@@ -106,12 +106,12 @@ struct MeasuringAheadTests {
   @Test("The scheduler chooses when the sizes arrive, if that is after the warning time")
   func late() {
     var (world, ids) = pressed([mail, music])
-    world.advance(by: untilLead(world) + lead)
-    #expect(world.chosen.isEmpty && askings(world) == 1)
+    world.advance(by: timeUntilMeasurement(world) + lead)
+    #expect(world.chosen.isEmpty && measurementCount(world) == 1)
     #expect(world.scheduler.memoryStatus.phase == .measuring)
     world.advance(by: .milliseconds(15))
     world.feed(sizes(ids, [30, 10]))
-    #expect(world.chosen == [mail] && askings(world) == 1)
+    #expect(world.chosen == [mail] && measurementCount(world) == 1)
     #expect(choice(world, mail)?.choosingTime == .milliseconds(15))
   }
 
@@ -122,7 +122,7 @@ struct MeasuringAheadTests {
     """)
   func foregroundMeanwhile() {
     var (world, ids) = pressed([mail, music])
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [30, 10]))
     world.ask { .operation(.activate($0, mail)) }
     world.advance(by: lead)
@@ -132,7 +132,7 @@ struct MeasuringAheadTests {
   @Test("The scheduler does not choose an application that ended after its measurement")
   func endedMeanwhile() {
     var (world, ids) = pressed([mail, music])
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [30, 10]))
     world.feed(.process(.leaderExited(ids[0], .signaled(9))))
     world.advance(by: lead)
@@ -143,7 +143,7 @@ struct MeasuringAheadTests {
   func suspendedMeanwhile() {
     var (world, ids) = pressed([mail])
     let late = world.make(music, .background)
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [10]))
     world.end(late, TaskID(1))
     #expect(world.state(late) == .suspended)
@@ -160,54 +160,55 @@ struct MeasuringAheadTests {
     """)
   func estimates() {
     var (world, ids) = pressed([mail, music])
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [30, 10], isEstimate: true))
     world.advance(by: lead)
-    #expect(world.chosen.isEmpty && askings(world) == 2)
+    #expect(world.chosen.isEmpty && measurementCount(world) == 2)
     world.feed(sizes(ids, [30, 10], isEstimate: true))
-    #expect(world.chosen == [mail], "but not for ever")
+    #expect(world.chosen == [mail], "a second estimate suffices")
   }
 
   @Test("The size of a suspended application is valid until the next trigger")
   func nextTrigger() {
     var (world, ids) = pressed([mail, music])
     world.available = 150
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [30, 10]))
     world.advance(by: .seconds(5))
     world.press()
-    #expect(world.chosen.isEmpty && askings(world) == 1, "near to the floor, and known already")
+    #expect(
+      world.chosen.isEmpty && measurementCount(world) == 1, "the sizes are known near the floor")
     world.available = 99
     world.press()
-    #expect(world.chosen == [mail] && askings(world) == 1)
+    #expect(world.chosen == [mail] && measurementCount(world) == 1)
   }
 
   @Test("The scheduler measures a running application at each trigger near the floor")
   func nextTriggerOfRunning() {
     var (world, ids) = pressed([mail, music], .background)
     world.available = 150
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [30, 10]))
     world.advance(by: .seconds(5))
     world.press()
-    #expect(askings(world) == 2)
+    #expect(measurementCount(world) == 2)
     world.feed(sizes(ids, [10, 30]))
     world.advance(by: .milliseconds(100))
     world.available = 99
     world.press()
-    #expect(world.chosen == [music] && askings(world) == 2)
+    #expect(world.chosen == [music] && measurementCount(world) == 2)
   }
 
   @Test("The scheduler does not choose by an old size of a running application")
   func old() {
     var (world, ids) = pressed([mail, music], .background)
     world.available = 500
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [30, 10]))
     world.advance(by: .seconds(5))
     world.available = 99
     world.press()
-    #expect(world.chosen.isEmpty && askings(world) == 2)
+    #expect(world.chosen.isEmpty && measurementCount(world) == 2)
     world.feed(sizes(ids, [10, 30]))
     #expect(world.chosen == [music])
   }
@@ -216,7 +217,7 @@ struct MeasuringAheadTests {
   func ranMeanwhile() {
     var (world, ids) = pressed([mail])
     world.available = 150
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.feed(sizes(ids, [30]))
     world.advance(by: .seconds(1))
     world.ask { .operation(.activate($0, mail)) }
@@ -226,7 +227,7 @@ struct MeasuringAheadTests {
     #expect(world.state(ids[0]) == .suspended)
     world.available = 99
     world.press()
-    #expect(world.chosen.isEmpty && askings(world) == 2)
+    #expect(world.chosen.isEmpty && measurementCount(world) == 2)
   }
 
   @Test("The scheduler measures no application far above the floor, however often a trigger fires")
@@ -239,16 +240,16 @@ struct MeasuringAheadTests {
       world.press()
       world.advance(by: .milliseconds(100))
     }
-    #expect(askings(world) == 1)
+    #expect(measurementCount(world) == 1)
   }
 
   @Test("Below half the floor, the choice waits for pending sizes, but not for the warning time")
   func critical() {
     var (world, ids) = pressed([mail])
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     world.available = 49
     world.press()
-    #expect(world.chosen.isEmpty && askings(world) == 1)
+    #expect(world.chosen.isEmpty && measurementCount(world) == 1)
     world.feed(sizes(ids, [30]))
     #expect(world.chosen == [mail])
   }
@@ -258,14 +259,14 @@ struct MeasuringAheadTests {
     arguments: [false, true])
   func restarted(_ hadCome: Bool) throws {
     var (world, ids) = pressed([mail, music])
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     if hadCome { world.feed(sizes(ids, [30, 10])) }
     world.forget()
     try world.crash(awayFor: .milliseconds(10))
     #expect(world.chosen.isEmpty && world.position(of: .memory(.measure(ids))) != nil)
     world.feed(sizes(ids, [10, 30]))
     world.advance(by: lead - .milliseconds(10) - nanosecond)
-    #expect(world.chosen.isEmpty, "the warning has its time all the same")
+    #expect(world.chosen.isEmpty, "the warning time does not change")
     world.advance(by: nanosecond)
     #expect(world.chosen == [music])
   }
@@ -273,7 +274,7 @@ struct MeasuringAheadTests {
   @Test("A daemon that restarts after the warning time measures, and chooses by the sizes")
   func restartedLater() throws {
     var (world, ids) = pressed([mail])
-    world.advance(by: untilLead(world))
+    world.advance(by: timeUntilMeasurement(world))
     try world.crash(awayFor: .seconds(2))
     #expect(world.chosen.isEmpty && world.scheduler.memoryStatus.phase == .measuring)
     world.feed(sizes(ids, [30]))
@@ -290,8 +291,8 @@ struct MeasuringAheadTests {
   @Test("The scheduler measures a new application if there was none before")
   func nobody() {
     var (world, _) = pressed([])
-    world.advance(by: untilLead(world))
-    #expect(askings(world) == 0)
+    world.advance(by: timeUntilMeasurement(world))
+    #expect(measurementCount(world) == 0)
     let id = world.make(mail, .suspended)
     world.advance(by: lead)
     #expect(world.position(of: .memory(.measure([id]))) != nil && world.chosen.isEmpty)

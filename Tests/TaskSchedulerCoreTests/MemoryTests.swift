@@ -7,7 +7,7 @@ struct MemoryTests {
   private let chat = key("org.example.chat")
 
   /// Reports pressure below the floor, and lets the warning time pass.
-  private func last(_ world: inout World) {
+  private func outlastWarning(_ world: inout World) {
     world.available = 80
     world.press()
     world.advance(by: world.scheduler.policy.memoryWarningTime)
@@ -39,7 +39,7 @@ struct MemoryTests {
     #expect(world.scheduler.memoryStatus.phase == .calm)
     #expect(world.scheduler.nextDeadline == nil)
     world.press()
-    #expect(warnings(world, id) == 2, "the next stretch has a warning of its own")
+    #expect(warnings(world, id) == 2, "a new episode of pressure has a warning")
   }
 
   @Test("A trigger terminates no application while MemAvailable is above the floor")
@@ -68,9 +68,9 @@ struct MemoryTests {
     world.press(.slice)
     world.advance(by: .milliseconds(999))
     world.press(.slice)
-    #expect(world.chosen.isEmpty, "it has not outlasted the warning")
+    #expect(world.chosen.isEmpty, "the pressure has not outlasted the warning")
     world.advance(by: .milliseconds(1))
-    #expect(world.chosen.isEmpty, "a look shows no shortage")
+    #expect(world.chosen.isEmpty, "the reading shows enough memory")
     world.press(.slice)
     #expect(world.chosen == [mail])
   }
@@ -83,7 +83,7 @@ struct MemoryTests {
     world.available = 49
     world.press()
     #expect(world.chosen == [mail])
-    #expect(warnings(world, active) == 1, "the warning comes first all the same")
+    #expect(warnings(world, active) == 1, "the warning comes first")
   }
 
   @Test("After an early termination, the other applications still have the warning time")
@@ -104,7 +104,7 @@ struct MemoryTests {
     world.advance(by: warningTime - nanosecond - since.duration(to: world.now))
     #expect(world.chosen == [mail])
     world.advance(by: nanosecond)
-    #expect(world.chosen == [mail, music], "it has lasted: a look shows it, without a trigger")
+    #expect(world.chosen == [mail, music], "the reading shows that the pressure lasts")
   }
 
   @Test("If pressure ends during the wait for an application, no other application is terminated")
@@ -112,7 +112,7 @@ struct MemoryTests {
     var world = World { $0.memoryQuietTime = .seconds(3) }
     for app in [mail, music] { _ = world.make(app, .suspended) }
     world.reclaiming = .never
-    last(&world)
+    outlastWarning(&world)
     #expect(world.chosen.count == 1)
     world.advance(by: world.scheduler.policy.terminateTimeout)
     #expect(world.scheduler.memoryStatus.phase == .calm)
@@ -131,7 +131,7 @@ struct MemoryTests {
     #expect(warnings(world, id) == 1)
     #expect(world.changes(of: mail).last == .memoryWarned(isSimulated: false))
     world.press()
-    #expect(warnings(world, id) == 1, "one for each stretch of pressure")
+    #expect(warnings(world, id) == 1, "each episode of pressure has one warning")
     #expect(world.chosen.isEmpty)
   }
 
@@ -194,16 +194,16 @@ struct MemoryTests {
     let ids = [mail, music, maps].map { world.make($0, .suspended) }
     for (id, size) in zip(ids, [30, 20, 10] as [UInt64]) { world.dirty[id] = size }
     world.reclaiming = .never
-    last(&world)
+    outlastWarning(&world)
     #expect(world.chosen == [mail])
     world.press()
-    #expect(world.chosen == [mail], "no second while the first is being seen to")
+    #expect(world.chosen == [mail], "the scheduler chooses no second application meanwhile")
     world.feed(.memory(.reclaimed(ids[0], world.reading)))
     #expect(world.chosen == [mail, music])
     world.available = 200
     world.feed(.memory(.reclaimed(ids[1], world.reading)))
     world.advance(by: .seconds(60))
-    #expect(world.chosen == [mail, music], "it has ended")
+    #expect(world.chosen == [mail, music], "the pressure has ended")
     #expect(world.state(ids[2]) == .suspended)
     #expect(world.lastEnd(mail)?.reason == .memoryPressure)
   }
@@ -216,7 +216,7 @@ struct MemoryTests {
     world.dirty[busy] = 500
     world.reclaiming = .never
     world.forget()
-    last(&world)
+    outlastWarning(&world)
     #expect(world.chosen == [mail])
     #expect(world.position(of: .kill(id)) != nil)
     #expect(world.delivered(id).isEmpty)
@@ -227,7 +227,7 @@ struct MemoryTests {
   func backgroundThen() {
     var world = World()
     let id = world.make(mail, .background)
-    last(&world)
+    outlastWarning(&world)
     #expect(world.chosen == [mail])
     #expect(world.delivered(id).last == .willTerminate)
     #expect(world.position(of: .kill(id)) == nil)
@@ -258,11 +258,12 @@ struct MemoryTests {
     var world = World()
     let ids = [mail, music, maps].map { world.make($0, .suspended) }
     for (id, size) in zip(ids, [10, 30, 20] as [UInt64]) { world.dirty[id] = size }
-    last(&world)
+    outlastWarning(&world)
     #expect(world.chosen == [music, maps, mail])
     guard case .memoryChosen(let choice)? = world.changes(of: music).first(where: {
       if case .memoryChosen = $0 { true } else { false }
-    }) else { return #expect(Bool(false), "no record says why") }
+      })
+    else { return #expect(Bool(false), "no record has the choice") }
     #expect(choice.runnersUp.map(\.application) == [maps, mail])
     #expect(choice.chosen.size.dirty == 30 << 20 && choice.classCount == 3)
   }
@@ -276,7 +277,7 @@ struct MemoryTests {
     _ = world.make(chat, .active)
     world.acknowledgeAll(InstanceID(1))
     #expect(world.state(InstanceID(1)) == .suspended)
-    last(&world)
+    outlastWarning(&world)
     #expect(world.chosen == [music, maps, mail])
   }
 
@@ -286,7 +287,7 @@ struct MemoryTests {
     let ids = [mail, music].map { world.make($0, .suspended) }
     world.reclaiming = .never
     world.forget()
-    last(&world)
+    outlastWarning(&world)
     let first = world.chosen.count
     #expect(first == 1)
     #expect(
@@ -303,7 +304,7 @@ struct MemoryTests {
     for app in [mail, music] { _ = world.make(app, .suspended) }
     world.reclaiming = .never
     world.killing = .never
-    last(&world)
+    outlastWarning(&world)
     world.advance(by: world.scheduler.policy.terminateTimeout)
     #expect(world.chosen.count == 2)
   }
@@ -313,7 +314,7 @@ struct MemoryTests {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
     world.dirty[ids[0]] = 9
-    last(&world)
+    outlastWarning(&world)
     for _ in 0..<5 {
       world.advance(by: .seconds(1))
       world.press()
@@ -330,7 +331,7 @@ struct MemoryTests {
     let ids = [mail, music].map { world.make($0, .background) }
     world.dirty[ids[0]] = 9
     world.traced = [ids[0]]
-    last(&world)
+    outlastWarning(&world)
     for _ in 0..<20 {
       world.advance(by: .seconds(1))
       world.press()
@@ -345,7 +346,7 @@ struct MemoryTests {
     let ids = [mail, music].map { world.make($0, .background) }
     world.dirty[ids[0]] = 9
     world.measuring = .never
-    last(&world)
+    outlastWarning(&world)
     let task = TaskID(1)
     world.end(ids[1], task)
     #expect(world.state(ids[1]) == .suspended)
@@ -361,7 +362,7 @@ struct MemoryTests {
     var world = World()
     let ids = [mail, music].map { world.make($0, .suspended) }
     world.measuring = .never
-    last(&world)
+    outlastWarning(&world)
     #expect(world.scheduler.memoryStatus.phase == .measuring)
     world.forget()
     try world.crash()
@@ -396,7 +397,7 @@ struct MemoryTests {
     }
     world.reclaiming = .never
     world.forget()
-    last(&world)
+    outlastWarning(&world)
     let largest = (0..<500).max { ($0 * 7919) % 500 < ($1 * 7919) % 500 }!
     #expect(world.chosen == [key("org.example.a\(largest)")])
   }

@@ -35,7 +35,7 @@ struct NotificationStoringTests {
     #expect(answers.first == .reply(request, .scheduled(id)))
     #expect(world.fired == [id])
     world.feed(.notification(.stored(TransactionID(1))))
-    #expect(world.fired == [id], "what is stored twice fires once")
+    #expect(world.fired == [id], "a repeated answer of the store has no effect")
   }
 
   @Test("The reply to a cancellation follows the store's answer")
@@ -88,7 +88,7 @@ struct NotificationStoringTests {
     #expect(world.scheduler.waitingNotifications.isEmpty)
     world.storing = .atOnce
     world.feed(.notification(.storeFailed(TransactionID(3), reason: "ENOSPC")))
-    #expect(world.fired == [once, repeating], "at once, as it was not cancelled")
+    #expect(world.fired == [once, repeating], "the notification was not cancelled, and is due")
   }
 
   @Test("Each of two cancellations of a notification has a reply")
@@ -100,7 +100,7 @@ struct NotificationStoringTests {
     let second = begin(&world) { .cancel($0, mail, id, stored: [id]) }.request
     let failure = world.feed(.notification(.storeFailed(TransactionID(2), reason: "ENOSPC")))
     #expect(replies(failure, to: first) == [.refused(.notStored(reason: "ENOSPC"))])
-    #expect(world.scheduler.nextDeadline == nil, "the second one may still be stored")
+    #expect(world.scheduler.nextDeadline == nil, "the second cancellation is outstanding")
     let answers = world.feed(.notification(.stored(TransactionID(3))))
     #expect(replies(answers, to: second) == [.cancelled([id])])
     world.advance(by: .seconds(200))
@@ -117,7 +117,7 @@ struct NotificationStoringTests {
     #expect(world.fired == [id])
     #expect(world.transactions.last == .fire(id, mail, at: at, to: nil))
     let next = Effect.notification(.findNext(id, after: at))
-    #expect(!world.effects.contains(next), "the next time is stored with this one")
+    #expect(!world.effects.contains(next), "the transaction contains the next time")
     #expect(world.feed(.notification(.stored(TransactionID(2)))).contains(next))
   }
 
@@ -151,7 +151,7 @@ struct NotificationStoringTests {
     for number in 3...7 { world.feed(.notification(.stored(TransactionID(UInt64(number))))) }
     let answers = requests.flatMap { replies(world.effects, to: $0) }
     #expect(answers == [.done, .cancelled([old]), .scheduled(NotificationID(3)), .done])
-    #expect(!world.fired.contains(fired), "it fired before the crash")
+    #expect(!world.fired.contains(fired), "the notification fired before the crash")
   }
 
   @Test("A stop of the scheduler does not lose the reply to an outstanding transaction")

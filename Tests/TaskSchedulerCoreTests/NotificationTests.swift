@@ -66,7 +66,7 @@ struct NotificationTests {
     #expect(world.fired.count == 1)
     world.feed(.notification(.nextFound(NotificationID(1), nil)))
     world.feed(.notification(.nextFound(NotificationID(1), WallTime(nanoseconds: 0))))
-    #expect(world.fired.count == 1, "an answer without a request")
+    #expect(world.fired.count == 1, "an answer without a request has no effect")
   }
 
   @Test("An application may have MaxNotificationsPerApplication = 128 scheduled notifications")
@@ -80,7 +80,7 @@ struct NotificationTests {
     let refusal = Refusal.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 128)
     #expect(world.ask { .notification(.schedule($0, mail, draft)) } == .refused(refusal))
     let other = world.schedule(music, in: .seconds(100))
-    #expect(other.number > 0, "others have their own")
+    #expect(other.number > 0, "other applications have their own quota")
     world.ask { .notification(.cancel($0, mail, first, stored: [])) }
     world.schedule(mail, in: .seconds(100))
     world.advance(by: .seconds(100))
@@ -108,7 +108,7 @@ struct NotificationTests {
         guard case .notification(.store(_, let transaction)) = $0 else { return false }
         return transaction == .schedule(NotificationID(4), music, later)
       },
-      "one that is being stored to be presented takes no place")
+      "an immediate notification that is being stored does not count")
   }
 
   @Test("§9 MaxNotificationsPerApplication does not count notifications that have fired")
@@ -174,7 +174,7 @@ struct NotificationTests {
     #expect(ask(mail) == .refused(refusal))
     #expect(ask(other) == .refused(refusal))
     world.feed(.notification(.storeFailed(TransactionID(1), reason: "ENOSPC")))
-    #expect(ask(mail) == nil, "the one that was not stored does not count")
+    #expect(ask(mail) == nil, "a notification that was not stored does not count")
   }
 
   @Test("The quotas count a repeating notification while the daemon computes its next time")
@@ -302,7 +302,7 @@ struct NotificationTests {
     #expect(world.spawned == [.notification])
     let instance = try #require(world.scheduler.status(of: mail, at: world.now)?.instance?.id)
     #expect(world.state(instance) == .active)
-    #expect(world.notices(instance).isEmpty, "it does not listen yet")
+    #expect(world.notices(instance).isEmpty, "the application has no event stream yet")
     world.ask { .application(.openStream($0, instance, named: mail.id)) }
     #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
   }
@@ -364,7 +364,7 @@ struct NotificationTests {
     world.advance(by: .seconds(60))
     #expect(world.fired == [past.id, later.id])
     let fresh = world.schedule(mail, in: .seconds(1))
-    #expect(fresh == NotificationID(8), "no id is given again")
+    #expect(fresh == NotificationID(8), "each id is used once")
   }
 
   @Test("After the wall clock is set, notifications fire by the new time")
@@ -376,7 +376,7 @@ struct NotificationTests {
     #expect(world.fired == [id])
     world.setClock(1_800_000_000)
     world.advance(by: .seconds(7199))
-    #expect(world.fired == [id], "and not again when it is set back")
+    #expect(world.fired == [id], "a clock that is set back fires no notification again")
     world.advance(by: .seconds(1))
     #expect(world.fired == [id, later])
   }

@@ -21,9 +21,11 @@ struct PrintableTextTests {
     ])
   func escapes(_ text: String, _ shown: String) {
     #expect(PrintableText.of(text) == shown)
-    #expect(PrintableText.of("a\(text)b") == "a\(shown)b", "also beside other characters")
+    #expect(
+      PrintableText.of("a\(text)b") == "a\(shown)b",
+      "the escape does not depend on other characters")
     #expect(PrintableText.quoted("a\(text)") == "\"a\(shown)\"")
-    #expect(PrintableText.of(PrintableText.of(text)) == shown, "twice is as once")
+    #expect(PrintableText.of(PrintableText.of(text)) == shown, "a second escape changes nothing")
   }
 
   @Test(

@@ -234,7 +234,7 @@ struct RandomWalk {
     let front = world.scheduler.statuses(at: world.now).filter {
       $0.state.isForeground && $0.instance?.ending == nil
     }
-    #expect(front.count <= 1, "one application is in front of a seat")
+    #expect(front.count <= 1, "at most one application is in the foreground of a seat")
   }
 
   /// Checks that every request has exactly one reply once the scheduler has stopped.
@@ -242,8 +242,8 @@ struct RandomWalk {
     var answers: [RequestID: Int] = [:]
     for case .reply(let request, _) in world.effects { answers[request, default: 0] += 1 }
     let unanswered = asked.filter { answers[$0] == nil }
-    #expect(unanswered.isEmpty, "a request without a reply")
-    #expect(answers.values.allSatisfy { $0 == 1 }, "a request with two replies")
+    #expect(unanswered.isEmpty, "every request has a reply")
+    #expect(answers.values.allSatisfy { $0 == 1 }, "no request has two replies")
   }
 
   /// Checks that no message goes to a suspended or ended application, and that each transition
@@ -276,7 +276,8 @@ struct RandomWalk {
         continue
       }
     }
-    #expect(states.values.allSatisfy { $0 == .notRunning }, "the scheduler let go of all")
+    #expect(
+      states.values.allSatisfy { $0 == .notRunning }, "the scheduler has released all instances")
   }
 }
 

@@ -27,7 +27,8 @@ struct RecoveryTests {
     try world.crash()
     #expect(world.effects.contains(.suspend(sleeper)))
     #expect(world.effects.contains(.resume(worker)))
-    #expect(!world.effects.contains(.resume(sleeper)), "it runs not one instruction")
+    #expect(
+      !world.effects.contains(.resume(sleeper)), "a suspended process executes no instruction")
     #expect(world.state(sleeper) == .suspended)
   }
 

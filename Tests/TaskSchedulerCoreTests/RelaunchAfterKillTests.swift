@@ -7,12 +7,12 @@ struct RelaunchAfterKillTests {
   /// An end that neither the application nor a person has chosen, and the actions that lead to it.
   struct DaemonEnd: CustomTestStringConvertible, Sendable {
     let reason: EndReason
-    let bringAbout: @Sendable (inout World) -> Void
+    let cause: @Sendable (inout World) -> Void
     var testDescription: String { reason.name }
 
-    init(_ reason: EndReason, _ bringAbout: @escaping @Sendable (inout World) -> Void) {
+    init(_ reason: EndReason, _ cause: @escaping @Sendable (inout World) -> Void) {
       self.reason = reason
-      self.bringAbout = bringAbout
+      self.cause = cause
     }
 
     /// Returns an end for the use of CPU or GPU in the background.
@@ -64,7 +64,7 @@ struct RelaunchAfterKillTests {
       $0.backgroundProcessorShare = 50
       $0.throttledProcessorShare = 10
     }
-    end.bringAbout(&world)
+    end.cause(&world)
     #expect(world.ends(of: mail).first == end.reason)
     world.advance(by: .seconds(1))
     #expect(world.spawned.first == .relaunch)

@@ -244,7 +244,7 @@ struct RelaunchTests {
     #expect(world.spawned.isEmpty)
     #expect(
       world.ask { .operation(.terminate($0, mail, byUser: byUser)) }
-        == .ended(last), "it neither runs nor waits")
+        == .ended(last), "the application neither runs nor waits for a relaunch")
     world.ask { .operation(.launch($0, mail, target: .background, reason: .operator)) }
     #expect(try crash(&world) == .seconds(1))
   }
@@ -308,7 +308,7 @@ struct RelaunchTests {
         .application(.openStream($0, id, named: mail.id))
       })
     else {
-      Issue.record("not registered")
+      Issue.record("the application could not register")
       return
     }
     #expect(registration.launchReason == .boot)

@@ -53,7 +53,9 @@ struct SeatTests {
     world.acknowledge(id)
     #expect(world.state(id) == .active)
     #expect(world.delivered(id) == [.didFinishLaunching, .didBecomeActive])
-    #expect(world.scheduler.explanation(of: mail)?.cause == .launch, "it is there by its launch")
+    #expect(
+      world.scheduler.explanation(of: mail)?.cause == .launch,
+      "the launch is the cause of the state")
   }
 
   @Test(
@@ -162,7 +164,7 @@ struct SeatTests {
     world.acknowledge(id)
     #expect(world.state(id) == .active)
     let third = world.register(maps)
-    #expect(world.state(id) == .background, "it has its seat again")
+    #expect(world.state(id) == .background, "the application is at its seat again")
     #expect(world.state(third) == .inactive)
   }
 
@@ -180,12 +182,13 @@ struct SeatTests {
     world.end(id, TaskID(1))
     world.acknowledgeAll(id)
     #expect(world.state(id) == .suspended)
-    #expect(world.status(id)?.displacedBy == music, "it is still why")
+    #expect(world.status(id)?.displacedBy == music, "the other application is still the cause")
     world.ask { .operation(.activate($0, mail)) }
     #expect(world.status(id)?.displacedBy == nil)
     #expect(world.status(other)?.displacedBy == mail)
     world.ask { .operation(.sendToBackground($0, mail)) }
-    #expect(world.status(id)?.displacedBy == nil, "an operator sent it away")
+    #expect(
+      world.status(id)?.displacedBy == nil, "an operator sent the application to the background")
   }
 
   @Test("A program displaces only programs at its own terminal")

@@ -14,7 +14,7 @@ struct SleepTests {
     world.sleep(for: .seconds(3600))
     #expect(world.ends(of: mail).isEmpty)
     world.advance(by: .seconds(6) - nanosecond)
-    #expect(world.ends(of: mail).isEmpty, "the limit runs anew from the wake")
+    #expect(world.ends(of: mail).isEmpty, "the limit restarts at the end of the sleep")
     world.acknowledgeAll(id)
     world.advance(by: .seconds(60))
     #expect(world.state(id) == .inactive)

@@ -30,7 +30,8 @@ struct StateTests {
     world.acknowledgeAll(second)
     #expect(world.state(second) == .active)
     #expect(world.delivered(second) == [.willEnterForeground, .didBecomeActive])
-    #expect(world.delivered(first) == [.willResignActive], "A is still silent")
+    #expect(
+      world.delivered(first) == [.willResignActive], "the first application has not acknowledged")
   }
 
   @Test("A foreground application that is being killed releases its seat at once")
@@ -44,7 +45,7 @@ struct StateTests {
     let second = world.register(music)
     world.acknowledgeAll(second)
     #expect(world.state(second) == .active)
-    #expect(world.delivered(first).isEmpty, "the dying is not sent away as well")
+    #expect(world.delivered(first).isEmpty, "a killed application receives no callback")
     world.feed(.process(.leaderExited(first, .signaled(9))))
     #expect(world.state(second) == .active)
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
@@ -82,10 +83,10 @@ struct StateTests {
     world.forget()
     world.feed(.process(.stillSuspended([other, asleep, asleep, InstanceID(99)])))
     #expect(world.state(asleep) == .suspended)
-    #expect(world.state(other) == .background, "all of it has not been seen to be stopped")
+    #expect(world.state(other) == .background, "the daemon has not seen all processes stopped")
     #expect(world.changes(of: mail).isEmpty)
     world.feed(.process(.suspensionFailed(asleep, reason: "stale")))
-    #expect(world.state(asleep) == .suspended, "its suspension is not under way any more")
+    #expect(world.state(asleep) == .suspended, "the suspension is complete")
   }
 
   @Test("A new task cancels a suspension in progress before the reply")
@@ -99,7 +100,7 @@ struct StateTests {
     world.begin(id)
     #expect(world.effects.contains(.resume(id)))
     world.feed(.process(.suspensionCompleted(id)))
-    #expect(world.state(id) == .background, "the report of a suspension taken back is stale")
+    #expect(world.state(id) == .background, "a report of a cancelled suspension has no effect")
   }
 
   @Test(
@@ -138,7 +139,7 @@ struct StateTests {
     world.advance(by: nanosecond)
     #expect(world.state(id) == .suspended)
     world.feed(.process(.suspensionLost(id, reason: "process 7 runs")))
-    #expect(world.state(id) == .suspended, "the last loss was 10 s ago")
+    #expect(world.state(id) == .suspended, "the previous loss was 10 s ago")
   }
 
   @Test("A report of a lost suspension has no effect if the application was resumed or killed")
@@ -184,7 +185,7 @@ struct StateTests {
       world.effects.firstIndex { if case .deliver = $0 { true } else { false } })
     #expect(resumed < told)
     #expect(world.effects.filter { $0 == .resume(id) }.count == 1)
-    #expect(world.status(id)?.leader == Leader(pid: 101, startTime: 707), "the same process")
+    #expect(world.status(id)?.leader == Leader(pid: 101, startTime: 707), "the process is the same")
   }
 
   @Test("The application switcher lists the applications in the order of their last activation")

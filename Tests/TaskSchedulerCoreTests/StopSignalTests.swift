@@ -44,12 +44,12 @@ struct StopSignalTests {
     world.advance(by: .seconds(7))
     #expect(world.effects.contains(.kill(id)))
     let end = try #require(world.lastEnd(mail))
-    #expect(end.reason == .terminatedByOperator, "§14: the operator's terminate is the reason")
+    #expect(end.reason == .terminatedByOperator, "§14: the order of the operator is the reason")
     #expect(end.forced == ForcedEnd(signal: interrupt, limit: .seconds(7)))
     let records = world.changes(of: mail).compactMap { change -> End? in
       if case .ended(let end) = change { end } else { nil }
     }
-    #expect(records == [end], "the log tells it, too")
+    #expect(records == [end], "the log has the detail, too")
   }
 
   @Test("The end of an application by its stop signal is not forced")

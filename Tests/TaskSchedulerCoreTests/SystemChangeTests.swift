@@ -65,7 +65,8 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([zone, later, clock])])
     world.forget()
     world.feed(.systemChanged(nil, day, for: nil))
-    #expect(world.notices(id) == [.systemChanges([day])], "what was told is not told again")
+    #expect(
+      world.notices(id) == [.systemChanges([day])], "the application receives no change twice")
   }
 
   @Test(
@@ -199,7 +200,7 @@ struct SystemChangeTests {
     let id = world.make(mail, .suspended)
     let refusal = Reply.refused(.quotaExceeded(name: "MaxCustomChanges", limit: 2))
     #expect(post("e") == .done && post("f") == .done && post("g") == refusal)
-    #expect(post("e") == .done, "a known name is no new one")
+    #expect(post("e") == .done, "a known name does not count")
     #expect(post("g", for: mail.owner) == .done)
     #expect(world.ask { .systemChanged($0, clock, for: nil) } == .done)
     world.ask { .operation(.activate($0, mail)) }

@@ -80,7 +80,7 @@ let table: [Row] = [
 ]
 
 extension World {
-  mutating func bringAbout(_ cause: Cause, _ app: ApplicationKey, _ id: InstanceID) {
+  mutating func perform(_ cause: Cause, _ app: ApplicationKey, _ id: InstanceID) {
     switch cause {
     case .launchedToForeground:
       ask { .operation(.launch($0, app, target: .foreground, reason: .operator)) }
@@ -114,14 +114,14 @@ struct TransitionTableTests {
     if row.to == .background, row.from.isForeground { world.begin(id) }
     world.forget()
 
-    world.bringAbout(row.cause, mail, id)
+    world.perform(row.cause, mail, id)
     if row.from == .notRunning, isAware {
-      #expect(world.delivered(id).isEmpty, "nothing is said before it listens")
+      #expect(world.delivered(id).isEmpty, "no callback comes before the event stream")
       world.ask { .application(.openStream($0, id, named: mail.id)) }
     }
     if row.to != .notRunning {
       let first = (isAware ? row.first : nil) ?? row.to
-      #expect(world.state(id) == first, "only becoming active waits, for the application itself")
+      #expect(world.state(id) == first, "only the active state waits for an acknowledgement")
     }
     if row.from == .notRunning { #expect(world.status(id)?.isAware == isAware) }
     while world.acknowledge(id) {}
@@ -220,15 +220,15 @@ enum Request: String, CaseIterable {
 }
 
 /// A pair of a state and a request without a row in the table.
-struct Missing: CustomTestStringConvertible {
+struct PairWithoutRow: CustomTestStringConvertible {
   let state: ApplicationState
   let request: Request
   var testDescription: String { "\(state) | \(request.rawValue)" }
 
-  private static let withoutRow: [Missing] = ApplicationState.allCases.flatMap { state in
+  private static let withoutRow: [PairWithoutRow] = ApplicationState.allCases.flatMap { state in
     Request.allCases.compactMap { request in
       let isRow = table.contains { $0.from == state && request.rows.contains($0.cause) }
-      return isRow ? nil : Missing(state: state, request: request)
+      return isRow ? nil : PairWithoutRow(state: state, request: request)
     }
   }
 
@@ -242,13 +242,13 @@ struct Missing: CustomTestStringConvertible {
 struct RefusedTransitionTests {
   @Test(
     "A request without a row in the table is refused with the present state",
-    arguments: Missing.refused, [true, false])
-  func refused(_ missing: Missing, isAware: Bool) {
+    arguments: PairWithoutRow.refused, [true, false])
+  func refused(_ pair: PairWithoutRow, isAware: Bool) {
     var world = World()
-    _ = world.make(mail, missing.state, isAware: isAware)
+    _ = world.make(mail, pair.state, isAware: isAware)
     let before = world.scheduler.statuses(at: world.now)
-    let reply = world.ask { missing.request.event($0, mail) }
-    let refusal = Refusal.invalidTransition(from: missing.state, cause: missing.request.cause)
+    let reply = world.ask { pair.request.event($0, mail) }
+    let refusal = Refusal.invalidTransition(from: pair.state, cause: pair.request.cause)
     #expect(reply == .refused(refusal))
     #expect(world.scheduler.statuses(at: world.now) == before)
     #expect(world.changes(of: mail).last == .refused(refusal))
@@ -257,16 +257,16 @@ struct RefusedTransitionTests {
   @Test(
       """
       §2: A request for the present state succeeds without effect
-      """, arguments: Missing.done, [true, false])
-  func alreadyThere(_ missing: Missing, isAware: Bool) {
+    """, arguments: PairWithoutRow.done, [true, false])
+  func alreadyThere(_ pair: PairWithoutRow, isAware: Bool) {
     var world = World()
-    _ = world.make(mail, missing.state, isAware: isAware)
+    _ = world.make(mail, pair.state, isAware: isAware)
     let before = world.scheduler.statuses(at: world.now)
     world.forget()
-    let reply = world.ask { missing.request.event($0, mail) }
+    let reply = world.ask { pair.request.event($0, mail) }
     #expect(reply == (world.lastEnd(mail).map { .ended($0) } ?? .done))
     #expect(world.scheduler.statuses(at: world.now) == before)
-    #expect(world.effects.count == 1, "nothing but the answer")
+    #expect(world.effects.count == 1, "the reply is the only effect")
   }
 
   @Test("§2: Terminating an application that has never run succeeds; an unknown one is refused")
@@ -291,7 +291,7 @@ struct RefusedTransitionTests {
     present state
     """)
   func complement() {
-    #expect(Missing.done.count == 5 && Missing.refused.count == 4)
+    #expect(PairWithoutRow.done.count == 5 && PairWithoutRow.refused.count == 4)
   }
 
   @Test(

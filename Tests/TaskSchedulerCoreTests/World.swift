@@ -151,7 +151,7 @@ struct World {
     let replies = feed(event(request)).compactMap { effect -> Reply? in
       if case .reply(request, let reply) = effect { reply } else { nil }
     }
-    #expect(replies.count <= 1, "a request is answered once")
+    #expect(replies.count <= 1, "a request has at most one reply")
     return replies.first
   }
 
@@ -248,7 +248,7 @@ struct World {
     guard
       case .began(let task, _)? = ask({ .application(.beginBackgroundTask($0, id, name: name)) })
     else {
-      Issue.record("no task was granted")
+      Issue.record("no task began")
       return TaskID(0)
     }
     return task
@@ -292,7 +292,7 @@ struct World {
     socketLast += 1
     let handed = SocketID(socketLast)
     guard case .managed(let socket)? = ask({ .socket(.manage($0, id, handed)) }) else {
-      Issue.record("no socket was taken")
+      Issue.record("the daemon refused the socket")
       return SocketID(0)
     }
     return socket

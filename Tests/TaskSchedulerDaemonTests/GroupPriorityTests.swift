@@ -36,7 +36,8 @@ struct GroupPriorityTests {
     options.backgroundNice = 1
     let membership = try InstanceMembership(proc: proc)
     priorities = try Priorities(
-      membership: membership, steps: try ProcessSteps(loop: loop), loop: loop, eventLog: eventLog,
+      membership: membership, steps: try ProcessWorkQueue(loop: loop), loop: loop,
+      eventLog: eventLog,
       options: options
     ) { Issue.record("\($0)") }
     let identity = try #require(try proc.identity(program.pid))

@@ -36,7 +36,7 @@ struct NotificationCalendarTests {
       let times = line.split(separator: " ").map(String.init)
       #expect(times.count >= 19)
       let schedule = NotificationSchedule(date: start, timeZone: zone, repeats: interval)
-      let all = try NotificationCalendar.Times(schedule, TimeZoneDatabase())
+      let all = try NotificationCalendar.FiringTimes(schedule, TimeZoneDatabase())
       var time = all.first
       for (index, expected) in times.enumerated() {
         guard milliseconds(time) == expected else {
@@ -58,7 +58,7 @@ struct NotificationCalendarTests {
     for (start, line) in zip(Self.starts, expected) {
       let first = try #require(Int64(line))
       let schedule = NotificationSchedule(date: start, timeZone: zone, repeats: interval)
-      let all = try NotificationCalendar.Times(schedule, TimeZoneDatabase())
+      let all = try NotificationCalendar.FiringTimes(schedule, TimeZoneDatabase())
       #expect(milliseconds(all.first) == line)
       // The times reach to the end of 2046, in steps that cover all hours of the day.
       var count: Int64 = 0

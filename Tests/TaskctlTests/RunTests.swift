@@ -168,7 +168,7 @@ struct RunTests {
       for element in elements where element["kind"] == "option" {
         guard case .array(let names)? = element["names"] else { continue }
         for case .string(let name)? in names.map({ $0["name"] }) {
-          #expect(ProgramWords.optionsWithValue.contains("--\(name)"))
+          #expect(ProgramArguments.optionsWithValue.contains("--\(name)"))
         }
       }
     }

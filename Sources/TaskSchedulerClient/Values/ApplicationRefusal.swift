@@ -75,8 +75,9 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
       "the keep-alive interval is too short; the minimum is \(minimum)"
     case .noEventStream: "this process has no event stream; it must register first"
     case .invalidSocket(let reason): "the daemon cannot manage the socket: \(reason)"
-    case .unknownSocket: "the daemon does not manage the socket; it was never handed over, or was "
-      + "released"
+    case .unknownSocket:
+      "the daemon does not manage the socket; it was never handed over, or was "
+        + "released"
     case .invalidNotification(let field, let reason):
       "the \(field) of the notification is not valid: \(reason)"
     case .unknownNotification(let notification):

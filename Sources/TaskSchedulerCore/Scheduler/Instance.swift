@@ -18,7 +18,7 @@ struct Instance: Equatable, Sendable {
 
   var phase: Phase
   var stateSince: Instant
-  var reasons = Reasons()
+  var reasons = StateReasons()
   var stream = EventStream.neverOpened
   var callbacks = Callbacks()
   var tasks = BackgroundTasks()

@@ -73,7 +73,7 @@ public struct Limit: Equatable, Sendable {
 }
 
 /// The cause of an instance's state, and its last entitlement to run.
-struct Reasons: Equatable, Sendable {
+struct StateReasons: Equatable, Sendable {
   /// The cause of the present state; nil until the first transition.
   private(set) var cause: TransitionCause?
   private(set) var displacedBy: ApplicationKey?

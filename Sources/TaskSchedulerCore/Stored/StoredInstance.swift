@@ -54,9 +54,10 @@ extension Instance.Tracer: StoredByCases {
   }
 }
 
-extension Reasons: StoredByForm {
+extension StateReasons: StoredByForm {
   static let form = Form(
-    Reasons.init(cause:displacedBy:lastEntitlement:), \.cause, \.displacedBy, \.lastEntitlement)
+    StateReasons.init(cause:displacedBy:lastEntitlement:), \.cause, \.displacedBy, \.lastEntitlement
+  )
 }
 
 extension TransitionCause: StoredByCases {

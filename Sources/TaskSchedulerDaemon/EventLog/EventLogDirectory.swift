@@ -11,7 +11,7 @@ import TaskSchedulerEventLog
 /// write the next event log even if the file system is full.
 final class EventLogDirectory: EventLogFiles {
   /// The failure if another user could write the state that the daemon takes over.
-  struct Untrusted: Error, CustomStringConvertible {
+  struct UntrustedDirectory: Error, CustomStringConvertible {
     var path: String
     var reason: String
 
@@ -30,7 +30,7 @@ final class EventLogDirectory: EventLogFiles {
     self.path = path
     try Directory.make(path: path)
     if let reason = Self.reasonToDistrust(of: path) {
-      throw Untrusted(path: path, reason: reason)
+      throw UntrustedDirectory(path: path, reason: reason)
     }
     // `taskctl release` holds the lock for some milliseconds.
     let lock = try Directory.lock(path: "\(path)/lock") { holder in

@@ -125,7 +125,7 @@ private final class TransientUnitStart {
   private let hold: FileDescriptor
   private var childs: FileDescriptor?
   private var holdSource: DescriptorSource?
-  private var report: OpenReport?
+  private var report: ExecPipe?
   private var timer: TimerSource?
   private var process: ProcessHandle?
   /// The reason why the system cannot execute the program.
@@ -133,7 +133,7 @@ private final class TransientUnitStart {
   private var hasEnded = false
 
   /// The reading end of the pipe, whose writing end exec closes.
-  private final class OpenReport {
+  private final class ExecPipe {
     let reading: FileDescriptor
     var source: DescriptorSource?
 
@@ -216,7 +216,7 @@ private final class TransientUnitStart {
   private func release(_ process: ProcessHandle) throws(SystemError) {
     self.process = process
     let (reading, writing) = try FileDescriptor.pipe().ends()
-    let report = OpenReport(FileDescriptor(taking: reading))
+    let report = ExecPipe(FileDescriptor(taking: reading))
     let theirReport = FileDescriptor(taking: writing)
     let manifest = program.manifest
     let order = try LaunchHelper.Order(

@@ -12,9 +12,9 @@ final class UnitExits {
   private var timer: TimerSource?
   /// The watched units, with the exit status if it is known.
   private var units: [String: ProcessExit?] = [:]
-  private var asked: [String: Question] = [:]
+  private var asked: [String: PendingQuery] = [:]
 
-  private struct Question {
+  private struct PendingQuery {
     var limit: UInt64
     var answer: (ProcessExit?) -> Void
   }
@@ -46,7 +46,7 @@ final class UnitExits {
   ///   stops watching the unit first. The status is nil if systemd does not report it.
   func status(of unit: String, answer: @escaping (ProcessExit?) -> Void) {
     if let known = units[unit] ?? nil { return answer(known) }
-    asked[unit] = Question(limit: BootClock.after(Self.delayMax), answer: answer)
+    asked[unit] = PendingQuery(limit: BootClock.after(Self.delayMax), answer: answer)
     setTimer()
   }
 

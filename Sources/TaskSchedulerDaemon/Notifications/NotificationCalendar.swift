@@ -39,21 +39,21 @@ struct NotificationCalendar {
 
   /// Returns the first firing time of a schedule, which may be in the past.
   func first(_ schedule: NotificationSchedule) throws(ScheduleError) -> WallTime {
-    try Times(schedule, zones).first
+    try FiringTimes(schedule, zones).first
   }
 
   /// Returns the first firing time after a moment; nil if none follows by the end of the year 2199.
   func next(
     _ schedule: NotificationSchedule, after moment: WallTime
   ) throws(ScheduleError) -> WallTime? {
-    try Times(schedule, zones).next(after: moment)
+    try FiringTimes(schedule, zones).next(after: moment)
   }
 
   /// Returns the next firing time of a stored notification by the current tz database, whose rules
   /// may have changed. Returns nil if the notification does not fire again.
   func corrected(_ stored: StoredNotification) throws(ScheduleError) -> WallTime? {
     guard let schedule = stored.schedule, let firesAt = stored.firesAt else { return nil }
-    let times = try Times(schedule, zones)
+    let times = try FiringTimes(schedule, zones)
     guard let repeats = schedule.repeats else { return times.first }
     // Takes the repetition nearest to the stored time, because no change of the rules moves a clock
     // by half a day.
@@ -64,11 +64,11 @@ struct NotificationCalendar {
       case .day, .week, .month, .year: 43_200
       }
     return times.next(
-      after: WallTime(nanoseconds: firesAt.nanoseconds - half * Times.nanosecondsPerSecond))
+      after: WallTime(nanoseconds: firesAt.nanoseconds - half * FiringTimes.nanosecondsPerSecond))
   }
 
   /// The firing times of one schedule.
-  struct Times {
+  struct FiringTimes {
     private let start: LocalTime
     private let rules: TimeZoneRules
     private let interval: RepeatInterval?
@@ -115,7 +115,7 @@ struct NotificationCalendar {
     ///
     /// - Parameter repetition: Returns the local time of the n-th repetition.
     private func inLocalTime(
-      after moment: WallTime, _ repetition: (Times, Int) -> LocalTime
+      after moment: WallTime, _ repetition: (FiringTimes, Int) -> LocalTime
     ) -> WallTime? {
       guard moment <= Self.end else { return nil }
       func time(_ count: Int) -> WallTime { Self.moment(repetition(self, count), rules) }

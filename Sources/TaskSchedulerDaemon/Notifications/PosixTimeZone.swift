@@ -4,16 +4,16 @@
 struct PosixTimeZone: Hashable {
   /// The offset from UTC in seconds, positive to the east.
   let standardOffset: Int
-  private let summer: Summer?
+  private let daylightSavingTime: DaylightSavingTime?
 
-  private struct Summer: Hashable {
+  private struct DaylightSavingTime: Hashable {
     let offset: Int
-    let begins: YearlyMoment
-    let ends: YearlyMoment
+    let begins: YearlyTransition
+    let ends: YearlyTransition
   }
 
   /// A yearly transition, in the local time that applies just before it.
-  private struct YearlyMoment: Hashable {
+  private struct YearlyTransition: Hashable {
     enum Day: Hashable {
       /// From 1 (January 1) to 365 (December 31). February 29 is not counted.
       case withoutLeapDay(Int)
@@ -57,11 +57,13 @@ struct PosixTimeZone: Hashable {
 
   /// Returns the transitions of a year, in order.
   func changes(inYear year: Int) -> [Change] {
-    guard let summer else { return [] }
+    guard let daylightSavingTime else { return [] }
     let begin = Change(
-      at: summer.begins.localSeconds(year: year) - Int64(standardOffset), offset: summer.offset)
+      at: daylightSavingTime.begins.localSeconds(year: year) - Int64(standardOffset),
+      offset: daylightSavingTime.offset)
     let end = Change(
-      at: summer.ends.localSeconds(year: year) - Int64(summer.offset), offset: standardOffset)
+      at: daylightSavingTime.ends.localSeconds(year: year) - Int64(daylightSavingTime.offset),
+      offset: standardOffset)
     return begin.at < end.at ? [begin, end] : [end, begin]
   }
 
@@ -72,7 +74,7 @@ struct PosixTimeZone: Hashable {
     guard reader.skipName(), let west = reader.time(hoursMax: 24) else { return nil }
     standardOffset = -west
     if reader.bytes.isEmpty {
-      summer = nil
+      daylightSavingTime = nil
       return
     }
     guard reader.skipName() else { return nil }
@@ -84,7 +86,7 @@ struct PosixTimeZone: Hashable {
     guard reader.skip(","), let begins = reader.moment(), reader.skip(","),
       let ends = reader.moment(), reader.bytes.isEmpty
     else { return nil }
-    summer = Summer(offset: offset, begins: begins, ends: ends)
+    daylightSavingTime = DaylightSavingTime(offset: offset, begins: begins, ends: ends)
   }
 
   private struct Reader {
@@ -133,8 +135,8 @@ struct PosixTimeZone: Hashable {
       return isNegative ? -seconds : seconds
     }
 
-    mutating func moment() -> YearlyMoment? {
-      let day: YearlyMoment.Day
+    mutating func moment() -> YearlyTransition? {
+      let day: YearlyTransition.Day
       if skip("M") {
         guard let month = number(1...12), skip("."), let week = number(1...5), skip("."),
           let weekday = number(0...6)
@@ -147,9 +149,9 @@ struct PosixTimeZone: Hashable {
         guard let count = number(0...365) else { return nil }
         day = .ofYear(count)
       }
-      guard skip("/") else { return YearlyMoment(day: day, seconds: 2 * 3600) }
+      guard skip("/") else { return YearlyTransition(day: day, seconds: 2 * 3600) }
       guard let seconds = time(hoursMax: 167) else { return nil }
-      return YearlyMoment(day: day, seconds: seconds)
+      return YearlyTransition(day: day, seconds: seconds)
     }
   }
 }

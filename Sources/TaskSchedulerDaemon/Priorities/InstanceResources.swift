@@ -25,16 +25,16 @@ final class InstanceResources {
   private var ownLowered = LoweredPriorities()
   private var heldLowered: [DaemonState.Lowered]?
   /// The work that lowers or restores the priorities; nil when it is complete.
-  var prioritizing: ProcessSteps.Work?
+  var prioritizing: ProcessWorkQueue.Work?
   var isPartlyLowered = false
   /// Whether the weights of its control group lower its priority.
   var hasWeights = (processor: false, io: false)
   var meter = ResourceMeter()
   /// The work that measures the use.
-  var measurement: ProcessSteps.Work?
+  var measurement: ProcessWorkQueue.Work?
   var throttle: Throttle?
   /// The work that stops the processes for the throttle.
-  var pausing: ProcessSteps.Work?
+  var pausing: ProcessWorkQueue.Work?
 
   /// - Parameter lowered: The priorities that a previous daemon lowered.
   init(_ processes: InstanceProcesses, lowered: [DaemonState.Lowered] = []) {

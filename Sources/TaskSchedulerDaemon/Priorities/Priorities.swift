@@ -19,7 +19,7 @@ final class Priorities {
   private static let notRestored = "the daemon could not restore it without CAP_SYS_NICE"
 
   let membership: InstanceMembership
-  let steps: ProcessSteps
+  let steps: ProcessWorkQueue
   private let eventLog: EventLog
   let report: (Event) -> Void
   private let rights: PriorityRights
@@ -27,7 +27,7 @@ final class Priorities {
   private var retryTimer: TimerSource?
   private var retries: [InstanceResources] = []
   /// The current work that restores priorities, by instance.
-  private var releases: [InstanceID: ProcessSteps.Work] = [:]
+  private var releases: [InstanceID: ProcessWorkQueue.Work] = [:]
   private var scanTimer: TimerSource?
   private var toScan: [InstanceID] = []
   var options: DaemonOptions
@@ -40,7 +40,7 @@ final class Priorities {
   var proc: ProcFS { membership.proc }
 
   init(
-    membership: InstanceMembership, steps: ProcessSteps, loop: EventLoop, eventLog: EventLog,
+    membership: InstanceMembership, steps: ProcessWorkQueue, loop: EventLoop, eventLog: EventLog,
     options: DaemonOptions, report: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.membership = membership
@@ -113,14 +113,14 @@ final class Priorities {
   }
 
   @discardableResult
-  private func begin(_ walk: PriorityLowering) -> ProcessSteps.Work {
+  private func begin(_ walk: PriorityLowering) -> ProcessWorkQueue.Work {
     var walk = walk
     return begin(walk.instance) { () throws(SystemError) in try walk.step() }
   }
 
   private func begin(
     _ instance: InstanceResources, _ step: @escaping () throws(SystemError) -> Bool
-  ) -> ProcessSteps.Work {
+  ) -> ProcessWorkQueue.Work {
     steps.begin(.later, user: instance.uid, atOnce: true) { [weak self] in
       guard let self else { return false }
       var goesOn = false
@@ -342,7 +342,7 @@ final class Priorities {
   private func begin(
     _ release: PriorityRelease, _ instance: InstanceResources, _ members: ProcessTreeWalk,
     end: @escaping (PriorityRelease) -> Void
-  ) -> ProcessSteps.Work {
+  ) -> ProcessWorkQueue.Work {
     var release = release
     var walk = members
     return steps.begin(.first, user: instance.uid, atOnce: true) { [membership] in

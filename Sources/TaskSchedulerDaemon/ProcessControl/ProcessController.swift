@@ -21,7 +21,7 @@ final class ProcessController {
   /// The resources of each instance that uses any.
   var resources: [InstanceID: InstanceResources] = [:]
   private var leaderExits: LeaderExits?
-  let steps: ProcessSteps
+  let steps: ProcessWorkQueue
   private var processScanner: ProcessScanner?
   private(set) var suspensionScans: SuspensionScans?
   private(set) var gpuSampling: GPUSampling?
@@ -58,7 +58,7 @@ final class ProcessController {
     self.options = options
     self.report = report
     membership = try InstanceMembership(proc: proc)
-    steps = try ProcessSteps(loop: loop)
+    steps = try ProcessWorkQueue(loop: loop)
     priorities = try Priorities(
       membership: membership, steps: steps, loop: loop, eventLog: eventLog, options: options,
       report: report)

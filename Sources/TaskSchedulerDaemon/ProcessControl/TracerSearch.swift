@@ -9,10 +9,10 @@ extension ProcessController {
   ///
   /// - Parameter atOnce: Whether to visit the first members before this call returns.
   func visit(
-    _ instance: InstanceProcesses, _ rank: ProcessSteps.Rank = .first, atOnce: Bool = false,
+    _ instance: InstanceProcesses, _ rank: ProcessWorkQueue.Rank = .first, atOnce: Bool = false,
     member: @escaping (ProcessStat) throws(SystemError) -> Void,
     end: @escaping (SystemError?) -> Void
-  ) -> ProcessSteps.Work {
+  ) -> ProcessWorkQueue.Work {
     var walk = ProcessTreeWalk(instance, membership)
     return steps.begin(rank, user: instance.uid, atOnce: atOnce) {
       do throws(SystemError) {
@@ -50,9 +50,9 @@ extension ProcessController {
   ///
   /// - Parameter answer: Called with the result and the instance's processes.
   func lookForTracers(
-    _ instance: InstanceProcesses, _ rank: ProcessSteps.Rank = .first,
+    _ instance: InstanceProcesses, _ rank: ProcessWorkQueue.Rank = .first,
     answer: @escaping (Result<(members: [ProcessStat], isTraced: Bool), SystemError>) -> Void
-  ) -> ProcessSteps.Work {
+  ) -> ProcessWorkQueue.Work {
     var walk = ThreadWalk(ProcessTreeWalk(instance, membership), in: proc)
     var members: [ProcessStat] = []
     var tracers: Set<Int32> = []

@@ -11,7 +11,7 @@ import TaskSchedulerCore
 /// one user's applications have, another user's scan waits for at most one scan of each user.
 final class DescriptorScans {
   /// A scan that was requested.
-  struct Ticket: Hashable {
+  struct RequestedScan: Hashable {
     fileprivate let number: UInt64
   }
 
@@ -41,7 +41,7 @@ final class DescriptorScans {
   /// Calls `answer` from the loop, unless the scan is cancelled first.
   func request(
     _ scan: DescriptorScan, user: UInt32, answer: @escaping (DescriptorScan.Findings) -> Void
-  ) -> Ticket {
+  ) -> RequestedScan {
     numberLast += 1
     let number = numberLast
     answers[number] = answer
@@ -51,12 +51,12 @@ final class DescriptorScans {
         threadsMax: Self.threadsMax)
     }
     if isThreadNeeded { startThread() }
-    return Ticket(number: number)
+    return RequestedScan(number: number)
   }
 
-  func cancel(_ ticket: Ticket) {
-    guard answers.removeValue(forKey: ticket.number) != nil else { return }
-    shared.change { $0.cancel(ticket.number) }
+  func cancel(_ scan: RequestedScan) {
+    guard answers.removeValue(forKey: scan.number) != nil else { return }
+    shared.change { $0.cancel(scan.number) }
   }
 
   private func startThread() {

@@ -84,8 +84,8 @@ final class InstanceProcesses {
   /// no longer reports it as their parent.
   var remembered: Set<ProcessIdentity> = []
   /// The current work: recording the members, and examining them before the suspension is reported.
-  var remembering: [ProcessSteps.Work] = []
-  var lastScan: ProcessSteps.Work?
+  var remembering: [ProcessWorkQueue.Work] = []
+  var lastScan: ProcessWorkQueue.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
   /// Whether this daemon, or possibly a previous one, asked the kernel to freeze the control group.
   var mayBeFrozen = false

@@ -24,10 +24,10 @@ final class Killing {
   private unowned let instance: InstanceProcesses
   private let membership: InstanceMembership
   private let processScanner: ProcessScanner
-  private let steps: ProcessSteps
+  private let steps: ProcessWorkQueue
   private let limit: UInt64
   private let timeout: Duration
-  private var work: ProcessSteps.Work?
+  private var work: ProcessWorkQueue.Work?
   private var phase = Phase.over
   private var walks = 0
   private var foundNew = false
@@ -41,7 +41,7 @@ final class Killing {
 
   init(
     _ instance: InstanceProcesses, membership: InstanceMembership, processScanner: ProcessScanner,
-    steps: ProcessSteps,
+    steps: ProcessWorkQueue,
     timeout: Duration, finish: @escaping (String?) -> Void
   ) {
     self.instance = instance

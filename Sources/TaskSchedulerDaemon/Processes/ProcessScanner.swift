@@ -11,7 +11,7 @@ final class ProcessScanner {
   typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: InstanceMembership
-  private let steps: ProcessSteps
+  private let steps: ProcessWorkQueue
   private let find: (InstanceID) -> InstanceProcesses?
   private var timer: TimerSource?
   private var waiting: [(instance: InstanceID, answer: Answer)] = []
@@ -27,7 +27,7 @@ final class ProcessScanner {
   }
 
   init(
-    membership: InstanceMembership, steps: ProcessSteps, loop: EventLoop,
+    membership: InstanceMembership, steps: ProcessWorkQueue, loop: EventLoop,
     find: @escaping (InstanceID) -> InstanceProcesses?
   ) throws(SystemError) {
     self.membership = membership
@@ -52,7 +52,7 @@ final class ProcessScanner {
     if isDeferred || scan != nil { return }
     (asked, waiting, spent) = (waiting, [], 0)
     scan = MachineScan(asked.compactMap { find($0.instance) }, membership)
-    steps.begin(.first, user: ProcessSteps.everybody) { [weak self] in self?.step() ?? false }
+    steps.begin(.first, user: ProcessWorkQueue.everybody) { [weak self] in self?.step() ?? false }
   }
 
   private func step() -> Bool {

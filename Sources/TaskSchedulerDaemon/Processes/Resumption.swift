@@ -8,6 +8,6 @@ final class Resumption {
   var problem: String?
   /// Whether the event log names a stopped process of the instance.
   var isNoted = false
-  var work: ProcessSteps.Work?
+  var work: ProcessWorkQueue.Work?
   var ends: [() -> Void] = []
 }

@@ -120,13 +120,13 @@ final class SignalSuspension: Suspension {
   private unowned let instance: InstanceProcesses
   private let membership: InstanceMembership
   private let processScanner: ProcessScanner
-  private let steps: ProcessSteps
+  private let steps: ProcessWorkQueue
   private let timer: TimerSource
   private let limit: UInt64
   private let timeout: Duration
   private var pause = ScanBackoff()
   private let finish: (SuspensionOutcome) -> Void
-  private var work: ProcessSteps.Work?
+  private var work: ProcessWorkQueue.Work?
   private var walk: ProcessTreeWalk?
   /// Whether this walk has found a process without a signal.
   private var foundNew = false
@@ -137,7 +137,7 @@ final class SignalSuspension: Suspension {
 
   init(
     _ instance: InstanceProcesses, membership: InstanceMembership, processScanner: ProcessScanner,
-    steps: ProcessSteps,
+    steps: ProcessWorkQueue,
     timeout: Duration, loop: EventLoop, finish: @escaping (SuspensionOutcome) -> Void
   ) throws(SystemError) {
     self.instance = instance

@@ -10,12 +10,12 @@ final class SuspensionScans {
   private let scans: DescriptorScans
   private let scanned: (InstanceID, DescriptorScan.Findings) -> Void
   private let ended: ([InstanceID]) -> Void
-  private var underWay: [InstanceID: DescriptorScans.Ticket] = [:]
+  private var underWay: [InstanceID: DescriptorScans.RequestedScan] = [:]
   private var unexamined: [InstanceID] = []
   private var timer: TimerSource?
 
   /// - Parameters:
-  ///   - looked: Called with the findings, before `ended`.
+  ///   - scanned: Called with the findings, before `ended`.
   ///   - ended: Called with the instances whose scans have ended.
   init(
     scans: DescriptorScans, loop: EventLoop,
@@ -48,7 +48,7 @@ final class SuspensionScans {
 
   /// Cancels the scan, because the processes may run again.
   func cancel(_ id: InstanceID) {
-    if let ticket = underWay.removeValue(forKey: id) { scans.cancel(ticket) }
+    if let scan = underWay.removeValue(forKey: id) { scans.cancel(scan) }
   }
 
   private func endUnexamined() {

@@ -23,8 +23,10 @@ enum StatusText {
     let modes = application.backgroundModes.map(PrintableText.of).joined(separator: ", ")
     lines.add("Modes", modes.isEmpty ? "none declared" : modes)
     if !application.multitasking {
-      lines.add("Opted out", "by its manifest: the daemon terminates it instead of sending it to "
-        + "the background")
+      lines.add(
+        "Opted out",
+        "by its manifest: the daemon terminates it instead of sending it to "
+          + "the background")
     }
     lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no manifest")
     let position = application.switcherPosition
@@ -122,7 +124,8 @@ enum StatusText {
     }
     if !resources.descriptorsExamined {
       lines.add(
-        "Examined", "not all descriptors; it may hold locks or listen on sockets that the daemon "
+        "Examined",
+        "not all descriptors; it may hold locks or listen on sockets that the daemon "
           + "does not know")
     }
   }

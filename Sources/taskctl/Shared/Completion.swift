@@ -66,7 +66,7 @@ enum ProgramCompletion {
   static func candidates(
     words: [String], index: Int, prefix: String, path: String
   ) -> [String] {
-    let isProgram = ProgramWords.index(in: Array(words.dropFirst().prefix(index))) == index - 1
+    let isProgram = ProgramArguments.index(in: Array(words.dropFirst().prefix(index))) == index - 1
     let names =
       isProgram && !prefix.contains("/")
       ? path.split(separator: ":").flatMap { programs(in: String($0)) } : files(prefix)

@@ -25,7 +25,7 @@ import TaskSchedulerCore
 //   of its processes continue after the call has returned. The event log names those until then.
 
 /// Performs work on the processes of instances in steps, and lets other events come in between.
-final class ProcessSteps {
+final class ProcessWorkQueue {
   /// The order of one user's work.
   enum Rank {
     /// Stopping, killing, resuming, restoring. Work of this rank alternates step by step.

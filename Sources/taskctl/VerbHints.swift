@@ -1,9 +1,9 @@
 /// Hints for verbs of other tools. The verbs are not aliases, because an alias would promise
 /// something that the command does not do.
-enum ForeignVerbs {
+enum VerbHints {
   private static let suspension =
     "the daemon suspends an application when nothing entitles it to run; 'taskctl background APP' "
-      + "sends an application to the background, and 'taskctl why APP' shows what entitles it"
+    + "sends an application to the background, and 'taskctl why APP' shows what entitles it"
   private static let resumption =
     "the daemon resumes an application for an event, or when it becomes the active one of its seat:"
     + " use 'taskctl foreground APP'"

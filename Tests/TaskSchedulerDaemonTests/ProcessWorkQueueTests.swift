@@ -9,19 +9,19 @@ import Testing
 @testable import TaskSchedulerDaemon
 
 @Suite("§15.6: Work on the processes of instances is done in steps")
-struct ProcessStepsTests {
+struct ProcessWorkQueueTests {
   private let loop: EventLoop
-  private let steps: ProcessSteps
+  private let steps: ProcessWorkQueue
 
   init() throws {
     loop = try EventLoop()
-    steps = try ProcessSteps(loop: loop)
+    steps = try ProcessWorkQueue(loop: loop)
   }
 
   @Test("The users take turns, and so do the works of one user; what can wait comes last")
   func turns() throws {
     var done: [String] = []
-    func work(_ name: String, _ rank: ProcessSteps.Rank, user: UInt32) {
+    func work(_ name: String, _ rank: ProcessWorkQueue.Rank, user: UInt32) {
       var left = 2
       steps.begin(rank, user: user) {
         done.append(name)
@@ -49,7 +49,7 @@ struct ProcessStepsTests {
       let before = count
       try loop.turn(within: deadline)
       #expect(count > before, "turn \(turn)")
-      #expect(count - before <= ProcessSteps.stepsMax, "turn \(turn)")
+      #expect(count - before <= ProcessWorkQueue.stepsMax, "turn \(turn)")
     }
     work.cancel()
     let before = count
@@ -61,7 +61,7 @@ struct ProcessStepsTests {
   @Test("Short work is done at once, but not while the user's other work is in progress")
   func atOnce() throws {
     var done: [String] = []
-    func work(_ name: String) -> ProcessSteps.Work {
+    func work(_ name: String) -> ProcessWorkQueue.Work {
       steps.begin(.first, user: 1, atOnce: true) {
         done.append(name)
         return false
@@ -82,7 +82,7 @@ struct ProcessStepsTests {
 /// A real application with more processes than the daemon resumes in one turn of its loop.
 @Suite("§15.6: No turn of the loop handles all processes of an application")
 struct ManyProcessesTests {
-  private static let count = 5 * ProcessSteps.stepsMax
+  private static let count = 5 * ProcessWorkQueue.stepsMax
   private let scene: Scene
 
   private final class Scene {
@@ -166,7 +166,7 @@ struct ManyProcessesTests {
       scene.reported == [.process(.suspensionCompleted(scene.id))]
     }
     #expect(try scene.stopped() == Self.count + 1)
-    #expect(most <= ProcessSteps.stepsMax)
+    #expect(most <= ProcessWorkQueue.stepsMax)
     scene.controller?.resume(scene.id)
     let left = try scene.stopped()
     #expect(left > 0 && left < Self.count / 2, "most of them run at once")
@@ -239,7 +239,7 @@ struct ManyProcessesTests {
     let instance = controller.resources(of: try instance)
     priorities.prioritize(instance, .background)
     let most = try scene.turn(scene.lowered) { try scene.lowered() == Self.count + 1 }
-    #expect(most <= ProcessSteps.stepsMax)
+    #expect(most <= ProcessWorkQueue.stepsMax)
     priorities.prioritize(instance, .foreground)
     _ = try scene.turn(scene.lowered) { try scene.lowered() < Self.count + 1 }
     // The restore of the priorities is incomplete when the instance is lowered again.
@@ -247,7 +247,7 @@ struct ManyProcessesTests {
     _ = try scene.turn(scene.lowered) { try scene.lowered() == Self.count + 1 }
     priorities.prioritize(instance, .foreground)
     let leastAtOnce = try scene.turn(scene.lowered) { try scene.lowered() == 0 }
-    #expect(leastAtOnce <= ProcessSteps.stepsMax)
+    #expect(leastAtOnce <= ProcessWorkQueue.stepsMax)
     _ = try scene.turn({ 0 }) { !instance.hasLowered }
     #expect(scene.reported.isEmpty)
   }

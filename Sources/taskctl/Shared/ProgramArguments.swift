@@ -2,7 +2,7 @@
 ///
 /// As with nice, timeout and systemd-run, the first word that is not an option of taskctl is the
 /// program, and all words after it are arguments of the program.
-enum ProgramWords {
+enum ProgramArguments {
   private static let commands: Set<String> = ["run", "task"]
   /// The options of taskctl, `run` and `task` that take the next word as their value.
   static let optionsWithValue: Set<String> = ["--socket", "--id", "--mode", "--name"]
