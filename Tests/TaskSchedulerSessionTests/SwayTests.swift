@@ -107,6 +107,9 @@ struct SwayTests {
     _ = try sway.start("xprop -name claims -f _NET_WM_PID 32c -set _NET_WM_PID \(terminal)")
     try sway.run("[app_id=org.test.first] focus")
     try focus.wait(focused: [terminal], visible: [message])
+    // This monitor meets the window with its claim.
+    let later = try FocusFixture(runtime.environment(display: sway.display))
+    try later.wait(focused: [terminal], visible: [message])
   }
 
   @Test("Without the display of Xwayland, its windows have no known process")

@@ -63,6 +63,9 @@ struct OpenboxTests {
     try control.claim("first", pid: 1)
     let second = try screen.startMessage("second")
     try focus.wait(focused: [second.pid], visible: [first.pid])
+    // This monitor meets the window with its claim.
+    let later = try FocusFixture(screen.environment)
+    try later.wait(focused: [second.pid], visible: [first.pid])
   }
 
   @Test("Windows that come and go faster than they are read leave nothing behind")
