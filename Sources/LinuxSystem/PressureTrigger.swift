@@ -25,7 +25,7 @@ public struct PressureTrigger: ~Copyable, Sendable {
   /// - Parameter path: /proc/pressure/memory, or the `memory.pressure` of a control group.
   /// - Throws: ENOENT or EOPNOTSUPP if the kernel lacks PSI; EACCES, EINVAL.
   public init(path: String, stall: Duration, window: Duration) throws(SystemError) {
-    let total = Self.isBelieved ? nil : try Self.total(path)
+    let total = Self.areEventsReliable ? nil : try Self.total(path)
     do throws(SystemError) {
       file = try Self.set(path, stall, window)
       (self.stall, self.window) = (stall, window)
@@ -60,7 +60,7 @@ public struct PressureTrigger: ~Copyable, Sendable {
   }
 
   /// Whether the kernel's events are reliable.
-  private static let isBelieved = (try? ProcFS())?.mayExceedLimits ?? false
+  private static let areEventsReliable = (try? ProcFS())?.mayExceedLimits ?? false
 
   /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, in microseconds.
   private static func total(_ path: String) throws(SystemError) -> Duration {

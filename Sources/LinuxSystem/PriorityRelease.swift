@@ -64,7 +64,7 @@ public struct PriorityRelease {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
   /// The maximum number of list entries and of threads in a step.
-  private static let learnedAtOnce = 64
+  private static let examinedAtOnceMax = 64
   private static let threadsAtOnce = 16
 
   /// - Parameters:
@@ -151,7 +151,7 @@ public struct PriorityRelease {
   }
 
   private mutating func learn(from place: Int) {
-    let end = min(place + Self.learnedAtOnce, lowered.count)
+    let end = min(place + Self.examinedAtOnceMax, lowered.count)
     for item in lowered[place..<end] where item.group == nil {
       threads.insert(item.thread)
       processes.insert(item.process)

@@ -129,8 +129,8 @@ struct MemoryTests {
     var trigger = try PressureTrigger(
       path: path, stall: .milliseconds(70), window: .milliseconds(500))
     let isPrivileged = trigger.window == .milliseconds(500)
-    let isBelieved = trigger.isTrue()
-    #expect(isBelieved || !isPrivileged, "what it counted before it was made is not known here")
+    let isReliable = trigger.isTrue()
+    #expect(isReliable || !isPrivileged, "what it counted before it was made is not known here")
     #expect(isPrivileged ? trigger.stall == .milliseconds(70) : trigger.window == .seconds(2))
     let folder = TemporaryDirectory()
     let missing = #expect(throws: SystemError.self) {

@@ -24,8 +24,8 @@ final class EventLogDirectory: EventLogFiles {
 
   /// Creates the directory if it does not exist, and locks it.
   ///
-  /// - Throws: ``Untrusted``; EBUSY if another daemon uses the directory; ELOOP if its `lock` is a
-  ///   link.
+  /// - Throws: ``UntrustedDirectory``; EBUSY if another daemon uses the directory; ELOOP if its
+  ///   `lock` is a link.
   init(path: String, proc: ProcFS) throws {
     self.path = path
     try Directory.make(path: path)

@@ -7,7 +7,7 @@ struct PriorityLowering {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
   /// The number of threads that a step checks because they may have ended.
-  private static let soughtAtOnce = 16
+  private static let checkedAtOnce = 16
 
   let instance: InstanceResources
   private unowned let priorities: Priorities
@@ -69,11 +69,11 @@ struct PriorityLowering {
   }
 
   private mutating func findEnded() -> Bool {
-    for (thread, process) in sought.suffix(Self.soughtAtOnce) {
+    for (thread, process) in sought.suffix(Self.checkedAtOnce) {
       let found = (try? priorities.proc.stat(process, thread: thread.pid)) ?? nil
       if found?.identity != thread { ended.insert(thread) }
     }
-    sought.removeLast(min(Self.soughtAtOnce, sought.count))
+    sought.removeLast(min(Self.checkedAtOnce, sought.count))
     if sought.isEmpty { instance.lowered.forget(ended) }
     return !sought.isEmpty
   }

@@ -126,7 +126,7 @@ extension ProcessController {
     let own = refusals.values.filter {
       $0.application == key.id.name && $0.uid == key.owner.uid
     }
-    return own.min { $0.id < $1.id }?.problem ?? resistance(of: key)
+    return own.min { $0.id < $1.id }?.problem ?? repeatedResumeProblem(of: key)
   }
 
   /// Releases the remaining processes of an instance that has ended.

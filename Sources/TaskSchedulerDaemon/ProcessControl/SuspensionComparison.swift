@@ -25,7 +25,7 @@ extension ProcessController {
   private static let comparisonTime: Duration = .milliseconds(4)
   /// If something resumes an instance within this time after its suspension, operators see a
   /// problem.
-  private static let resistanceInterval: Duration = .seconds(60)
+  private static let repeatedResumeInterval: Duration = .seconds(60)
 
   /// Watches the control group of a frozen instance.
   func watchFrozen(_ instance: InstanceProcesses) {
@@ -108,8 +108,8 @@ extension ProcessController {
       suspensionEnded(instance, .failed(reason: reason))
       return outcome
     }
-    instance.resistance =
-      wasLostLately(instance) ? "it does not stay suspended: \(reason), again and again" : nil
+    instance.repeatedResumeProblem =
+      wasResumedRecently(instance) ? "it does not stay suspended: \(reason), again and again" : nil
     instance.lostAt = Instant(nanoseconds: BootClock.now())
     report(.process(.suspensionLost(instance.id, reason: reason)))
     return outcome
@@ -148,15 +148,15 @@ extension ProcessController {
   }
 
   /// Returns the problem of an application that other programs resume repeatedly.
-  func resistance(of key: ApplicationKey) -> String? {
+  func repeatedResumeProblem(of key: ApplicationKey) -> String? {
     instances.values.first {
-      $0.resistance != nil && $0.application == key.id.name && $0.uid == key.owner.uid
-        && wasLostLately($0)
-    }?.resistance
+      $0.repeatedResumeProblem != nil && $0.application == key.id.name && $0.uid == key.owner.uid
+        && wasResumedRecently($0)
+    }?.repeatedResumeProblem
   }
 
-  private func wasLostLately(_ instance: InstanceProcesses) -> Bool {
+  private func wasResumedRecently(_ instance: InstanceProcesses) -> Bool {
     guard let lostAt = instance.lostAt else { return false }
-    return BootClock.now() < lostAt.advanced(by: Self.resistanceInterval).nanoseconds
+    return BootClock.now() < lostAt.advanced(by: Self.repeatedResumeInterval).nanoseconds
   }
 }

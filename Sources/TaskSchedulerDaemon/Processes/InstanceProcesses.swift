@@ -73,7 +73,7 @@ final class InstanceProcesses {
   /// The instant at which another program last resumed the instance, and the problem to report if
   /// that happens repeatedly.
   var lostAt: Instant?
-  var resistance: String?
+  var repeatedResumeProblem: String?
   /// The processes that a previous daemon stopped. While the daemon starts, all clients wait for
   /// it. It therefore opens these processes only when it first needs them.
   private(set) var heldStopped: [DaemonState.Stopped] = []

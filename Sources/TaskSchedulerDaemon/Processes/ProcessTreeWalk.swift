@@ -15,7 +15,7 @@ struct ProcessTreeWalk {
   private let instance: InstanceProcesses
   private var queue: [Place] = []
   private var seen: Set<Int32>
-  private let goesDown: Bool
+  private let isDescending: Bool
   /// The group whose processes the walk must still list, if any.
   private var group: ControlGroup?
 
@@ -23,9 +23,9 @@ struct ProcessTreeWalk {
     self.membership = membership
     self.instance = instance
     group = instance.origin.group
-    goesDown = group == nil
+    isDescending = group == nil
     seen = [membership.ownPID]
-    guard goesDown else { return }
+    guard isDescending else { return }
     queue = instance.remembered.map { .known($0) }
     queue += instance.stopped.map { .known($0.process.identity) }
     queue.append(.known(instance.leader.identity))
@@ -37,7 +37,7 @@ struct ProcessTreeWalk {
   ) {
     self.membership = membership
     self.instance = instance
-    goesDown = false
+    isDescending = false
     seen = [membership.ownPID]
     queue = members.reversed().map { .known($0.identity) }
   }
@@ -53,7 +53,7 @@ struct ProcessTreeWalk {
     guard let place = queue.popLast() else { return .end }
     guard let stat = try examine(place) else { return .nothing }
     seen.insert(stat.pid)
-    if goesDown, !stat.hasEnded {
+    if isDescending, !stat.hasEnded {
       let children = try membership.proc.children(of: stat) ?? []
       let now = BootClock.ticks()
       for child in children where !seen.contains(child) {
@@ -74,7 +74,7 @@ struct ProcessTreeWalk {
       return stat
     case .listed(let pid, let time):
       guard !seen.contains(pid), let stat = try membership.proc.stat(pid), stat.startTime <= time,
-        !goesDown || !membership.leadsAnother(stat, than: instance)
+        !isDescending || !membership.leadsAnother(stat, than: instance)
       else { return nil }
       return stat
     }

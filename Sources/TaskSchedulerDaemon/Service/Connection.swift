@@ -155,7 +155,7 @@ final class Connection: WorkSource, CurrentCall {
   }
 
   /// Whether the daemon can read data from the socket now.
-  var hasUnheard: Bool { waitingCount > 0 }
+  var hasUnread: Bool { waitingCount > 0 }
 
   /// The number of bytes to read from the socket.
   private var waitingCount: Int {

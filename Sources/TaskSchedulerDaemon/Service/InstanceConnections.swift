@@ -82,7 +82,7 @@ final class InstanceConnections {
     let generation = applications.membershipGeneration
     var found: [Connection] = []
     for connection in (unplaced[user] ?? [:]).values
-    where connection.peer.unmanagedSince != generation && connection.hasUnheard {
+    where connection.peer.unmanagedSince != generation && connection.hasUnread {
       guard BootClock.now() < end else { return (found, false) }
       if !isUnmanaged(connection, applications) { found.append(connection) }
     }

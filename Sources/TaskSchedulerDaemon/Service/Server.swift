@@ -331,7 +331,7 @@ final class Server: ConnectionOwner {
     _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
   ) -> Bool {
     for id in instances {
-      for connection in instanceConnections.known(of: id) where connection.hasUnheard {
+      for connection in instanceConnections.known(of: id) where connection.hasUnread {
         guard BootClock.now() < end else { return false }
         connection.carryOutPending(until: end)
       }

@@ -20,7 +20,7 @@ final class PowerProvider: SystemChangeProvider {
   private var isToBeAskedAgain = false
   private var askedAt: UInt64 = 0
   private var reconnectsAfter = PowerProvider.reconnectMin
-  private var hasSaidAbsent = false
+  private var hasReportedAbsence = false
   /// The value in the last report, or at the start; nil while it is unknown.
   private(set) var isOnBattery: Bool?
 
@@ -66,7 +66,7 @@ final class PowerProvider: SystemChangeProvider {
         subscribe()
         ask()
       case .lost(let reason):
-        sayAbsent(reason)
+        reportAbsence(reason)
         isAsked = false
         timer?.set(BootClock.after(reconnectsAfter))
         reconnectsAfter = min(reconnectsAfter * 2, Self.reconnectMax)
@@ -147,15 +147,15 @@ final class PowerProvider: SystemChangeProvider {
         report(SystemChange(kind: .powerSource, value: present ? "battery" : "mains"))
       }
     case .error(let error):
-      sayAbsent("UPower does not report it: \(error)")
+      reportAbsence("UPower does not report it: \(error)")
     case .dropped:
       break
     }
   }
 
-  private func sayAbsent(_ reason: String) {
-    if hasSaidAbsent { return }
-    hasSaidAbsent = true
+  private func reportAbsence(_ reason: String) {
+    if hasReportedAbsence { return }
+    hasReportedAbsence = true
     absent(reason)
   }
 }

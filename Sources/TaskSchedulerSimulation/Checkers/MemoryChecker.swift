@@ -32,7 +32,7 @@ struct MemoryChecker: Checker {
   /// The order in which instances last became active.
   private var activeAt: [InstanceID: UInt64] = [:]
   /// The instant at which each suspended instance was suspended.
-  private var stillSince: [InstanceID: UInt64] = [:]
+  private var suspendedSince: [InstanceID: UInt64] = [:]
   private var activations: UInt64 = 0
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
@@ -120,7 +120,7 @@ struct MemoryChecker: Checker {
         "the memory of instance \(id.number) is reclaimed while it runs")
     case .release(let id, _):
       activeAt[id] = nil
-      stillSince[id] = nil
+      suspendedSince[id] = nil
       warned.remove(id)
     case .record(let record):
       if case .memoryChosen(let choice) = record.change { try checkChoice(choice, observed) }
@@ -130,7 +130,7 @@ struct MemoryChecker: Checker {
           activations += 1
           if let instance { activeAt[instance.id] = activations }
         } else if next == .suspended, let instance {
-          stillSince[instance.id] = observed.now
+          suspendedSince[instance.id] = observed.now
         }
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
@@ -234,7 +234,7 @@ struct MemoryChecker: Checker {
     // Twice the longest measurement.
     let isNew = observed.now <= dirtyAt + 160 * Nanoseconds.millisecond
     let isStill =
-      instance.state == .suspended && (stillSince[instance.id] ?? .max) <= dirtyAt
+      instance.state == .suspended && (suspendedSince[instance.id] ?? .max) <= dirtyAt
     try require(isNew || isStill, "the size of \(instance.name) is too old")
   }
 

@@ -12,16 +12,16 @@ struct SystemChangeChecker: Checker {
   private var missed: [InstanceID: [SystemChange]] = [:]
   /// Instances that have received no change so far. The scheduler may forget the custom changes
   /// that they missed.
-  private var unheard: Set<InstanceID> = []
+  private var withoutChange: Set<InstanceID> = []
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .manage(let id, _, _):
       missed[id] = []
-      unheard.insert(id)
+      withoutChange.insert(id)
     case .release(let id, _):
       missed[id] = nil
-      unheard.remove(id)
+      withoutChange.remove(id)
     case .reply(_, .done): note(observed)
     case .notify(let id, .systemChanges(let changes)):
       note(observed)
@@ -34,7 +34,7 @@ struct SystemChangeChecker: Checker {
         all(changes, instance) == all(missed[id] ?? [], instance),
         "\(name) receives \(changes.map(\.kind)), but has missed \((missed[id] ?? []).map(\.kind))")
       missed[id] = []
-      unheard.remove(id)
+      withoutChange.remove(id)
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
       .resume, .terminate, .kill, .checkTracer, .record, .resources:
       break
@@ -43,7 +43,7 @@ struct SystemChangeChecker: Checker {
 
   /// Returns the changes that the scheduler must keep for an instance.
   private func all(_ changes: [SystemChange], _ instance: ObservedInstance) -> [SystemChange] {
-    unheard.contains(instance.id) ? changes.filter { !$0.isNamed } : changes
+    withoutChange.contains(instance.id) ? changes.filter { !$0.isNamed } : changes
   }
 
   /// Whether `missed` includes the change of the current event.
@@ -71,7 +71,7 @@ struct SystemChangeChecker: Checker {
         all(missed[instance.id] ?? [], instance).isEmpty,
         "\(instance.name) runs, but does not receive its system changes")
       missed[instance.id] = []
-      unheard.remove(instance.id)
+      withoutChange.remove(instance.id)
     }
   }
 }

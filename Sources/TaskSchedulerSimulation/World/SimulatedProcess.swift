@@ -123,7 +123,7 @@ enum PlannedEvent {
   case storeWrites(generation: Int)
   /// The store has reported all results of the last write.
   case storeRests(generation: Int)
-  /// A trigger of the kernel fires, and may fire again so many times.
+  /// A trigger of the kernel fires. `again` is the number of times that it may fire after that.
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)
