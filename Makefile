@@ -38,10 +38,12 @@ SIZES := taskschedd=20 taskctl=16
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
-BUILD_PACKAGES := libsystemd-dev libsqlite3-dev
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libxcb1-dev libxcb-res0-dev
 DESKTOP_PACKAGES := dunst xvfb dbus-daemon dbus-bin libglib2.0-bin
+# Compositors and window managers that run without a screen, and clients of them.
+FOCUS_PACKAGES := sway xwayland foot i3-wm openbox x11-utils
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
-  python3-dbusmock mandoc $(DESKTOP_PACKAGES)
+  python3-dbusmock mandoc $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
 BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3
 
 .PHONY: help

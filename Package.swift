@@ -68,6 +68,9 @@ let package = Package(
     .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "CSQLite", cSettings: strictC, linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(
+      name: "CXCB", cSettings: strictC,
+      linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
     .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),
     .target(
       name: "EventLoop", dependencies: ["CSystemd", "LinuxSystem"], swiftSettings: strictHot),
@@ -84,6 +87,10 @@ let package = Package(
         "CSQLite", "LinuxSystem", "EventLoop", "TOMLKit", deque,
       ],
       swiftSettings: strictHot),
+    .target(
+      name: "TaskSchedulerSession",
+      dependencies: ["TaskSchedulerWire", "CXCB", "LinuxSystem", "EventLoop"],
+      swiftSettings: strict),
     .executableTarget(
       name: "taskschedd", dependencies: ["TaskSchedulerDaemon", argumentParser],
       swiftSettings: strict),
@@ -120,7 +127,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerEventLog",
-        "TaskSchedulerSimulation", "TaskSchedulerDaemon", "LinuxSystem",
+        "TaskSchedulerSimulation", "TaskSchedulerDaemon", "TaskSchedulerSession", "LinuxSystem",
       ],
       path: "Fuzz/Sources/FuzzTargets", swiftSettings: strict),
 
@@ -189,6 +196,13 @@ let package = Package(
         "TestSupport",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "TaskSchedulerSessionTests",
+      dependencies: [
+        "TaskSchedulerSession", "TaskSchedulerWire", "CXCB", "LinuxSystem", "EventLoop",
+        "TestSupport",
+      ],
+      exclude: ["Recorded"], swiftSettings: strict),
     .testTarget(
       name: "SystemdTests",
       dependencies: [

@@ -44,7 +44,7 @@ KEPT_WORDS = ROOT / "Fuzz" / "Dictionaries"
 # Written from the interfaces at each start.
 WIRE_WORDS = WORK / "wire.dict"
 DICTIONARIES = {
-    **dict.fromkeys(["json", "server", "client", "parameters"], WIRE_WORDS),
+    **dict.fromkeys(["json", "server", "client", "parameters", "sway"], WIRE_WORDS),
     **dict.fromkeys(["settings", "manifest"], KEPT_WORDS / "toml.dict"),
     "interface": KEPT_WORDS / "interface.dict",
     "scenario": KEPT_WORDS / "scenario.dict",

@@ -85,6 +85,11 @@ package struct MessageReader {
     self.message = message
   }
 
+  /// Returns whether the message is this signal.
+  package func isSignal(_ interface: String, _ member: String) -> Bool {
+    sd_bus_message_is_signal(message, interface, member) > 0
+  }
+
   package func text() -> String? {
     var text: UnsafePointer<CChar>?
     guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "s")), &text) > 0 else {

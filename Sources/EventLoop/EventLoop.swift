@@ -136,6 +136,31 @@ package final class EventLoop {
     return try adopt(slot, result, box, call: "sd_bus_add_filter")
   }
 
+  /// Passes every method call to the object at `path` to `handler`, and replies without values. It
+  /// does so for the lifetime of the slot.
+  package func serve(
+    path: String, on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
+  ) throws(SystemError) -> BusSlot {
+    let box = Unmanaged.passRetained(BusHandler(handler))
+    var slot: OpaquePointer?
+    let result = sd_bus_add_object(
+      bus, &slot, path, { message, userdata, _ in EventLoop.answer(message, userdata) },
+      box.toOpaque())
+    return try adopt(slot, result, box, call: "sd_bus_add_object")
+  }
+
+  private static func answer(
+    _ call: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?
+  ) -> Int32 {
+    _ = handle(call, userdata)
+    guard sd_bus_message_get_expect_reply(call) > 0 else { return 1 }
+    var reply: OpaquePointer?
+    let result = sd_bus_message_new_method_return(call, &reply)
+    guard result >= 0 else { return result }
+    defer { sd_bus_message_unref(reply) }
+    return min(sd_bus_send(sd_bus_message_get_bus(call), reply, nil), 1)
+  }
+
   private static func handle(
     _ message: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?
   ) -> Int32 {

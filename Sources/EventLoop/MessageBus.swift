@@ -40,6 +40,8 @@ package final class MessageBus {
   private var report: ((Occurrence) -> Void)?
   private var bus: OpaquePointer?
   private var listening: BusSlot?
+  private var served: (path: String, handler: (BusCallToServe) -> Void)?
+  private var serving: BusSlot?
   private var calls: [BusCall: BusSlot] = [:]
   private var callNumber: UInt64 = 0
   package private(set) var state = State.closed
@@ -58,6 +60,20 @@ package final class MessageBus {
     return withUnsafeBytes(of: id) { bytes in
       bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
+  }
+
+  /// The unique name of this connection, such as `:1.42`; nil unless it is connected.
+  package var uniqueName: String? {
+    guard state == .connected, let bus else { return nil }
+    var name: UnsafePointer<CChar>?
+    guard sd_bus_get_unique_name(bus, &name) >= 0 else { return nil }
+    return name.map { String(cString: $0) }
+  }
+
+  /// Sets the handler for calls to the object at `path`, of any interface and method. Each call is
+  /// answered without values. Set it before connecting.
+  package func serve(path: String, _ handler: @escaping (BusCallToServe) -> Void) {
+    served = (path, handler)
   }
 
   /// Sets the handler for all events.
@@ -92,6 +108,11 @@ package final class MessageBus {
       // The daemon expects no descriptors in messages.
       try check("sd_bus_negotiate_fds", sd_bus_negotiate_fds(fresh, 0))
       listening = try loop.listen(on: fresh) { [weak self] in self?.heard($0) }
+      if let served {
+        serving = try loop.serve(path: served.path, on: fresh) {
+          served.handler(BusCallToServe($0))
+        }
+      }
       try check("connect \(address.text)", start(fresh))
       try loop.serve(fresh)
     } catch {
@@ -113,6 +134,7 @@ package final class MessageBus {
   package func disconnect() {
     calls = [:]
     listening = nil
+    serving = nil
     state = .closed
     guard let bus else { return }
     self.bus = nil
@@ -229,6 +251,25 @@ package struct BusMethod {
       destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus",
       interface: "org.freedesktop.DBus", member: member)
   }
+}
+
+/// A call of a method of this connection, to be read before the handler returns.
+package struct BusCallToServe {
+  private let message: OpaquePointer
+
+  fileprivate init(_ message: OpaquePointer) {
+    self.message = message
+  }
+
+  /// The unique name of the caller, which the bus vouches for.
+  package var sender: String? { sd_bus_message_get_sender(message).map { String(cString: $0) } }
+
+  package func isCall(of interface: String, _ member: String) -> Bool {
+    sd_bus_message_is_method_call(message, interface, member) > 0
+  }
+
+  /// The arguments.
+  package var arguments: MessageReader { MessageReader(message) }
 }
 
 /// An identifier of a pending call.

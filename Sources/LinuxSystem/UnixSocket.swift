@@ -77,6 +77,15 @@ public enum UnixSocket {
     return socket
   }
 
+  /// Connects without waiting for anything. The returned socket is non-blocking.
+  ///
+  /// - Throws: EAGAIN if the listener's backlog is full; and the errors of `connect`.
+  public static func connectAtOnce(path: String) throws(SystemError) -> FileDescriptor {
+    let socket = try open(nonblocking: true)
+    try connect(socket, to: path)
+    return socket
+  }
+
   private static func connect(
     _ socket: borrowing FileDescriptor, to path: String
   ) throws(SystemError) {

@@ -108,6 +108,9 @@ struct UnixSocketTests {
     #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
       _ = try UnixSocket.listen(path: path, mode: 0o600)
     }
+    #expect(throws: SystemError(call: "connect \(path)", errno: EAGAIN)) {
+      _ = try UnixSocket.connectAtOnce(path: path)
+    }
     waiting.close()
     listener.close()
   }

@@ -21,6 +21,9 @@ enum SourceRules {
       "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",
       "TaskSchedulerEventLog", "TaskSchedulerWire",
     ],
+    "TaskSchedulerSession": [
+      "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",
+    ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskctl": [
       "ArgumentParser", "FoundationEssentials", "Glibc", "LinuxSystem", "TaskSchedulerClient",

@@ -26,7 +26,7 @@ enum FramingTarget {
   }
 
   /// Splits a stream into pieces of 1 to 32 bytes. For seed 0, the stream stays in one piece.
-  private static func split(_ stream: [UInt8], _ seed: UInt8) -> [[UInt8]] {
+  static func split(_ stream: [UInt8], _ seed: UInt8) -> [[UInt8]] {
     if seed == 0 { return [stream] }
     var state = UInt32(seed)
     var pieces: [[UInt8]] = []

@@ -32,6 +32,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     FuzzTarget("spans", SpansTarget.run),
     FuzzTarget("event-log", EventLogTarget.run),
     FuzzTarget("scenario", ScenarioTarget.run),
+    FuzzTarget("sway", SwayTarget.run),
   ]
 
   /// A target that fails on purpose. A fuzzing run that does not report it proves nothing.

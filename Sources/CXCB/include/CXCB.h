@@ -1,0 +1,9 @@
+// libxcb and its X-Resource extension for Swift.
+#pragma once
+
+#include <xcb/res.h>
+#include <xcb/xcb.h>
+#include <xcb/xcbext.h>
+
+// The id of X-Resource: Swift cannot take the address of a variable of C.
+xcb_extension_t *cxcb_resource_extension(void);

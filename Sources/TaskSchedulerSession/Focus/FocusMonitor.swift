@@ -1,0 +1,180 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+
+/// Finds the compositor or X server of the user's session, and reports its windows whenever they
+/// change.
+///
+/// It waits for sockets by inotify and never polls. A compositor or X server that ends is found
+/// again when it comes back. Bad messages end the connection; they cannot do more.
+package final class FocusMonitor {
+  /// An event of the session.
+  package enum Occurrence: Equatable {
+    /// The windows are now these; the snapshot differs from the one before.
+    case windows(SessionWindows)
+    /// Nothing is known about the windows any more: the compositor, X server or window manager
+    /// ended. `reason` is nil for a window manager.
+    case unknown(reason: SourceEnd?)
+  }
+
+  /// After a failure, the next attempt follows after 10 ms, and each further one after twice the
+  /// time. inotify reports a socket when it is bound, slightly before its process listens; nothing
+  /// reports that it does.
+  private static let firstDelay: Duration = .milliseconds(10)
+  /// The attempts after which the monitor waits for a new socket only.
+  private static let attemptsMax = 7
+  /// A connection that lasted this long was no failure.
+  private static let lastingTime: Duration = .seconds(10)
+
+  private let loop: EventLoop
+  private let environment: SessionEnvironment
+  private let lookUp: ProcessLookup
+  private let report: (Occurrence) -> Void
+  private let watch: Watch
+  private var watchSource: DescriptorSource?
+  private var timer: TimerSource?
+  private var source: (any WindowSource)?
+  private var kwin: KWinSource?
+  /// Whether the last report came from KWin.
+  private var isKWins = false
+  private var untried: [SessionEnvironment.Candidate] = []
+  private var attempts = 0
+  private var connectedAt: UInt64 = 0
+  private var last: SessionWindows?
+
+  /// A class, so that closures can refer to it.
+  private final class Watch {
+    let directories: DirectoryWatch
+    init() throws(SystemError) { directories = try DirectoryWatch() }
+  }
+
+  /// Starts looking for the session's compositor or X server.
+  ///
+  /// - Parameters:
+  ///   - proc: for the start times of processes.
+  ///   - report: called from the loop for each change, never from within this initializer.
+  /// - Throws: EMFILE (also at fs.inotify.max_user_instances), ENFILE, ENOSPC
+  ///   (fs.inotify.max_user_watches), and EACCES for a directory of sockets.
+  package init(
+    loop: EventLoop, environment: SessionEnvironment, proc: ProcFS,
+    report: @escaping (Occurrence) -> Void
+  ) throws(SystemError) {
+    self.loop = loop
+    self.environment = environment
+    self.report = report
+    lookUp = { pid in try? proc.identity(pid) }
+    watch = try Watch()
+    for directory in [environment.runtimeDirectory, environment.xDirectory] {
+      guard let directory else { continue }
+      do throws(SystemError) {
+        _ = try watch.directories.add(directory)
+      } catch where error.isMissing {
+        // Nothing can listen in a directory that does not exist.
+      }
+    }
+    watchSource = try loop.watch(
+      watch.directories.descriptor.rawValue, for: .input
+    ) { [weak self] _ in self?.directoryChanged() }
+    timer = try loop.timer { [weak self] in self?.look() }
+    look()
+    // In an X11 session, KWin's windows are those of the X server.
+    if let address = environment.busAddress, !environment.isX11 {
+      kwin = try KWinSource(address: BusAddress(text: address), loop: loop, lookUp: lookUp) {
+        [weak self] in self?.heard($0, isKWins: true)
+      }
+    }
+  }
+
+  deinit {
+    // The sources must be removed before their descriptors are closed.
+    watchSource = nil
+    timer = nil
+  }
+
+  // MARK: Looking for a source
+
+  private func directoryChanged() {
+    guard let changes = try? watch.directories.takeChanges() else { return }
+    // Without a directory, the kernel lost events, so that any socket may be new.
+    let isRelevant = changes.contains {
+      $0.folder == nil || environment.isSwaySocket($0.name) || environment.isXSocket($0.name)
+    }
+    guard isRelevant else { return }
+    attempts = 0
+    if source == nil { look() }
+  }
+
+  private func look() {
+    guard source == nil else { return }
+    timer?.clear()
+    untried = environment.candidates(
+      runtimeNames: Self.names(in: environment.runtimeDirectory),
+      xNames: Self.names(in: environment.xDirectory))
+    if !untried.isEmpty { connect() }
+  }
+
+  private static func names(in directory: String?) -> [String] {
+    directory.flatMap { try? Directory.names(path: $0) } ?? []
+  }
+
+  private func connect() {
+    while !untried.isEmpty {
+      let candidate = untried.removeFirst()
+      connectedAt = BootClock.now()
+      if let source = try? start(candidate) {
+        self.source = source
+        return
+      }
+    }
+    retryLater()
+  }
+
+  private func start(
+    _ candidate: SessionEnvironment.Candidate
+  ) throws(SourceEnd) -> any WindowSource {
+    switch candidate {
+    case .sway(let path):
+      try SwaySource(path: path, display: environment.display, loop: loop, lookUp: lookUp) {
+        [weak self] in self?.heard($0)
+      }
+    case .x(let display):
+      try XSource(display: display, loop: loop, lookUp: lookUp) { [weak self] in self?.heard($0) }
+    }
+  }
+
+  private func retryLater() {
+    guard attempts < Self.attemptsMax else { return }
+    let delay = Self.firstDelay * (1 << attempts)
+    attempts += 1
+    timer?.set(BootClock.now() + UInt64(delay / .nanoseconds(1)))
+  }
+
+  // MARK: Reports
+
+  private func heard(_ report: SourceReport, isKWins: Bool = false) {
+    switch report {
+    case .windows(let windows):
+      self.isKWins = isKWins
+      guard windows != last else { return }
+      last = windows
+      self.report(.windows(windows))
+    case .unknown: if self.isKWins == isKWins { forget(nil) }
+    case .ended(let reason):
+      source = nil
+      let lifetime = BootClock.now() - connectedAt
+      if lifetime >= UInt64(Self.lastingTime / .nanoseconds(1)) { attempts = 0 }
+      if !self.isKWins { forget(reason) }
+      if untried.isEmpty { retryLater() } else { connect() }
+    }
+  }
+
+  private func forget(_ reason: SourceEnd?) {
+    guard last != nil else { return }
+    last = nil
+    report(.unknown(reason: reason))
+  }
+}
+
+extension SystemError {
+  fileprivate var isMissing: Bool { errno == ENOENT || errno == ENOTDIR }
+}

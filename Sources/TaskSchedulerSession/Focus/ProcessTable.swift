@@ -1,0 +1,24 @@
+import LinuxSystem
+
+/// The processes of windows, looked up when a window is first seen with its pid: later, another
+/// process could have the pid of one that ended.
+struct ProcessTable<WindowID: Hashable> {
+  private var processes: [WindowID: (pid: Int32, process: ProcessIdentity?)] = [:]
+
+  init() {}
+
+  mutating func process(
+    of window: WindowID, pid: Int32, _ lookUp: ProcessLookup
+  ) -> ProcessIdentity? {
+    if let known = processes[window], known.pid == pid { return known.process }
+    let process = pid > 0 ? lookUp(pid) : nil
+    processes[window] = (pid, process)
+    return process
+  }
+
+  /// Forgets all other windows.
+  mutating func keep(_ windows: [WindowID]) {
+    let kept = Set(windows)
+    processes = processes.filter { kept.contains($0.key) }
+  }
+}

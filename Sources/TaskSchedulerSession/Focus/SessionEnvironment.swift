@@ -1,0 +1,84 @@
+import LinuxSystem
+
+/// What the environment says about the user's session.
+package struct SessionEnvironment: Hashable, Sendable {
+  /// XDG_RUNTIME_DIR: the directory of the user's sockets.
+  package var runtimeDirectory: String?
+  /// SWAYSOCK: sway's socket. sway that restarts listens at another path.
+  package var swaySocket: String?
+  /// WAYLAND_DISPLAY.
+  package var waylandDisplay: String?
+  /// DISPLAY: that of the X server, or of Xwayland in a Wayland session.
+  package var display: String?
+  /// DBUS_SESSION_BUS_ADDRESS, or the bus of systemd's user manager in ``runtimeDirectory``.
+  package var busAddress: String?
+  /// The user of the session.
+  package var uid: UInt32
+  /// The directory of the X servers' sockets.
+  package var xDirectory: String
+
+  /// Reads the environment.
+  ///
+  /// - Parameters:
+  ///   - variable: returns the value of an environment variable.
+  ///   - xDirectory: the directory of the X servers' sockets.
+  package init(
+    uid: UInt32, xDirectory: String = "/tmp/.X11-unix", variable: (String) -> String?
+  ) {
+    func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
+    runtimeDirectory = value("XDG_RUNTIME_DIR")
+    swaySocket = value("SWAYSOCK")
+    waylandDisplay = value("WAYLAND_DISPLAY")
+    display = value("DISPLAY")
+    busAddress =
+      value("DBUS_SESSION_BUS_ADDRESS") ?? runtimeDirectory.map { "unix:path=\($0)/bus" }
+    self.uid = uid
+    self.xDirectory = xDirectory
+  }
+
+  /// A place where a compositor or X server can listen.
+  enum Candidate: Hashable {
+    case sway(path: String)
+    case x(display: String)
+  }
+
+  /// Whether the session is one of X11. In a Wayland session, the X server has some of the windows
+  /// only; in an X11 session, a sway runs in one of the windows.
+  var isX11: Bool { display != nil && waylandDisplay == nil && swaySocket == nil }
+
+  /// Returns where the session's compositor or X server may listen now.
+  ///
+  /// - Parameters:
+  ///   - runtimeNames: the names in ``runtimeDirectory``.
+  ///   - xNames: the names in ``xDirectory``.
+  func candidates(runtimeNames: [String], xNames: [String]) -> [Candidate] {
+    if isX11 { return xDisplay(among: xNames).map { [.x(display: $0)] } ?? [] }
+    var paths: [String] = []
+    if let swaySocket { paths.append(swaySocket) }
+    if let runtimeDirectory {
+      paths += runtimeNames.filter(isSwaySocket).map { "\(runtimeDirectory)/\($0)" }
+        .filter { $0 != swaySocket }
+    }
+    return paths.map { .sway(path: $0) }
+  }
+
+  /// Whether a new entry of the runtime directory is sway's socket: `sway-ipc.UID.PID.sock`.
+  func isSwaySocket(_ name: String) -> Bool {
+    name.hasPrefix("sway-ipc.\(uid).") && name.hasSuffix(".sock")
+  }
+
+  /// Whether an entry of the directory of X servers is the socket of the session's display.
+  func isXSocket(_ name: String) -> Bool { isX11 && name == xSocketName }
+
+  private func xDisplay(among names: [String]) -> String? {
+    guard let display, let xSocketName, names.contains(xSocketName) else { return nil }
+    return display
+  }
+
+  /// `X5` for display `:5.0`; nil for a display on another machine.
+  private var xSocketName: String? {
+    guard let display, display.hasPrefix(":") || display.hasPrefix("unix:") else { return nil }
+    let digits = display.drop { $0 != ":" }.dropFirst().prefix { $0.isNumber }
+    return digits.isEmpty ? nil : "X\(digits)"
+  }
+}

@@ -1,0 +1,66 @@
+import LinuxSystem
+
+/// How much of a window the user sees.
+package enum WindowVisibility: Hashable, Sendable {
+  /// The window has the keyboard focus.
+  case focused
+  /// The window is on the screen without the focus. Other windows may cover it.
+  case visible
+  /// The window is minimized, in the scratchpad, on a workspace that no output shows, behind
+  /// another tab, or (in sway and i3) behind a full-screen window.
+  case hidden
+}
+
+/// A window of a user's session.
+package struct SessionWindow: Hashable, Sendable {
+  /// The process that the window belongs to: the peer of the connection to the display server, as
+  /// the kernel recorded it. One process can have many windows, of several applications too.
+  ///
+  /// Nil if the process is not known: it runs on another machine, it has ended, or the display
+  /// server cannot tell. If such a window is focused, all other windows still lack the focus.
+  package var process: ProcessIdentity?
+  package var visibility: WindowVisibility
+  /// The application's own word for itself: the app id of Wayland, or the class in WM_CLASS of X11.
+  /// At most ``idBytesMax`` bytes, never empty. Any program can use any id.
+  package var applicationID: String?
+
+  /// The maximum length of an application id in bytes. A longer one is dropped.
+  package static let idBytesMax = 256
+
+  package init(
+    process: ProcessIdentity?, visibility: WindowVisibility, applicationID: String? = nil
+  ) {
+    self.process = process
+    self.visibility = visibility
+    let isUsable = applicationID.map { 1...Self.idBytesMax ~= $0.utf8.count } ?? false
+    self.applicationID = isUsable ? applicationID : nil
+  }
+}
+
+/// All windows of a user's session at one instant, as its compositor or X server lists them.
+///
+/// A snapshot is complete: a process without a window in it has no window. That nothing is known is
+/// not a snapshot (``FocusMonitor`` reports nil then).
+///
+/// Without a focused window, the user works with none of them: an empty workspace, the desktop, or,
+/// in X11 for less than a millisecond, a change of the focus from one window to another.
+package struct SessionWindows: Hashable, Sendable {
+  /// The windows in no particular order, at most ``countMax``; at most one is focused.
+  package let windows: [SessionWindow]
+
+  /// The maximum number of windows. Of more windows, hidden ones are left out first.
+  package static let countMax = 1024
+
+  package init(_ windows: [SessionWindow] = []) {
+    guard windows.count > Self.countMax else {
+      self.windows = windows
+      return
+    }
+    let shown = windows.filter { $0.visibility == .focused }
+      + windows.filter { $0.visibility == .visible } + windows.filter { $0.visibility == .hidden }
+    self.windows = Array(shown.prefix(Self.countMax))
+  }
+
+  /// The window with the keyboard focus; nil if there is none.
+  package var focused: SessionWindow? { windows.first { $0.visibility == .focused } }
+}

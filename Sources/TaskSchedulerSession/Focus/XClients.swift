@@ -1,0 +1,78 @@
+import EventLoop
+import LinuxSystem
+
+/// The processes of X11 windows in Xwayland, whose windows another source lists. Connects when the
+/// first process is asked for.
+final class XClients {
+  private enum Answer {
+    case asked
+    /// Nil if the server does not know.
+    case pid(Int32?)
+  }
+
+  private let display: String?
+  private let loop: EventLoop
+  private var connection: XConnection?
+  private var isReady = false
+  private var answers: [UInt32: Answer] = [:]
+  private var changed: (() -> Void)?
+
+  init(display: String?, loop: EventLoop) {
+    self.display = display
+    self.loop = loop
+  }
+
+  /// Sets the handler for new pids. It is called from the loop.
+  func listen(_ changed: @escaping () -> Void) { self.changed = changed }
+
+  /// Returns the pid of a window's process; nil if it is not known, or not known yet.
+  func pid(of window: UInt32) -> Int32? {
+    switch answers[window] {
+    case .pid(let pid): return pid
+    case .asked: return nil
+    case nil:
+      answers[window] = .asked
+      ask(window)
+      return nil
+    }
+  }
+
+  /// Forgets all other windows.
+  func keep(_ windows: [UInt32]) {
+    let kept = Set(windows)
+    answers = answers.filter { kept.contains($0.key) }
+  }
+
+  private func ask(_ window: UInt32) {
+    if isReady {
+      request(window)
+      connection?.flush()
+    } else if connection == nil, let display {
+      // Without a connection, the processes stay unknown.
+      connection = try? XConnection(display: display, loop: loop) { [weak self] in self?.heard($0) }
+    }
+  }
+
+  private func request(_ window: UInt32) {
+    connection?.readPID(of: window) { [weak self] pid in
+      guard let self, answers[window] != nil else { return }
+      answers[window] = .pid(pid)
+      if pid != nil { changed?() }
+    }
+  }
+
+  private func heard(_ occurrence: XConnection.Occurrence) {
+    switch occurrence {
+    case .ready:
+      isReady = true
+      for window in answers.keys { request(window) }
+    case .event, .caughtUp: break
+    case .ended:
+      // The next server gives its windows' numbers to other windows. The next one that sway shows
+      // connects again.
+      connection = nil
+      isReady = false
+      answers = [:]
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/// A window as the X server and the window manager describe it.
+struct XWindow: Hashable {
+  var id: UInt32
+  /// The pid of the client that created the window.
+  var pid: Int32?
+  var applicationID: String?
+  /// Whether the window and all windows around it are mapped.
+  var isViewable = false
+  /// Whether the window manager says that the user cannot see it (_NET_WM_STATE_HIDDEN).
+  var isHidden = false
+  /// The number of its virtual desktop; nil for a window that is on all of them.
+  var desktop: UInt32?
+}
+
+/// The windows of an X11 session, as its window manager lists them (EWMH).
+struct XDesktop: Hashable {
+  var windowManager = ""
+  var activeWindow: UInt32?
+  var currentDesktop: UInt32?
+  var windows: [XWindow] = []
+
+  /// A desktop's number that means all desktops.
+  static let allDesktops: UInt32 = 0xFFFF_FFFF
+
+  /// The names of window managers that keep the windows of other desktops mapped, so that only the
+  /// desktop's number tells that a window is hidden. They show one desktop on all outputs. Others,
+  /// such as i3, show one desktop on each output and unmap what they hide.
+  private static let managersThatKeepWindowsMapped = ["GNOME Shell", "KWin", "Mutter"]
+
+  /// Returns the window's visibility.
+  func visibility(of window: XWindow) -> WindowVisibility {
+    if window.id == activeWindow { return .focused }
+    guard window.isViewable, !window.isHidden else { return .hidden }
+    let keepsMapped = Self.managersThatKeepWindowsMapped.contains { windowManager.hasPrefix($0) }
+    guard keepsMapped, let desktop = window.desktop, let currentDesktop else { return .visible }
+    return desktop == currentDesktop ? .visible : .hidden
+  }
+}

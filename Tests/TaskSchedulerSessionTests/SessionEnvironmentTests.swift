@@ -1,0 +1,61 @@
+import Testing
+
+@testable import TaskSchedulerSession
+
+@Suite("§20: The place where a session's compositor listens")
+struct SessionEnvironmentTests {
+  private func environment(_ variables: [String: String]) -> SessionEnvironment {
+    SessionEnvironment(uid: 1000) { variables[$0] }
+  }
+
+  private let sockets = [
+    "bus", "sway-ipc.1000.42.sock", "sway-ipc.1000.77.sock", "sway-ipc.1001.5.sock", "wayland-1",
+  ]
+
+  @Test("sway's sockets in the runtime directory are tried after that of SWAYSOCK")
+  func sway() {
+    let wayland = environment([
+      "XDG_RUNTIME_DIR": "/run/user/1000", "WAYLAND_DISPLAY": "wayland-1", "DISPLAY": ":0",
+      "SWAYSOCK": "/run/user/1000/sway-ipc.1000.77.sock",
+    ])
+    let expected: [SessionEnvironment.Candidate] = [
+      .sway(path: "/run/user/1000/sway-ipc.1000.77.sock"),
+      .sway(path: "/run/user/1000/sway-ipc.1000.42.sock"),
+    ]
+    #expect(wayland.candidates(runtimeNames: sockets, xNames: ["X0"]) == expected)
+    #expect(wayland.isSwaySocket("sway-ipc.1000.99.sock"))
+    #expect(!wayland.isSwaySocket("sway-ipc.10000.99.sock"))
+    #expect(!wayland.isXSocket("X0"))
+  }
+
+  @Test("The bus is that of the environment, or else the user manager's")
+  func bus() {
+    #expect(environment(["XDG_RUNTIME_DIR": "/r"]).busAddress == "unix:path=/r/bus")
+    let named = environment(["XDG_RUNTIME_DIR": "/r", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b"])
+    #expect(named.busAddress == "unix:path=/b")
+    #expect(environment([:]).busAddress == nil)
+  }
+
+  @Test("Without any variable, the monitor looks for sway only")
+  func nothing() {
+    let bare = environment(["XDG_RUNTIME_DIR": "/r", "DISPLAY": "", "SWAYSOCK": ""])
+    #expect(bare.candidates(runtimeNames: sockets, xNames: ["X0"]).count == 2)
+    #expect(environment([:]).candidates(runtimeNames: [], xNames: ["X0"]) == [])
+  }
+
+  @Test("In an X11 session, a sway in one of its windows is not the session's compositor")
+  func nested() {
+    let x = environment(["XDG_RUNTIME_DIR": "/r", "DISPLAY": ":5.1"])
+    #expect(x.candidates(runtimeNames: sockets, xNames: ["X0", "X5"]) == [.x(display: ":5.1")])
+    #expect(x.candidates(runtimeNames: sockets, xNames: ["X0", "X50"]) == [])
+    #expect(x.isXSocket("X5"))
+    #expect(!x.isXSocket("X50"))
+  }
+
+  @Test(
+    "A display on another machine is not used", arguments: ["host:0", "", ":", "localhost:10.0"])
+  func remote(_ display: String) {
+    let x = environment(["DISPLAY": display])
+    #expect(x.candidates(runtimeNames: [], xNames: ["X", "X0", "X10"]) == [])
+  }
+}
