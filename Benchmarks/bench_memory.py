@@ -19,7 +19,8 @@ from harness import Failure, median
 from small_machine import SmallMachine, is_virtualized, missing
 
 MACHINE = 768
-# If each instruction takes a nanosecond, two CPUs would wait for each other endlessly.
+# Without KVM, qemu counts each instruction as a nanosecond (-icount). Two such CPUs wait for each
+# other endlessly.
 CPUS = 2 if is_virtualized() else 1
 THRESHOLD_PERCENT = 10
 # Initial sizes in MiB.

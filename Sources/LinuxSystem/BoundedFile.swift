@@ -55,8 +55,8 @@ public struct BoundedFile: Hashable, Sendable {
   public var bytes: [UInt8]
   public var facts: FileStatus
 
-  /// Reads a regular file of at most `bytesMax` bytes. The null device is empty. Does not read a
-  /// pipe, a socket or another device, which could block or act.
+  /// Reads a regular file of at most `bytesMax` bytes. Treats the null device as an empty file.
+  /// Refuses a pipe, a socket or another device, because a read could block or change something.
   public init(path: String, bytesMax: Int) throws(BoundedFileError) {
     let descriptor = FileDescriptor(taking: try Self.open(path))
     facts = try Self.facts(of: descriptor.rawValue)
@@ -68,7 +68,7 @@ public struct BoundedFile: Hashable, Sendable {
     bytes = try Self.read(descriptor.rawValue, bytesMax: bytesMax)
   }
 
-  /// Returns the first bytes of a regular file of any length. Does not fill its holes.
+  /// Returns the first bytes of a regular file of any length.
   public static func beginning(
     of path: String, bytesMax: Int
   ) throws(BoundedFileError) -> [UInt8] {

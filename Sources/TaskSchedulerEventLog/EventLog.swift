@@ -137,7 +137,7 @@ public final class EventLog: EventStore {
       + 2 * initialRecords.unfinishedCount
   }
 
-  /// Makes sure that the daemon can also write the next file.
+  /// Reserves the disk space that the next file of the event log needs.
   private func keepSpare(for initialRecords: EventLogInitialRecords) {
     spareBytes = initialRecords.count + bytesCount(after: initialRecords)
     keepSpare()

@@ -187,7 +187,7 @@ public struct EventLogWriter {
     store(connection, at: EventLogLayout.Progress.sending)
   }
 
-  /// Records how many daemons began to recover from this event log, and did not begin to serve.
+  /// Records how many daemons began to recover from this event log, but did not begin to serve.
   public func setAttempts(_ count: UInt32) { store(count, at: EventLogLayout.Progress.attempts) }
 
   /// Records whether the daemon could not write an event to this event log.

@@ -115,7 +115,8 @@ struct Taskctl: ParsableCommand {
   }
 }
 
-/// Makes each line of a text printable; a mistyped argument may contain any byte.
+/// Makes each line of an error text printable. The text quotes arguments, which may contain any
+/// byte.
 private enum PrintableLines {
   static func of(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -181,8 +181,8 @@ struct KeepAliveTests {
     world.advance(by: .seconds(600))
     world.traced = [id]
     world.advance(by: .seconds(1000))
-    // Two intervals have passed since the last call, but only one call waits.
     world.advance(by: .seconds(1000))
+    // More than one interval has passed since the last call, but only one call waits.
     world.forget()
     world.acknowledge(id)
     #expect(world.delivered(id) == [.keepAlive])

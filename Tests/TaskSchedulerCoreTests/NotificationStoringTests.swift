@@ -12,7 +12,7 @@ struct NotificationStoringTests {
     return world
   }
 
-  /// Sends a request that the store has not answered.
+  /// Sends a request. The store does not answer it yet.
   private func begin(
     _ world: inout World, _ event: (RequestID) -> NotificationEvent
   ) -> (request: RequestID, effects: [Effect]) {

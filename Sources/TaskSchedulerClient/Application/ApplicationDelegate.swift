@@ -70,7 +70,7 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the machine is short of memory.
   ///
-  /// Free memory that the application can fill again, such as caches. If the pressure lasts, the
+  /// Free caches and other memory that the application can rebuild. If the pressure lasts, the
   /// daemon ends applications, suspended ones first.
   func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication)
 

@@ -29,8 +29,8 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The machine has changed. After a suspension, the array contains the newest change of each
   /// kind.
   case systemDidChange([SystemChange])
-  /// The machine is short of memory. Free memory that the application can fill again, such as
-  /// caches.
+  /// The machine is short of memory. Free caches and other memory that the application can
+  /// rebuild.
   ///
   /// If the pressure lasts, the daemon ends applications, suspended ones first.
   case didReceiveMemoryWarning

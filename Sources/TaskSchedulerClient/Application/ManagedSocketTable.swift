@@ -73,7 +73,8 @@ struct ManagedSocketTable: Sendable {
     handledLast = []
   }
 
-  /// Ends the restoration. Returns the events to handle again.
+  /// Ends the restoration of the sockets. Returns the events that arrived before the numbers of
+  /// their sockets were known.
   mutating func restored() -> [Event] {
     isRestoring = false
     defer { early = [] }

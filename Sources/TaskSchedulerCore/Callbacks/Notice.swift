@@ -9,6 +9,6 @@ public enum Notice: Equatable, Sendable {
   case notificationFired(NotificationID)
   /// The user chose a notification of the application.
   case notificationChosen(NotificationID)
-  /// The machine is short of memory. The application should free memory that it can fill again.
+  /// The machine is short of memory. The application should free memory that it can rebuild.
   case memoryWarning
 }

@@ -35,7 +35,7 @@ struct RelaunchDeadlines: Sendable {
 
   var all: [ApplicationKey] { timed.all + awaitingMemory.all }
 
-  /// Returns the nearest relaunch that is allowed in the given state of memory pressure.
+  /// Returns the instant of the earliest relaunch that the given state of memory pressure allows.
   func next(isPressed: Bool) -> Instant? {
     isPressed ? timed.next : earlier(timed.next, awaitingMemory.next)
   }

@@ -157,9 +157,10 @@ public struct Policy: Equatable, Sendable {
   /// where a monitor ends an application that uses 80 % over 60 s.
   public var backgroundProcessorShare = 80
 
-  /// `ThrottledProcessorShare`: the percentage of one CPU that a throttled application may use. If
-  /// it uses four fifths of that for another `BackgroundUseWindow`, or too much again later, the
-  /// scheduler kills it. Less than `BackgroundProcessorShare`. Source: this project.
+  /// `ThrottledProcessorShare`: the percentage of one CPU that a throttled application gets. The
+  /// scheduler kills the application if it uses four fifths of this share in the next
+  /// `BackgroundUseWindow`, or exceeds `BackgroundProcessorShare` again later. Less than
+  /// `BackgroundProcessorShare`. Source: this project.
   public var throttledProcessorShare = 20
 
   /// `BackgroundUseWindow`: how often the daemon samples the resource use of background

@@ -172,8 +172,8 @@ extension PolicySetting {
         + "average over BackgroundUseWindow. Then the daemon throttles it."),
     PolicySetting(
       "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
-      "How much CPU a throttled application gets, in percent of one CPU. If it uses four fifths "
-        + "of that for another BackgroundUseWindow, or too much again later, the daemon kills "
-        + "it. Less than BackgroundProcessorShare."),
+      "How much CPU a throttled application gets, in percent of one CPU. The daemon kills the "
+        + "application if it uses four fifths of this share in the next BackgroundUseWindow, or "
+        + "exceeds BackgroundProcessorShare again later. Less than BackgroundProcessorShare."),
   ]
 }

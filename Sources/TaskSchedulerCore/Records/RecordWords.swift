@@ -39,7 +39,7 @@ extension TransitionCause {
 }
 
 extension TaskID {
-  /// `task 1 'upload'`.
+  /// Returns the task in words, such as `task 1 'upload'`.
   func words(_ name: String?) -> String {
     "task \(number)" + (name.map { " '\($0)'" } ?? "")
   }

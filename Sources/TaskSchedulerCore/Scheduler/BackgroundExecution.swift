@@ -23,13 +23,13 @@ extension Instance {
     return now < stint.time.limit(policy)
   }
 
-  /// Suspends an instance without an entitlement, and resumes an instance that has an entitlement
-  /// again.
+  /// Suspends an instance without an entitlement, or kills it if it has tasks outstanding. Resumes
+  /// an instance that has an entitlement again.
   ///
   /// Call this after every change that may affect the entitlements.
   ///
-  /// - Parameter debuggerIsAbsent: Whether the daemon has just found no debugger. Otherwise, the
-  ///   daemon checks for one before the end of the background time kills the application.
+  /// - Parameter debuggerIsAbsent: Whether the daemon has just found no debugger. If false, the
+  ///   scheduler asks the daemon to look for a debugger before it kills the application.
   mutating func reconsider(debuggerIsAbsent: Bool = false, in turn: inout Turn) {
     guard let stint, termination == nil else { return }
     if isEntitled(turn.policy, at: turn.instant) {

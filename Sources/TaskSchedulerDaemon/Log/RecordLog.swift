@@ -65,9 +65,9 @@ extension Record {
   /// The fields that make `journalctl -u UNIT` show the record with the output of the application's
   /// unit (systemd.journal-fields(7)).
   ///
-  /// journald accepts OBJECT_PID= from the system's daemon, and adds further fields of that
-  /// process. The field is omitted for a leader that has exited, because the kernel may have reused
-  /// its pid.
+  /// journald accepts OBJECT_PID= from the system's daemon, and adds further fields of the process
+  /// with that pid. The daemon omits OBJECT_PID= for a leader that has exited, because the kernel
+  /// may have reused the pid.
   fileprivate func objectFields(_ unit: SystemdUnit?) -> [(name: String, value: String)] {
     var fields: [(name: String, value: String)] = []
     if let leader, !isOfExitedLeader { fields.append(("OBJECT_PID", "\(leader.pid)")) }

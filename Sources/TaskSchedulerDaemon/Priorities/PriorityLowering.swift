@@ -27,7 +27,7 @@ struct PriorityLowering {
       isWhole: true)
   }
 
-  /// Creates a walk over only some members.
+  /// Creates a lowering that visits only the given members of the instance.
   init(
     _ instance: InstanceResources, _ members: ProcessTreeWalk, in priorities: Priorities,
     isWhole: Bool = false

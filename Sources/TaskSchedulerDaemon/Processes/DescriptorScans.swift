@@ -38,7 +38,7 @@ final class DescriptorScans {
     source = nil
   }
 
-  /// Calls `answer` from the loop, unless the scan is cancelled first.
+  /// Queues a scan. Calls `answer` from the loop, unless the scan is cancelled first.
   func request(
     _ scan: DescriptorScan, user: UInt32, answer: @escaping (DescriptorScan.Findings) -> Void
   ) -> RequestedScan {

@@ -15,7 +15,7 @@ final class Killing {
 
   private enum Phase {
     case stopping(ProcessTreeWalk)
-    /// Kills the leader and the stopped processes, from this index on.
+    /// Kills the leader (index 0) and then the stopped processes; the value is the next index.
     case killing(Int)
     case looking
     case over

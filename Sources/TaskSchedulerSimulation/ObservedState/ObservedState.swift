@@ -53,7 +53,8 @@ struct ObservedState {
     for instance in live { restartLimits(instance, at: now) }
   }
 
-  /// Restarts the latest instants at which the limits of an instance may end.
+  /// Postpones the latest instants at which the limits of an instance may expire, as if the limits
+  /// began now.
   func restartLimits(_ instance: ObservedInstance, at now: UInt64) {
     instance.base = now
     instance.terminateDueLate = max(instance.terminateDueLate, now + limits.terminateTimeout)

@@ -8,8 +8,8 @@ struct NotificationsCommand: ParsableCommand {
     commandName: "notifications",
     abstract: "List, show, cancel and post local notifications.",
     discussion: """
-      You see and operate the notifications of applications that run as your user; an operator \
-      sees and operates all.
+      You see and cancel the notifications of applications that run as your user; an operator \
+      sees and cancels all.
 
       Examples:
         taskctl notifications

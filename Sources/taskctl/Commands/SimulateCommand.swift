@@ -15,8 +15,8 @@ struct SimulateCommand: ParsableCommand {
 
       With --seeds, each seed determines the actions of simulated applications and operators, and \
       failures of processes, messages and the daemon. Checkers compare the scheduler's behavior \
-      with its specification. The command minimizes a failing seed and prints the options that \
-      reproduce it.
+      with its specification. The command shortens the run of a failing seed and prints the \
+      options that reproduce it.
 
       With --replay, the file is the event log of a daemon, or its directory; the default is \
       'event-log' beside the socket. The timeline begins with the state at the beginning of the \

@@ -864,7 +864,7 @@ extension ControlInterface {
   ///
   /// `application` limits the reports to one application, which need not be known yet. `owner`
   /// limits them to the applications of one user. A user may have MaxMonitorsPerUser (64 by
-  /// default) monitors for all applications, and as many for each application.
+  /// default) monitors without `application`, and the same number for each single application.
   public enum Monitor: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Monitor"
 
