@@ -27,6 +27,7 @@ struct ManagedRun: ~Copyable {
     #expect(call.method == ControlInterface.Monitor.name)
     let watched = try call.decode(ControlInterface.Monitor.Input.self)
     #expect(watched == .init(application: input.application, owner: Int(Users.effectiveUID)))
+    try connection.reply(ControlInterface.Monitor.Output(ready: true), continues: true)
     self.daemon = daemon
     self.taskctl = taskctl
     self.input = input

@@ -54,7 +54,6 @@ struct ProgramMonitor {
       return
     }
     open(connection)
-    _ = waitUntil { reply in reply.ready == true }
   }
 
   /// Returns how the instance ended; nil if the daemon is gone, hangs or has no record of it.
@@ -77,12 +76,15 @@ struct ProgramMonitor {
 
   // MARK: - The stream
 
+  /// Opens the stream and waits until it reports each change. A change before that would lack its
+  /// cause.
   private mutating func open(_ connection: Connection) {
     self.connection = connection
     replies = try? connection.callMore(
       ControlInterface.Monitor.self, .init(application: application, owner: owner),
       timeout: Self.timeout)
-    if replies == nil { close() }
+    if replies == nil { return close() }
+    _ = waitUntil { reply in reply.ready == true }
   }
 
   private mutating func close() {
