@@ -66,6 +66,8 @@ def memory_and_cost(workshop, rounds, calls):
     # Measured alone first: a second daemon would share the program's pages, so that they would not
     # be private.
     large = workshop.daemon("large", SETTINGS)
+    # The daemon returns the memory of its start when it is idle.
+    time.sleep(1)
     resident = [large.resident_memory()]
     # The first applications make the daemon load code that later applications do not load again.
     first = Herd(workshop, large)

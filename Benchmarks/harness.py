@@ -91,7 +91,7 @@ class Workshop:
         return os.path.join(self.binaries, name)
 
     def start(self, arguments, group=None, prepare=None, **options):
-        """Starts a process in a new session. It ends with this one. `prepare` runs in it."""
+        """Starts a process in a new session, after `prepare`. It ends with the benchmark."""
         parent = os.getpid()
 
         def set_up():
@@ -155,7 +155,8 @@ class Workshop:
                 [self.daemon_program, "--config", configuration, "--manifests", directory,
                  "--socket", socket_path, "--state", self.path(name + ".state"),
                  "--log-target", "stderr",
-                 *(["--event-log", os.path.join(self.runtime, name)] if journal else ["--no-event-log"])],
+                 *(["--event-log", os.path.join(self.runtime, name)] if journal
+                   else ["--no-event-log"])],
                 group=group, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={"PATH": os.environ["PATH"], "HOME": self.directory})
         self.wait_for_socket(process, socket_path, self.path(name + ".log"))
