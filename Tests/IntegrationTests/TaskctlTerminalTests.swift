@@ -97,7 +97,10 @@ struct TaskctlTerminalTests {
     try terminal.wait(for: "trapped")
     try terminal.type("\u{1a}")
     try terminal.wait(for: "Stopped")
+    try terminal.wait(for: "$ ")
     try terminal.type("fg\n")
+    // The shell prints the command line that it resumes.
+    try terminal.wait(for: "exit 6'")
     // The trap has interrupted the first `read`.
     try terminal.type("one\n")
     try terminal.wait(for: "$ ")
