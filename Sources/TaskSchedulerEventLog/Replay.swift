@@ -178,7 +178,8 @@ extension Event {
     switch self {
     case .application(.register(_, _, let leader, _, _)), .process(.spawned(_, let leader)): leader
     case .operation(.adopt(_, let adoption)): adoption.leader
-    case .application, .operation, .process, .socket, .notification, .systemChanged, .scheduler,
+    case .application, .operation, .process, .socket, .notification, .systemChanged, .session,
+      .scheduler,
       .memory, .resources:
       nil
     }

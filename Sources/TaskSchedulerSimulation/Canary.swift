@@ -35,6 +35,16 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropSample = "drop-sample"
   case dropThrottle = "drop-throttle"
   case killUnused = "kill-unused"
+  case dropFocus = "drop-focus"
+  case keepFocus = "keep-focus"
+  case dropShown = "drop-shown"
+  case earlySettle = "early-settle"
+  case earlyHidden = "early-hidden"
+  case lateHidden = "late-hidden"
+  case earlyLoss = "early-loss"
+  case dropLoss = "drop-loss"
+  case dropLock = "drop-lock"
+  case dropUnlock = "drop-unlock"
 }
 
 /// Applies a canary to the events and effects of a run.
@@ -72,6 +82,10 @@ struct PlantedDefect {
       shorter.keepAliveHandlerTime = min(
         policy.keepAliveHandlerTime, shorter.keepAliveMinimum - .milliseconds(1))
     }
+    if canary == .earlySettle { shorter.focusSettleTime = policy.focusSettleTime / 2 }
+    if canary == .earlyHidden { shorter.hiddenGraceTime = policy.hiddenGraceTime / 2 }
+    if canary == .lateHidden { shorter.hiddenGraceTime = policy.hiddenGraceTime * 2 }
+    if canary == .earlyLoss { shorter.sessionGraceTime = policy.sessionGraceTime / 2 }
     guard canary == .earlyLimit else { return shorter }
     shorter.keepAliveHandlerTime = policy.keepAliveHandlerTime / 2
     shorter.callbackTimeout = policy.callbackTimeout / 2
@@ -96,11 +110,33 @@ struct PlantedDefect {
         return .application(.setKeepAlive(request, id, interval: interval / 2))
       }
     }
+    if case .session(let report) = event { return changed(report) }
     if canary == .wrongVictim, case .memory(.measured(var sizes)) = event {
       for index in sizes.indices { sizes[index].dirty = .max - sizes[index].dirty }
       return .memory(.measured(sizes))
     }
     return event
+  }
+
+  private func changed(_ event: SessionEvent) -> Event {
+    let nothing = Event.scheduler(.deadlineReached)
+    switch event {
+    case .windows(let user, var snapshot):
+      for index in snapshot.windows.indices {
+        let visibility = snapshot.windows[index].visibility
+        if canary == .dropFocus, visibility == .focused {
+          snapshot.windows[index].visibility = .visible
+        } else if canary == .dropShown, visibility == .visible {
+          snapshot.windows[index].visibility = .hidden
+        }
+      }
+      if canary == .keepFocus { snapshot.hasFocus = false }
+      return .session(.windows(user, snapshot))
+    case .agentLost: return canary == .dropLoss ? nothing : .session(event)
+    case .locked: return canary == .dropLock ? nothing : .session(event)
+    case .unlocked: return canary == .dropUnlock ? nothing : .session(event)
+    case .agentAttached: return .session(event)
+    }
   }
 
   /// Returns the effects that are carried out in place of this one.

@@ -43,6 +43,10 @@ public final class Simulation {
   /// The offset of the wall clock from the time since boot, in nanoseconds.
   var wallOffset: Int64 = 1_800_000_000_000_000_000
 
+  // MARK: The sessions
+  var sessions: [UserID: SimulatedSession] = [:]
+  var lockedSeats: Set<SeatID> = []
+
   // MARK: The daemon
   var isUp = true
   lazy var pump = boot(Scheduler(policy: policyAtStart))
@@ -168,6 +172,7 @@ public final class Simulation {
       advance(to: now + pause(&chance))
       guard violation == nil else { return }
       act(&chance)
+      if violation == nil { actInSession(number) }
       if violation == nil { runShort(number) }
     }
   }

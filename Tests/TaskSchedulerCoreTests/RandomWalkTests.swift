@@ -81,7 +81,8 @@ struct RandomWalk {
     world.measuring = pick(answers)
     world.reclaiming = pick(answers)
     world.available = pick([20, 80, 500])
-    switch Int.random(in: 0..<16, using: &generator) {
+    switch Int.random(in: 0..<18, using: &generator) {
+    case 16, 17: world.feed(.session(sessionEvent()))
     case 15: world.feed(memoryEvent())
     case 12...14: world.feed(wakingEvent())
     case 0...2: world.feed(operatorEvent())
@@ -172,6 +173,21 @@ struct RandomWalk {
     }
   }
 
+  private mutating func sessionEvent() -> SessionEvent {
+    let user = UserID(pick([1000, 2000]))
+    switch Int.random(in: 0..<10, using: &generator) {
+    case 0, 1: return .agentAttached(user)
+    case 2: return .agentLost(user)
+    case 3: return pick([.locked(seat0), .unlocked(seat0)])
+    case _:
+      var windows: [WindowReport] = []
+      for _ in 0..<pick([0, 1, 4, 8]) {
+        windows.append(WindowReport(instance(), pick(WindowVisibility.allCases)))
+      }
+      return .windows(user, WindowSnapshot(windows, hasFocus: pick([true, false])))
+    }
+  }
+
   private mutating func memoryEvent() -> Event {
     let id = instance()
     switch Int.random(in: 0..<6, using: &generator) {
@@ -231,10 +247,10 @@ struct RandomWalk {
   // MARK: What holds, found out without the core's help
 
   private func checkSeats() {
-    let front = world.scheduler.statuses(at: world.now).filter {
-      $0.state.isForeground && $0.instance?.ending == nil
+    let active = world.scheduler.statuses(at: world.now).filter {
+      $0.state == .active && $0.instance?.ending == nil
     }
-    #expect(front.count <= 1, "at most one application is in the foreground of a seat")
+    #expect(active.count <= 1, "at most one application is active at a seat")
   }
 
   /// Checks that every request has exactly one reply once the scheduler has stopped.
@@ -294,7 +310,7 @@ struct RandomWalkTests {
   @Test("The random walks reach every end and refusal")
   func coverage() {
     var kinds: Set<String> = []
-    for seed in 1...10 as ClosedRange<UInt64> {
+    for seed in 1...20 as ClosedRange<UInt64> {
       var walk = RandomWalk(seed: seed)
       walk.run(steps: 1000)
       for effect in walk.world.effects {

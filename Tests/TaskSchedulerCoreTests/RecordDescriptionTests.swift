@@ -26,6 +26,30 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
     .transition(from: .active, to: .notRunning, cause: .leaderExited), .transition,
     " is no longer running: its leader has exited"
   ),
+  (
+    .transition(from: .inactive, to: .active, cause: .focused), .transition,
+    " is active: its window has the focus"
+  ),
+  (
+    .transition(from: .suspended, to: .inactive, cause: .shown), .transition,
+    " is inactive: its window is visible again, without the focus"
+  ),
+  (
+    .transition(from: .active, to: .inactive, cause: .unfocused), .transition,
+    " is inactive: its window lost the focus"
+  ),
+  (
+    .transition(from: .inactive, to: .background, cause: .hidden), .transition,
+    " is in the background: its windows are hidden"
+  ),
+  (
+    .transition(from: .active, to: .inactive, cause: .locked), .transition,
+    " is inactive: the screen was locked"
+  ),
+  (
+    .transition(from: .inactive, to: .active, cause: .unlocked), .transition,
+    " is active: the screen was unlocked"
+  ),
   (.registered, .registered, " opened its event stream"),
   (
     .taskBegan(TaskID(1), name: "upload", remaining: .seconds(600)), .taskBegan,

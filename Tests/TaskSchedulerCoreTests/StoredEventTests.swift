@@ -10,6 +10,13 @@ private let leader = Leader(pid: 4711, startTime: .max)
 extension Event {
   fileprivate static let samples: [Event] = [
     .application(.register(one, mail, leader, target: .background, seat: seat0)),
+    .session(.agentAttached(mail.owner)), .session(.agentLost(mail.owner)),
+    .session(
+      .windows(
+        mail.owner,
+        WindowSnapshot(
+          WindowVisibility.allCases.map { WindowReport(instance, $0) }, hasFocus: true))),
+    .session(.locked(seat0)), .session(.unlocked(seat0)),
     .application(.openStream(one, instance, named: mail.id)), .application(.streamClosed(instance)),
     .application(.acknowledge(one, instance, CallbackID(3))),
     .application(.beginBackgroundTask(one, instance, name: "sync \"ü\"")),

@@ -171,6 +171,19 @@ public struct Policy: Equatable, Sendable {
   /// the foreground. Then the daemon kills the application. Source: this project; three frames.
   public var backgroundGPUTime: Duration = .milliseconds(50)
 
+  /// `FocusSettleTime`: how long no window may have the focus before the scheduler makes the
+  /// application inactive that had it. Source: contract §20. In X11, no window has the focus for
+  /// less than 1 ms while it moves to another window.
+  public var focusSettleTime: Duration = .milliseconds(500)
+
+  /// `HiddenGraceTime`: how long, after `FocusSettleTime`, the windows of an application may be
+  /// hidden before the scheduler sends it to the background. Source: contract §20.
+  public var hiddenGraceTime: Duration = .seconds(30)
+
+  /// `SessionGraceTime`: how long the reports of a lost session agent are valid. Source: contract
+  /// §20.
+  public var sessionGraceTime: Duration = .seconds(10)
+
   public init() {}
 
   /// The violated bounds and relations, one sentence each; empty if there are none. A
@@ -186,7 +199,8 @@ public struct Policy: Equatable, Sendable {
       ("RelaunchResetTime", relaunchResetTime), ("MemoryPressureStall", memoryPressureStall),
       ("MemoryPressureWindow", memoryPressureWindow), ("MemoryWarningTime", memoryWarningTime),
       ("MemoryQuietTime", memoryQuietTime),
-      ("BackgroundUseWindow", backgroundUseWindow),
+      ("BackgroundUseWindow", backgroundUseWindow), ("FocusSettleTime", focusSettleTime),
+      ("HiddenGraceTime", hiddenGraceTime), ("SessionGraceTime", sessionGraceTime),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),

@@ -100,6 +100,18 @@ extension PolicySetting {
       "BackgroundGPUTime", .timeSpan(\.backgroundGPUTime, .milliseconds(1) ... .seconds(60)),
       "How long a GPU may run in the background to complete work that began in the foreground. "
         + "Then the daemon kills the application."),
+    PolicySetting(
+      "FocusSettleTime", .timeSpan(\.focusSettleTime, .milliseconds(10) ... .seconds(60)),
+      "How long no window may have the keyboard focus before the daemon makes the application "
+        + "inactive that had it."),
+    PolicySetting(
+      "HiddenGraceTime", .timeSpan(\.hiddenGraceTime, .milliseconds(10) ... .seconds(86_400)),
+      "How long, after FocusSettleTime, the windows of an application may be hidden before the "
+        + "daemon sends it to the background."),
+    PolicySetting(
+      "SessionGraceTime", .timeSpan(\.sessionGraceTime, .milliseconds(10) ... .seconds(3600)),
+      "How long the reports of a session agent are valid after it was lost. Then the focus changes "
+        + "no application."),
   ]
 
   /// The settings for memory pressure.

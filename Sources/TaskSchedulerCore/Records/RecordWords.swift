@@ -34,6 +34,12 @@ extension TransitionCause {
     case .suspensionLost: ": its processes were suspended but run again"
     case .leaderExited: ": its leader has exited"
     case .schedulerStopped: ": taskschedd has stopped"
+    case .focused: ": its window has the focus"
+    case .shown: ": its window is visible again, without the focus"
+    case .unfocused: ": its window lost the focus"
+    case .hidden: ": its windows are hidden"
+    case .locked: ": the screen was locked"
+    case .unlocked: ": the screen was unlocked"
     }
   }
 }

@@ -11,6 +11,7 @@ public enum Event: Equatable, Sendable {
   case systemChanged(RequestID?, SystemChange, for: UserID?)
   case memory(MemoryEvent)
   case resources(ResourceEvent)
+  case session(SessionEvent)
 
   /// The request that waits for a reply to the event.
   public var request: RequestID? {
@@ -21,7 +22,7 @@ public enum Event: Equatable, Sendable {
     case .notification(let event): event.request
     case .systemChanged(let request, _, _): request
     case .memory(let event): event.request
-    case .process, .scheduler, .resources: nil
+    case .process, .scheduler, .resources, .session: nil
     }
   }
 }

@@ -30,6 +30,8 @@ struct Instance: Equatable, Sendable {
   var suspensionLostAt: Instant?
   var termination: Termination?
   var tracer = Tracer.absent
+  /// The windows of the instance, as a session agent reports them; nil if none is known.
+  var window: ReportedWindow?
   /// The addresses on which the application listened when it was last suspended.
   var listening = ListeningReport()
 
@@ -79,6 +81,9 @@ struct Instance: Equatable, Sendable {
 
   /// Whether the instance becomes active once it has acknowledged its callbacks.
   var isActivating: Bool { phase == .inactive(isActivating: true) }
+
+  /// Whether the instance is in the foreground of its seat. A terminating instance is not.
+  var isAtSeat: Bool { state.isForeground && termination == nil }
 
   /// Whether the daemon is stopping the processes.
   var isStopping: Bool {
@@ -130,6 +135,14 @@ struct Instance: Equatable, Sendable {
       try require(tasks.isEmpty, "a suspended instance has an outstanding task")
     }
     try require(isAware || callbacks.isEmpty, "an unaware instance has a callback")
+    if let window {
+      try require(
+        window.unfocusedSince == nil || isActiveOrActivating || termination != nil,
+        "an inactive instance waits to become inactive")
+      try require(
+        window.hiddenSince == nil || state.isForeground && window.visibility == .hidden,
+        "an instance waits to leave the foreground, but is not hidden in it")
+    }
     if isActivating {
       try require(
         termination == nil && callbacks.hasEntry,

@@ -56,10 +56,14 @@ extension Scheduler {
         applications[instance.application]?.instance == id, "an instance has no application")
       try require(
         deadlines.isSet(id, to: instance.deadline(policy)), "the deadline of an instance is wrong")
-      let hasSeat = instance.state.isForeground && instance.termination == nil
+      let foreground = seats.foreground(of: instance.seat)
       try require(
-        hasSeat == (seats.front(of: instance.seat) == id),
-        "an instance in the foreground does not have its seat, or another one does")
+        instance.isAtSeat == foreground.contains(id),
+        "an instance in the foreground is not at its seat, or another one is")
+      try require(
+        !instance.isAtSeat || !instance.isActiveOrActivating
+          || !foreground.contains { $0 != id && instances[$0]?.isActiveOrActivating ?? false },
+        "two instances are active at one seat")
     }
     try require(taskCounts.isExact, "the count of tasks is wrong")
     for (id, launch) in launches {

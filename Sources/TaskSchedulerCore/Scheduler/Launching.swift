@@ -173,7 +173,7 @@ extension Scheduler {
       instance.deliverMemoryWarning(in: &turn)
       instance.reconsider(in: &turn)
     }
-    if plan.target == .foreground { takeSeat(id) }
+    if instances[id]?.isAtSeat == true { seats.enter(plan.seat, id) }
     if instances[id]?.state == .active { applications.becameActive(key) }
   }
 }

@@ -40,18 +40,20 @@ extension Instance {
   ///
   /// An aware application is inactive until it has acknowledged willEnterForeground. An unaware
   /// application is active at once.
-  mutating func activate(in turn: inout Turn) {
+  mutating func activate(cause: TransitionCause, in turn: inout Turn) {
+    // An order of an operator or a user holds until the next change of the window.
+    if cause == .activate { window?.hold() }
     let next: Phase = isAware ? .inactive(isActivating: true) : .active
     switch state {
     case .inactive:
       phase = .inactive(isActivating: true)
-      reasons.moved(to: .inactive, .activate)
-      return finishActivation(cause: .activate, in: &turn)
+      reasons.moved(to: .inactive, cause)
+      return finishActivation(cause: cause, in: &turn)
     case .background:
       undoSuspension(in: &turn)
-      move(to: next, cause: .activate, in: &turn)
+      move(to: next, cause: cause, in: &turn)
     case .suspended:
-      leaveSuspended(to: next, cause: .activate, in: &turn)
+      leaveSuspended(to: next, cause: cause, in: &turn)
     case .active, .notRunning:
       preconditionFailure("no such transition: \(state) to active")
     }
@@ -66,19 +68,20 @@ extension Instance {
   }
 
   /// Interrupts the instance. An instance that is coming to the foreground stays inactive.
-  mutating func interrupt(in turn: inout Turn) {
+  mutating func interrupt(cause: TransitionCause, in turn: inout Turn) {
     precondition(state.isForeground, "the instance is not in the foreground")
     guard state == .active else {
       cancelActivation()
-      return reasons.moved(to: .inactive, .interruption)
+      return reasons.moved(to: .inactive, cause)
     }
-    move(to: .inactive(isActivating: false), cause: .interruption, in: &turn)
+    move(to: .inactive(isActivating: false), cause: cause, in: &turn)
     enqueue([.willResignActive], in: &turn)
   }
 
   /// Leaves an instance that is coming to the foreground inactive.
   mutating func cancelActivation() {
     if isActivating { phase = .inactive(isActivating: false) }
+    window?.resigned()
   }
 
   mutating func enterBackground(cause: TransitionCause, in turn: inout Turn) {
@@ -120,6 +123,8 @@ extension Instance {
     if !isPrioritized { prioritize(from: state, to: next.state, in: &turn) }
     phase = next
     stateSince = turn.instant
+    if !isActiveOrActivating { window?.resigned() }
+    if !state.isForeground { window?.hold() }
   }
 
   // MARK: Callbacks (contract §3)

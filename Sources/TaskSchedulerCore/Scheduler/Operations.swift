@@ -65,7 +65,10 @@ extension Scheduler {
   }
 
   /// Brings an application to the foreground. If the application does not run, launches it.
-  mutating func activate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
+  mutating func activate(
+    _ request: RequestID?, _ key: ApplicationKey, cause: TransitionCause = .activate,
+    in turn: inout Turn
+  ) {
     guard let application = applications[key] else {
       return refuse(request, key, .unknownApplication(key), in: &turn)
     }
@@ -78,10 +81,9 @@ extension Scheduler {
     if let refusal = refusal(of: .activate, for: instance, from: others) {
       return refuse(request, key, refusal, in: &turn)
     }
-    vacate(instance.seat, for: key, in: &turn)
-    updateInstance(id, in: &turn) { $0.activate(in: &$1) }
+    vacate(instance.seat, for: key, isByFocus: cause == .focused, in: &turn)
+    updateInstance(id, in: &turn) { $0.activate(cause: cause, in: &$1) }
     turn.reply(request, .done)
-    takeSeat(id)
     useWakeUp(in: &turn)
   }
 
@@ -95,7 +97,10 @@ extension Scheduler {
         request, key, cause: .interruption, from: [.active, .inactive],
         to: isActivating ? [] : [.inactive], in: &turn)
     else { return }
-    updateInstance(id, in: &turn) { $0.interrupt(in: &$1) }
+    updateInstance(id, in: &turn) {
+      $0.window?.hold()
+      $0.interrupt(cause: .interruption, in: &$1)
+    }
     turn.reply(request, .done)
   }
 
@@ -107,7 +112,6 @@ extension Scheduler {
         request, key, cause: .sendAway, from: [.active, .inactive],
         to: [.background, .suspended], in: &turn)
     else { return }
-    leaveSeat(id)
     updateInstance(id, in: &turn) { $0.enterBackground(cause: .sendAway, in: &$1) }
     turn.reply(request, .done)
   }
@@ -123,7 +127,6 @@ extension Scheduler {
     guard let id = application.instance else {
       return terminateNotRunning(request, application, in: &turn)
     }
-    leaveSeat(id)
     updateInstance(id, in: &turn) {
       $0.terminate(
         byUser ? .terminatedByUser : .terminatedByOperator, waiter: request, in: &$1)
@@ -146,22 +149,25 @@ extension Scheduler {
 
   // MARK: Seats
 
-  /// Sends the foreground application of a seat to the background, in favor of the application
-  /// `key`. That application does not wait for the transition.
-  mutating func vacate(_ seat: SeatID, for key: ApplicationKey, in turn: inout Turn) {
-    guard let id = seats.front(of: seat), let front = instances[id], front.application != key
-    else { return }
-    seats.leave(seat, id)
-    updateInstance(id, in: &turn) { $0.enterBackground(cause: .otherActivated(by: key), in: &$1) }
-  }
-
-  mutating func takeSeat(_ id: InstanceID) {
-    guard let instance = instances[id] else { return }
-    seats.take(instance.seat, id)
-  }
-
-  private mutating func leaveSeat(_ id: InstanceID) {
-    if let instance = instances[id] { seats.leave(instance.seat, id) }
+  /// Makes room for the application `key` in the foreground of a seat. That application does not
+  /// wait for the transitions of the others.
+  ///
+  /// An application whose windows are known becomes inactive, because the user may still see it.
+  /// The others go to the background.
+  mutating func vacate(
+    _ seat: SeatID, for key: ApplicationKey, isByFocus: Bool = false, in turn: inout Turn
+  ) {
+    for id in seats.foreground(of: seat) {
+      guard let other = instances[id], other.application != key else { continue }
+      let cause: TransitionCause = isByFocus ? .unfocused : .otherActivated(by: key)
+      if other.window == nil {
+        updateInstance(id, in: &turn) {
+          $0.enterBackground(cause: .otherActivated(by: key), in: &$1)
+        }
+      } else if other.isActiveOrActivating {
+        updateInstance(id, in: &turn) { $0.interrupt(cause: cause, in: &$1) }
+      }
+    }
   }
 
   // MARK: Refusals

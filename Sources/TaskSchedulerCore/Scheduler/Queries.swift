@@ -124,6 +124,7 @@ extension Scheduler {
       // These limits have no effect on an instance without tasks.
       !instance.tasks.isEmpty || ($0.kind != .expiration && $0.kind != .backgroundTime)
     }
+    limits += instance.windowLimits(policy)
     if instance.termination == nil, let planned = keepAlives.plannedBurst(of: instance.id) {
       limits.append(Limit(kind: .keepAlive, at: planned))
     }
@@ -131,6 +132,7 @@ extension Scheduler {
       cause: instance.reasons.cause,
       lastEntitlement: instance.state.isForeground ? nil : instance.reasons.lastEntitlement,
       isTraced: instance.isTraced, limits: limits.sorted { $0.at < $1.at },
+      window: instance.window.map { WindowStatus(visibility: $0.visibility, since: $0.since) },
       end: instance.termination?.detail)
   }
 }

@@ -11,6 +11,7 @@ extension Scheduler {
     }
     recoverNotifications(in: &turn)
     recoverMemory(in: &turn)
+    recoverSessions(in: &turn)
   }
 }
 
@@ -47,6 +48,7 @@ extension Instance {
     if passed(stint?.launchEnds) {
       stint?.launchEnds = now.advanced(by: policy.launchTime)
     }
+    if passed(window?.nextDue(policy)) { window?.restart(at: now) }
     if case .signalled(let killAt) = termination?.phase, passed(killAt) {
       termination?.phase = .signalled(killAt: now.advanced(by: policy.terminateTimeout))
     }

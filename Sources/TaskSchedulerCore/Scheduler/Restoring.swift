@@ -6,7 +6,7 @@ extension Scheduler {
     policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
     launches: [InstanceID: PendingLaunch],
     instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
-    notifications: Notifications, changes: SystemChanges, memory: Memory
+    notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions
   ) throws(InvariantViolation) {
     self.init(policy: policy)
     self.instanceIDLast = instanceIDLast
@@ -18,14 +18,12 @@ extension Scheduler {
     self.notifications = notifications
     self.changes = changes
     self.memory = memory
+    self.sessions = sessions
     for (id, instance) in instances {
       deadlines.set(id, to: instance.deadline(policy))
       self.applications.taskCountChanged(
         by: instance.tasks.count, of: instance.application.owner)
-      if instance.state.isForeground, instance.termination == nil,
-        seats.front(of: instance.seat) == nil {
-        seats.take(instance.seat, id)
-      }
+      if instance.isAtSeat { seats.enter(instance.seat, id) }
     }
     for application in applications.unordered {
       relaunches.set(application.key, to: application.relaunch)

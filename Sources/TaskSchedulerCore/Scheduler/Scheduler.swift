@@ -14,6 +14,7 @@ public struct Scheduler: Sendable {
   var notifications = Notifications()
   var changes = SystemChanges()
   var memory = Memory()
+  var sessions = Sessions()
   var instanceIDLast: UInt64 = 0
   /// Whether the scheduler has received ``SchedulerEvent/started``, and no ``SchedulerEvent/stop``
   /// since.
@@ -28,7 +29,10 @@ public struct Scheduler: Sendable {
   public var nextDeadline: Instant? {
     // The policy is large, and a call with it as an argument copies it.
     let memoryDeadline = memory.isCalm ? nil : memory.deadline(policy)
-    return earlier(deadlines.next, earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
+    let sessionDeadline = sessions.firstLoss?.advanced(by: policy.sessionGraceTime)
+    return earlier(
+      earlier(deadlines.next, sessionDeadline),
+      earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
   }
 
   /// The instant at which a sleeping machine must wake, for a keep-alive handler or a notification.
@@ -54,6 +58,7 @@ public struct Scheduler: Sendable {
       systemChanged(request, change, for: owner, in: &turn)
     case .memory(let event): handle(event, in: &turn)
     case .resources(let event): handle(event, in: &turn)
+    case .session(let event): handle(event, in: &turn)
     }
     return turn.takeEffects()
   }
@@ -61,10 +66,13 @@ public struct Scheduler: Sendable {
   private mutating func handle(_ event: SchedulerEvent, in turn: inout Turn) {
     switch event {
     case .deadlineReached:
+      // Lost agents come first: what they reported is unknown from now on.
+      sessionsDue(in: &turn)
       while let id = deadlines.popDue(at: turn.instant) {
         updateInstance(id, in: &turn) { instance, turn in
           instance.measureIfDue(in: &turn)
           instance.deadlinePassed(in: &turn)
+          instance.windowDue(in: &turn)
         }
       }
       // Memory comes first: once pressure has ended, it no longer delays relaunches.
@@ -89,8 +97,8 @@ public struct Scheduler: Sendable {
     }
   }
 
-  /// Changes an instance in place, and updates its deadline and the number of tasks. A terminating
-  /// instance releases its seat.
+  /// Changes an instance in place, and updates its deadline, its seat and the number of tasks. A
+  /// terminating instance releases its seat.
   ///
   /// If the instance has ended, the function has no effect.
   mutating func updateInstance(
@@ -101,10 +109,9 @@ public struct Scheduler: Sendable {
     let outcome = instances.values[index].change(in: &turn, change)
     applications.taskCountChanged(by: outcome.tasksAdded, of: outcome.application.owner)
     if outcome.becameActive { applications.becameActive(outcome.application) }
-    if let seat = outcome.seatLeft {
-      seats.leave(seat, id)
-      keepAlives.remove(id)
-    }
+    if let seat = outcome.seatEntered { seats.enter(seat, id) }
+    if let seat = outcome.seatLeft { seats.leave(seat, id) }
+    if outcome.isEnding { keepAlives.remove(id) }
     deadlines.set(id, to: outcome.deadline)
   }
 
@@ -159,8 +166,10 @@ extension Instance {
     var tasksAdded: Int
     var application: ApplicationKey
     var becameActive: Bool
-    /// The seat that the instance releases, if it is terminating.
+    /// The seat whose foreground the instance enters or leaves. A terminating instance leaves it.
+    var seatEntered: SeatID?
     var seatLeft: SeatID?
+    var isEnding: Bool
     var deadline: Instant?
   }
 
@@ -169,10 +178,13 @@ extension Instance {
   ) -> ChangeOutcome {
     let taskCount = tasks.count
     let wasActive = state == .active
+    let hadSeat = isAtSeat
     change(&self, &turn)
     return ChangeOutcome(
       tasksAdded: tasks.count - taskCount, application: application,
       becameActive: state == .active && !wasActive,
-      seatLeft: termination == nil ? nil : seat, deadline: deadline(turn.policy))
+      seatEntered: isAtSeat && !hadSeat ? seat : nil,
+      seatLeft: hadSeat && !isAtSeat ? seat : nil, isEnding: termination != nil,
+      deadline: deadline(turn.policy))
   }
 }

@@ -7,7 +7,20 @@
 extension Instance {
   /// Returns the nearest deadline.
   func deadline(_ policy: Policy) -> Instant? {
-    earlier(limit(policy), stint?.use?.nextDue)
+    earlier(earlier(limit(policy), stint?.use?.nextDue), windowDeadline(policy))
+  }
+
+  private func windowDeadline(_ policy: Policy) -> Instant? {
+    termination == nil ? window?.nextDue(policy) : nil
+  }
+
+  /// Returns the limits that a change of the windows started.
+  func windowLimits(_ policy: Policy) -> [Limit] {
+    guard termination == nil, let window else { return [] }
+    var limits: [Limit] = []
+    if let due = window.resignsAt(policy) { limits.append(Limit(kind: .unfocused, at: due)) }
+    if let due = window.leavesAt(policy) { limits.append(Limit(kind: .hidden, at: due)) }
+    return limits
   }
 
   /// Returns the nearest limit. If a debugger stops no limit, the scheduler does not wait for its

@@ -80,6 +80,18 @@ public enum TransitionCause: Equatable, Sendable {
   case leaderExited
   /// The scheduler stops and no longer manages the application.
   case schedulerStopped
+  /// A window of the application got the focus.
+  case focused
+  /// A window of the application is visible again, without the focus.
+  case shown
+  /// The windows of the application lost the focus.
+  case unfocused
+  /// The windows of the application have been hidden for `FocusSettleTime` and `HiddenGraceTime`.
+  case hidden
+  /// The screen of the seat was locked.
+  case locked
+  /// The screen of the seat was unlocked.
+  case unlocked
 
   /// The name of the cause in the log and on the wire.
   public var name: String {
@@ -98,6 +110,12 @@ public enum TransitionCause: Equatable, Sendable {
     case .suspensionLost: "suspensionLost"
     case .leaderExited: "leaderExited"
     case .schedulerStopped: "schedulerStopped"
+    case .focused: "focused"
+    case .shown: "shown"
+    case .unfocused: "unfocused"
+    case .hidden: "hidden"
+    case .locked: "locked"
+    case .unlocked: "unlocked"
     }
   }
 

@@ -1,17 +1,24 @@
-/// The application in the foreground of each seat (contract §2), at most one. It is active. It is
-/// inactive if it was interrupted or has not acknowledged its activation yet.
+/// The applications in the foreground of each seat (contract §2).
+///
+/// At most one of them is active, or becomes active once it has acknowledged its callbacks. The
+/// others are inactive: their windows are visible without the focus, or were hidden a short time
+/// ago.
 struct Seats: Equatable, Sendable {
-  private var frontBySeat: [SeatID: InstanceID] = [:]
+  private var foregroundBySeat: [SeatID: [InstanceID]] = [:]
 
-  func front(of seat: SeatID) -> InstanceID? { frontBySeat[seat] }
+  /// The instances in the foreground of a seat, ordered by their ids.
+  func foreground(of seat: SeatID) -> [InstanceID] { foregroundBySeat[seat] ?? [] }
 
-  mutating func take(_ seat: SeatID, _ instance: InstanceID) {
-    precondition(frontBySeat[seat] ?? instance == instance, "another instance has the seat")
-    frontBySeat[seat] = instance
+  mutating func enter(_ seat: SeatID, _ instance: InstanceID) {
+    var instances = foreground(of: seat)
+    guard !instances.contains(instance) else { return }
+    instances.insert(instance, at: instances.firstIndex { $0 > instance } ?? instances.endIndex)
+    foregroundBySeat[seat] = instances
   }
 
   /// Removes the instance from the foreground of the seat, if it is there.
   mutating func leave(_ seat: SeatID, _ instance: InstanceID) {
-    if frontBySeat[seat] == instance { frontBySeat[seat] = nil }
+    let rest = foreground(of: seat).filter { $0 != instance }
+    foregroundBySeat[seat] = rest.isEmpty ? nil : rest
   }
 }

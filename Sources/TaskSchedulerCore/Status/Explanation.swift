@@ -12,9 +12,18 @@ public struct Explanation: Equatable, Sendable {
   public var isTraced: Bool
   /// The next limits, the nearest first.
   public var limits: [Limit]
+  /// What the user sees of the application; nil if no session agent reports a window of it.
+  public var window: WindowStatus?
   /// The details of the termination in progress or, if the application does not run, of its last
   /// end.
   public var end: EndDetail?
+}
+
+/// What the user sees of an application.
+public struct WindowStatus: Equatable, Sendable {
+  public var visibility: WindowVisibility
+  /// The instant of the last change.
+  public var since: Instant
 }
 
 /// An entitlement of an instance to run in the background, which has ended.
@@ -69,6 +78,10 @@ public struct Limit: Equatable, Sendable {
     case relaunch
     /// The scheduler relaunches the application when memory pressure is over.
     case relaunchAfterPressure
+    /// The application becomes inactive, unless its window gets the focus again.
+    case unfocused
+    /// The application goes to the background, unless its window is shown again.
+    case hidden
   }
 }
 

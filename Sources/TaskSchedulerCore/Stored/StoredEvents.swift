@@ -4,7 +4,7 @@ extension Event: StoredByCases {
     Case("scheduler", Self.scheduler), Case("operation", Self.operation),
     Case("resources", Self.resources), Case("socket", Self.socket),
     Case("notification", Self.notification), Case("memory", Self.memory),
-    Case("systemChanged", Self.systemChanged),
+    Case("systemChanged", Self.systemChanged), Case("session", Self.session),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -18,6 +18,7 @@ extension Event: StoredByCases {
     case .notification(let a): writer.write(case: 6, a)
     case .memory(let a): writer.write(case: 7, a)
     case .systemChanged(let a, let b, let c): writer.write(case: 8, a, b, c)
+    case .session(let a): writer.write(case: 9, a)
     }
   }
 }

@@ -3,11 +3,11 @@ extension Instance: StoredByForm {
     Instance.init(
       id:application:leader:seat:launchReason:backgroundModes:mayStayInBackground:stopSignal:
       startedAt:phase:stateSince:reasons:stream:callbacks:tasks:activities:sockets:handling:inbox:
-      suspensionLostAt:termination:tracer:listening:),
+      suspensionLostAt:termination:tracer:window:listening:),
     \.id, \.application, \.leader, \.seat, \.launchReason, \.backgroundModes,
     \.mayStayInBackground, \.stopSignal, \.startedAt, \.phase, \.stateSince, \.reasons,
     \.stream, \.callbacks, \.tasks, \.activities, \.sockets, \.handling, \.inbox,
-    \.suspensionLostAt, \.termination, \.tracer, \.listening)
+    \.suspensionLostAt, \.termination, \.tracer, \.window, \.listening)
 }
 
 extension Instance.Phase: StoredByCases {
@@ -68,7 +68,9 @@ extension TransitionCause: StoredByCases {
     Case("otherActivated", Self.otherActivated), Case("terminate", Self.terminate),
     Case("noEntitlement", Self.noEntitlement), Case("event", Self.event),
     Case("suspensionLost", Self.suspensionLost), Case("leaderExited", Self.leaderExited),
-    Case("schedulerStopped", Self.schedulerStopped),
+    Case("schedulerStopped", Self.schedulerStopped), Case("focused", Self.focused),
+    Case("shown", Self.shown), Case("unfocused", Self.unfocused), Case("hidden", Self.hidden),
+    Case("locked", Self.locked), Case("unlocked", Self.unlocked),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -87,6 +89,12 @@ extension TransitionCause: StoredByCases {
     case .suspensionLost: writer.write(case: 11)
     case .leaderExited: writer.write(case: 12)
     case .schedulerStopped: writer.write(case: 13)
+    case .focused: writer.write(case: 14)
+    case .shown: writer.write(case: 15)
+    case .unfocused: writer.write(case: 16)
+    case .hidden: writer.write(case: 17)
+    case .locked: writer.write(case: 18)
+    case .unlocked: writer.write(case: 19)
     }
   }
 }

@@ -9,16 +9,17 @@ extension Scheduler: StoredByForm {
         policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
         launches: [InstanceID: PendingLaunch],
         instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
-        notifications: Notifications, changes: SystemChanges, memory: Memory
+        notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions
       ) throws(MalformedBytes) in
       try restoring { () throws(InvariantViolation) in
         try Scheduler(
           policy: policy, instanceIDLast: instanceIDLast, isStarted: isStarted,
           applications: applications, launches: launches, instances: instances,
-          keepAlives: keepAlives, notifications: notifications, changes: changes, memory: memory)
+          keepAlives: keepAlives, notifications: notifications, changes: changes, memory: memory,
+          sessions: sessions)
       }
     }, \.policy, \.instanceIDLast, \.isStarted, \.applications, \.launches, \.instances,
-    \.keepAlives, \.notifications, \.changes, \.memory)
+    \.keepAlives, \.notifications, \.changes, \.memory, \.sessions)
 }
 
 /// Reports a violated invariant of a value that was read as malformed bytes.

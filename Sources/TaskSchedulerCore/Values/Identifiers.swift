@@ -128,9 +128,10 @@ public struct RequestID: NumberedID {
 }
 
 /// The name of a seat, as in sd-login(3). At each seat, at most one application is active.
-public struct SeatID: Hashable, Sendable {
+public struct SeatID: Hashable, Comparable, Sendable {
   public let name: String
   public init(_ name: String) { self.name = name }
+  public static func < (lhs: SeatID, rhs: SeatID) -> Bool { lhs.name < rhs.name }
 }
 
 /// The leader of an instance: the process that the instance started with.

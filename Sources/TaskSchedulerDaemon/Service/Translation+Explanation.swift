@@ -75,6 +75,8 @@ extension ControlInterface.Limit {
     case .keepAlive: kind = .keepAlive
     case .relaunch: kind = .relaunch
     case .relaunchAfterPressure: kind = .relaunchAfterPressure
+    case .unfocused: kind = .unfocused
+    case .hidden: kind = .hidden
     }
   }
 }

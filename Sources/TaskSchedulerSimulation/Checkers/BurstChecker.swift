@@ -33,7 +33,8 @@ struct BurstChecker: Checker {
     called = []
     isFree =
       switch event {
-      case .socket(.ready), .operation(.activate), .notification, .scheduler(.clockRead): true
+      case .socket(.ready), .operation(.activate), .notification, .scheduler(.clockRead),
+        .session: true
       case .application, .operation, .process, .scheduler, .socket, .systemChanged, .memory,
         .resources:
         false

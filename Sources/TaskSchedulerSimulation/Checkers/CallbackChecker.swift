@@ -38,6 +38,7 @@ struct CallbackChecker: Checker {
     switch event {
     case .application(.openStream), .scheduler(.recovered): true
     case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+      .session,
       .memory, .resources:
       false
     }

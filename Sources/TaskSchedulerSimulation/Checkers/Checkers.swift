@@ -60,6 +60,11 @@ public struct Checkers {
   private var relaunch: RelaunchChecker
   private var memory = MemoryChecker()
   private var resources = ResourceChecker()
+  private var focus = FocusChecker()
+  private var visible: VisibleChecker
+  private var hidden: HiddenChecker
+  private var lostAgents: LostAgentChecker
+  private var locks = LockChecker()
 
   /// - Parameters:
   ///   - policy: The policy at the start.
@@ -71,6 +76,9 @@ public struct Checkers {
     keepAlive = KeepAliveChecker(slack: timerDelayMax)
     notifications = NotificationChecker(slack: timerDelayMax)
     relaunch = RelaunchChecker(slack: timerDelayMax)
+    visible = VisibleChecker(slack: timerDelayMax)
+    hidden = HiddenChecker(slack: timerDelayMax)
+    lostAgents = LostAgentChecker(slack: timerDelayMax)
   }
 
   var policy: Policy { observed.policy }
@@ -123,6 +131,7 @@ public struct Checkers {
       try relaunch.see(effect, observed)
       try memory.see(effect, observed)
       try resources.see(effect, observed)
+      try seeSession(effect)
       observed.apply(effect)
     }
     observed.finish()
@@ -144,6 +153,19 @@ public struct Checkers {
     try relaunch.after(observed)
     try memory.after(observed)
     try resources.after(observed)
+    try focus.after(observed)
+    try visible.after(observed)
+    try hidden.after(observed)
+    try lostAgents.after(observed)
+    try locks.after(observed)
+  }
+
+  private mutating func seeSession(_ effect: Effect) throws(Finding) {
+    try focus.see(effect, observed)
+    try visible.see(effect, observed)
+    try hidden.see(effect, observed)
+    try lostAgents.see(effect, observed)
+    try locks.see(effect, observed)
   }
 
   /// Returns the first violation at the end of the liveness phase, or nil.

@@ -66,7 +66,7 @@ struct MemoryChecker: Checker {
       askedAt = nil
       end()
     case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
-      .systemChanged, .resources:
+      .systemChanged, .session, .resources:
       break
     }
   }
@@ -199,7 +199,7 @@ struct MemoryChecker: Checker {
     case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
     case .memory(.read), .memory(.reclaimed): break
     case .memory(.measured), .memory(.warn), .scheduler, .application, .operation, .process,
-      .socket, .notification, .systemChanged, .resources:
+      .socket, .notification, .systemChanged, .session, .resources:
       return "the event does not report memory"
     }
     if isCalm { return "there is no pressure" }
@@ -260,7 +260,7 @@ struct MemoryChecker: Checker {
     case .memory(.read), .memory(.reclaimed):
       try checkChoosing(isShort(observed), observed)
     case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
-      .systemChanged, .resources:
+      .systemChanged, .session, .resources:
       break
     }
   }

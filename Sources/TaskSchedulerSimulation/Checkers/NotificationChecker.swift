@@ -73,7 +73,7 @@ struct NotificationChecker: Checker {
       }
     case .notification(.schedule), .notification(.cancel), .notification(.setBadge),
       .notification(.chosen), .scheduler, .application, .operation, .process, .socket,
-      .systemChanged, .memory, .resources:
+      .systemChanged, .session, .memory, .resources:
       break
     }
   }

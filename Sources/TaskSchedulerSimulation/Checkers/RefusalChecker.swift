@@ -50,7 +50,7 @@ struct RefusalChecker: Checker {
     case .systemChanged(_, let change, _):
       if case .custom = change.kind { .unknown } else { .allowed }
     case .memory(.warn(_, let key, _)): warn(key, observed)
-    case .application, .process, .notification, .scheduler, .memory, .resources:
+    case .application, .process, .notification, .scheduler, .memory, .resources, .session:
       .unknown
     }
   }

@@ -81,7 +81,7 @@ struct RelaunchChecker: Checker {
       try require(
         isPersistent(key, observed) && observed.policy.multitaskingSupported && reason == .boot,
         "\(key.id.name) is launched at the daemon's start, but must not be")
-    case .operation, .scheduler, .application, .process, .socket, .systemChanged, .memory,
+    case .operation, .scheduler, .application, .process, .socket, .systemChanged, .session, .memory,
       .resources:
       try require(reason == .relaunch, "\(key.id.name) is launched by \(observed.event)")
       try require(

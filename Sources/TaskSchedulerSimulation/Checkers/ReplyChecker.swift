@@ -29,6 +29,7 @@ struct ReplyChecker: Checker {
       switch event {
       case .application(.register), .application(.openStream): true
       case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+        .session,
         .memory, .resources:
         false
       }
@@ -43,7 +44,7 @@ struct ReplyChecker: Checker {
       case .application(.acknowledge), .application(.endBackgroundTask),
         .application(.setKeepAlive), .operation(.activate), .operation(.deactivate),
         .operation(.sendToBackground), .operation(.terminate), .socket(.release),
-        .notification(.setBadge), .systemChanged, .memory(.warn):
+        .notification(.setBadge), .systemChanged, .session, .memory(.warn):
         true
       case .application, .operation, .process, .scheduler, .socket, .notification, .memory,
         .resources:
@@ -62,7 +63,7 @@ struct ReplyChecker: Checker {
       // The reply follows when the change is stored.
       case .notification(.schedule), .notification(.cancel), .notification(.setBadge): true
       case .operation, .application, .process, .scheduler, .socket, .notification,
-        .systemChanged, .memory, .resources:
+        .systemChanged, .session, .memory, .resources:
         false
       }
     try require(mayWait, "\(observed.event) has no reply")

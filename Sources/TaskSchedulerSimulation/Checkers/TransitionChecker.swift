@@ -18,7 +18,9 @@ struct TransitionChecker: Checker {
     try require(
       Self.table.contains(Row(from: from, to: to, cause: cause.name)),
       "\(name): the table has no \(from) -> \(to) (\(cause))")
-    if let instance = observed.byKey[record.application] { try checkEntry(instance, from, to) }
+    if let instance = observed.byKey[record.application] {
+      try checkEntry(instance, from, to, cause)
+    }
     try require(
       isCaused(cause, record.application, observed),
       "\(name): the event \(observed.event) causes \(from) -> \(to) (\(cause))")
@@ -27,10 +29,15 @@ struct TransitionChecker: Checker {
   mutating func after(_ observed: ObservedState) throws(Finding) {
     for (index, one) in observed.live.enumerated() where one.state.isForeground && one.ending == nil
     {
-      for other in observed.live[(index + 1)...] where other.plan.seat == one.plan.seat {
+      for other in observed.live[(index + 1)...]
+      where other.plan.seat == one.plan.seat && other.state.isForeground && other.ending == nil {
+        let seat = one.plan.seat.name
         try require(
-          !other.state.isForeground || other.ending != nil,
-          "\(one.name) and \(other.name) are both in the foreground of \(one.plan.seat.name)")
+          one.hadWindow || other.hadWindow,
+          "\(one.name) and \(other.name) are both in the foreground of \(seat)")
+        try require(
+          !one.isActiveOrActivating || !other.isActiveOrActivating,
+          "\(one.name) and \(other.name) are both active at \(seat)")
       }
       try require(
         !one.isActivating || one.mustAcknowledgeEntry,
@@ -39,7 +46,8 @@ struct TransitionChecker: Checker {
   }
 
   private func checkEntry(
-    _ instance: ObservedInstance, _ from: ApplicationState, _ to: ApplicationState
+    _ instance: ObservedInstance, _ from: ApplicationState, _ to: ApplicationState,
+    _ cause: TransitionCause
   ) throws(Finding) {
     let name = instance.name
     switch to {
@@ -52,7 +60,8 @@ struct TransitionChecker: Checker {
         "\(name) is active, but has not acknowledged \(instance.outstanding)")
     case .inactive:
       try require(
-        from == .active || instance.isAware, "\(name) is unaware, but is not active at once")
+        from == .active || instance.isAware || cause == .shown,
+        "\(name) is unaware, but is not active at once")
     case .background, .suspended, .notRunning: break
     }
   }
@@ -72,10 +81,13 @@ struct TransitionChecker: Checker {
     }
     let running: [ApplicationState] = [.active, .inactive, .background, .suspended]
     add([.notRunning], [.active, .inactive, .background], ["launch", "register", "adopt"])
-    add([.active], [.inactive], ["interruption", "register"])
-    add([.inactive], [.active], ["activate", "acknowledged"])
-    add([.background, .suspended], [.active, .inactive], ["activate"])
-    add([.active, .inactive], [.background], ["otherActivated", "sendAway"])
+    add(
+      [.active], [.inactive],
+      ["interruption", "register", "unfocused", "otherActivated", "locked"])
+    add([.inactive], [.active], ["activate", "acknowledged", "focused", "unlocked"])
+    add([.background, .suspended], [.active, .inactive], ["activate", "focused"])
+    add([.background, .suspended], [.inactive], ["shown"])
+    add([.active, .inactive], [.background], ["otherActivated", "sendAway", "hidden"])
     add([.background], [.suspended], ["noEntitlement"])
     add([.suspended], [.background], ["event", "register", "suspensionLost"])
     add(running, [.notRunning], ["leaderExited", "schedulerStopped"])
@@ -111,7 +123,7 @@ struct TransitionChecker: Checker {
     case .interruption: if case .operation(.deactivate(_, key)) = event { true } else { false }
     case .sendAway: if case .operation(.sendToBackground(_, key)) = event { true } else { false }
     case .acknowledged: if case .application(.acknowledge) = event { true } else { false }
-    case .otherActivated(let other): other != key && newcomer(observed) == other
+    case .otherActivated(let other): other != key && newcomers(observed).contains(other)
     case .noEntitlement: if case .process(.suspensionCompleted) = event { true } else { false }
     case .suspensionLost:
       if case .process(.suspensionFailed) = event {
@@ -125,10 +137,30 @@ struct TransitionChecker: Checker {
     case .leaderExited: if case .process(.leaderExited) = event { true } else { false }
     case .schedulerStopped: event == .scheduler(.stop)
     case .terminate: false
+    case .focused, .shown: isWindowEvent(event) || isUnlock(event)
+    case .unfocused:
+      isWindowEvent(event) || isUnlock(event) || event == .scheduler(.deadlineReached)
+    case .hidden: event == .scheduler(.deadlineReached)
+    case .locked: if case .session(.locked) = event { true } else { false }
+    case .unlocked: isUnlock(event)
     }
   }
 
-  /// Returns the application that enters the foreground by the current event.
+  private func isWindowEvent(_ event: Event) -> Bool {
+    if case .session(.windows) = event { true } else { false }
+  }
+
+  private func isUnlock(_ event: Event) -> Bool {
+    if case .session(.unlocked) = event { true } else { false }
+  }
+
+  /// Returns the applications that are activated by the current event.
+  private func newcomers(_ observed: ObservedState) -> [ApplicationKey] {
+    let focused = observed.sessions.mustBeActive.compactMap { observed[$0]?.key }
+    return focused + (newcomer(observed).map { [$0] } ?? [])
+  }
+
+  /// Returns the application that enters the foreground by the request of the current event.
   private func newcomer(_ observed: ObservedState) -> ApplicationKey? {
     switch observed.event {
     case .operation(.activate(_, let key)), .application(.register(_, let key, _, _, _)),
@@ -136,7 +168,8 @@ struct TransitionChecker: Checker {
       key
     case .operation(.adopt(_, let adoption)): adoption.application
     case .process(.spawned(let id, _)): observed.launches[id]?.key
-    case .application, .operation, .process, .socket, .notification, .systemChanged, .scheduler,
+    case .application, .operation, .process, .socket, .notification, .systemChanged, .session,
+      .scheduler,
       .memory, .resources:
       nil
     }

@@ -50,6 +50,7 @@ struct WakeChecker: Checker {
     case .process(.activityBegan(id, .event)), .socket(.ready(id, _)), .socket(.lost(id, _)):
       return true
     case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+      .session,
       .memory, .resources:
       return false
     }

@@ -122,8 +122,23 @@ public struct EventLogTimeline {
     case .systemChanged(_, let change, _): return "change \(EventLogText.text(change))"
     case .notification(let event): return EventLogText.step(event)
     case .memory(let event): return EventLogText.step(event)
+    case .session(let event): return step(event)
     case .application, .socket, .process, .scheduler(.recovered), .resources:
       return stepOfInstance(event)
+    }
+  }
+
+  private func step(_ event: SessionEvent) -> String {
+    switch event {
+    case .agentAttached(let user): return "the session agent of user \(user.uid) attached"
+    case .windows(let user, let snapshot):
+      let windows = snapshot.windows.map { "\(name($0.instance)) \($0.visibility.rawValue)" }
+      let text = windows.isEmpty ? "none" : windows.joined(separator: ", ")
+      let focus = snapshot.hasFocus ? "" : ", without focus"
+      return "windows of user \(user.uid): \(text)\(focus)"
+    case .agentLost(let user): return "the session agent of user \(user.uid) is gone"
+    case .locked(let seat): return "lock \(seat.name)"
+    case .unlocked(let seat): return "unlock \(seat.name)"
     }
   }
 
@@ -156,7 +171,8 @@ public struct EventLogTimeline {
       return "start \(name(id)) \(activity.rawValue)"
     case .process(.activityEnded(let id, let activity)):
       return "stop \(name(id)) \(activity.rawValue)"
-    case .application, .process, .socket, .operation, .notification, .systemChanged, .scheduler,
+    case .application, .process, .socket, .operation, .notification, .systemChanged, .session,
+      .scheduler,
       .memory, .resources:
       return nil
     }

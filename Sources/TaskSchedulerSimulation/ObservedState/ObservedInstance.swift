@@ -88,6 +88,14 @@ final class ObservedInstance {
   /// Whether the daemon must throttle the instance.
   var isExcessive = false
 
+  // MARK: Windows
+  /// The windows that a session agent reports; nil if none is known.
+  var window: ObservedWindow?
+  var hadWindow = false
+  /// Whether the lock of the screen interrupted the instance, and nothing has changed its state
+  /// since.
+  var isLockedOut = false
+
   // MARK: Debuggers
   var askedAt: UInt64?
   var isTraced = false
@@ -192,6 +200,9 @@ struct Limits {
   let wakeTolerance: UInt64
   let keepAliveHandlerTime: UInt64
   let eventTime: UInt64
+  let focusSettleTime: UInt64
+  let hiddenGraceTime: UInt64
+  let sessionGraceTime: UInt64
 
   init(_ policy: Policy) {
     callbackTimeout = Nanoseconds.of(policy.callbackTimeout)
@@ -203,5 +214,8 @@ struct Limits {
     wakeTolerance = Nanoseconds.of(policy.wakeTolerance)
     keepAliveHandlerTime = Nanoseconds.of(policy.keepAliveHandlerTime)
     eventTime = Nanoseconds.of(policy.eventTime)
+    focusSettleTime = Nanoseconds.of(policy.focusSettleTime)
+    hiddenGraceTime = Nanoseconds.of(policy.hiddenGraceTime)
+    sessionGraceTime = Nanoseconds.of(policy.sessionGraceTime)
   }
 }

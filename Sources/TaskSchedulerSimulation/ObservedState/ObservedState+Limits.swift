@@ -98,6 +98,7 @@ extension ObservedState {
     if passed(instance.handledEvents.map(\.due).min()) {
       instance.restartEventLimits(limits, at: now)
     }
+    if passed(instance.window?.nextDue(limits)) { instance.window?.restart(at: now) }
     if passed(instance.launchDue) { instance.launchDue = now + limits.launchTime }
     if !instance.isKilled, passed(instance.terminateDue) {
       instance.terminateDue = now + limits.terminateTimeout

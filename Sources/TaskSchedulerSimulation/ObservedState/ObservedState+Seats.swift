@@ -1,21 +1,36 @@
 import TaskSchedulerCore
 
-// The foreground application of each seat (contract.md#state-one-active).
+// The foreground applications of each seat (contract.md#state-one-active).
 extension ObservedState {
-  /// Returns the foreground application of a seat.
-  func front(of seat: SeatID) -> ObservedInstance? {
-    live.first { $0.state.isForeground && $0.ending == nil && $0.plan.seat == seat }
-  }
-
-  /// Makes an instance the foreground application of its seat.
-  func activate(_ instance: ObservedInstance) {
+  /// Makes an instance the active application of its seat.
+  ///
+  /// - Parameter isOrder: Whether a user or operator activates it. The limits of its windows end.
+  func activate(_ instance: ObservedInstance, isOrder: Bool = true) {
     vacate(instance.plan.seat, for: instance)
+    if isOrder { instance.window?.hold() }
+    instance.isLockedOut = false
     if instance.state == .inactive { instance.isActivating = true }
   }
 
-  /// Sends the foreground application of a seat to the background, unless it is `other`.
+  /// Makes room at a seat for `other`. Applications without known windows go to the background.
   func vacate(_ seat: SeatID, for other: ObservedInstance?) {
-    if let instance = front(of: seat), instance !== other { sendToBackground(instance) }
+    for instance in live
+    where instance.state.isForeground && instance.ending == nil && instance.plan.seat == seat
+      && instance !== other
+    {
+      if instance.window == nil {
+        sendToBackground(instance)
+      } else if instance.isActivating {
+        instance.resign()
+      }
+    }
+  }
+
+  /// Records that an operator has interrupted an application.
+  func deactivated(_ key: ApplicationKey) {
+    guard let instance = byKey[key], instance.isActiveOrActivating else { return }
+    instance.window?.hold()
+    instance.isActivating = false
   }
 
   /// Ends an instance that leaves the foreground and may not run in the background.

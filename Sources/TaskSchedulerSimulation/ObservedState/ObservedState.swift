@@ -17,6 +17,7 @@ struct ObservedState {
   var possiblyBarred: Set<ApplicationKey> = []
   /// Applications that wait for their relaunch.
   private(set) var relaunching: Set<ApplicationKey> = []
+  var sessions = ObservedSessions()
   var now: UInt64 = 0
   /// The earliest instant at which a timer could fire after sleep, a restart or changed limits.
   var floor: UInt64 = 0
@@ -67,6 +68,7 @@ struct ObservedState {
     self.now = now
     self.event = event
     newPlan = nil
+    sessions.begin()
     isExpected = false
     isRefused = event.request.map { request in
       effects.contains {
@@ -81,7 +83,7 @@ struct ObservedState {
     case .application(.endBackgroundTask(_, let id, let task)): ended(id, task)
     case .operation(.activate(_, let key)):
       if !isRefused, let instance = byKey[key], instance.state != .active { activate(instance) }
-    case .operation(.deactivate(_, let key)): if !isRefused { byKey[key]?.isActivating = false }
+    case .operation(.deactivate(_, let key)): if !isRefused { deactivated(key) }
     case .operation(.sendToBackground(_, let key)):
       if !isRefused, let instance = byKey[key], instance.state.isForeground {
         sendToBackground(instance)
@@ -103,8 +105,10 @@ struct ObservedState {
     case .notification(.chosen(_, let key)): notificationChosen(key)
     case .scheduler(.stop): relaunching = []
     case .application, .notification, .systemChanged, .operation(.launch),
-      .scheduler(.deadlineReached), .scheduler(.clockRead), .scheduler(.started), .memory:
+      .scheduler(.clockRead), .scheduler(.started), .memory:
       break
+    case .scheduler(.deadlineReached): sessionDeadlineReached()
+    case .session(let event): apply(event)
     case .resources(let event): apply(event)
     case .process, .scheduler(.recovered): report(event)
     }
@@ -134,12 +138,14 @@ struct ObservedState {
     case .process(.activityEnded(let id, let activity)): set(activity, of: id, -1)
     case .scheduler(.recovered(let lastAlive)):
       floor = now
+      sessionsRecovered()
       for instance in live {
         restartExpiredLimits(instance, since: lastAlive.nanoseconds)
         instance.isWatched = false
         instance.useWindow = nil
       }
-    case .application, .socket, .operation, .notification, .systemChanged, .process(.spawned),
+    case .application, .socket, .operation, .notification, .systemChanged, .session,
+      .process(.spawned),
       .process(.leaderExited), .scheduler(.deadlineReached), .scheduler(.clockRead),
       .scheduler(.policyChanged), .scheduler(.manifestsChanged), .scheduler(.started),
       .scheduler(.stop), .memory, .resources:
@@ -359,7 +365,10 @@ extension ObservedState {
     guard let instance = byKey[record.application] else { return }
     if case .transition(let from, let to, let cause) = record.change {
       move(instance, from: from, to: to)
-      instance.isActivating = to == .inactive && cause != .interruption
+      instance.isActivating = to == .inactive && cause.leadsToActive
+      instance.isLockedOut = cause == .locked
+      if !instance.isActiveOrActivating { instance.window?.unfocusedSince = nil }
+      if !to.isForeground { instance.window?.hold() }
     }
     if case .taskBegan(let task, _, _) = record.change {
       instance.tasks.append((task, false))
@@ -403,6 +412,19 @@ extension ObservedState {
       if from.isForeground { instance.expect([.didEnterBackground], at: now) }
     case .suspended: if from == .background { instance.isStopped = true }
     case .notRunning: break
+    }
+  }
+}
+
+extension TransitionCause {
+  /// Whether an instance that becomes inactive for this cause becomes active by itself.
+  fileprivate var leadsToActive: Bool {
+    switch self {
+    case .interruption, .otherActivated, .shown, .unfocused, .locked: false
+    case .launch, .register, .adopt, .activate, .acknowledged, .sendAway, .terminate,
+      .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped, .focused, .hidden,
+      .unlocked:
+      true
     }
   }
 }

@@ -63,6 +63,7 @@ struct SimulatedConfiguration {
     if chance.happens(300) { policy.endedApplicationsMax = chance.below(4) }
     setWakeUps(in: &policy, &chance)
     setMemory(in: &policy)
+    setSessions(in: &policy)
     policy.multitaskingSupported = !chance.happens(80)
     setRules(in: &policy, &chance)
     return policy
@@ -75,6 +76,20 @@ struct SimulatedConfiguration {
     policy.memoryQuietTime = policy.memoryPressureWindow + .milliseconds(1 + chance.below(9000))
     policy.memoryFloorPercent = chance.below(40)
     policy.memoryPageOut = chance.happens(500)
+  }
+
+  /// Whether the users' sessions have agents.
+  var hasSessionAgents: Bool {
+    var chance = SeededGenerator(seed: seed, .session)
+    return chance.happens(500)
+  }
+
+  /// Sets the settings of the focus, which stay the same for the whole run.
+  private func setSessions(in policy: inout Policy) {
+    var chance = SeededGenerator(seed: seed, .session, 1)
+    policy.focusSettleTime = .milliseconds(10 + chance.below(1500))
+    policy.hiddenGraceTime = .milliseconds(10 + chance.below(20_000))
+    policy.sessionGraceTime = .milliseconds(10 + chance.below(12_000))
   }
 
   private func setRules(in policy: inout Policy, _ chance: inout SeededGenerator) {

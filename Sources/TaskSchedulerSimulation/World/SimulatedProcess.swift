@@ -129,6 +129,8 @@ enum PlannedEvent {
   case memoryAnswers(MemoryEvent, generation: Int)
   /// Repeating work ends. With `isLast`, the manifests end, too.
   case repeatingWorkEnds(isLast: Bool)
+  /// The session agent of a user connects.
+  case agentAttaches(UserID)
 }
 
 /// An entry of the agenda. Entries of the same instant are in the order of their creation.

@@ -128,6 +128,7 @@ extension Simulation {
         schedule(after: Nanoseconds.millisecond, .reaction(index, .openStream))
       }
     }
+    endSessionFaults()
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }

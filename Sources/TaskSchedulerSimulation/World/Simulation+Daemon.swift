@@ -180,6 +180,7 @@ extension Simulation {
       Array(replay.effectsLeft), of: replay.lastEvent, lastAlive: replay.lastAlive)
     reconcile(keepsConnections, &chance)
     if isUp, !keepsConnections, chance.happens(500) { loseSockets() }
+    if isUp, !keepsConnections { loseAgents(&chance) }
     if isUp { post(.scheduler(.clockRead(wallClock))) }
     if isUp {
       eventLog.setAttempts(0)

@@ -31,6 +31,7 @@ extension Simulation {
       // A result dies with the daemon that requested it.
       if isUp, generation == recoveryCount { post(.memory(event)) }
     case .repeatingWorkEnds(let isLast): endRepeatingWork(isLast: isLast)
+    case .agentAttaches(let user): attach(user)
     }
   }
 

@@ -209,6 +209,8 @@ enum WhyText {
     case .relaunchAfterPressure:
       "its relaunch is due, but the daemon waits until memory pressure ends, because it "
         + "terminated the application for memory"
+    case .unfocused: "the daemon makes it inactive unless its window gets the focus again"
+    case .hidden: "the daemon sends it to the background unless its window is shown again"
     }
   }
 }
@@ -229,6 +231,12 @@ private enum CauseText {
     case "suspensionLost":
       "Another program resumed its processes, or taskschedd could not stop them again after its "
         + "own restart."
+    case "focused": "Its window has the keyboard focus."
+    case "shown": "Its window is visible again, without the keyboard focus."
+    case "unfocused": "Its window lost the keyboard focus."
+    case "hidden": "Its windows have been hidden for HiddenGraceTime."
+    case "locked": "The screen was locked."
+    case "unlocked": "The screen was unlocked."
     case _: nil
     }
   }

@@ -135,7 +135,8 @@ extension Event {
     case .operation(.launch(_, let key, let target, let reason)):
       .operation(.launch(request, key, target: target, reason: reason))
     case .operation(.adopt(_, let adoption)): .operation(.adopt(request, adoption))
-    case .application, .process, .socket, .notification, .systemChanged, .scheduler, .memory,
+    case .application, .process, .socket, .notification, .systemChanged, .session, .scheduler,
+      .memory,
       .resources:
       self
     }

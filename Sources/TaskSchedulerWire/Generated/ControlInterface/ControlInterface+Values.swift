@@ -69,6 +69,8 @@ extension ControlInterface {
   /// - `keepAlive`: calls the keep-alive handler
   /// - `relaunch`: launches the application again
   /// - `relaunchAfterPressure`: launches the application again when memory pressure is over
+  /// - `unfocused`: makes the application inactive if no window gets the focus
+  /// - `hidden`: sends the application to the background if its windows are still hidden
   public enum LimitKind: String, WireEnumeration {
     case callback
     case expiration
@@ -81,6 +83,8 @@ extension ControlInterface {
     case keepAlive
     case relaunch
     case relaunchAfterPressure
+    case unfocused
+    case hidden
   }
 
   /// See org.taskschedd.Application.RepeatInterval.

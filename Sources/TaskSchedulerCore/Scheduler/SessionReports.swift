@@ -1,0 +1,201 @@
+// The focus, and the lock of the screen (contract §20).
+//
+// A session agent reports all windows of its user whenever they change. The scheduler compares a
+// report with the one before, and acts on each window that differs. An order of an operator
+// therefore holds until the window of that application changes. A limit belongs to the window that
+// started it: it ends with the next change of the window and with every order.
+
+/// A report of a user's session agent, or of logind.
+public enum SessionEvent: Equatable, Sendable {
+  /// The session agent of a user has connected. A report follows.
+  case agentAttached(UserID)
+  /// All windows of the user's session.
+  case windows(UserID, WindowSnapshot)
+  /// The connection to the agent has ended.
+  case agentLost(UserID)
+  /// The screen of a seat is locked.
+  case locked(SeatID)
+  case unlocked(SeatID)
+}
+
+extension Scheduler {
+  mutating func handle(_ event: SessionEvent, in turn: inout Turn) {
+    switch event {
+    case .agentAttached(let user): sessions.agents[user] = .attached
+    case .windows(let user, let snapshot):
+      if sessions.agents[user] == .attached { apply(snapshot, of: user, in: &turn) }
+    case .agentLost(let user):
+      if sessions.agents[user] == .attached {
+        sessions.agents[user] = .lost(at: turn.instant)
+      }
+    case .locked(let seat): lock(seat, in: &turn)
+    case .unlocked(let seat): unlock(seat, in: &turn)
+    }
+  }
+
+  // MARK: Windows
+
+  private mutating func apply(
+    _ snapshot: WindowSnapshot, of user: UserID, in turn: inout Turn
+  ) {
+    let reported = visibilities(snapshot, of: user)
+    var changed: [InstanceID] = []
+    for id in Set(instancesWithWindows(of: user)).union(reported.keys).sorted() {
+      let next = reported[id] ?? .hidden
+      guard instances.boxes[id]?.value.window?.visibility != next else { continue }
+      changed.append(id)
+      // All windows change before the first transition, because an activation sends away only the
+      // applications without a window.
+      updateInstance(id, in: &turn) { $0.windowChanged(to: next, at: $1.instant) }
+    }
+    for id in changed where reported[id] == .focused { focus(id, in: &turn) }
+    for id in changed where reported[id] == .visible {
+      updateInstance(id, in: &turn) { $0.show(in: &$1) }
+    }
+    guard snapshot.hasFocus else { return }
+    for id in reported.keys.sorted() where reported[id] == .visible {
+      updateInstance(id, in: &turn) { $0.resignIfUnfocused(in: &$1) }
+    }
+  }
+
+  /// Returns the instances of a user whose windows are known, in no order.
+  private func instancesWithWindows(of user: UserID) -> [InstanceID] {
+    // The boxes, because a copy of each instance would cost more than the search.
+    instances.boxes.values.lazy
+      .filter { $0.value.application.owner == user && $0.value.window != nil }.map(\.value.id)
+  }
+
+  /// Returns the reports about running instances of a user. At each seat, one has the focus at
+  /// most.
+  private func visibilities(
+    _ snapshot: WindowSnapshot, of user: UserID
+  ) -> [InstanceID: WindowVisibility] {
+    var visibilities: [InstanceID: WindowVisibility] = [:]
+    var focusedSeats: Set<SeatID> = []
+    for report in snapshot.windows.sorted(by: { $0.instance < $1.instance }) {
+      guard let instance = instances[report.instance], instance.application.owner == user,
+        visibilities[report.instance] == nil
+      else { continue }
+      let isFocused =
+        report.visibility == .focused && focusedSeats.insert(instance.seat).inserted
+      visibilities[report.instance] =
+        report.visibility == .focused && !isFocused ? .visible : report.visibility
+    }
+    return visibilities
+  }
+
+  /// Activates the instance of the window that got the focus. If the screen is locked, this happens
+  /// when it is unlocked.
+  private mutating func focus(_ id: InstanceID, in turn: inout Turn) {
+    guard let instance = instances[id], instance.termination == nil else { return }
+    if sessions.locks[instance.seat] != nil {
+      sessions.locks[instance.seat]?.focused = id
+    } else if !instance.isActiveOrActivating {
+      activate(nil, instance.application, cause: .focused, in: &turn)
+    }
+  }
+
+  // MARK: Lost agents
+
+  /// Makes the reports of agents unknown that were lost `SessionGraceTime` ago. From then on, the
+  /// focus changes no state.
+  mutating func sessionsDue(in turn: inout Turn) {
+    guard sessions.firstLoss != nil else { return }
+    for user in sessions.agents.keys.sorted() {
+      guard let lostAt = sessions.agents[user]?.lostAt else { continue }
+      let due = lostAt.advanced(by: policy.sessionGraceTime)
+      guard due <= turn.instant else { continue }
+      sessions.agents[user] = nil
+      for id in instancesWithWindows(of: user).sorted() {
+        updateInstance(id, in: &turn) { instance, _ in instance.window = nil }
+      }
+    }
+  }
+
+  /// Restarts the time for lost agents, which could not attach while no daemon ran.
+  mutating func recoverSessions(in turn: inout Turn) {
+    for (user, agent) in sessions.agents where agent.lostAt != nil {
+      sessions.agents[user] = .lost(at: turn.instant)
+    }
+  }
+
+  // MARK: The lock of the screen
+
+  private mutating func lock(_ seat: SeatID, in turn: inout Turn) {
+    guard sessions.locks[seat] == nil else { return }
+    let active = seats.foreground(of: seat).first { instances[$0]?.isActiveOrActivating ?? false }
+    sessions.locks[seat] = SeatLock(since: turn.instant, interrupted: active)
+    if let active { updateInstance(active, in: &turn) { $0.interrupt(cause: .locked, in: &$1) } }
+  }
+
+  /// Ends the interruption by the lock. The application whose window got the focus meanwhile is
+  /// activated. Otherwise, the interrupted application becomes active again, unless its window lost
+  /// the focus meanwhile.
+  private mutating func unlock(_ seat: SeatID, in turn: inout Turn) {
+    guard let lock = sessions.locks.removeValue(forKey: seat) else { return }
+    if let id = lock.focused, let instance = instances[id], instance.termination == nil,
+      instance.window?.visibility == .focused
+    {
+      if instance.isActiveOrActivating { return }
+      return activate(nil, instance.application, cause: .focused, in: &turn)
+    }
+    guard let id = lock.interrupted, let instance = instances[id], instance.state == .inactive,
+      instance.termination == nil, instance.reasons.cause == .locked,
+      !seats.foreground(of: seat).contains(where: { instances[$0]?.isActiveOrActivating ?? false })
+    else { return }
+    if let window = instance.window, window.since >= lock.since, window.visibility != .focused {
+      return updateInstance(id, in: &turn) { instance, _ in
+        instance.reasons.moved(to: .inactive, .unfocused)
+      }
+    }
+    activate(nil, instance.application, cause: .unlocked, in: &turn)
+  }
+}
+
+extension Instance {
+  var isActiveOrActivating: Bool { state == .active || isActivating }
+
+  mutating func windowChanged(to next: WindowVisibility, at now: Instant) {
+    var window = window ?? ReportedWindow(next, at: now)
+    window.change(
+      to: next, isActive: isActiveOrActivating, isForeground: state.isForeground, at: now)
+    self.window = window
+  }
+
+  /// Brings an instance whose window is visible without the focus to the foreground, where it is
+  /// inactive.
+  mutating func show(in turn: inout Turn) {
+    guard termination == nil, callbacks.count < turn.policy.queuedCallbacksMax else { return }
+    switch state {
+    case .background:
+      undoSuspension(in: &turn)
+      move(to: .inactive(isActivating: false), cause: .shown, in: &turn)
+    case .suspended:
+      leaveSuspended(to: .inactive(isActivating: false), cause: .shown, in: &turn)
+    case .active, .inactive, .notRunning: return
+    }
+    enqueue([.willEnterForeground], in: &turn)
+  }
+
+  /// Makes an active instance inactive whose window lost the focus to another window.
+  mutating func resignIfUnfocused(in turn: inout Turn) {
+    guard termination == nil, window?.unfocusedSince != nil else { return }
+    interrupt(cause: .unfocused, in: &turn)
+  }
+
+  /// Makes the instance inactive if its window has had no focus for `FocusSettleTime`, and sends it
+  /// to the background if it has been hidden for `HiddenGraceTime` more.
+  mutating func windowDue(in turn: inout Turn) {
+    guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
+    else { return }
+    if due.advanced(by: turn.policy.wakeTolerance) < turn.instant {
+      // The machine slept, and the agent with it.
+      window?.restart(at: turn.instant)
+      return
+    }
+    if let due = window?.leavesAt(turn.policy), due <= turn.instant {
+      return enterBackground(cause: .hidden, in: &turn)
+    }
+    interrupt(cause: .unfocused, in: &turn)
+  }
+}

@@ -1,0 +1,32 @@
+/// The session agents (contract §20), and the seats whose screen is locked.
+struct Sessions: Equatable, Sendable {
+  /// The session agent of each user: those that are attached, and those that were lost less than
+  /// `SessionGraceTime` ago.
+  var agents: [UserID: SessionAgent] = [:]
+  var locks: [SeatID: SeatLock] = [:]
+
+  /// The instant at which the reports of the first lost agent become unknown; nil if no agent is
+  /// lost.
+  var firstLoss: Instant? {
+    if agents.isEmpty { return nil }
+    return agents.values.lazy.compactMap(\.lostAt).min()
+  }
+}
+
+/// The connection of a session agent.
+enum SessionAgent: Equatable, Sendable {
+  case attached
+  case lost(at: Instant)
+
+  var lostAt: Instant? { if case .lost(let at) = self { at } else { nil } }
+}
+
+/// A seat whose screen is locked.
+struct SeatLock: Equatable, Sendable {
+  var since: Instant
+  /// The instance that the lock interrupted.
+  var interrupted: InstanceID?
+  /// The instance whose window got the focus while the seat was locked. It is activated when the
+  /// seat is unlocked.
+  var focused: InstanceID?
+}

@@ -1,0 +1,100 @@
+/// How much of an instance's windows the user sees.
+public enum WindowVisibility: String, Equatable, Sendable, CaseIterable {
+  /// A window of the instance has the keyboard focus.
+  case focused
+  /// A window is on the screen. None has the focus.
+  case visible
+  /// No window is on the screen.
+  case hidden
+}
+
+/// What the user sees of an instance.
+public struct WindowReport: Equatable, Sendable {
+  public var instance: InstanceID
+  /// The visibility of the most visible window of the instance.
+  public var visibility: WindowVisibility
+
+  public init(_ instance: InstanceID, _ visibility: WindowVisibility) {
+    self.instance = instance
+    self.visibility = visibility
+  }
+}
+
+/// All windows of a user's session at one instant, as the user's session agent reports them.
+public struct WindowSnapshot: Equatable, Sendable {
+  /// One report for each instance that has a window. An instance that is not in the list has no
+  /// window any longer.
+  public var windows: [WindowReport]
+  /// Whether any window has the focus, of an instance or of another program. False on an empty
+  /// workspace, and in X11 between two windows.
+  public var hasFocus: Bool
+
+  public init(_ windows: [WindowReport] = [], hasFocus: Bool) {
+    self.windows = windows
+    self.hasFocus = hasFocus
+  }
+}
+
+/// What the scheduler knows about the windows of one instance.
+struct ReportedWindow: Equatable, Sendable {
+  private(set) var visibility: WindowVisibility
+  /// The instant of the last change of the visibility.
+  private(set) var since: Instant
+  /// The start of `FocusSettleTime`, after which the instance becomes inactive; nil if it does not.
+  private(set) var unfocusedSince: Instant?
+  /// The start of `FocusSettleTime` and `HiddenGraceTime`, after which the instance goes to the
+  /// background; nil if it does not.
+  private(set) var hiddenSince: Instant?
+
+  init(_ visibility: WindowVisibility, at now: Instant) {
+    self.visibility = visibility
+    since = now
+  }
+
+  init(
+    visibility: WindowVisibility, since: Instant, unfocusedSince: Instant?, hiddenSince: Instant?
+  ) {
+    self.visibility = visibility
+    self.since = since
+    self.unfocusedSince = unfocusedSince
+    self.hiddenSince = hiddenSince
+  }
+
+  /// Records a change of the visibility, and starts the limits of an instance in the foreground.
+  mutating func change(
+    to next: WindowVisibility, isActive: Bool, isForeground: Bool, at now: Instant
+  ) {
+    visibility = next
+    since = now
+    unfocusedSince = next != .focused && isActive ? unfocusedSince ?? now : nil
+    hiddenSince = next == .hidden && isForeground ? now : nil
+  }
+
+  /// The instance is no longer active.
+  mutating func resigned() { unfocusedSince = nil }
+
+  /// Cancels all limits. The state holds until the next change of the window.
+  mutating func hold() {
+    unfocusedSince = nil
+    hiddenSince = nil
+  }
+
+  func resignsAt(_ policy: Policy) -> Instant? {
+    unfocusedSince?.advanced(by: policy.focusSettleTime)
+  }
+
+  func leavesAt(_ policy: Policy) -> Instant? {
+    hiddenSince?.advanced(by: policy.focusSettleTime + policy.hiddenGraceTime)
+  }
+
+  func nextDue(_ policy: Policy) -> Instant? {
+    if unfocusedSince == nil, hiddenSince == nil { return nil }
+    return earlier(resignsAt(policy), leavesAt(policy))
+  }
+
+  /// Restarts the limits, because the agent could not report for a time.
+  mutating func restart(at now: Instant) {
+    if unfocusedSince != nil { unfocusedSince = now }
+    if hiddenSince != nil { hiddenSince = now }
+  }
+}

@@ -1,0 +1,55 @@
+extension SessionEvent: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("agentAttached", Self.agentAttached), Case("windows", Self.windows),
+    Case("agentLost", Self.agentLost), Case("locked", Self.locked),
+    Case("unlocked", Self.unlocked),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .agentAttached(let a): writer.write(case: 0, a)
+    case .windows(let a, let b): writer.write(case: 1, a, b)
+    case .agentLost(let a): writer.write(case: 2, a)
+    case .locked(let a): writer.write(case: 3, a)
+    case .unlocked(let a): writer.write(case: 4, a)
+    }
+  }
+}
+
+extension WindowSnapshot: StoredByForm {
+  package static let form = Form(WindowSnapshot.init(_:hasFocus:), \.windows, \.hasFocus)
+}
+
+extension WindowReport: StoredByForm {
+  package static let form = Form(WindowReport.init(_:_:), \.instance, \.visibility)
+}
+
+extension ReportedWindow: StoredByForm {
+  static let form = Form(
+    ReportedWindow.init(visibility:since:unfocusedSince:hiddenSince:), \.visibility, \.since,
+    \.unfocusedSince, \.hiddenSince)
+}
+
+extension Sessions: StoredByForm {
+  static let form = Form(Sessions.init(agents:locks:), \.agents, \.locks)
+}
+
+extension SessionAgent: StoredByCases {
+  static let cases: [Case<Self>] = [
+    Case("attached", Self.attached), Case("lost", Self.lost),
+  ]
+
+  func write(to writer: inout StoredWriter) {
+    switch self {
+    case .attached: writer.write(case: 0)
+    case .lost(let a): writer.write(case: 1, a)
+    }
+  }
+}
+
+extension SeatLock: StoredByForm {
+  static let form = Form(
+    SeatLock.init(since:interrupted:focused:), \.since, \.interrupted, \.focused)
+}
+
+extension WindowVisibility: Stored {}

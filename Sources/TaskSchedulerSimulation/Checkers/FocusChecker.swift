@@ -1,0 +1,174 @@
+import TaskSchedulerCore
+
+/// Checks that the application of the focused window becomes active at once
+/// (contract.md#session-focus), and that a repeated report has no effect.
+struct FocusChecker: Checker {
+  static let name = "focus"
+
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
+    try require(!observed.sessions.isRepetition, "a repeated report of all windows has an effect")
+    guard let (instance, _, cause) = observed.transition(effect), cause == .focused else { return }
+    try require(
+      observed.sessions.mustBeActive.contains(instance.id),
+      "\(instance.name) becomes active, but its window did not get the focus")
+  }
+
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.sessions.mustBeActive.compactMap({ observed[$0] }) {
+      // An instance that may not run in the background may end here.
+      try require(
+        instance.isActiveOrActivating || instance.ending != nil,
+        "the window of \(instance.name) got the focus, but it is \(instance.state)")
+    }
+  }
+}
+
+/// Checks that the application of a window that is visible without the focus is inactive
+/// (contract.md#session-visible). Without any focus, it remains active for `FocusSettleTime`.
+struct VisibleChecker: Checker {
+  static let name = "visible windows"
+  /// The longest delay of a timer, in nanoseconds.
+  let slack: UInt64
+
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
+    guard let (instance, _, cause) = observed.transition(effect) else { return }
+    let sessions = observed.sessions
+    if cause == .shown {
+      try require(
+        sessions.mustBeForeground.contains(instance.id),
+        "\(instance.name) enters the foreground, but its window was not shown")
+    }
+    guard cause == .unfocused else { return }
+    let isDisplaced = sessions.mustBeActive.contains { id in
+      id != instance.id && observed[id]?.plan.seat == instance.plan.seat
+    }
+    try require(
+      isDisplaced || sessions.mustResign.contains(instance.id)
+        || sessions.settled.contains(instance.id),
+      "\(instance.name) becomes inactive before its window has been without the focus long enough")
+  }
+
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.sessions.mustBeForeground.compactMap({ observed[$0] }) {
+      try require(
+        instance.state.isForeground || instance.ending != nil,
+        "a window of \(instance.name) is visible, but it is \(instance.state)")
+    }
+    let sessions = observed.sessions
+    for instance in (sessions.mustResign + sessions.settled).compactMap({ observed[$0] }) {
+      try require(
+        !instance.isActiveOrActivating || instance.ending != nil,
+        "\(instance.name) has lost the focus, but it is active")
+    }
+    for instance in observed.live where instance.ending == nil {
+      guard let due = instance.window?.resignsAt(observed.limits) else { continue }
+      try require(
+        max(due, observed.floor) + slack >= observed.now,
+        "\(instance.name) has had no focus for FocusSettleTime, but it is active")
+    }
+  }
+}
+
+/// Checks that an application goes to the background when its windows have been hidden for
+/// `FocusSettleTime` and `HiddenGraceTime`, and not earlier (contract.md#session-hidden).
+struct HiddenChecker: Checker {
+  static let name = "hidden windows"
+  /// The longest delay of a timer, in nanoseconds.
+  let slack: UInt64
+
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
+    guard let (instance, _, cause) = observed.transition(effect), cause == .hidden else { return }
+    try require(
+      observed.sessions.mustLeave.contains(instance.id),
+      "\(instance.name) goes to the background before its windows have been hidden long enough")
+  }
+
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.live where instance.ending == nil {
+      guard let due = instance.window?.leavesAt(observed.limits) else { continue }
+      try require(
+        max(due, observed.floor) + slack >= observed.now,
+        "the windows of \(instance.name) are hidden, but it is \(instance.state)")
+    }
+  }
+}
+
+/// Checks that the focus changes the state only of applications whose windows are known
+/// (contract.md#session-lost).
+///
+/// The reports of a lost agent are valid for `SessionGraceTime`. An application that never had a
+/// window is not affected by reports.
+struct LostAgentChecker: Checker {
+  static let name = "lost agents"
+  /// The longest delay of a timer, in nanoseconds.
+  let slack: UInt64
+
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
+    guard let (instance, to, cause) = observed.transition(effect) else { return }
+    switch cause {
+    case .focused, .shown, .hidden:
+      try require(
+        instance.window != nil,
+        "\(instance.name) becomes \(to) by the focus, but its windows are not known")
+    case .unfocused:
+      // An application without windows goes to the background when another one is activated.
+      try require(
+        instance.window != nil,
+        "\(instance.name) becomes inactive by the focus, but its windows are not known")
+    case .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway,
+      .otherActivated, .terminate, .noEntitlement, .event, .suspensionLost, .leaderExited,
+      .schedulerStopped, .locked, .unlocked:
+      break
+    }
+  }
+
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for (_, lostAt) in observed.sessions.agents {
+      guard let lostAt else { continue }
+      let due = max(lostAt + observed.limits.sessionGraceTime, observed.floor)
+      try require(
+        due + slack >= observed.now, "the reports of a lost agent are valid for too long")
+    }
+  }
+}
+
+/// Checks that the lock of the screen interrupts the active application, and that the unlock ends
+/// the interruption (contract.md#session-lock).
+struct LockChecker: Checker {
+  static let name = "screen lock"
+
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
+    guard let (instance, _, cause) = observed.transition(effect) else { return }
+    if cause == .locked {
+      try require(
+        observed.sessions.mustResign.contains(instance.id), "\(instance.name) was not locked")
+    }
+    if cause == .unlocked {
+      try require(
+        observed.sessions.mustBeActive.contains(instance.id), "\(instance.name) was not unlocked")
+    }
+  }
+
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    guard case .session(.locked(let seat)) = observed.event else { return }
+    for id in observed.sessions.mustResign {
+      guard let instance = observed[id], instance.ending == nil else { continue }
+      try require(
+        !instance.isActiveOrActivating,
+        "\(instance.name) is active, but the screen of \(seat.name) is locked")
+    }
+  }
+}
+
+extension ObservedState {
+  /// Returns the instance, the new state and the cause of a transition; nil for another effect.
+  fileprivate func transition(
+    _ effect: Effect
+  ) -> (ObservedInstance, to: ApplicationState, TransitionCause)? {
+    guard case .record(let record) = effect,
+      case .transition(_, let to, let cause) = record.change,
+      let instance = byKey[record.application]
+    else { return nil }
+    return (instance, to, cause)
+  }
+}

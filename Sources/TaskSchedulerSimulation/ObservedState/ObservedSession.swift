@@ -1,0 +1,214 @@
+import TaskSchedulerCore
+
+/// The windows of one instance, as its user's session agent reports them. Instants are in
+/// nanoseconds.
+struct ObservedWindow {
+  var visibility: WindowVisibility
+  var since: UInt64
+  /// The start of `FocusSettleTime` for an active application without the focus.
+  var unfocusedSince: UInt64?
+  /// The start of the time for which an application in the foreground may be hidden.
+  var hiddenSince: UInt64?
+
+  func resignsAt(_ limits: Limits) -> UInt64? { unfocusedSince.map { $0 + limits.focusSettleTime } }
+
+  func leavesAt(_ limits: Limits) -> UInt64? {
+    hiddenSince.map { $0 + limits.focusSettleTime + limits.hiddenGraceTime }
+  }
+
+  func nextDue(_ limits: Limits) -> UInt64? {
+    [resignsAt(limits), leavesAt(limits)].compactMap { $0 }.min()
+  }
+
+  mutating func restart(at now: UInt64) {
+    if unfocusedSince != nil { unfocusedSince = now }
+    if hiddenSince != nil { hiddenSince = now }
+  }
+
+  mutating func hold() {
+    unfocusedSince = nil
+    hiddenSince = nil
+  }
+}
+
+/// What the checkers know about the session agents, and what the current event requires.
+struct ObservedSessions {
+  /// The attached agents, and the lost ones with the instant of their loss.
+  var agents: [UserID: UInt64?] = [:]
+  var lastSnapshot: [UserID: WindowSnapshot] = [:]
+  var locks: [SeatID: (since: UInt64, interrupted: InstanceID?, focused: InstanceID?)] = [:]
+
+  // MARK: The current event
+  var isRepetition = false
+  /// Instances that must be active, or become active, after the event.
+  var mustBeActive: [InstanceID] = []
+  /// Instances that must be in the foreground after the event.
+  var mustBeForeground: [InstanceID] = []
+  /// Instances that must be inactive after the event.
+  var mustResign: [InstanceID] = []
+  /// Instances whose limit for hidden windows passes with the event.
+  var mustLeave: [InstanceID] = []
+  /// Instances whose time without the focus passes with the event.
+  var settled: [InstanceID] = []
+
+  mutating func begin() {
+    isRepetition = false
+    mustBeActive = []
+    mustBeForeground = []
+    mustResign = []
+    mustLeave = []
+    settled = []
+  }
+}
+
+extension ObservedInstance {
+  var isActiveOrActivating: Bool { state == .active || isActivating }
+
+  func mayChange(_ policy: Policy) -> Bool {
+    ending == nil && outstanding.count < policy.queuedCallbacksMax
+  }
+
+  /// Records that the instance is not active and does not become active.
+  func resign() {
+    isActivating = false
+    window?.unfocusedSince = nil
+  }
+}
+
+// The windows and the locks of the screen (contract.md#session).
+extension ObservedState {
+  mutating func apply(_ event: SessionEvent) {
+    switch event {
+    case .agentAttached(let user): sessions.agents[user] = .some(nil)
+    case .windows(let user, let snapshot):
+      if sessions.agents[user] == .some(nil) { apply(snapshot, of: user) }
+    case .agentLost(let user):
+      if sessions.agents[user] == .some(nil) { sessions.agents[user] = now }
+    case .locked(let seat): lock(seat)
+    case .unlocked(let seat): unlock(seat)
+    }
+  }
+
+  private mutating func apply(_ snapshot: WindowSnapshot, of user: UserID) {
+    sessions.isRepetition = sessions.lastSnapshot[user] == snapshot
+    sessions.lastSnapshot[user] = snapshot
+    var focusedSeats: [SeatID] = []
+    var reported: [InstanceID: WindowVisibility] = [:]
+    for report in snapshot.windows.sorted(by: { $0.instance < $1.instance }) {
+      guard let instance = self[report.instance], instance.key.owner == user,
+        reported[instance.id] == nil
+      else { continue }
+      reported[instance.id] = report.visibility
+      guard report.visibility == .focused else { continue }
+      if focusedSeats.contains(instance.plan.seat) { reported[instance.id] = .visible }
+      focusedSeats.append(instance.plan.seat)
+    }
+    var changed: [ObservedInstance] = []
+    for instance in live.sorted(by: { $0.id < $1.id }) where instance.key.owner == user {
+      guard instance.window != nil || reported[instance.id] != nil else { continue }
+      if change(instance, to: reported[instance.id] ?? .hidden) { changed.append(instance) }
+    }
+    for instance in changed where reported[instance.id] == .focused { focus(instance) }
+    for instance in changed where reported[instance.id] == .visible {
+      if instance.mayChange(policy) { sessions.mustBeForeground.append(instance.id) }
+    }
+    guard snapshot.hasFocus else { return }
+    for instance in live where reported[instance.id] == .visible && instance.ending == nil {
+      guard instance.window?.unfocusedSince != nil else { continue }
+      sessions.mustResign.append(instance.id)
+      instance.resign()
+    }
+  }
+
+  /// Returns whether the visibility changed.
+  private func change(_ instance: ObservedInstance, to next: WindowVisibility) -> Bool {
+    if instance.window?.visibility == next { return false }
+    let before = instance.window?.unfocusedSince
+    var window = ObservedWindow(visibility: next, since: now)
+    if next != .focused, instance.isActiveOrActivating { window.unfocusedSince = before ?? now }
+    if next == .hidden, instance.state.isForeground { window.hiddenSince = now }
+    instance.window = window
+    instance.hadWindow = true
+    return true
+  }
+
+  private mutating func focus(_ instance: ObservedInstance) {
+    guard instance.ending == nil else { return }
+    if sessions.locks[instance.plan.seat] != nil {
+      sessions.locks[instance.plan.seat]?.focused = instance.id
+    } else if instance.isActiveOrActivating || instance.mayChange(policy) {
+      sessions.mustBeActive.append(instance.id)
+      if !instance.isActiveOrActivating { activate(instance, isOrder: false) }
+    }
+  }
+
+  private mutating func lock(_ seat: SeatID) {
+    guard sessions.locks[seat] == nil else { return }
+    let front = live.first {
+      $0.isActiveOrActivating && $0.ending == nil && $0.plan.seat == seat
+    }
+    sessions.locks[seat] = (now, front?.id, nil)
+    guard let front else { return }
+    front.isLockedOut = true
+    front.resign()
+    sessions.mustResign.append(front.id)
+  }
+
+  private mutating func unlock(_ seat: SeatID) {
+    guard let lock = sessions.locks.removeValue(forKey: seat) else { return }
+    if let instance = lock.focused.flatMap({ self[$0] }), instance.ending == nil,
+      instance.window?.visibility == .focused
+    {
+      if instance.isActiveOrActivating || instance.mayChange(policy) {
+        sessions.mustBeActive.append(instance.id)
+      }
+      if !instance.isActiveOrActivating, instance.mayChange(policy) {
+        activate(instance, isOrder: false)
+      }
+      return
+    }
+    let isTaken = live.contains {
+      $0.isActiveOrActivating && $0.ending == nil && $0.plan.seat == seat
+    }
+    guard !isTaken, let instance = lock.interrupted.flatMap({ self[$0] }), instance.isLockedOut,
+      instance.state == .inactive, instance.ending == nil
+    else { return }
+    instance.isLockedOut = false
+    if let window = instance.window, window.since >= lock.since, window.visibility != .focused {
+      return
+    }
+    guard instance.mayChange(policy) else {
+      instance.isLockedOut = true
+      return
+    }
+    sessions.mustBeActive.append(instance.id)
+    activate(instance, isOrder: false)
+  }
+
+  /// Records that a deadline was reached: the reports of lost agents become unknown, and the limits
+  /// of windows pass.
+  mutating func sessionDeadlineReached() {
+    for (user, lostAt) in sessions.agents {
+      guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }
+      sessions.agents[user] = nil
+      sessions.lastSnapshot[user] = nil
+      for instance in live where instance.key.owner == user { instance.window = nil }
+    }
+    for instance in live where instance.ending == nil {
+      guard let due = instance.window?.nextDue(limits), due <= now else { continue }
+      if due + limits.wakeTolerance < now {
+        instance.window?.restart(at: now)
+      } else if let leaves = instance.window?.leavesAt(limits), leaves <= now {
+        sessions.mustLeave.append(instance.id)
+        sendToBackground(instance)
+      } else {
+        sessions.settled.append(instance.id)
+        instance.resign()
+      }
+    }
+  }
+
+  mutating func sessionsRecovered() {
+    for (user, lostAt) in sessions.agents where lostAt != nil { sessions.agents[user] = now }
+  }
+}
