@@ -294,7 +294,10 @@ extension SystemdTests {
       try machine.must("kill", "-STOP", pid)
       try machine.must("python3", "-c", Self.tear, "\(bytes)")
       try machine.must("systemctl", "start", "taskschedd.service")
-      if try machine.run("taskctl", "status", id).text.contains("suspended") {
+      let status = try machine.run("taskctl", "status", "--json", id).text
+      if status.contains("\"background\"") || status.contains("\"suspended\"") {
+        // The daemon suspends an application that it finds in the background.
+        try installed.wait(for: id, toBe: "suspended")
         try machine.must("taskctl", "foreground", id)
       }
       let state = try machine.must("ps", "-o", "stat=", "-p", pid).text
