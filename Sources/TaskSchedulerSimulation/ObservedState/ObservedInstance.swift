@@ -35,7 +35,7 @@ final class ObservedInstance {
   var callbackLast: UInt64 = 0
   var callbackSince: UInt64 = 0
 
-  // Outstanding background tasks, in the order of their begins.
+  // Outstanding background tasks, in the order in which they began.
   var tasks: [(id: TaskID, isExpired: Bool)] = []
   var taskLast: UInt64 = 0
 
@@ -100,7 +100,7 @@ final class ObservedInstance {
   var askedAt: UInt64?
   var isTraced = false
 
-  /// The instant from which the limits of the instance may have restarted.
+  /// The last instant at which the limits of the instance may have restarted.
   var base: UInt64 = 0
 
   init(id: InstanceID, key: ApplicationKey, plan: Plan) {
