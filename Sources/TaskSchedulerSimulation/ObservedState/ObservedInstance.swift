@@ -39,7 +39,8 @@ final class ObservedInstance {
   var tasks: [(id: TaskID, isExpired: Bool)] = []
   var taskLast: UInt64 = 0
 
-  // MARK: Handled events, with the id nil until the delivery, and managed sockets
+  // MARK: Handled events and managed sockets
+  /// The events that the instance handles. An id is nil until the instance has received the event.
   var handledEvents: [(id: CallbackID?, due: UInt64)] = []
   var sockets: [SocketID] = []
   var isWatched = false
