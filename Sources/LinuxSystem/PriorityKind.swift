@@ -96,7 +96,8 @@ public struct ThreadPriority: Hashable, Sendable {
   /// The lowest priority of the class best effort.
   public static let ioPriorityLast = 2 << 13 | 7
 
-  /// Returns whether an I/O priority is higher than that. The class idle (3) is not.
+  /// Returns whether an I/O priority is higher than ``ioPriorityLast``. The class idle (3) is
+  /// lower.
   public static func isAboveLast(ioPriority: Int) -> Bool {
     ioPriority >> 13 != 3 && ioPriority != ioPriorityLast
   }
@@ -122,7 +123,8 @@ public struct PriorityLimits: Hashable, Sendable {
 }
 
 extension ProcFS {
-  /// Reads a setting; nil if the thread, process or control group does not exist or lacks it.
+  /// Reads a setting; nil if the thread, process or control group does not exist or lacks the
+  /// setting.
   public func value(
     of kind: PriorityKind, thread: Int32, process: Int32, group: ControlGroup?
   ) throws(SystemError) -> Int? {
@@ -140,8 +142,8 @@ extension ProcFS {
 
   /// Sets a value. Does nothing if the thread, process or control group does not exist.
   ///
-  /// - Throws: EPERM or EACCES without the right. EAGAIN for an autogroup: without CAP_SYS_ADMIN,
-  ///   the kernel accepts one change in 100 ms.
+  /// - Throws: EPERM or EACCES without the permission. EAGAIN for an autogroup: without
+  ///   CAP_SYS_ADMIN, the kernel accepts one change in 100 ms.
   public func set(
     _ kind: PriorityKind, to value: Int, thread: Int32, process: Int32, group: ControlGroup?
   ) throws(SystemError) {

@@ -25,7 +25,7 @@ public enum ProgramPages {
     /// The bytes that differ from the file: relocated, written by a debugger, or swapped.
     var bytesChanged = 0
 
-    /// Whether the file has all contents of the mapping.
+    /// Whether the kernel can read all contents of the mapping from the file again.
     var isUnchangedFile: Bool { isReadOnlyFile && bytesChanged == 0 }
 
     /// Reads a header: `7f12a000-7f12c000 r-xp 00000000 08:01 1234 /usr/lib/libm.so.6`.

@@ -56,7 +56,7 @@ public struct SocketWatch: ~Copyable, Sendable {
     epoll = Epoll(adopting: descriptor)
   }
 
-  /// Returns the present state, independent of earlier calls.
+  /// Returns the present events of the connection. Earlier calls do not change the result.
   public borrowing func conditions() -> SocketPollEvents {
     epoll.wait(countMax: 1).first.map { SocketPollEvents(epoll: $0.events) } ?? []
   }

@@ -11,7 +11,7 @@ public struct SystemdUnit: Hashable, Sendable {
   public var ownName: String { userName ?? name }
 
   /// - Parameter cgroup: the path of the control group from the hierarchy's root.
-  /// - Returns: nil if the path contains no service and no scope.
+  /// - Returns: nil if the control group does not belong to a unit.
   public init?(cgroup: String) {
     var parts = cgroup.split(separator: "/")[...]
     func next() -> String? {

@@ -10,8 +10,8 @@ public struct User: Hashable, Sendable {
   public var shell: String
 }
 
-/// The user and group databases (NSS). All functions except `names` are thread-safe. An unknown
-/// name or id is nil, not an error.
+/// The user and group databases (NSS). All functions except `names` are thread-safe. For an unknown
+/// name or id, the functions return nil.
 public enum Users {
   /// Returns the user of a login name.
   public static func user(named name: String) throws(SystemError) -> User? {

@@ -84,7 +84,8 @@ public struct Leftovers: Equatable, Sendable {
         // In a damaged record, the priorities to restore may be wrong.
         if isIntact { lowered[id] = instance.lowered }
       }
-      // A leader whose event follows the start of the event log has no instance here.
+      // The event log may begin before the event that reports a leader. The leader then has no
+      // instance here.
       let unmanagedLeaders =
         daemonState.instances.values.map(\.details) + daemonState.unmanagedLeaders.values
       groups.formUnion(unmanagedLeaders.compactMap(\.group))

@@ -3,7 +3,8 @@ import TaskSchedulerWire
 /// The Swift files of a set of interfaces.
 ///
 /// If two interfaces declare the same type, the second one uses the Swift type of the first. A
-/// program can therefore compare values of both, and pass them on.
+/// program can therefore compare values of both interfaces, and pass a value of one interface to
+/// the other.
 struct InterfaceFiles {
   private let interfaces: [InterfaceDescription]
   /// The texts, by paths relative to the directory of generated files.

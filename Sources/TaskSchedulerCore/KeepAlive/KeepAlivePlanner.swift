@@ -4,9 +4,10 @@
 /// **The rule.** The planner wakes the device at t, the earliest instant at which a handler is due
 /// (``KeepAlive/due``, which precedes its deadline by a lead). Let m be the shortest period, which
 /// is an interval without its lead. The burst at t calls exactly the handlers that are due before t
-/// + m. All other handlers wait. In the following, deadlines and intervals are without their leads.
-/// The lead of a multiple of an interval is at most that multiple of the lead. A handler that can
-/// wait for every k-th burst therefore still can.
+/// + m. All other handlers wait. Below, "interval" means the period, and "deadline" means
+/// ``KeepAlive/due``. The leads do not make calls more frequent. If an interval is k times the
+/// shortest interval, its lead is at most k times the shortest lead. Its handler therefore still
+/// waits for every k-th burst.
 ///
 /// - *The next burst is at t + m.* A handler that was called at t is due m later, or later than
 ///   that. A handler that was not called at t is due at t + m or later. The interval of the handler
@@ -114,7 +115,7 @@ public struct KeepAlivePlanner: Sendable {
     guard let shortest = periods.least else { return [] }
     let next = start.advanced(by: shortest)
     var called: [InstanceID] = []
-    // At the latest possible instant, `next` is not after `now`.
+    // `advanced(by:)` stops at the last instant of the type. There, `next` is not after `now`.
     while let id = deadlines.popLeast(where: { $0 < next || $0 <= now }) { called.append(id) }
     for id in called {
       guard var keepAlive = keepAlives[id] else { preconditionFailure("a deadline has no handler") }

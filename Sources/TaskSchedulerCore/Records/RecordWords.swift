@@ -185,7 +185,8 @@ extension ResourceRecord {
         .predicate(
           percent.map { "is throttled to \($0) % of one CPU" } ?? "is no longer throttled"),
         isIndispensable: true)
-    // An application can cause such records at any rate, by listening on new sockets.
+    // Not indispensable: an application can cause such records at any rate, by listening on new
+    // sockets.
     case .listens(let listening):
       .init(
         .listening, .notice, .predicate(listening.words), ["address": .texts(listening.addresses)])

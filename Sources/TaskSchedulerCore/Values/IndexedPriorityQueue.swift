@@ -39,7 +39,7 @@ struct IndexedPriorityQueue<
   }
 
   /// Removes the id with the least value and returns it, if the value fulfills the condition. If
-  /// several ids have the least value, this is the lowest of them.
+  /// several ids have the least value, removes the lowest of those ids.
   mutating func popLeast(where condition: (Value) -> Bool) -> ID? {
     guard let first = heap.min, condition(first.value) else { return nil }
     current[first.id] = nil

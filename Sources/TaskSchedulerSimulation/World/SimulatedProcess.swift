@@ -127,7 +127,7 @@ enum PlannedEvent {
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)
-  /// Repeating work ends. With `isLast`, the manifests end, too.
+  /// Repeating work ends. With `isLast`, the manifests are removed instead, which ends relaunches.
   case repeatingWorkEnds(isLast: Bool)
   /// The session agent of a user connects.
   case agentAttaches(UserID)
