@@ -91,11 +91,11 @@ ssize_t clinux_receive(
     int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
     int *truncated);
 /// One recvmsg with MSG_PEEK and MSG_DONTWAIT, without room for control data; `*truncated` is set
-/// if there was some.
+/// if there was control data.
 ssize_t clinux_peek(int fd, void *bytes, size_t count, int *truncated);
 /// ioctl FIONREAD: the number of unread bytes.
 int clinux_readable_count(int fd, int *count);
-/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds go with the first byte.
+/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the descriptors are attached to the first byte.
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, size_t fds_count);
 
 // MARK: files
@@ -233,23 +233,23 @@ struct clinux_spawn {
   const char *path;
   char *const *argv;
   char *const *envp;
-  /// NULL: the parent's.
+  /// The working directory; NULL for that of the parent.
   const char *directory;
   /// For fds 0, 1, 2: a file descriptor of the parent, or -1 to inherit.
   int stdio[3];
   int new_session;
-  /// The process group to join; -1: the parent's; 0: one of its own.
+  /// The process group to join; -1 for that of the parent, 0 for a new group.
   pid_t process_group;
   int change_ids;
   uid_t uid;
   gid_t gid;
   const gid_t *groups;
   size_t groups_count;
-  /// 0: the parent's soft limit on open files.
+  /// The soft limit on open files; 0 for that of the parent.
   uint64_t open_files_soft;
   /// The child waits for one byte here before it continues; at the end of the file it exits.
   int hold_fd;
-  /// The child writes a clinux_spawn_failure here; closed by exec.
+  /// The child writes a clinux_spawn_failure here. exec closes the descriptor.
   int report_fd;
 };
 
