@@ -193,8 +193,8 @@ struct Applications: Sendable {
 }
 
 extension Applications {
-  /// Restores a stored state. The manifests of applications and the counts of running ones follow
-  /// from it; the scheduler provides the counts of tasks.
+  /// Restores a stored state. The manifests of applications and the counts of running applications
+  /// follow from that state. The scheduler provides the counts of tasks.
   init(
     _ applications: [Application], manifests: [Manifest], ended: [ApplicationKey],
     activationLast: UInt64

@@ -85,7 +85,7 @@ extension Scheduler {
   }
 
   /// Activates the instance of the window that got the focus. While the screen is locked, remembers
-  /// the instance and activates it at the unlocking.
+  /// the instance and activates it when the screen is unlocked.
   private mutating func focus(_ id: InstanceID, in turn: inout Turn) {
     guard let instance = instances[id], instance.termination == nil else { return }
     if sessions.locks[instance.seat] != nil {
