@@ -6,9 +6,10 @@
 // - less than `MemoryFloorPercent` of the machine's memory is available when `MemoryWarningTime`
 //   after the warning ends, or when a later trigger fires; or
 // - a trigger of the daemon's own slice fires after that time. The limit of the slice may be far
-//   below the machine's memory. Pressure of the whole machine alone is not a reason to end an
-//   application. A container that thrashes within its own limit also causes such pressure, and
-//   ending applications does not relieve it.
+//   below the machine's memory.
+// Pressure of the whole machine alone is not a reason to end an application. A container that
+// thrashes within its own limit also causes such pressure, and ending applications does not relieve
+// it.
 //
 // The scheduler measures the candidates in advance: during `MemoryWarningTime`, or when the
 // available memory is near `MemoryFloorPercent`. No application ends earlier because of the
