@@ -21,8 +21,8 @@ int clinux_pidfd_open(pid_t pid, unsigned int flags);
 /// Sends a signal to the whole process, with the signal information that kill(2) would give.
 int clinux_pidfd_send_signal(int pidfd, int signal);
 
-/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes; older kernel headers
-/// have none.
+/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes. Older kernel headers
+/// do not declare the structure.
 struct clinux_pidfd_info {
   uint64_t mask;
   uint64_t cgroupid;
