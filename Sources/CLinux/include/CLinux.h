@@ -185,7 +185,7 @@ struct clinux_priority {
   /// Whether new children of the thread start with SCHED_OTHER instead of a real-time policy, and
   /// with a nice value of at least 0 (SCHED_RESET_ON_FORK).
   int resets_on_fork;
-  /// 0 without a real-time policy.
+  /// The real-time priority; 0 without a real-time policy.
   int real_time;
   int nice;
   /// The value of ioprio_get(2).
