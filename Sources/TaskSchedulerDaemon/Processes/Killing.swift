@@ -25,7 +25,8 @@ final class Killing {
   private let membership: InstanceMembership
   private let processScanner: ProcessScanner
   private let steps: ProcessWorkQueue
-  /// The deadline, in nanoseconds since boot, at which the daemon gives up if new processes still appear.
+  /// The deadline, in nanoseconds since boot. If new processes still appear then, the daemon gives
+  /// up.
   private let limit: UInt64
   private let timeout: Duration
   private var work: ProcessWorkQueue.Work?
