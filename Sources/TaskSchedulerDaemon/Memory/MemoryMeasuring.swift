@@ -133,7 +133,7 @@ private struct MeasuredInstance {
   /// Returns the size of the instance.
   ///
   /// - Parameter likeness: The ratio of dirty memory to the estimate. Applies to processes that
-  /// were not read.
+  ///   were not read.
   func size(likeness: Double) -> MemorySize {
     MemorySize(
       id,

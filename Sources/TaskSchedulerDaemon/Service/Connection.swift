@@ -75,8 +75,8 @@ final class Connection: WorkSource, CurrentCall {
   /// The bytes to send. The kernel has accepted the bytes before `sent`.
   private var output: [UInt8] = []
   private var sent = 0
-  /// The end of the first answer in `output`. The limit of unread bytes does not apply to that
-  /// answer.
+  /// The end, in `output`, of an answer of several replies. The limit of unread bytes does not
+  /// apply to such an answer.
   private var answerEnd = 0
   /// The parts of `input` and `output` that count for the user's limits.
   private var counted = HeldResources()

@@ -85,7 +85,7 @@ final class Monitors {
   /// Encodes the message about a change.
   ///
   /// - Parameter seesAll: Whether the monitor may see the applications of all users. Otherwise a
-  /// change names no other user's application.
+  ///   change names no other user's application.
   private func message(_ record: Record, at now: Instant, _ seesAll: Bool) -> [UInt8] {
     let owner = record.application.owner
     var message: [UInt8] = []
