@@ -56,6 +56,7 @@ let package = Package(
       resources: [
         .embedInCode("Interfaces/org.taskschedd.Application.varlink"),
         .embedInCode("Interfaces/org.taskschedd.Control.varlink"),
+        .embedInCode("Interfaces/org.taskschedd.Session.varlink"),
         .embedInCode("Interfaces/org.varlink.service.varlink"),
       ],
       swiftSettings: strict),

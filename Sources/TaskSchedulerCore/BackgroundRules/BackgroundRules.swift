@@ -36,12 +36,12 @@ public struct ListeningReport: Equatable, Sendable {
   /// The maximum number of addresses in a report.
   public static let namedMax = 10
 
-  /// The first addresses.
+  /// The first ``namedMax`` addresses at most.
   public var addresses: [String]
-  /// The number of addresses.
+  /// The number of all addresses.
   public var count: Int
-  /// Whether the daemon examined all descriptors of its processes. If not, it may have missed locks
-  /// on shared files and listening sockets.
+  /// Whether the daemon examined all descriptors of the application's processes. If not, it may
+  /// have missed locks on shared files and listening sockets.
   public var isComplete: Bool
 
   public init(_ addresses: [String] = [], isComplete: Bool = true) {

@@ -23,7 +23,8 @@ extension ProcessController {
   /// The time for which a client waits for the comparison. The daemon continues the comparison in
   /// later turns of half that time.
   private static let comparisonTime: Duration = .milliseconds(4)
-  /// If other programs resume an instance twice within this time, operators see a problem.
+  /// If another program resumes an instance twice within this time, operators see a problem. The
+  /// problem disappears when no resume has followed for this time.
   private static let repeatedResumeInterval: Duration = .seconds(60)
 
   /// Watches the control group of a frozen instance.

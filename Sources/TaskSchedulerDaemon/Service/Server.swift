@@ -134,7 +134,7 @@ final class Server: ConnectionOwner {
   private static let acceptsAtStartMax = 64
   /// The time for which the daemon accepts connections before it serves other clients, in
   /// nanoseconds.
-  private static let acceptTime: UInt64 = 500_000
+  private static let acceptTime: UInt64 = 100_000
   private static let acceptPause: Duration = .milliseconds(500)
 
   /// Accepts connections. Accepting has a share of the daemon's time (``FairShare``), and also
