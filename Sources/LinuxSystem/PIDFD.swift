@@ -101,7 +101,8 @@ public struct PIDFD: ~Copyable, Sendable {
 
   /// Returns the pid and the start time; nil if the process has been reaped.
   ///
-  /// The result belongs to this process. Another process cannot get its pid before it is reaped.
+  /// The result belongs to this process. No other process can get the pid before this process is
+  /// reaped.
   public borrowing func identity(in proc: ProcFS) throws(SystemError) -> ProcessIdentity? {
     guard let stat = try proc.stat(pid) else { return nil }
     // The process has not been reaped, so no other process had its pid when /proc was read.

@@ -6,7 +6,7 @@ import Glibc
 public enum PriorityKind: String, Hashable, Sendable, CaseIterable {
   // Settings of a thread. Its children inherit them.
 
-  /// -20 to 19.
+  /// The nice value, -20 to 19.
   case nice
   /// The value of ioprio_set(2), with the class in the bits from 13 on.
   case ioPriority
@@ -17,7 +17,8 @@ public enum PriorityKind: String, Hashable, Sendable, CaseIterable {
 
   /// oom_score_adj, -1000 to 1000.
   case outOfMemoryScore
-  /// The nice value of the session's autogroup, in which its threads compete with other sessions.
+  /// The nice value of the session's autogroup, which applies between the session and other
+  /// sessions.
   case autogroup
 
   // Settings of a control group.
@@ -90,7 +91,7 @@ public struct ThreadPriority: Hashable, Sendable {
   /// Returns whether a policy is SCHED_FIFO or SCHED_RR.
   public static func isRealTime(policy: Int) -> Bool { [1, 2].contains(policy & 0xff) }
 
-  /// Returns SCHED_OTHER for a real-time policy.
+  /// Returns SCHED_OTHER with the SCHED_RESET_ON_FORK of a real-time policy.
   public static func ordinary(policy: Int) -> Int { policy & 0x100 }
 
   /// The lowest priority of the class best effort.
@@ -168,8 +169,8 @@ extension ProcFS {
     }
   }
 
-  /// Returns whether the kernel divides CPU time between sessions first, and between their threads
-  /// second (sched(7)).
+  /// Returns whether the kernel divides CPU time first between sessions, and then between the
+  /// threads of each session (sched(7)).
   public var usesAutogroups: Bool {
     ((try? text("sys/kernel/sched_autogroup_enabled")) ?? nil) == "1"
   }

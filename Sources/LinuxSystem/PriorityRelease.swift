@@ -32,7 +32,7 @@ public struct PriorityRelease {
     /// Reads the list of lowered priorities from this index on.
     case learning(Int)
     case walking
-    /// Reads those of these processes that the walk has not found.
+    /// Reads the state of those listed processes that the walk has not found.
     case looking([Int32])
     /// Restores these processes, the last first. `threads` are the remaining threads of the current
     /// process.

@@ -72,7 +72,8 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Peeks, and returns whether file descriptors belong to the peeked bytes or to the next byte.
+  /// Peeks. Sets `hasDescriptors` to whether file descriptors belong to the peeked bytes or to the
+  /// next byte.
   public static func peek(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, hasDescriptors: inout Bool
   ) throws(SystemError) -> Transfer {

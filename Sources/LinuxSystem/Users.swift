@@ -85,7 +85,7 @@ public enum Users {
       var found: UnsafeMutablePointer<passwd>?
       let code = body(&entry, buffer.baseAddress!, buffer.count, &found)
       guard code == 0, let found else { return (code, nil) }
-      // The strings are in the buffer, so this copies them before the buffer is freed.
+      // The strings are in the buffer, and must be copied before the buffer is freed.
       let user = User(
         name: String(cString: found.pointee.pw_name), uid: found.pointee.pw_uid,
         gid: found.pointee.pw_gid, home: String(cString: found.pointee.pw_dir),
@@ -94,8 +94,8 @@ public enum Users {
     }
   }
 
-  /// Calls `body` with increasing buffers until a buffer is large enough. These functions return
-  /// the errno, and several values mean that the name is unknown (getpwnam(3)).
+  /// Calls `body` with increasing buffers until a buffer is large enough. The functions of the name
+  /// services return the errno. Several values mean that the name is unknown (getpwnam(3)).
   private static func lookUp<Value>(
     _ call: String, _ body: (UnsafeMutableBufferPointer<CChar>) -> (Int32, Value?)
   ) throws(SystemError) -> Value? {

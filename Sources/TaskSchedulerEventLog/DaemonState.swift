@@ -49,7 +49,8 @@ public struct DaemonState: Equatable, Sendable {
     public var details: LeaderDetails
     /// The processes that the daemon has stopped, or is about to stop, in the order of the signals.
     public var stopped: [Stopped]
-    /// The action of the daemon on the remaining processes after the instance ended; nil before.
+    /// The action of the daemon on the remaining processes after the end of the instance; nil
+    /// before the end.
     public var release: Release?
     /// The priorities that the daemon has lowered, or is about to lower, in the order of the
     /// changes.
@@ -246,7 +247,7 @@ extension DaemonState {
     }
   }
 
-  /// Applies an effect that was carried out to the daemon's state.
+  /// Updates the daemon's state for an effect that was carried out.
   ///
   /// A reply changes nothing here: the caller of this method removes the waiting call, because it
   /// knows the connection of each request.
@@ -258,7 +259,7 @@ extension DaemonState {
       instances[id] = Instance(application: key.id.name, details: details)
     case .release(let id, let killing):
       // For a launched instance, the daemon may kill the remaining processes even if `killing` is
-      // false. After a restart it decides this again.
+      // false. After a restart, the daemon decides this again.
       instances[id]?.release = killing ? .kill : .resume
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
       .resume, .terminate, .kill, .checkTracer, .record, .resources:

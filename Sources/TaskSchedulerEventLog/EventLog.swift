@@ -229,7 +229,8 @@ public final class EventLog: EventStore {
 
   // MARK: Calls
 
-  /// Records that the daemon begins to carry out a call, whose message is still in the socket.
+  /// Records that the daemon begins to carry out a call. `phase` tells whether the message of the
+  /// call is still in the socket.
   public func beginCall(_ call: any CurrentCall, bytes: Int, phase: CallPhase) {
     self.call = call
     isCallWritten = false

@@ -77,11 +77,12 @@ public enum CallPhase: UInt32, Sendable {
   case none
   /// The daemon has read the message, which is still in the socket.
   case peeked
-  /// The daemon is removing the message, or a part of one with descriptors, from the socket.
+  /// The daemon is removing the message, or a part of a message with descriptors, from the socket.
   case taking
   /// The daemon has removed the message from the socket and has not replied.
   case taken
-  /// The daemon is removing a part of the message. The socket's mark shows how much is left.
+  /// The daemon is removing a part of the message. The peek offset of the socket (SO_PEEK_OFF)
+  /// shows how much of the part is left.
   case takingPart
 }
 

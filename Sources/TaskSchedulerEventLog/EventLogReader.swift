@@ -39,7 +39,7 @@ public struct EventLogDamage: Equatable, Sendable, CustomStringConvertible {
 public struct EventLogProgress: Equatable, Sendable {
   /// The number of the event that the daemon carried out, counted from 1.
   public var event: UInt64
-  /// The number of its effects that were certainly carried out.
+  /// The number of effects of that event that were certainly carried out.
   public var effectsDone: Int
   public var callPhase: CallPhase
   /// The cookie of the connection of the call.

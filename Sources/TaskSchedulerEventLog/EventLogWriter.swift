@@ -158,7 +158,8 @@ public struct EventLogWriter {
     store(UInt32(count), at: EventLogLayout.Progress.effectsDone)
   }
 
-  /// Records that the daemon has read the message of a call, or a part of it, in the socket.
+  /// Records that the daemon has read the message of a call, or a part of the message, in the
+  /// socket.
   ///
   /// - Parameter bytes: The number of bytes of the message in the socket, including its NUL. For a
   ///   part, the number of bytes of the message that have been received when the part is removed

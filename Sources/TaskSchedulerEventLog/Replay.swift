@@ -47,7 +47,8 @@ public struct Replay {
   ///   - bytes: The event log.
   ///   - boot: The present boot; nil accepts every boot.
   ///   - now: The present instant. A later event is a damage.
-  ///   - readAhead: See ``EventLogReader``.
+  ///   - readAhead: Returns a source that may decode the records on another thread, as for
+  ///     ``EventLogReader``.
   public init(
     _ bytes: UnsafeRawBufferPointer, boot: BootID?, now: Instant,
     readAhead: (RecordReader) -> any RecordSource = { $0 }

@@ -131,8 +131,8 @@ public final class Simulation {
 
   func disarmTimer() { armed = nil }
 
-  /// Returns a stream of random numbers for choices in the order of time, not in the order of
-  /// actions.
+  /// Returns the next stream of random numbers, for a choice that does not belong to an action with
+  /// a number.
   func draw(_ stream: SeededGenerator.Stream) -> SeededGenerator {
     draws += 1
     return SeededGenerator(seed: options.seed, stream, draws)

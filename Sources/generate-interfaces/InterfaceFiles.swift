@@ -138,7 +138,7 @@ extension SwiftText {
       try text.names(
         "MethodName", interface.methods.map(\.name), of: interface,
         "The full names of the methods, to tell a call by.")
-      // The wire's connection itself answers the methods of Varlink.
+      // `ServerConnection` itself answers the methods of `org.varlink.service`.
       if !interface.name.hasPrefix("org.varlink.") {
         text.line()
         try text.implementation(interface)
@@ -152,7 +152,8 @@ extension SwiftText {
     }
   }
 
-  /// The protocol of a type that carries out the methods, and the function that selects a method.
+  /// Writes the protocol of a type that carries out the methods, and the function that selects a
+  /// method.
   private mutating func implementation(
     _ interface: InterfaceDescription
   ) throws(GeneratorError) {

@@ -21,8 +21,8 @@ int clinux_pidfd_open(pid_t pid, unsigned int flags);
 /// Sends a signal to the whole process, with the signal information that kill(2) would give.
 int clinux_pidfd_send_signal(int pidfd, int signal);
 
-/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes; older kernel headers
-/// have none.
+/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes. Older kernel headers
+/// do not declare the structure.
 struct clinux_pidfd_info {
   uint64_t mask;
   uint64_t cgroupid;
@@ -91,11 +91,11 @@ ssize_t clinux_receive(
     int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
     int *truncated);
 /// One recvmsg with MSG_PEEK and MSG_DONTWAIT, without room for control data; `*truncated` is set
-/// if there was some.
+/// if there was control data.
 ssize_t clinux_peek(int fd, void *bytes, size_t count, int *truncated);
 /// ioctl FIONREAD: the number of unread bytes.
 int clinux_readable_count(int fd, int *count);
-/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds go with the first byte.
+/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the descriptors are attached to the first byte.
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, size_t fds_count);
 
 // MARK: files
@@ -185,7 +185,7 @@ struct clinux_priority {
   /// Whether new children of the thread start with SCHED_OTHER instead of a real-time policy, and
   /// with a nice value of at least 0 (SCHED_RESET_ON_FORK).
   int resets_on_fork;
-  /// 0 without a real-time policy.
+  /// The real-time priority; 0 without a real-time policy.
   int real_time;
   int nice;
   /// The value of ioprio_get(2).
@@ -233,23 +233,23 @@ struct clinux_spawn {
   const char *path;
   char *const *argv;
   char *const *envp;
-  /// NULL: the parent's.
+  /// The working directory; NULL for that of the parent.
   const char *directory;
   /// For fds 0, 1, 2: a file descriptor of the parent, or -1 to inherit.
   int stdio[3];
   int new_session;
-  /// The process group to join; -1: the parent's; 0: one of its own.
+  /// The process group to join; -1 for that of the parent, 0 for a new group.
   pid_t process_group;
   int change_ids;
   uid_t uid;
   gid_t gid;
   const gid_t *groups;
   size_t groups_count;
-  /// 0: the parent's soft limit on open files.
+  /// The soft limit on open files; 0 for that of the parent.
   uint64_t open_files_soft;
   /// The child waits for one byte here before it continues; at the end of the file it exits.
   int hold_fd;
-  /// The child writes a clinux_spawn_failure here; closed by exec.
+  /// The child writes a clinux_spawn_failure here. exec closes the descriptor.
   int report_fd;
 };
 

@@ -175,7 +175,7 @@ public final class ScheduledApplication: Sendable {
   /// The reason why this process was started, from the registration.
   public var launchReason: LaunchReason { state.withLock { $0.launchReason } }
 
-  /// The state of the last event. The library does not ask the daemon.
+  /// The state that the last event announced. The library does not ask the daemon.
   public var applicationState: ApplicationState { state.withLock { $0.state } }
 
   /// Returns how long the application may still run in the background by its tasks; nil in the

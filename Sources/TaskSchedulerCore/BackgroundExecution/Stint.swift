@@ -1,4 +1,5 @@
-/// One stay in the background state, with the state that begins and ends with it (contract §4, §5).
+/// One stay of an instance in the background state, with the values that exist only during the
+/// stay (contract §4, §5).
 struct Stint: Equatable, Sendable {
   var time: BackgroundTime
   var suspension = Suspension.none

@@ -1,5 +1,5 @@
-/// The priority of an instance's processes compared with other processes (contract §12), the
-/// highest first.
+/// The priority of an instance's processes relative to other processes (contract §12). The first
+/// case is the highest priority.
 public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
   /// The priorities that the application itself has set.
   case foreground

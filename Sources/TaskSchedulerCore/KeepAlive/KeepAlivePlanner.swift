@@ -80,9 +80,8 @@ public struct KeepAlivePlanner: Sendable {
 
   /// Runs a burst if one is due.
   ///
-  /// - Parameter tolerance: How late an awake machine may reach a burst; at most a quarter of the
-  ///   shortest period counts. A burst that is later counts from `now`, because the machine has
-  ///   slept.
+  /// - Parameter tolerance: How late an awake machine may reach a burst, limited to a quarter of
+  ///   the shortest period. A later burst counts from `now`, because the machine has slept.
   /// - Returns: The handlers to call now, by deadline and id; empty if no burst is due.
   public mutating func burst(at now: Instant, tolerance: Duration = .seconds(2)) -> [InstanceID] {
     guard let due = nextBurst, due <= now, let shortest = periods.least else { return [] }
@@ -93,13 +92,13 @@ public struct KeepAlivePlanner: Sendable {
   /// Uses a wake-up at `now` for another reason as a burst, if that saves a wake-up.
   ///
   /// The planner uses the wake-up if the next burst is due within a quarter of the shortest period
-  /// m. That saves the next burst and moves all later bursts forward by the remaining time, at most
-  /// m / 4. Each use thus saves at least three quarters of a wake-up. Bursts stay at least 3/4 m
-  /// apart. A handler that would be called at every k-th burst (m k ≤ its interval) is still called
-  /// at the k-th burst or a later one. No handler is therefore called more than 4/3 as often as
-  /// otherwise, however often the device is awake. With a longer reach, a device that often wakes
-  /// by itself would call handlers up to twice as often, and save less. With a shorter reach, the
-  /// planner could use fewer wake-ups.
+  /// m. That saves the next burst and moves all later bursts forward by the remaining time, at
+  /// most m / 4. Each use thus saves at least three quarters of a wake-up. Bursts stay at least
+  /// 3/4 m apart. A handler that would be called at every k-th burst (m k ≤ its interval) is still
+  /// called at the k-th burst or a later one. No handler is therefore called more than 4/3 as
+  /// often as otherwise, however often the device is awake. With a limit above m / 4, a device
+  /// that often wakes by itself would call handlers up to twice as often, and save less. With a
+  /// lower limit, the planner could use fewer wake-ups.
   ///
   /// - Returns: The handlers to call now, as ``burst(at:tolerance:)`` returns them.
   public mutating func useWakeUp(

@@ -65,7 +65,7 @@ public enum MemoryEvent: Equatable, Sendable {
   /// The answer to ``MemoryEffect/reclaim(_:)``: the processes of the instance have exited.
   case reclaimed(InstanceID, MemoryReading)
   /// An operator simulates a warning: for one application, for all applications of one user, or for
-  /// all.
+  /// all applications.
   case warn(RequestID, ApplicationKey?, owner: UserID?)
 
   var request: RequestID? {
@@ -165,7 +165,7 @@ struct Memory: Equatable, Sendable {
   var pressedAt = Instant(nanoseconds: 0)
   /// The instant at which the last episode of pressure began.
   var pressedSince = Instant(nanoseconds: 0)
-  /// The instant at which `MemoryWarningTime` after the last warning ends.
+  /// The instant at which `MemoryWarningTime` has passed since the last warning.
   var warningEnds = Instant(nanoseconds: 0)
   /// The last reading.
   var reading = MemoryReading(available: 0, total: 0)
@@ -178,7 +178,7 @@ struct Memory: Equatable, Sendable {
   /// The sizes of the candidates. If there is time, the scheduler requests them before it must
   /// choose.
   struct Measurement: Equatable {
-    /// The instant of the request. No size is older.
+    /// The instant of the request. All sizes were measured later.
     var askedAt: Instant
     /// The sizes; nil until the answer has arrived.
     var sizes: [MemorySize]?

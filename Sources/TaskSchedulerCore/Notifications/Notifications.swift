@@ -41,8 +41,8 @@ public enum NotificationTransaction: Equatable, Sendable {
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   case cancel([NotificationID], ApplicationKey)
   case setBadge(ApplicationKey, Int)
-  /// The notification fired at the time `at`. The instance receives it. If `to` is nil, the desktop
-  /// shows it to the user.
+  /// The notification fired at the time `at`. The instance `to` receives the notification. If `to`
+  /// is nil, the desktop shows the notification to the user.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
 }
 

@@ -127,10 +127,10 @@ public struct Policy: Equatable, Sendable {
 
   /// How long before a choice the scheduler begins to measure the candidates.
   ///
-  /// The lead is as long as measuring may take, in two halves: finding the processes, and reading
-  /// their sizes. It is not a setting, because the daemon derives its own time limit for a
-  /// measurement from it. Source: this project; with it, a choice among 500 applications takes less
-  /// than 100 ms.
+  /// The lead is as long as a measurement may take: one half for finding the processes, and one
+  /// half for reading their sizes. It is not a setting, because the daemon derives its own time
+  /// limit for a measurement from it. Source: this project; with it, a choice among 500
+  /// applications takes less than 100 ms.
   public static let memoryMeasuringLead: Duration = .milliseconds(80)
 
   /// The time for which the scheduler may use the measured size of a running application for a
@@ -139,8 +139,8 @@ public struct Policy: Equatable, Sendable {
   static let memorySizeLife = memoryMeasuringLead * 2
 
   /// `MemoryQuietTime`: how long the kernel must report no pressure before the scheduler considers
-  /// it over. Longer than `MemoryPressureWindow`. Source: this project; while pressure lasts, the
-  /// kernel reports it once in each window.
+  /// the pressure over. Longer than `MemoryPressureWindow`. Source: this project; while pressure
+  /// lasts, the kernel reports it once in each window.
   public var memoryQuietTime: Duration = .seconds(10)
 
   /// `MemoryFloorPercent`: under pressure of the whole machine, the scheduler terminates
@@ -179,7 +179,7 @@ public struct Policy: Equatable, Sendable {
   public var focusSettleTime: Duration = .milliseconds(500)
 
   /// `HiddenGraceTime`: how long, after `FocusSettleTime`, the windows of an application may be
-  /// hidden before the scheduler sends it to the background. Source: contract §20.
+  /// hidden before the scheduler sends the application to the background. Source: contract §20.
   public var hiddenGraceTime: Duration = .seconds(30)
 
   /// `SessionGraceTime`: how long the reports of a lost session agent are valid. Source: contract

@@ -40,7 +40,8 @@ struct Applications: Sendable {
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
   /// All applications, in no order.
   var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
-  /// The allocations of all applications; see ``BoxedDictionary/boxes``.
+  /// The allocations of all applications. A property of `box.value` is read without a copy of the
+  /// application.
   var boxes: Dictionary<ApplicationKey, BoxedDictionary<ApplicationKey, Application>.Box>.Values {
     byKey.boxes.values
   }
@@ -193,8 +194,8 @@ struct Applications: Sendable {
 }
 
 extension Applications {
-  /// Restores a stored state. The manifests of applications and the counts of running ones follow
-  /// from it; the scheduler provides the counts of tasks.
+  /// Restores a stored state. The manifests of applications and the counts of running applications
+  /// follow from that state. The scheduler provides the counts of tasks.
   init(
     _ applications: [Application], manifests: [Manifest], ended: [ApplicationKey],
     activationLast: UInt64

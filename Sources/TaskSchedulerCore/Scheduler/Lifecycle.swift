@@ -19,7 +19,7 @@ extension Instance {
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
     // The application receives missed changes before the callbacks that follow a resume, even if
-    // the stream was closed when it was resumed.
+    // the stream was closed when the application was resumed.
     if wasAware, state != .suspended { deliverChanges(in: &turn) }
     if !wasAware, termination == nil {
       enqueue([.didFinishLaunching], in: &turn)

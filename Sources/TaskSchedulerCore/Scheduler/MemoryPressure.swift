@@ -3,16 +3,17 @@
 // ended application is free before it ends the next one.
 //
 // The kernel reports pressure. Pressure lasts if
-// - less than `MemoryFloorPercent` of the machine's memory is available when the time after the
-//   warning ends, or when a later trigger fires; or
+// - less than `MemoryFloorPercent` of the machine's memory is available when `MemoryWarningTime`
+//   has passed since the warning, or when a later trigger fires; or
 // - a trigger of the daemon's own slice fires after that time. The limit of the slice may be far
-//   below the machine's memory. Pressure of the whole machine alone is not a reason to end an
-//   application. A container that thrashes within its own limit also causes such pressure, and
-//   ending applications does not relieve it.
+//   below the machine's memory.
+// Pressure of the whole machine alone is not a reason to end an application. A container that
+// thrashes within its own limit also causes such pressure, and ending applications does not relieve
+// it.
 //
-// The scheduler measures the candidates in advance, during the time after the warning or near the
-// floor. No application ends earlier because of the measurement, but the choice need not wait for
-// the sizes.
+// The scheduler measures the candidates in advance: during `MemoryWarningTime`, or when the
+// available memory is near `MemoryFloorPercent`. No application ends earlier because of the
+// measurement, but the choice need not wait for the sizes.
 
 extension Scheduler {
   mutating func handle(_ event: MemoryEvent, in turn: inout Turn) {
@@ -308,8 +309,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Warns a running application once in each episode of pressure: at the start of the episode, at
-  /// its resume, or when it opens its event stream.
+  /// Warns a running application once in each episode of pressure: at the start of the episode,
+  /// when the application is resumed, or when it opens its event stream.
   mutating func deliverMemoryWarning(in turn: inout Turn) {
     guard let episode = turn.memoryEpisode, inbox.memoryWarning?.episode != episode else { return }
     if warnOfMemory(isSimulated: false, in: &turn) {

@@ -192,8 +192,8 @@ extension Scheduler {
 
   /// Returns the instance of `key`, or replies to the request and returns nil.
   ///
-  /// The reply is "done" if the instance is in one of the requested states, and a refusal if it
-  /// cannot make the transition.
+  /// The reply is "done" if the instance is in one of the requested states, and a refusal if the
+  /// instance cannot make the transition.
   private mutating func runningInstance(
     _ request: RequestID?, _ key: ApplicationKey, cause: TransitionCause,
     from states: [ApplicationState], to wanted: [ApplicationState], in turn: inout Turn

@@ -85,7 +85,7 @@ extension Scheduler {
   }
 
   /// Activates the instance of the window that got the focus. While the screen is locked, remembers
-  /// the instance and activates it at the unlocking.
+  /// the instance and activates it when the screen is unlocked.
   private mutating func focus(_ id: InstanceID, in turn: inout Turn) {
     guard let instance = instances[id], instance.termination == nil else { return }
     if sessions.locks[instance.seat] != nil {
@@ -183,8 +183,8 @@ extension Instance {
     interrupt(cause: .unfocused, in: &turn)
   }
 
-  /// Makes the instance inactive if its window has had no focus for `FocusSettleTime`, and sends it
-  /// to the background after `HiddenGraceTime` more without a visible window.
+  /// Makes the instance inactive if its window has had no focus for `FocusSettleTime`. Sends the
+  /// instance to the background if its windows were then hidden for `HiddenGraceTime`.
   mutating func windowDue(in turn: inout Turn) {
     guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
     else { return }

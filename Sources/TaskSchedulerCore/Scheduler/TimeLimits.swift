@@ -23,8 +23,8 @@ extension Instance {
     return limits
   }
 
-  /// Returns the earliest limit; while a debugger traces the instance, the next check for the
-  /// debugger. Without a limit that the debugger stops, there is no such check.
+  /// Returns the earliest limit or, while a debugger traces the instance, the next check for the
+  /// debugger. If the debugger stops no limit, returns nil.
   private func limit(_ policy: Policy) -> Instant? {
     switch tracer {
     case .asked: nil

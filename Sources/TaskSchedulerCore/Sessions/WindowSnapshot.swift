@@ -25,8 +25,8 @@ public struct WindowSnapshot: Equatable, Sendable {
   /// One report for each instance that has a window. An instance that is not in the list has no
   /// window any longer.
   public var windows: [WindowReport]
-  /// Whether any window has the focus, whether of an instance or of another program. False on an
-  /// empty workspace, and in X11 between two windows.
+  /// Whether a window of an instance or of another program has the focus. False on an empty
+  /// workspace, and in X11 between two windows.
   public var hasFocus: Bool
 
   public init(_ windows: [WindowReport] = [], hasFocus: Bool) {

@@ -15,7 +15,7 @@ public enum Refusal: Equatable, Sendable, Error {
   case unknownCallback(CallbackID)
   case unknownTask(TaskID)
   case modeNotDeclared(BackgroundMode)
-  /// A quota, by the name that ``Policy`` documents, and its value.
+  /// The request exceeds a quota of ``Policy``. `name` is the name of the quota as a setting.
   case quotaExceeded(name: String, limit: Int)
   case multitaskingNotSupported
   /// The interval is shorter than `KeepAliveMinimum`.

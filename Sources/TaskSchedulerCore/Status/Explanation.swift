@@ -10,7 +10,7 @@ public struct Explanation: Equatable, Sendable {
   public var lastEntitlement: EndedEntitlement?
   /// Whether a debugger traces the application. The scheduler then enforces no limit.
   public var isTraced: Bool
-  /// The next limits, the nearest first.
+  /// The next limits, the earliest first.
   public var limits: [Limit]
   /// What the user sees of the application; nil if no session agent reports a window of it.
   public var window: WindowStatus?

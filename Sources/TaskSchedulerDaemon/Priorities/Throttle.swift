@@ -37,7 +37,7 @@ final class Throttle {
 
   /// Ends the throttle.
   ///
-  /// - Parameter resuming: Whether to resume the instance; false if the caller stops it.
+  /// - Parameter resuming: Whether to resume the instance; false if the caller needs it stopped.
   func end(resuming: Bool) {
     timer.clear()
     if isStopped, resuming { resume() }

@@ -12,7 +12,8 @@ extension ProcessController {
     }
   }
 
-  /// Returns the resources of an instance. They are kept until all its priorities are restored.
+  /// Returns the resources of an instance. The daemon keeps them until it has restored all
+  /// priorities of the instance.
   func resources(of instance: InstanceProcesses) -> InstanceResources {
     if let known = resources[instance.id] { return known }
     let fresh = InstanceResources(instance)
@@ -51,7 +52,7 @@ extension ProcessController {
   func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     let resources = resources(of: instance)
-    // Lowering has just visited all threads, before the first reading.
+    // Before the first reading, the daemon has just lowered all threads.
     let isFirst = !resources.meter.isWatched
     resources.meter.begin()
     resources.measurement?.cancel()
@@ -91,7 +92,8 @@ extension ProcessController {
   /// Examines an instance while all its processes are stopped, so that no process takes or releases
   /// a lock between the examination and the suspension.
   ///
-  /// An instance that was suspended while no daemon ran used nothing in that time.
+  /// After a takeover, an instance that is already suspended needs no examination, because it has
+  /// used nothing since.
   func scanSuspended(_ instance: InstanceProcesses) {
     if isSuspended(instance.id) {
       suspensionScans?.add(instance.id)

@@ -25,6 +25,8 @@ final class Killing {
   private let membership: InstanceMembership
   private let processScanner: ProcessScanner
   private let steps: ProcessWorkQueue
+  /// The deadline, in nanoseconds since boot. If new processes still appear then, the daemon gives
+  /// up.
   private let limit: UInt64
   private let timeout: Duration
   private var work: ProcessWorkQueue.Work?
@@ -95,7 +97,7 @@ final class Killing {
       }
     } catch {
       failure = failure ?? error
-      // If the walk cannot continue, it ends. A process that cannot be stopped is skipped.
+      // If the walk itself failed, the kill begins. A process that cannot be stopped is skipped.
       if case .over = phase { phase = .killing(0) }
     }
   }

@@ -2,11 +2,11 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports a new day in the machine's time zone, when the date differs from the last one reported.
+/// Reports a new day in the machine's time zone, when the date differs from the last reported date.
 ///
-/// After a sleep over several midnights there is one report. There is also one if the clock or the
-/// zone was set across midnight in either direction. The provider waits for the next midnight in
-/// CLOCK_BOOTTIME. It compares the date again when the clock or the zone has changed
+/// After a sleep over several midnights there is one report. There is also a report if the clock or
+/// the zone was set across midnight in either direction. The provider waits for the next midnight
+/// in CLOCK_BOOTTIME. It compares the date again when the clock or the zone has changed
 /// (``reconsider()``).
 final class DayProvider: SystemChangeProvider {
   let subject = "the day"

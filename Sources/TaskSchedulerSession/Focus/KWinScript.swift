@@ -5,7 +5,8 @@ import TaskSchedulerWire
 /// lists windows with their processes, but scripts can, and they can call a method over D-Bus.
 ///
 /// The script calls `Windows` with a text: a JSON object with the list `windows`, in which each
-/// window has `pid`, `active`, `shown` and `id`. It calls after every change that can concern them.
+/// window has `pid`, `active`, `shown` and `id`. The script calls after every change that can
+/// concern these properties.
 package enum KWinScript {
   /// The method that the script calls.
   package static let path = "/org/taskschedd/Focus"

@@ -15,7 +15,7 @@ struct FocusChecker: Checker {
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
     for instance in observed.sessions.mustBeActive.compactMap({ observed[$0] }) {
-      // An instance that may not run in the background may end here.
+      // The event may also end the instance, if the instance may not run in the background.
       try require(
         instance.isActiveOrActivating || instance.ending != nil,
         "the window of \(instance.name) got the focus, but it is \(instance.state)")

@@ -33,7 +33,7 @@ final class SimulatedProcess {
   var instance: InstanceID?
   var isAlive = true
   var status: ExitStatus?
-  /// Whether the daemon cannot watch the process for its end, and therefore does not manage it.
+  /// Whether the daemon cannot watch for the end of the process, and therefore does not manage it.
   var isUnwatchable = false
   /// Whether no process of the program executes an instruction.
   var isStopped = false
