@@ -4,7 +4,7 @@ import Testing
 
 @Suite("§8 Relaunch after an end that the daemon caused")
 struct RelaunchAfterKillTests {
-  /// An end that neither the application nor a person has chosen, and the actions that lead to it.
+  /// An end that neither the application nor a user has chosen, and the actions that cause the end.
   struct DaemonEnd: CustomTestStringConvertible, Sendable {
     let reason: EndReason
     let cause: @Sendable (inout World) -> Void
