@@ -21,7 +21,7 @@ struct DatabaseTests {
     return Dictionary(uniqueKeysWithValues: rows)
   }
 
-  @Test("A value that a statement binds is read as it was, NULL and each NUL included")
+  @Test("A bound value is read back unchanged, also if it is NULL or contains NUL characters")
   func values() throws {
     let database = try database()
     let texts: [Int64: String?] = [
@@ -53,7 +53,7 @@ struct DatabaseTests {
         try database.run(insert, [.integer(1), .text("again")])
       }
     }
-    // SQLITE_CONSTRAINT_PRIMARYKEY.
+    // The code 1555 is SQLITE_CONSTRAINT_PRIMARYKEY.
     #expect(error?.code == 1555)
     #expect(try pairs(database).isEmpty)
     try database.transaction { () throws(DatabaseError) in
