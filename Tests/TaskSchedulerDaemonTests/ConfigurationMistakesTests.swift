@@ -4,7 +4,8 @@ import TaskSchedulerCore
 import TaskSchedulerDaemon
 import Testing
 
-/// One mistake: a file's text, and the problem that the daemon prints after the file's path.
+/// The text of a file with a mistake, and the problems that the daemon prints after the file's
+/// path.
 struct Mistake: Sendable, CustomTestStringConvertible {
   var text: String
   var expected: [String]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// One socket of a report.
+/// One socket in a report of ready sockets.
 struct Report: Hashable {
   var instance: InstanceID
   var socket: UInt64
