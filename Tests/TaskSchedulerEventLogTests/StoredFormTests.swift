@@ -138,7 +138,7 @@ struct StoredFormTests {
         return try [UInt8(number)] + cases[number].payload.flatMap { try sample($0) }
       }
     }
-    // The value is a number, an id, a case's name or a policy.
+    // Tries the bytes of a number, an id, each case's name and a policy.
     let names = type is any RawRepresentable.Type ? declaredNames(of: type) : []
     let candidates =
       [[1]] + (["org.example.a"] + names).map { StoredWriter.bytes(of: $0) }
@@ -149,7 +149,8 @@ struct StoredFormTests {
     return try #require(candidates.first { isReadable(type, $0) }, "no sample of \(type)")
   }
 
-  /// The enums that grow with events, effects and records, whose cases the page does not repeat.
+  /// Returns whether docs/event-log.md leaves out an enum. It leaves out the enums of events,
+  /// effects and records, which often have new cases.
   private static func isLeftOut(_ name: String) -> Bool {
     name.hasSuffix("Event") || name.hasSuffix("Effect") || name.hasSuffix("Record")
       || name == "NotificationTransaction" || name == "Record.Change"
