@@ -71,7 +71,7 @@ final class Priorities {
   }
 
   /// Lowers the members that the process trees do not contain, for all instances that were lowered
-  /// since the last sweep. One walk over all processes of the machine serves any number of
+  /// since the last call. One walk over all processes of the machine serves any number of
   /// instances.
   private func lowerRemaining() {
     let ids = toScan
