@@ -21,8 +21,8 @@ int clinux_pidfd_open(pid_t pid, unsigned int flags);
 /// Sends a signal to the whole process, with the signal information that kill(2) would give.
 int clinux_pidfd_send_signal(int pidfd, int signal);
 
-/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes; older kernel headers
-/// have none.
+/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes. Older kernel headers
+/// do not declare the structure.
 struct clinux_pidfd_info {
   uint64_t mask;
   uint64_t cgroupid;
@@ -185,7 +185,7 @@ struct clinux_priority {
   /// Whether new children of the thread start with SCHED_OTHER instead of a real-time policy, and
   /// with a nice value of at least 0 (SCHED_RESET_ON_FORK).
   int resets_on_fork;
-  /// 0 without a real-time policy.
+  /// The real-time priority; 0 without a real-time policy.
   int real_time;
   int nice;
   /// The value of ioprio_get(2).

@@ -1,4 +1,5 @@
-/// The time limit of one stint (contract §4).
+/// The background time of one stint, which is one stay of an instance in the background (contract
+/// §4).
 struct BackgroundTime: Equatable, Sendable {
   /// The start of the limit: the start of the stint, or the instant when a debugger left.
   private(set) var limitStart: Instant

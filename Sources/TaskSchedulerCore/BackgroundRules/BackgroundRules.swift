@@ -80,7 +80,7 @@ public enum ResourceRecord: Equatable, Sendable {
   case listens(ListeningReport)
 }
 
-/// The measurement of an instance's resource use during a stint.
+/// The measurement of an instance's resource use during one stay in the background (``Stint``).
 struct UseMeasurement: Equatable, Sendable {
   var progress = Progress.asked
   /// The current window; nil until the first answer.

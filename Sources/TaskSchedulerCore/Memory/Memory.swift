@@ -165,7 +165,7 @@ struct Memory: Equatable, Sendable {
   var pressedAt = Instant(nanoseconds: 0)
   /// The instant at which the last episode of pressure began.
   var pressedSince = Instant(nanoseconds: 0)
-  /// The instant at which `MemoryWarningTime` after the last warning ends.
+  /// The instant at which `MemoryWarningTime` has passed since the last warning.
   var warningEnds = Instant(nanoseconds: 0)
   /// The last reading.
   var reading = MemoryReading(available: 0, total: 0)

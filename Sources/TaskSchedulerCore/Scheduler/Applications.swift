@@ -40,7 +40,8 @@ struct Applications: Sendable {
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
   /// All applications, in no order.
   var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
-  /// The allocations of all applications; see ``BoxedDictionary/boxes``.
+  /// The allocations of all applications. A property of `box.value` is read without a copy of the
+  /// application.
   var boxes: Dictionary<ApplicationKey, BoxedDictionary<ApplicationKey, Application>.Box>.Values {
     byKey.boxes.values
   }

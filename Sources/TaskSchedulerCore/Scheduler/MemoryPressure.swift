@@ -4,7 +4,7 @@
 //
 // The kernel reports pressure. Pressure lasts if
 // - less than `MemoryFloorPercent` of the machine's memory is available when `MemoryWarningTime`
-//   after the warning ends, or when a later trigger fires; or
+//   has passed since the warning, or when a later trigger fires; or
 // - a trigger of the daemon's own slice fires after that time. The limit of the slice may be far
 //   below the machine's memory.
 // Pressure of the whole machine alone is not a reason to end an application. A container that

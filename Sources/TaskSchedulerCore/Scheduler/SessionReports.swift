@@ -183,8 +183,8 @@ extension Instance {
     interrupt(cause: .unfocused, in: &turn)
   }
 
-  /// Makes the instance inactive if its window has had no focus for `FocusSettleTime`, and sends it
-  /// to the background after `HiddenGraceTime` more without a visible window.
+  /// Makes the instance inactive if its window has had no focus for `FocusSettleTime`. Sends the
+  /// instance to the background if its windows were then hidden for `HiddenGraceTime`.
   mutating func windowDue(in turn: inout Turn) {
     guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
     else { return }

@@ -42,9 +42,8 @@ final class ProcessScanner {
     if waiting.count == 1, !isDeferred { schedule() }
   }
 
-  /// Sets the timer for the next sweep, unless a sweep is in progress. A request that arrives
-  /// during a sweep waits for the next sweep, because the current sweep may have passed the
-  /// instance's processes.
+  /// Sets the timer for the next sweep, unless a sweep is in progress. A request that comes during
+  /// the sweep waits for the next sweep, because the sweep may have passed its processes.
   private func schedule() {
     if scan == nil { timer?.set(max(earliestNext, BootClock.now())) }
   }

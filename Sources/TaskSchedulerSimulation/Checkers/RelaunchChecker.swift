@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Checks that the daemon launches an application by itself only at the daemon's start and after an
-/// end that neither the application nor a person chose (contract.md#launch).
+/// Checks when the daemon launches an application by itself (contract.md#launch): only at the
+/// daemon's start, and after an end that neither the application nor a person chose.
 ///
 /// A relaunch follows the back-off time, and never comes before the end of memory pressure if the
 /// application ended for memory. No relaunch follows an end that a person chose.
