@@ -74,7 +74,7 @@ public final class Daemon {
   }
 
   /// The time that the daemon must serve after it has replayed the event log of a previous daemon.
-  /// If it dies earlier, the next daemon suspects that the event log causes the crash.
+  /// If too many daemons in succession die earlier, the next daemon refuses the event log.
   private static let survivalTime: Duration = .milliseconds(100)
 
   /// The way in which the daemon has stopped.

@@ -295,8 +295,8 @@ final class Priorities {
 
   // MARK: Throttling
 
-  /// Limits the CPU time of the instance's control group, in percent of one CPU; nil removes the
-  /// limit.
+  /// Limits the CPU time of the instance's control group, in percent of one CPU; nil restores the
+  /// previous limit.
   ///
   /// - Returns: false if the group has no CPU controller.
   func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {
