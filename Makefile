@@ -13,18 +13,18 @@ VENV := .venv
 # A target may import only what its declaration in Package.swift names.
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
 # These flags make the programs small. Swift links Foundation, with 35 MB of ICU data, because a
-# package imports it.
-# Without its libraries, a call that needs Foundation is an error of the linker. Nothing calls into the
-# programs, so they export no symbols. lld packs relocations, which glibc reads from version 2.36 on.
-# Each function has a section of its own: the linker leaves out unused functions, and keeps one of
-# several with the same code. All but the targets with `strictHot` are compiled for size.
+# package imports it. The flags omit the libraries of Foundation, so a call that needs Foundation is
+# an error of the linker. Nothing calls into the programs, so they export no symbols. lld packs
+# relocations, which glibc reads from version 2.36 on. Each function has a section of its own: the
+# linker leaves out unused functions, and keeps one of several with the same code. All but the
+# targets with `strictHot` are compiled for size.
 FOUNDATION := Foundation CoreFoundation FoundationInternationalization _FoundationICU
 SMALL := -Xswiftc -Osize -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld -Xlinker --icf=all -Xlinker --no-export-dynamic -Xlinker -z \
   -Xlinker pack-relative-relocs $(foreach library,$(FOUNDATION),-Xswiftc -Xfrontend \
   -Xswiftc -disable-autolink-library -Xswiftc -Xfrontend -Xswiftc $(library))
-# Debug builds, which the tests use, check at run time that accesses to a variable do not overlap. The
-# installed programs do not: the checks are 8 % of the instructions of a call.
+# Debug builds, which the tests use, check at run time that accesses to a variable do not overlap.
+# The installed programs omit the checks, which are 8 % of the instructions of a call.
 UNCHECKED := -Xswiftc -enforce-exclusivity=unchecked
 # The installed programs must run without Swift. All release builds use the same flags, because
 # other flags compile everything again.
@@ -34,7 +34,7 @@ RELEASE := $(BUILD) -c release --static-swift-stdlib $(SMALL) $(UNCHECKED)
 RELEASE_TASKCTL = $(RELEASE) -Xlinker --no-eh-frame-hdr -Xlinker -T \
   -Xlinker $(CURDIR)/scripts/discard-unwind-tables.ld --product taskctl
 # The maximum size of each installed program, in MB.
-SIZES := taskschedd=20 taskctl=16
+SIZES := taskschedd=20 taskctl=17
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
@@ -95,8 +95,8 @@ simulate: setup ## Simulate the scheduler (SEEDS=10000 FIRST=1) and check that c
 	.build/release/taskctl simulate --seeds 100 --first $(FIRST) --canary all
 	.build/release/taskctl simulate --seeds $(SEEDS) --first $(FIRST)
 
-# The pages of programs and files are written by hand, in man/; those of the Varlink interfaces come
-# from the comments of the interface files.
+# The manual pages of programs and files are written by hand, in man/. The pages of the Varlink
+# interfaces come from the comments of the interface files.
 MANUALS := .build/manuals
 INTERFACES := $(wildcard Sources/TaskSchedulerWire/Interfaces/org.taskschedd.*.varlink)
 .PHONY: manuals
@@ -120,8 +120,8 @@ documentation: setup ## Write the reference of the client library, without warni
 .PHONY: test
 test: test-setup ## Everything that CI runs
 	$(BUILD) --build-tests
-	# Some tests of the client await Swift tasks, which would stand in line behind all tests that
-	# block their thread; so they run by themselves.
+	# Some tests of the client await Swift tasks. These tasks would wait behind all tests that block
+	# their thread, so the tests of the client run separately.
 	$(TEST) --skip-build --filter TaskSchedulerClientTests
 	$(TEST) --skip-build --skip TaskSchedulerClientTests
 	$(MAKE) documentation
@@ -149,12 +149,13 @@ upgrade: test-setup ## Like chaos, starting with the daemon of another commit (F
 	$(RELEASE) --product chaos
 	mkdir -p $(PREVIOUS)
 	git -C $(CURDIR) archive "$(FROM)" | tar -x -C $(PREVIOUS) --recursive-unlink
-	# Without the flags of today: an earlier commit may need Foundation.
+	# Without the present flags, because an earlier commit may need Foundation.
 	$(BUILD) -c release --static-swift-stdlib --package-path $(PREVIOUS) --product taskschedd
 	@.build/release/chaos $(CHAOS_OPTIONS) --previous $(PREVIOUS)/.build/release/taskschedd
 
-# libFuzzer with the sanitizers of addresses and, in C and C++, of undefined behaviour: Swift has
-# traps of its own for that, and its compiler takes one list of sanitizers only.
+# libFuzzer with the sanitizer of addresses. C and C++ code also has the sanitizer of undefined
+# behaviour. Swift has traps of its own for undefined behaviour, and its compiler takes only one
+# list of sanitizers.
 FUZZER := .build/fuzz/build/debug/fuzz
 UNDEFINED := -fsanitize=undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined \
   -fsanitize-ignorelist=$(CURDIR)/Fuzz/ignore.txt

@@ -3,13 +3,14 @@ import PackageDescription
 
 /// Settings of every target of this package.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
-/// Settings of targets with much computation: the tests and the simulation run in debug builds,
-/// which keep their assertions. SwiftPM refuses these settings for targets of a library product.
+/// Settings of targets with much computation. Debug builds optimize these targets, for the tests
+/// and the simulation, but keep their assertions. SwiftPM refuses these settings for targets of a
+/// library product.
 let strictQuick: [SwiftSetting] =
   strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
-/// Settings of targets that take part in each call. `make release` compiles the others for size
-/// (-Osize). The command line's flag comes last, but the compiler driver passes it on before those
-/// for the frontend.
+/// Settings of targets that take part in each call. `make release` compiles the other targets for
+/// size, with -Osize on the command line. The -O of these settings overrides -Osize, because the
+/// compiler driver passes flags for the frontend last.
 let strictHot: [SwiftSetting] =
   strictQuick + [.unsafeFlags(["-Xfrontend", "-O"], .when(configuration: .release))]
 let strictC: [CSetting] = [
@@ -55,6 +56,7 @@ let package = Package(
       resources: [
         .embedInCode("Interfaces/org.taskschedd.Application.varlink"),
         .embedInCode("Interfaces/org.taskschedd.Control.varlink"),
+        .embedInCode("Interfaces/org.taskschedd.Session.varlink"),
         .embedInCode("Interfaces/org.varlink.service.varlink"),
       ],
       swiftSettings: strict),
@@ -122,7 +124,8 @@ let package = Package(
       ],
       path: "Examples/outbox", swiftSettings: strict),
 
-    // The function of each fuzz target; the tests run the corpus through them.
+    // The function of each fuzz target. The tests call these functions with each input of the
+    // corpus.
     .target(
       name: "FuzzTargets",
       dependencies: [
@@ -131,7 +134,7 @@ let package = Package(
       ],
       path: "Fuzz/Sources/FuzzTargets", swiftSettings: strict),
 
-    // Runs inside the machine that it boots, as all of its processes.
+    // The chaos test boots a machine and is all processes in it.
     .executableTarget(
       name: "chaos",
       dependencies: [

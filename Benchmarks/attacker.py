@@ -3,12 +3,15 @@
 
 attacker.py KIND SOCKET UID COUNT
 
-oneway: COUNT connections, each with as many oneway calls as its socket accepts, refilled
-repeatedly. silent: the same, but filled only once. unread: COUNT connections with calls whose long
-answers the attacker does not read. large: calls of 1 MiB, one after another; the first COUNT calls
-are timed. monitors: COUNT monitors of an application that begins and ends tasks. typos: calls with
-an id that is similar to COUNT other long ids.
-Prints one line of JSON when the attack is in progress.
+KIND is one of these:
+  oneway    COUNT connections. The attacker fills the socket of each with oneway calls, repeatedly.
+  silent    COUNT connections. The attacker fills the socket of each with oneway calls, once.
+  unread    COUNT connections with calls whose long answers the attacker does not read.
+  large     calls of 1 MiB, one after another. The attacker measures the first COUNT calls.
+  monitors  COUNT monitors of an application that begins and ends tasks.
+  typos     calls with an id that is similar to COUNT other long ids.
+
+The attacker prints one line of JSON when the attack is in progress.
 """
 
 import json
@@ -27,7 +30,7 @@ def begun(**facts):
 
 
 def fill(connection, calls):
-    """Sends until the socket accepts no more data."""
+    """Sends the calls repeatedly until the socket accepts no more data."""
     try:
         while True:
             connection.send(calls)

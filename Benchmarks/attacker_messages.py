@@ -1,4 +1,4 @@
-"""The messages of attacker and victim to the daemon."""
+"""The messages that the attacker and the victim exchange with the daemon."""
 
 import json
 import socket
@@ -19,7 +19,7 @@ def connect(path):
 
 
 def receive(connection):
-    """Returns the next answer, and discards the data after it."""
+    """Returns the next answer, and discards data that arrives with it."""
     answer = b""
     while b"\0" not in answer:
         part = connection.recv(1 << 16)
@@ -30,7 +30,7 @@ def receive(connection):
 
 
 def register(path, application):
-    """Registers, and returns the event stream and the callback to acknowledge."""
+    """Registers an application. Returns the event stream and the id of its first callback."""
     events = connect(path)
     events.sendall(message(
         APPLICATION + "Register", {"application": application, "background": True}, more=True))
@@ -45,7 +45,7 @@ def register(path, application):
 
 
 def begin(connection, callback):
-    """Begins a task, acknowledges the launch, and returns the remaining seconds."""
+    """Begins a task, acknowledges the launch, and returns the remaining background time in s."""
     connection.sendall(message(APPLICATION + "BeginBackgroundTask"))
     left = receive(connection)["parameters"]["backgroundTimeRemainingUSec"] / 1e6
     connection.sendall(message(APPLICATION + "Acknowledge", {"callback": callback}))

@@ -11,12 +11,12 @@ from harness import Failure
 
 DIRECTORY = os.path.dirname(os.path.abspath(__file__))
 ATTACKER, VICTIM = 65534, 65533
-# The value in systemd's unit.
+# The value in the daemon's unit.
 NICE = -10
 LIMITS = 60
 LEAD_SECONDS = 1
 LIMIT_SECONDS = 5
-# The duration of the attack. The victim continues for the same time afterwards.
+# The duration of an attack. The victim continues for the same time after the attack.
 ATTACK_SECONDS = 2.5
 SETTLE_SECONDS = 0.1
 SHRINK_SECONDS = 60
@@ -42,7 +42,7 @@ def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=Fa
     """Starts a Python program of this directory on the CPUs that the daemon does not use."""
     def prepare():
         os.sched_setaffinity(0, watching)
-        # The time that the clients wait for each other is not part of the measurement.
+        # The victim runs first, because a wait for other clients is not part of the measurement.
         if first:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
@@ -52,7 +52,8 @@ def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=Fa
 
 
 def attack(workshop, daemon, watching, kind, count):
-    """Returns the attacker's output, the end of the attack, and the waits of the victim."""
+    """Attacks the daemon. Returns the attacker's output, the time of the end of the attack, and the
+    waits of the victim."""
     victim = start(
         workshop, watching, "victim.py", daemon.socket, VICTIM, LIMITS, int(ATTACK_SECONDS * 2),
         first=True)
@@ -71,7 +72,7 @@ def attack(workshop, daemon, watching, kind, count):
 
 
 def worst(waits, what):
-    """Returns the p99 and the maximum, in ms."""
+    """Returns the p99 and the maximum of the waits of one kind, in ms."""
     times = sorted(wait["seconds"] * 1000 for wait in waits if wait["what"] == what)
     if not times:
         raise Failure(f"the victim had no {what}")
@@ -79,12 +80,13 @@ def worst(waits, what):
 
 
 def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
-    """Returns a reason if no measurement is possible. Otherwise, name -> "call", "connection" and
-    "limit" -> the p99 and the maximum in ms; "resident" -> kB before the attack, at its end and at
-    the end of the measurement; "told" -> the attacker's output."""
+    """Returns a reason if no measurement is possible. Otherwise, returns a dictionary for each
+    attack: "call", "connection" and "limit" are the p99 and the maximum of the victim's waits in
+    ms; "resident" is the daemon's memory in kB before the attack, at its end and at the end of the
+    measurement; "told" is the attacker's output."""
     if os.geteuid() != 0:
         return "only root is two users"
-    # The other user must be able to reach the socket in the benchmark's directory.
+    # The other users must be able to reach the socket in the benchmark's directory.
     os.chmod(workshop.directory, 0o755)
     results = {}
     for name, (kind, count) in ATTACKS.items():

@@ -45,7 +45,7 @@ OTHERS_LIMIT_TARGET = 20
 
 
 class Scale:
-    """The extent of the measurement."""
+    """The numbers of rounds and samples of each measurement."""
 
     def __init__(self, quick):
         self.round_trips = (5, 2000) if quick else (15, 4000)
@@ -60,7 +60,7 @@ class Scale:
 
 
 def cpus():
-    """The CPU that all measured processes share, and the CPUs of the observers."""
+    """Returns the CPU that all measured processes share, and the CPUs of the observers."""
     available = os.sched_getaffinity(0)
     own = max(available)
     return own, (available - {own}) or {own}
@@ -255,12 +255,13 @@ def parse():
 
 def main():
     arguments = parse()
-    # A signal cleans up as any other end does.
+    # After SIGTERM or SIGHUP, the program cleans up like at any other end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(1))
     own, watching = cpus()
     os.sched_setaffinity(0, {own})
-    # Write back programs that were just built. Otherwise their pages would count as the daemon's.
+    # Writes programs that were just built to the disk. Their pages would otherwise be dirty, and
+    # count as memory of the daemon.
     os.sync()
 
     def progress(what):

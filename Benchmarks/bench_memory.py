@@ -2,7 +2,7 @@
 """Compares how taskschedd and earlyoom end applications for memory. See README.md beside this file;
 `make bench-memory` runs it.
 
-All runs are in a small machine, so that neither program sees a process of this machine.
+All runs are in a small virtual machine, so that neither program sees a process of this machine.
 """
 
 import argparse
@@ -19,17 +19,17 @@ from harness import Failure, median
 from small_machine import SmallMachine, is_virtualized, missing
 
 MACHINE = 768
-# Without KVM, qemu counts each instruction as a nanosecond (-icount). Two such CPUs wait for each
-# other endlessly.
+# Without KVM, qemu counts each instruction as a nanosecond (-icount). In this mode, two CPUs would
+# wait for each other endlessly.
 CPUS = 2 if is_virtualized() else 1
 THRESHOLD_PERCENT = 10
-# Initial sizes in MiB.
+# The initial sizes of the programs in MiB.
 SIZES = {"large": 200, "small": 60, "foreground": 60, "eater": 20}
 SECONDS_MAX = 60
 
 
 def runs(machine, arguments):
-    """Returns the results that the machine prints, run by run."""
+    """Boots the machine. Returns the results of all runs, which the machine prints line by line."""
     process = machine.boot(is_virtualized())
     silence = None
     results = {"taskschedd": [], "earlyoom": []}
@@ -67,7 +67,7 @@ def summary(results):
         "range": (min(signals), max(signals)) if signals else None,
         "back": median(backs) if backs else None,
         "lowest": min(one["lowest"] for one in results),
-        # A process that the kernel kills does not count as the daemon's choice.
+        # Without a time of the signal, the kernel killed the process, not the measured program.
         "right": sum(one["victim"] == "large" and one["signal"] is not None for one in results),
         "alive": sum(one["foreground"] for one in results), "runs": len(results)}
 

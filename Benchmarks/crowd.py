@@ -1,4 +1,4 @@
-"""The cost of registered applications: registration, memory, and the effect on others."""
+"""The cost of registered applications: their registration, the daemon's memory, slower calls."""
 
 import subprocess
 import time
@@ -8,14 +8,14 @@ from harness import Failure, median, wait_until
 SIZES = (100, 1000, 5000)
 SMALL = 10
 END_SECONDS = 20
-# No limit of the policy may affect the measurement.
+# Long limits, because no limit of the policy may affect the measurement.
 SETTINGS = (
     '[policy]\nCallbackTimeout = "1min"\nBackgroundTime = "1d"\nMaxConnectionsPerUser = 16384\n')
 
 
 class Herd:
-    """Applications of a daemon. Each is a process that waits with one task. If `idle`, the
-    applications have no task and are suspended."""
+    """Applications of a daemon, each in a separate process. With `idle`, they have no task, so the
+    daemon suspends them. Otherwise each has one task and waits."""
 
     def __init__(self, workshop, daemon, idle=False):
         self.size = 0
@@ -25,7 +25,7 @@ class Herd:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def grow(self, size):
-        """Adds applications and returns how many were registered in a second."""
+        """Adds applications up to the given number. Returns the registrations per second."""
         self.process.stdin.write(f"{size}\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
@@ -35,7 +35,7 @@ class Herd:
         return added / (int(answer[1]) / 1e9)
 
     def end(self):
-        """Ends the processes by their own parent, which then reaps them."""
+        """Ends the applications: their parent process kills and reaps them, and then exits."""
         self.process.stdin.close()
         self.process.wait(END_SECONDS)
         self.workshop.end(self.process)
@@ -54,22 +54,22 @@ def registrations(workshop, rounds, count):
 
 
 def round_trip(workshop, daemon, calls):
-    """Returns the p50 in µs of one application among the existing ones."""
+    """Returns the p50 in µs of calls of one more application."""
     lines = workshop.run([workshop.program("round-trip"), "1", str(calls), daemon.socket], 60)
     return int(lines[0][1]) / 1000
 
 
 def memory_and_cost(workshop, rounds, calls):
-    """Returns (resident kB of a daemon without applications, at its start and after it has had
-    some; number of applications -> the daemon's private and dirty kB; number of applications -> p50
-    in µs). The daemons with few and with many applications are measured in turns."""
-    # Measured alone first: a second daemon would share the program's pages, so that they would not
-    # be private.
+    """Returns three results: the resident kB of a daemon without applications, at first and after
+    its first applications have ended; its private and dirty kB by number of applications; the p50
+    of a call in µs by number of applications, for which two daemons take turns."""
+    # The memory is measured before the second daemon starts, because the two daemons would share
+    # the pages of the program, so that these would not be private.
     large = workshop.daemon("large", SETTINGS)
-    # The daemon returns the memory of its start when it is idle.
+    # When the daemon is idle after its start, it returns memory to the kernel.
     time.sleep(1)
     resident = [large.resident_memory()]
-    # The first applications make the daemon load code that later applications do not load again.
+    # For its first applications, the daemon loads code. This is not part of the cost of the others.
     first = Herd(workshop, large)
     first.grow(SMALL)
     first.end()
@@ -102,7 +102,7 @@ def wake_ups_within(daemon, seconds):
 
 
 def idle_wake_ups(workshop, applications, seconds):
-    """Returns how often a daemon with suspended applications wakes up."""
+    """Returns how often a daemon with suspended applications wakes up in the given time."""
     daemon = workshop.daemon("idle", SETTINGS)
     herd = Herd(workshop, daemon, idle=True)
     herd.grow(applications)
@@ -112,8 +112,7 @@ def idle_wake_ups(workshop, applications, seconds):
         return states == ["suspended"] * applications
 
     wait_until(are_suspended, "the applications are suspended")
-    # The daemon's work after the last change, including a scan of all applications, is not
-    # idleness.
+    # After the last suspension, the daemon still has work, such as a scan of all applications.
     wait_until(lambda: wake_ups_within(daemon, 1) == 0, "a second without a wake-up", 30)
     count = wake_ups_within(daemon, seconds)
     herd.end()

@@ -1,4 +1,4 @@
-/* Serves BeginBackgroundTask and EndBackgroundTask as D-Bus methods that only reply.
+/* A D-Bus service with the methods BeginBackgroundTask and EndBackgroundTask, which only reply.
  *
  *   dbus-service ADDRESS
  *

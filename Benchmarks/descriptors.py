@@ -1,8 +1,8 @@
-"""The effect on other users while the daemon examines an application with many descriptors.
+"""How long a user waits while the daemon examines another user's application with many descriptors.
 
-One user's application opens sockets, forks children that inherit them, and is sent to the
-background repeatedly. At the same time another user calls, connects, and has applications whose
-background time ends. See README.md beside this file.
+The application opens sockets, forks children that inherit them, and is repeatedly sent to the
+background. Meanwhile the other user calls, connects, and has applications whose background time
+ends. See README.md beside this file.
 """
 
 import json
@@ -22,7 +22,7 @@ VICTIM = 65533
 DAEMON_NICE = -10
 SOCKETS = 19_000
 CHILDREN = 120
-# The other load has few descriptors, but many processes.
+# The second application has fewer sockets, but more processes.
 FEWER_SOCKETS = 10_000
 MANY_CHILDREN = 1_000
 BACKGROUND_SECONDS = 4
@@ -73,7 +73,8 @@ def become(uid):
 
 
 def start_child(body):
-    """Forks; the child writes what `body` returns to a pipe and ends. Returns (pid, pipe)."""
+    """Forks a child that runs `body` with the writing end of a pipe. Returns its pid and the
+    reading end of the pipe."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -90,7 +91,7 @@ def start_child(body):
 
 
 def attack(sockets, children):
-    """Starts an application with the given numbers of sockets and child processes."""
+    """Starts the process of an application with the given numbers of sockets and children."""
     def body(writing):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -112,7 +113,7 @@ def attack(sockets, children):
 
 
 def watch_calls(path, seconds):
-    """Writes the times of another user's calls and connections in s to the pipe, as JSON."""
+    """Starts the user's calls and connections. Their durations in s arrive on the pipe as JSON."""
     def body(writing):
         become(VICTIM)
         calls, connections = [], []
@@ -137,7 +138,8 @@ def watch_calls(path, seconds):
 
 
 def watch_limits(path):
-    """Writes how late another user's applications end at their limit, in s."""
+    """Starts the user's applications. How late the daemon kills each at its limit arrives on the
+    pipe in s, as JSON."""
     def body(writing):
         become(VICTIM)
         own = Connection(path)
@@ -188,12 +190,13 @@ def p99(values):
 
 def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", settings="",
             seconds=BACKGROUND_SECONDS + 4, rounds=4):
-    """Returns a reason if no measurement is possible, otherwise a dictionary of figures in ms."""
+    """Returns a reason if no measurement is possible. Otherwise, returns the figures by name, the
+    times in ms."""
     if os.geteuid() != 0:
         return "only root is two users"
     daemon = workshop.daemon(name, SETTINGS + settings)
     os.setpriority(os.PRIO_PROCESS, daemon.pid, DAEMON_NICE)
-    # The other user must be able to reach the socket in the benchmark's directory.
+    # The other users must be able to reach the socket in the benchmark's directory.
     os.chmod(workshop.directory, 0o755)
     limits, limits_pipe = watch_limits(daemon.socket)
     os.read(limits_pipe, 1)

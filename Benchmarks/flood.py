@@ -1,4 +1,4 @@
-"""The round trip of one user while another floods the daemon, compared with a quiet daemon."""
+"""The round trip of one user while another user floods the daemon, compared with a quiet daemon."""
 
 import os
 import subprocess
@@ -15,8 +15,8 @@ FLOODS = {
 
 
 def own_round_trip(workshop, daemon, calls, watching):
-    """Returns (p50, p99) in µs of one client. The client runs as soon as it is ready, so that the
-    kernel's distribution of CPU time among clients does not affect the result."""
+    """Returns (p50, p99) in µs of one client. The client has precedence over other clients, so that
+    it never waits for a CPU."""
     def prepare():
         os.sched_setaffinity(0, watching)
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -38,7 +38,7 @@ def start_flood(workshop, daemon, kind, *numbers, watching):
 
 
 def served(process):
-    """Returns how many calls or connections of a flood have been answered."""
+    """Returns how many calls or connections of a flood the daemon has served so far."""
     process.stdin.write(b"\n")
     process.stdin.flush()
     words = process.stdout.readline().split()
@@ -48,9 +48,9 @@ def served(process):
 
 
 def measure(workshop, rounds, calls, watching):
-    """Returns a reason if no measurement is possible. Otherwise, name -> (quiet, flooded, served):
-    the first two are (p50, p99) in µs, measured in turns; the last is the number of calls or
-    connections of the flood that were served."""
+    """Returns a reason if no measurement is possible. Otherwise, returns three values for each
+    flood: (p50, p99) in µs of a quiet daemon, (p50, p99) in µs during the flood, and the number of
+    the flood's calls or connections that the daemon served. Quiet and flooded rounds take turns."""
     if os.geteuid() != 0:
         return "only root is two users"
     daemon = workshop.daemon("flood")

@@ -1,8 +1,9 @@
-"""How late a foreground process wakes each millisecond while background processes are busy.
+"""How late a periodic foreground process wakes while background processes are busy.
 
-The same two programs run in four ways, in turns: without the busy processes; with them at normal
-priority; with them at `nice`; and launched by taskschedd, with the busy processes in the
-background. Each process leads a session, like a process that a desktop or systemd starts.
+The measurement has four configurations, which take turns: without the busy processes; with busy
+processes of normal priority; with busy processes under nice(1); and with taskschedd, which launches
+all programs and has the busy ones in the background. Each process leads a session, like a process
+that a desktop or systemd starts.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import harness
 BUSY = 8
 NICE = 15
 WAYS = ("alone", "neither", "nice", "taskschedd")
-# The work in each millisecond, in µs: like a music player, and like a game.
+# The CPU time in each millisecond, in µs: that of a music player, and that of a game.
 WORKS = (50, 500)
 SETTINGS = """launch-mechanism = "child"
 [policy]

@@ -1,4 +1,4 @@
-"""The environment of a measurement: a directory, a daemon, peers, and their cleanup."""
+"""The environment of a measurement: a directory, a daemon and other processes."""
 
 import ctypes
 import glob
@@ -58,10 +58,10 @@ class Workshop:
         self.daemon_program = daemon
 
     def __enter__(self):
-        # Orphans of our processes become our children, so that we can end them.
+        # Orphaned descendants become children of this process, so that it can end them.
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.directory = tempfile.mkdtemp(prefix="taskschedd-bench-")
-        # The runtime directory is in memory, whereas /tmp may be on a disk.
+        # The daemon's runtime directory must be in memory, and /tmp may be on a disk.
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.runtime = tempfile.mkdtemp(prefix="taskschedd-bench-", dir=memory)
         self.processes = []
@@ -91,7 +91,8 @@ class Workshop:
         return os.path.join(self.binaries, name)
 
     def start(self, arguments, group=None, prepare=None, **options):
-        """Starts a process in a new session, after `prepare`. It ends with the benchmark."""
+        """Starts a process in a new session. The process first calls `prepare`, and ends with the
+        benchmark."""
         parent = os.getpid()
 
         def set_up():
@@ -110,7 +111,7 @@ class Workshop:
         return process
 
     def end(self, process):
-        """Ends a process with SIGTERM, or SIGKILL if it ignores that, and its process group."""
+        """Ends a process and its process group: with SIGTERM, and with SIGKILL if that fails."""
         if process.poll() is None:
             process.terminate()
             try:
@@ -173,7 +174,7 @@ class Workshop:
         wait_until(is_served, f"connecting to {path}")
 
     def run(self, arguments, seconds, **options):
-        """Runs a measuring program to its end, and returns the words of each line of output."""
+        """Runs a program to its end. Returns its output: a list of words for each line."""
         process = self.start(arguments, stdout=subprocess.PIPE, text=True, **options)
         try:
             output, _ = process.communicate(timeout=seconds)
@@ -198,19 +199,19 @@ class Daemon:
         return self.process.pid
 
     def memory(self):
-        """Returns its private memory and the dirty part of it, in kB."""
+        """Returns the private memory of the daemon, and the dirty part of this memory, in kB."""
         with open(f"/proc/{self.pid}/smaps_rollup", encoding="utf-8") as file:
             fields = dict(line.split(":", 1) for line in file if line.startswith("Private_"))
         clean, dirty = (int(fields[f"Private_{kind}"].split()[0]) for kind in ("Clean", "Dirty"))
         return clean + dirty, dirty
 
     def resident_memory(self):
-        """Returns its resident memory in kB: private pages and mapped pages of files."""
+        """Returns the resident memory of the daemon in kB, including mapped pages of files."""
         with open(f"/proc/{self.pid}/status", encoding="utf-8") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
 
     def wake_ups(self):
-        """Returns how often its threads have been scheduled after a wait, in total."""
+        """Returns how often threads of the daemon have waited since its start."""
         count = 0
         for path in glob.glob(f"/proc/{self.pid}/task/*/status"):
             with open(path, encoding="utf-8") as file:
@@ -246,7 +247,8 @@ def cgroup_mount():
 
 
 def own_group():
-    """Returns (directory of our cgroup v2, None), or (None, reason) if it is not writable."""
+    """Returns (directory of this process's cgroup v2, None), or (None, reason) if it is not
+    writable."""
     mount = cgroup_mount()
     if mount is None:
         return None, "no cgroup v2 hierarchy is mounted"
@@ -261,14 +263,14 @@ def own_group():
 
 
 def end_children():
-    """Kills and reaps every child, and the orphans that become our children."""
+    """Kills and reaps all children of this process, including orphans that become its children."""
     while True:
         with open(f"/proc/self/task/{os.getpid()}/children", encoding="utf-8") as file:
             children = [int(pid) for pid in file.read().split()]
         if not children:
             return
         for pid in children:
-            # The pid of a child stays reserved until we reap the child.
+            # The pid of a child stays reserved until this process reaps the child.
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
 

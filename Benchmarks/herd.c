@@ -5,10 +5,10 @@
  * With "idle", the applications have no task, so that the daemon suspends them.
  *
  * For each line "N" on standard input, the program forks until N processes run. The new processes
- * register at the same time. When all have acknowledged their callbacks, the program prints
- * "N REGISTERED-NS READY-NS". REGISTERED-NS is the time from the start until the last process was
- * registered, READY-NS the time until the last one had begun its task and acknowledged. At the end
- * of its input, the program ends all processes.
+ * start to register at the same time. When all have acknowledged their callbacks, the program
+ * prints "N REGISTERED-NS READY-NS", the times from this start in nanoseconds: until the last
+ * process was registered, and until the last process had begun its task and acknowledged. At the
+ * end of its input, the program ends all processes.
  */
 #include "wire.h"
 
@@ -39,7 +39,7 @@ static _Noreturn void live(int number, int start, int news) {
   struct application application;
   application_register(&application, socket_path, id, true);
   tell(news, 'r');
-  /* The daemon suspends an application without a task at the acknowledgement, so report before. */
+  /* Reports before the acknowledgement, after which the daemon suspends an idle application. */
   if (idle) tell(news, 'a');
   else application_begin(&application);
   application_acknowledge(&application);
@@ -48,7 +48,8 @@ static _Noreturn void live(int number, int start, int news) {
   fail_text(id, "more was heard than was expected");
 }
 
-/* Waits until `count` processes have reported the step `what`. Counts reports of later steps. */
+/* Waits until `count` processes have reported the step `what`. `seen` has the number of reports of
+ * each step, because reports of later steps may arrive in between. */
 static void collect(int news, size_t *seen, char what, size_t count) {
   while (seen[(unsigned char)what] < count) {
     struct pollfd wait = {.fd = news, .events = POLLIN};
@@ -103,7 +104,7 @@ int main(int count, char **arguments) {
   }
   signal(SIGTERM, SIG_IGN);
   kill(0, SIGTERM);
-  /* Stopped processes receive SIGTERM only when they continue. */
+  /* Suspended processes receive SIGTERM only when they continue. */
   kill(0, SIGCONT);
   while (wait(NULL) > 0) {}
   return 0;

@@ -1,8 +1,10 @@
-// Measures how late a foreground process wakes that must run each millisecond, while busy processes
-// compete with it.
+// Measures how late a process wakes that must run each millisecond while busy processes compete
+// with it.
 //
-//   lateness spin                    uses a CPU without end
-//   lateness periodic SECONDS FILE   writes the p50, p99 and maximum of the lateness in µs
+//   lateness spin                         a busy process: uses a CPU without end
+//   lateness periodic SECONDS WORK FILE   the measured process: works for WORK µs of CPU time in
+//                                         each millisecond, and writes the p50, p99 and maximum of
+//                                         its lateness in µs to FILE
 
 #include <errno.h>
 #include <stdint.h>
@@ -40,9 +42,9 @@ static int measure(int seconds, int work, const char *path) {
     struct timespec until = {.tv_sec = due / SECOND, .tv_nsec = due % SECOND};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {}
     late[index] = now() - due;
-    // Count the CPU time of the thread, so that an interruption does not shorten the work.
+    // Measures CPU time, so that an interruption does not shorten the work.
     for (int64_t end = used() + (int64_t)work * MICROSECOND; used() < end;) {}
-    // After a delay of more than one period, continue from the present, as an audio player does.
+    // After a delay of more than one period, skips the missed periods, as an audio player does.
     if (now() > due + PERIOD) due = now();
   }
   qsort(late, count, sizeof *late, by_value);

@@ -1,4 +1,4 @@
-"""How long the daemon takes to select one of many applications to end for memory."""
+"""How long the daemon takes to select one of many applications to terminate for memory."""
 
 import array
 import json
@@ -19,7 +19,7 @@ def member(number):
     if pid:
         return pid
     try:
-        # Each application has a little more than the one before, so that their order is defined.
+        # Each application has one page more than the previous one, so that their order is defined.
         held = bytearray(os.urandom(4096)) * (MEGABYTES * 256 + number)
         while held:
             time.sleep(3600)
@@ -46,8 +46,8 @@ def adopt(daemon, number, pid):
 
 
 def measure(workshop, rounds, count=APPLICATIONS):
-    """Returns the median and the maximum in ms of rounds that each measure `count` suspended
-    applications, and how many of the sizes were estimates."""
+    """Returns the median and the maximum time of a selection in ms, and how many of the sizes were
+    estimates. In each round, the daemon orders `count` suspended applications by size."""
     daemon = workshop.daemon("memory", settings='[policy]\nLaunchTime = "10ms"\n')
     pids = [member(number) for number in range(count)]
     try:

@@ -1,6 +1,7 @@
-"""The first process of the small machine (bench_memory.py): ends applications for memory.
+"""The first process of the small machine of bench_memory.py. It controls all runs.
 
-Prints each run as a line of JSON on the second serial line, and turns the machine off.
+It prints the result of each run as a line of JSON on the second serial line, and then turns the
+machine off.
 """
 
 import ctypes
@@ -20,9 +21,9 @@ RB_AUTOBOOT = 0x01234567
 MCL_CURRENT, MCL_FUTURE = 1, 2
 STEP, PAUSE = 1 * MIB, 0.004
 SECONDS_MAX = 30
-# The growth after which no program is expected to act any longer.
+# The growth of a program after which a run ends, even if no application was ended.
 GROWTH_MAX = 4096 * MIB
-# With so little free memory, the kernel begins to evict the page cache.
+# The free memory up to which page cache fills the memory. With less, the kernel evicts the cache.
 FREE_MAX = 24 * MIB
 DIRECTORY = "/run/taskschedd"
 SETTINGS = """operator-group = ""
@@ -43,14 +44,14 @@ def write(path, text):
 
 
 class Program:
-    """A process that holds private memory. With `grows`, the memory grows on request."""
+    """A process with private memory. With `grows`, the memory grows on request."""
 
     def __init__(self, size, grows=False):
         started, told = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                # The observer is exempt from the OOM killer. This process must not inherit the
+                # This script is exempt from the OOM killer. The new process must not inherit the
                 # exemption.
                 write("/proc/self/oom_score_adj", "0")
                 held = [b"\1" * STEP for _ in range(size // STEP)]
@@ -79,7 +80,7 @@ class Program:
 
 
 class Memory:
-    """The available memory, and the time when it was first below the threshold."""
+    """The available memory, the time when it was first below the threshold, and the stalls."""
 
     def __init__(self, percent):
         self.file = os.open("/proc/meminfo", os.O_RDONLY)
@@ -112,7 +113,7 @@ class Memory:
 
 
 class Contender:
-    """The program that ends applications, and its output with the time of each line."""
+    """The program that ends applications: taskschedd or earlyoom. Records its output with times."""
 
     def __init__(self, who, parameters):
         self.who, self.said = who, []
@@ -129,8 +130,8 @@ class Contender:
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             text=True, bufsize=1)
-        # Services are not exempt from the OOM killer. The program must not inherit the observer's
-        # exemption.
+        # Services are not exempt from the OOM killer, so the program must not inherit the exemption
+        # of this script.
         write(f"/proc/{self.process.pid}/oom_score_adj", "0")
         self.listener = threading.Thread(target=self.listen, daemon=True)
         self.listener.start()
@@ -160,7 +161,7 @@ class Contender:
             return probe.connect_ex(DIRECTORY + "/socket") == 0
 
     def manage(self, programs):
-        """Registers all applications before any of them grows."""
+        """Makes the program manage the applications, and waits until it does."""
         if self.who == "earlyoom":
             return self.wait(lambda: any("mem total" in line for _, line in self.said))
         self.wait(self.serves)
@@ -193,7 +194,7 @@ class Contender:
 
 
 def fill_cache(disk):
-    """Fills free memory with page cache, which the kernel can reclaim, as on a used machine."""
+    """Fills the free memory with page cache, as on a machine that has run for a while."""
     memory = Memory(0)
     while memory.read(b"MemFree:") > FREE_MAX:
         if not disk.read(MIB):
@@ -216,10 +217,10 @@ def observe(memory, contender, programs, grower):
     return {
         "victim": victim, "lowest": memory.lowest // MIB, "total": memory.total // MIB,
         "foreground": programs["foreground"].is_alive,
-        # Counts only if the program reports that it acted. Otherwise the kernel's OOM killer acted.
+        # The time of the program's signal; None if the kernel's OOM killer acted instead.
         "signal": signalled and memory.threshold_at
         and (signalled - memory.threshold_at) * 1000,
-        # The time at which the kernel first had a stall to report.
+        # The time of the first stall that the kernel could report.
         "stalled": memory.stalled_at and (memory.stalled_at - memory.threshold_at) * 1000,
         "back": back and signalled and (back - signalled) * 1000}
 

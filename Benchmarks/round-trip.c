@@ -1,10 +1,12 @@
-/* Measures BeginBackgroundTask at the daemon, the same bytes at the echo server, and the same call
- * over D-Bus, in turns. An end that is not measured balances each begin.
+/* Measures the round trip of BeginBackgroundTask: at the daemon, at the echo server with the same
+ * bytes, and over D-Bus. The three take turns. After each call, the program ends the task again,
+ * which it does not measure.
  *
  *   round-trip ROUNDS CALLS DAEMON-SOCKET [ECHO-SOCKET [DBUS-ADDRESS]]
  *
- * Prints a line "PEER P50 P99" in nanoseconds for each peer and round. CALLS is the number of calls
- * of one peer in one round. With "-" as DAEMON-SOCKET, the program does not call the daemon.
+ * CALLS is the number of calls to one peer in one round. For each peer and round, the program
+ * prints a line "PEER P50 P99" in nanoseconds. With "-" as DAEMON-SOCKET, it does not call the
+ * daemon.
  */
 #include "wire.h"
 
@@ -34,7 +36,7 @@ static void report(const char *peer) {
     samples[calls_count * 99 / 100]);
 }
 
-/* Measures the daemon, or the echo server, which replies with the daemon's bytes. */
+/* Measures calls to the daemon or to the echo server, which sends the same replies. */
 static void measure_socket(const char *peer, struct channel *channel) {
   for (size_t index = 0; index < calls_count; index++) {
     uint64_t start = now_ns();

@@ -1,10 +1,10 @@
-"""The time of one BeginBackgroundTask, compared with minimal peers."""
+"""The round trip of BeginBackgroundTask, compared with an echo server and with D-Bus."""
 
 import subprocess
 
 from harness import BUS_CONFIGURATION, Failure, median
 
-# The daemon's answer, byte for byte.
+# The reply of the echo server, which is exactly the daemon's reply.
 REPLY = '{"parameters":{"task":1000}}'
 
 
@@ -27,7 +27,7 @@ def start_peers(workshop):
 
 
 def by_peer(lines):
-    """Returns peer -> (p50, p99) in µs: medians of all rounds but the first, a warm-up."""
+    """Returns (p50, p99) in µs by peer: the medians of all rounds except the first, a warm-up."""
     rounds = {}
     for peer, middle, high in lines:
         rounds.setdefault(peer, []).append((int(middle) / 1000, int(high) / 1000))
@@ -38,7 +38,7 @@ def by_peer(lines):
 
 
 def measure(workshop, rounds, calls):
-    """Returns peer -> (p50, p99) in µs. The peers are measured in turns."""
+    """Returns (p50, p99) in µs by peer. The peers take turns."""
     daemon = workshop.daemon("round-trip")
     echo, bus = start_peers(workshop)
     lines = workshop.run(
@@ -49,7 +49,7 @@ def measure(workshop, rounds, calls):
 
 
 def measure_alone(workshop, rounds, calls):
-    """Returns the p50 of the daemon and of the echo server in µs, each measured alone."""
+    """Returns the p50 of the daemon and the p50 of the echo server in µs. They take no turns."""
     daemon = workshop.daemon("round-trip-alone")
     echo = workshop.path("echo-alone.socket")
     server = workshop.start([workshop.program("echo-server"), echo, REPLY])
@@ -67,7 +67,8 @@ def measure_alone(workshop, rounds, calls):
 
 
 def measure_journal(workshop, rounds, calls):
-    """Returns (p50 without, p50 with) the journal in µs, of two daemons in turns."""
+    """Returns two p50 in µs: of a daemon that does not write to the journal, and of one that does.
+    The two daemons take turns."""
     daemons = [
         workshop.daemon("without-journal", journal=False), workshop.daemon("with-journal")]
     times = [[], []]
@@ -82,7 +83,7 @@ def measure_journal(workshop, rounds, calls):
 
 
 def measure_logging(workshop, rounds, calls):
-    """Returns (p50, p99) in µs if the daemon logs every grant to a file."""
+    """Returns (p50, p99) in µs of a daemon that logs every granted task to a file."""
     daemon = workshop.daemon("logging", log_level="info")
     lines = workshop.run(
         [workshop.program("round-trip"), str(rounds + 1), str(calls), daemon.socket],

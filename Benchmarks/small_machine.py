@@ -1,6 +1,7 @@
-"""A small virtual machine: Debian's kernel in qemu, with all capabilities and no network.
+"""A small virtual machine: Debian's kernel in qemu, without a network. Its processes are root.
 
-It needs neither root nor /dev/kvm, and installs no kernel: it only unpacks the packages.
+It needs neither root nor /dev/kvm on this machine, and no installed kernel: make unpacks the
+packages into a directory.
 """
 
 import ctypes
@@ -36,7 +37,7 @@ exec busybox switch_root /machine {python} -I -S /bench/{script}
 
 
 def missing(unpacked):
-    """Returns what is missing for a small machine, as a sentence, or None."""
+    """Returns a sentence about what is missing for a small machine; None if nothing is."""
     if platform.machine() != "x86_64":
         return "the small machine is of x86-64, as this one is not"
     programs = [name for name in (QEMU, "mkfs.ext4") if not program(name)]
@@ -53,14 +54,15 @@ def program(name):
 
 
 def is_virtualized():
-    """Whether KVM can run any kernel. KVM without VMX and SVM (PVM) needs special kernels."""
+    """Returns whether KVM can run any kernel. Without VMX and SVM (PVM), KVM needs special
+    kernels."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
         flags = set(file.read().split())
     return bool(flags & {"vmx", "svm"}) and os.access("/dev/kvm", os.R_OK | os.W_OK)
 
 
 def archive(entries):
-    """Returns a cpio archive ("newc") of (name, mode, content, device)."""
+    """Returns a cpio archive ("newc"). The entries are tuples (name, mode, content, device)."""
     parts = []
     for number, (name, mode, content, device) in enumerate(
             [*entries, ("TRAILER!!!", 0, b"", (0, 0))], start=1):
@@ -77,7 +79,7 @@ def read(path):
 
 
 class SmallMachine:
-    """A machine in a directory that the caller removes."""
+    """A small machine, whose files are in a directory that the caller removes."""
 
     def __init__(self, directory, unpacked, megabytes, cpus):
         self.directory, self.unpacked = directory, unpacked
@@ -89,10 +91,10 @@ class SmallMachine:
         return os.path.join(self.directory, name)
 
     def make(self, programs, script, parameters):
-        """Makes the files. `script` is the first process; `programs` are copied to /bench.
+        """Makes the files of the machine. `script` becomes its first process.
 
-        The programs are not at their own paths, because the machine's /tmp, /run, /proc, /sys and
-        /dev are mounts, which would hide a program of a clone that lies below one of them.
+        Copies `programs` to /bench, not to their own paths: /tmp, /run, /proc, /sys and /dev are
+        mounts in the machine, which would hide programs that are below one of them here.
         """
         root = self.path("root")
         for name in ("proc", "sys", "dev", "run", "bench", "etc"):
@@ -145,12 +147,12 @@ class SmallMachine:
             file.write(archive(entries))
 
     def boot(self, is_fast):
-        """Starts the machine. The output of the returned process has its results, line by line."""
+        """Starts the machine. Returns qemu's process, whose output is the second serial line."""
         drives = []
         for name, options in (("disk", "readonly=on"), ("nothing", "readonly=on")):
             drives += ["-drive", f"file={self.path(name)},format=raw,if=virtio,{options}"]
-        # Without KVM, an instruction takes a nanosecond of virtual time, whatever load this machine
-        # has. While the machine is idle, and for its disks, time is that of this machine.
+        # Without KVM, each instruction takes a nanosecond of virtual time, so computing does not
+        # depend on the load of this machine. Waiting and the disks take real time.
         means = ["-enable-kvm", "-cpu", "host"] if is_fast else [
             "-accel", "tcg", "-icount", "shift=0,sleep=on"]
         return subprocess.Popen(

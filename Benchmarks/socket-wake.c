@@ -1,4 +1,4 @@
-/* Measures the time from a byte that a peer sends until the application at the other end runs.
+/* Measures the time from the sending of a byte until the process at the other end has received it.
  *
  *   socket-wake peer SAMPLES STATE [SOCKET]
  *     Listens on TCP at 127.0.0.1, prints "port PORT", and accepts one connection. Then takes
@@ -8,11 +8,11 @@
  *     daemon reports the suspension. Prints "P50 P99" in nanoseconds, without the first tenth of
  *     the samples, which warm up the machine.
  *   socket-wake plain PORT
- *     Is the process at the other end, which waits in epoll_wait.
+ *     The process at the other end: it waits in epoll_wait, and is never suspended.
  *   socket-wake managed PORT SOCKET ID
- *     Is the process at the other end, as the application ID of the daemon at SOCKET. It passes the
- *     connection to the daemon, which suspends it. Its instant is that of its first instruction
- *     after the suspension.
+ *     The process at the other end: it is the application ID of the daemon at SOCKET. It passes the
+ *     connection to the daemon, which suspends it. The instant that it reports is that of its first
+ *     instruction after the suspension.
  */
 #include "wire.h"
 
@@ -206,7 +206,7 @@ static void be_managed(uint16_t port, const char *socket, const char *id) {
     int count = epoll_wait(epoll, &event, 1, -1);
     uint64_t end = now_ns();
     if (count < 0 && errno != EINTR) fail("epoll_wait");
-    /* Read the byte before the acknowledgement, which suspends the process again. */
+    /* Reads the byte before the acknowledgement, after which the daemon suspends the process. */
     char byte;
     ssize_t got = recv(fd, &byte, 1, count < 0 ? MSG_DONTWAIT : 0);
     if (got < 0 && errno == EAGAIN) continue;

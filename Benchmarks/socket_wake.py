@@ -9,7 +9,7 @@ APPLICATION = "org.example.socket-wake"
 
 
 def start_peer(workshop, samples, peer_cpus, *resting):
-    """Starts the sender on separate CPUs. Returns it, and the port at which it listens."""
+    """Starts the sending peer on separate CPUs. Returns its process and the port of its socket."""
     peer = workshop.start(
         [workshop.program("socket-wake"), "peer", str(samples), *resting],
         stdout=subprocess.PIPE, text=True,
@@ -21,7 +21,7 @@ def start_peer(workshop, samples, peer_cpus, *resting):
 
 
 def times(workshop, peer):
-    """Waits for all samples. Returns (p50, p99) in µs."""
+    """Waits until the peer has taken all samples. Returns (p50, p99) in µs."""
     words = peer.stdout.readline().split()
     workshop.end(peer)
     if len(words) != 2:
@@ -38,7 +38,7 @@ def once_plain(workshop, samples, peer_cpus):
 
 
 def once_managed(workshop, daemon, samples, peer_cpus):
-    # The peer sends a byte when the process is stopped and the daemon has verified the stop.
+    # The peer sends a byte when the process is stopped and the daemon has reported the suspension.
     peer, port = start_peer(workshop, samples, peer_cpus, "T", daemon.socket)
     application = workshop.start(
         [workshop.program("socket-wake"), "managed", port, daemon.socket, APPLICATION])
@@ -54,16 +54,16 @@ def once_managed(workshop, daemon, samples, peer_cpus):
 
 
 def measure(workshop, rounds, samples, peer_cpus):
-    """Returns medians of (p50, p99) in µs: of a running process in epoll_wait, which is the lower
-    bound, and of a suspended application that the daemon resumes."""
+    """Returns two medians of (p50, p99) in µs: "plain" of a process that waits in epoll_wait, which
+    is the lower bound, and "managed" of a suspended application that the daemon resumes."""
     daemon = workshop.daemon(
         "socket-wake", settings='suspend-mechanism = "signal"\n',
         manifests=[(APPLICATION, 'background-modes = ["voip"]\n')])
     plain, managed = [], []
     for _ in range(rounds + 1):
         plain.append(once_plain(workshop, samples, peer_cpus))
-        # Each sample suspends the application again, which needs a scan of all processes of the
-        # machine.
+        # Fewer samples: after each, the daemon suspends the application again, which takes long,
+        # because the daemon scans all processes of the machine.
         managed.append(once_managed(workshop, daemon, samples // 5, peer_cpus))
     workshop.end(daemon.process)
     return {

@@ -1,16 +1,18 @@
-/* Measures how long an application's processes run after its last entitlement has ended.
+/* Measures how long the processes of an application run after the application has ended its last
+ * task.
  *
  *   stop-time member COUNT RENDEZVOUS
- *     Is the application, with COUNT processes including the leader. It registers and begins a
- *     task. Then it connects to the socket RENDEZVOUS, sends the pids of its processes, and ends
- *     the task on request.
+ *     The application, with COUNT processes including the leader. It registers and begins a task.
+ *     Then it connects to the socket RENDEZVOUS, sends the pids of its processes, and ends the task
+ *     on request.
  *   stop-time observe RENDEZVOUS MOUNT
- *     Listens at RENDEZVOUS, prints "ready", and reads the path of the daemon's socket from
- *     standard input. Then waits for one application, requests the end of its task, and prints
- *     "PROCESSES ALL-STOPPED-NS REPORTED-NS". ALL-STOPPED-NS is the time from the call until the
- *     kernel had stopped all processes, REPORTED-NS the time until the daemon reported the
- *     suspension to its monitors. MOUNT is the mount point of cgroup v2, for an application with a
- *     cgroup. If MOUNT is empty, the program examines the processes instead.
+ *     The observer. It listens at RENDEZVOUS, prints "ready", and reads the path of the daemon's
+ *     socket from standard input. Then it waits for one application, and requests the end of its
+ *     task. It prints "PROCESSES ALL-STOPPED-NS REPORTED-NS": the number of processes, and two
+ *     times from the call that ends the task. The first ends when the kernel has stopped all
+ *     processes, the second when the daemon reports the suspension to its monitors. MOUNT is the
+ *     mount point of cgroup v2: the observer then reads the state of the application's cgroup. If
+ *     MOUNT is empty, it reads the state of each process.
  */
 #include "wire.h"
 
@@ -49,7 +51,7 @@ static void read_whole(int fd, void *bytes, size_t count) {
 static void be_member(int count, const char *rendezvous) {
   struct roll roll = {.count = count};
   if (count < 1 || count > MEMBERS_MAX) fail_text("member", "the count is out of bounds");
-  /* End with the daemon, even if a signal kills the daemon. */
+  /* Ends with its parent, the daemon, even if a signal kills the daemon. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   struct application application;
   application_register(
@@ -92,7 +94,8 @@ static char state_of(int32_t pid) {
   return end[2];
 }
 
-/* Waits for one process after the other, because a stopped process stays stopped. */
+/* Waits until all processes are stopped, one after the other, because stopped ones stay stopped.
+ * Returns the instant. */
 static uint64_t wait_for_processes(const struct roll *roll) {
   uint64_t limit = now_ns() + LIMIT_NS;
   for (int32_t index = 0; index < roll->count; index++)
@@ -120,7 +123,8 @@ static int open_group_events(int32_t pid, const char *mount) {
   return fd;
 }
 
-/* Reads cgroup.events repeatedly, because the kernel notifies of changes only every 10 ms. */
+/* Waits until the cgroup is frozen, and returns the instant. Reads cgroup.events without pause,
+ * because the kernel may report a change up to 10 ms late. */
 static uint64_t wait_for_group(int events) {
   uint64_t limit = now_ns() + LIMIT_NS;
   for (;;) {
@@ -144,7 +148,8 @@ static int listen_at(const char *path) {
   return fd;
 }
 
-/* Returns the instant of the change to suspended. The daemon uses the same clock. */
+/* Waits until the daemon reports the suspension. Returns the instant, which the daemon measures by
+ * the clock of now_ns(). */
 static uint64_t reported(struct channel *monitor) {
   for (;;) {
     const char *message = channel_receive(monitor);

@@ -1,4 +1,4 @@
-"""How long an application continues to run after the end of its last task."""
+"""How long an application continues to run after it has ended its last task."""
 
 import os
 import subprocess
@@ -9,12 +9,13 @@ PROCESSES = (1, 10, 100)
 
 
 def once(workshop, daemon, count, mount, observer_cpus):
-    """Returns (all stopped, reported) in µs, of a new application."""
+    """Measures one new application. Returns two times in µs from the end of its task: until all its
+    processes were stopped, and until the daemon reported the suspension."""
     rendezvous = workshop.path(f"rendezvous-{count}")
     observer = workshop.start(
         [workshop.program("stop-time"), "observe", rendezvous, mount or ""],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    # The reader must not slow the processes down.
+    # The observer runs on other CPUs, because it must not slow the processes down.
     os.sched_setaffinity(observer.pid, observer_cpus)
     expect_ready(observer)
     observer.stdin.write(daemon.socket + "\n")
@@ -44,7 +45,8 @@ def manifest(workshop, count):
 
 
 def measure(workshop, mechanism, rounds, observer_cpus):
-    """Returns number of processes -> medians of (all stopped, reported) in µs, or a reason."""
+    """Returns the medians of both times in µs by number of processes, or a reason if no measurement
+    is possible."""
     group = mount = None
     if mechanism == "freezer":
         # A daemon that is alone in its cgroup launches each application into a separate cgroup.

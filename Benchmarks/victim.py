@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The user of an attacked daemon. Prints its waits as lines of JSON.
+"""A user that needs the daemon while another user attacks it. Measures how long this user waits.
 
 victim.py SOCKET UID LIMITS SECONDS
 
-It starts LIMITS applications in the background, each with a task, and prints "ready". Then, for
-SECONDS, it calls on one connection, makes a new connection for another call, and measures when
-each application is killed at its limit. Each line has the kind of wait, its time (CLOCK_BOOTTIME)
-and its duration in seconds.
+The program starts LIMITS applications in the background, each with a task, and prints "ready".
+Then, for SECONDS, it repeatedly makes a call on an open connection and a call on a new connection.
+It also measures how late the daemon kills each application at its limit. It prints each wait as a
+line of JSON with its kind, its time (CLOCK_BOOTTIME) and its duration in seconds.
 """
 
 import json
@@ -27,7 +27,7 @@ def now():
 
 
 class Waits:
-    """The waits of all threads."""
+    """The waits that all threads have measured."""
 
     def __init__(self):
         self.lines = []
@@ -37,7 +37,8 @@ class Waits:
 
 
 def application(path, index):
-    """Starts a child that registers. Returns its pidfd and the time of its limit."""
+    """Starts a child that registers and begins a task. Returns its pidfd and the time of its
+    limit."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,12 +1,12 @@
-/* Functions that the C programs of the benchmark share: time, failures, and a minimal client of the
- * daemon. */
+/* Functions that the C programs of the benchmarks share: the time, failures, and a minimal client
+ * of the daemon. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Prints `what` and the meaning of errno, and exits. */
+/* Prints `what` and the error of errno, and exits. */
 _Noreturn void fail(const char *what);
 /* Prints `what` and `text`, and exits. */
 _Noreturn void fail_text(const char *what, const char *text);
@@ -41,7 +41,7 @@ struct application {
   struct channel events, calls;
 };
 
-/* Connects, registers the application `id`, and waits for the reply with the registration. */
+/* Connects to the daemon, registers the application `id`, and waits for the registration. */
 void application_register(
   struct application *application, const char *socket, const char *id, bool in_background);
 /* Waits for one callback and acknowledges it. */

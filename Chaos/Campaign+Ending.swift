@@ -4,7 +4,7 @@ import TaskSchedulerWire
 
 // The checks after the last kill.
 extension Campaign {
-  /// Checks that every application runs when activated, ends its tasks, and is in the state that
+  /// Activates every application. Checks that each runs, ends its tasks, and is in the state that
   /// the daemon reports.
   func waitUntilSettled() throws {
     say("settling")
@@ -34,8 +34,8 @@ extension Campaign {
     try awaitBalance()
   }
 
-  /// Waits until all tasks have ended and all callbacks are acknowledged, for the clients and for
-  /// the daemon. The client library sends its outstanding calls within its usual pauses.
+  /// Waits until the daemon lists no task and no unacknowledged callback. Clients of the library
+  /// may send the last calls some time after their tasks have ended.
   private func awaitBalance() throws {
     let end = BootClock.now() + 8_000_000_000
     while true {

@@ -20,11 +20,11 @@ final class Campaign {
   private var chance: SeededGenerator
   private(set) var verifier: Verifier
   private var operating: OperatorProcess?
-  /// Connections on which no client sends anything. No kill may close one.
+  /// Idle connections of the campaign, on which it sends nothing. No kill may close one.
   private var idle: [RawConnection] = []
   private(set) var findings = Findings()
   private(set) var stolenTime = StolenTime()
-  /// The number of late events that the stolen CPU time of the machine excuses.
+  /// The number of late events for which stolen CPU time may be the cause.
   private(set) var excused = 0
   private var outages = Outages()
   private var eventsRead = 0
@@ -32,14 +32,14 @@ final class Campaign {
   private(set) var kills = 0
   private(set) var killsAtStart = 0
   private(set) var restarts: [UInt64] = []
-  /// The durations of the restarts by `systemctl restart`, from the daemon's end until it serves a
-  /// call.
+  /// The durations of the restarts by `systemctl restart`, from the end of the daemon until the
+  /// next one serves a call.
   private(set) var orderlyRestarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
-  /// The connections that were closed since the last check. Each kill may close one connection: the
-  /// one whose client may or may not have received an answer. A kill during recovery counts as a
-  /// separate kill.
+  /// The number of connections that were closed since the last check. Each kill, even one during
+  /// recovery, may close one connection: if it interrupts an answer, the next daemon cannot know
+  /// whether the client has received the answer.
   private var lostSinceLook = 0
   private var killsAtLook = 0
   private(set) var expirations = 0
@@ -59,7 +59,7 @@ final class Campaign {
     verifier.tooSlow = { [unowned self] in tooSlow += 1 }
   }
 
-  /// - Returns: Whether all checks passed.
+  /// Runs the campaign in its phases, and prints the summary. Returns whether all checks passed.
   func run() throws -> Bool {
     recordFile.phase = .work
     say("starting \(options.clients) clients, seed \(options.seed)")
@@ -87,8 +87,8 @@ final class Campaign {
     return findings.isEmpty
   }
 
-  /// Checks the clients before any kill. Findings here are errors of the campaign, or defects that
-  /// have another cause.
+  /// Checks the clients before the first kill. A finding in this phase is an error of the campaign,
+  /// or a defect that has nothing to do with kills.
   private func checkWithoutKills() throws {
     for _ in 0..<30 {
       _ = poll(nil, 0, Int32(chance.below(300)))
@@ -100,7 +100,7 @@ final class Campaign {
     findings.add(text, client, at: time, afterKill: kills)
   }
 
-  /// Reports a finding about time, unless stolen CPU time may be its cause.
+  /// Reports that an event was late, unless stolen CPU time may be the cause.
   private func foundLate(_ text: String, _ client: Int?) {
     stolenTime.sample()
     if stolenTime.explainsDelay(BootClock.now()) { excused += 1 } else { found(text, client) }
@@ -113,8 +113,8 @@ final class Campaign {
 
   // MARK: Clients
 
-  /// The number of clients that start together. A client that gets no CPU time cannot acknowledge
-  /// its first callback in time.
+  /// The number of clients that start together. It is small, because a client that gets too little
+  /// CPU time cannot acknowledge its first callback in time.
   private static let startsAtOnce = 25
 
   private func startClients() throws {
@@ -125,8 +125,8 @@ final class Campaign {
     try waitUntilStarted()
   }
 
-  /// Waits until all started clients have received a callback. Restarts a client that has ended,
-  /// and checks its end like any other end.
+  /// Waits until all started clients have received a callback. Restarts a client that has ended in
+  /// the meantime.
   private func waitUntilStarted() throws {
     let end = BootClock.now() + 180_000_000_000
     var nextLook = BootClock.now() + 1_000_000_000
@@ -171,7 +171,8 @@ final class Campaign {
     }
   }
 
-  /// Finds the clients that have ended, and restarts them once the daemon has reported the reason.
+  /// Restarts the clients that have ended and whose end the daemon has reported. If the daemon does
+  /// not report an end within two seconds, this is a finding.
   private func restartEnded(_ listed: [Int: ControlInterface.Application]) throws {
     for client in clients where client.startedAt > 0 {
       let hasEnded: Bool
@@ -215,11 +216,12 @@ final class Campaign {
     restarts.append(served - last)
   }
 
-  /// Waits for the next process of the daemon, and kills it shortly after its start.
+  /// Waits for the next process of the daemon, and kills it shortly after its start. Returns the
+  /// time of the kill.
   private func killStarting() -> UInt64? {
     for _ in 0..<2000 {
       if Daemon.process(in: proc) != nil {
-        // The delay is random to the microsecond, because a start takes only some tens of
+        // The delay is random in microseconds, because a start takes only some tens of
         // milliseconds.
         usleep(UInt32(chance.below(60_000)))
         return kill()
@@ -273,8 +275,8 @@ final class Campaign {
     try operating?.resume()
   }
 
-  /// - Parameter touched: The clients that the operator has touched since the last check. The
-  ///   operator is paused.
+  /// Checks everything once, while the operator is paused. `touched` are the clients that the
+  /// operator has operated since the last check.
   func check(touched: Set<Int>) throws {
     stolenTime.sample()
     readEvents()
@@ -289,7 +291,7 @@ final class Campaign {
     killsAtLook = kills
   }
 
-  /// Pauses the operator. Returns the clients that it has touched.
+  /// Ends the operator's process. Returns the clients that it has operated since the last check.
   func endOperating() throws -> Set<Int> {
     defer { operating = nil }
     let touched = try operating?.pause() ?? []
@@ -337,8 +339,7 @@ final class Campaign {
     }
   }
 
-  /// Opens connections. Returns when the daemon has accepted them and they are older than 50 ms,
-  /// because the daemon need not have saved younger ones.
+  /// Opens idle connections, and waits until they are so old that the daemon has saved them.
   private func openIdle(_ count: Int) -> [RawConnection] {
     let connections = (0..<count).compactMap { _ in RawConnection() }
     _ = Daemon.waitUntilServed()

@@ -2,14 +2,16 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// A machine with the project, the campaign's programs and its users.
+/// An isolated machine with the installed project, the program of the campaign, and the users of
+/// the clients.
 struct CampaignMachine {
   private static let repository =
     "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
 
   let machine: Machine
 
-  /// Settings that pass neither the event log nor descriptors to the next daemon.
+  /// Settings of the unit with which a daemon forgets everything: the next daemon gets neither the
+  /// event log nor descriptors.
   private static let forgetting = """
     [Service]
     FileDescriptorStoreMax=0
@@ -18,7 +20,8 @@ struct CampaignMachine {
     """
 
   /// - Parameters:
-  /// - previous: The program of the first daemon; this version's program is installed beside it.
+  /// - previous: The program of the first daemon; nil for this version's program. An upgrade later
+  ///   installs this version's program.
   /// - logLevel: The log level of the daemon.
   init(clients: Int, forgets: Bool, previous: String?, logLevel: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
@@ -53,7 +56,7 @@ struct CampaignMachine {
     try machine.must("systemctl", "start", "taskschedd.service")
   }
 
-  /// Runs `make install` for the programs beside this one, and installs this program.
+  /// Installs the programs of this build with `make install`, and also the program of the campaign.
   private static func install(in tree: String, previous: String?) throws {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count - 1)

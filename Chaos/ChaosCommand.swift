@@ -2,7 +2,8 @@ import ArgumentParser
 import Glibc
 import LinuxSystem
 
-/// Kills the daemon at random moments while real clients work, and reports violated promises.
+/// The command `chaos`, which kills the daemon at random moments while clients work, and reports
+/// violated promises.
 @main
 struct ChaosCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -54,13 +55,13 @@ struct RunCommand: ParsableCommand {
       kills: kills, clients: clients, seed: seed ?? BootClock.now() % 1_000_000,
       upgrades: previous != nil)
     do {
-      // Opened first, so that a wrong path fails immediately.
+      // Opens the log file first, so that a wrong path fails immediately.
       let file = try log.map { try LogFile(path: $0) }
       let site = try CampaignMachine(
         clients: clients, forgets: forget, previous: previous,
         logLevel: file == nil ? "notice" : "info")
       let code = Result { try site.run(options) }
-      // The log is most useful after a campaign that could not continue.
+      // Writes the log even if the campaign could not continue.
       if let file { try site.writeLog(to: file) }
       throw ExitCode(try code.get())
     } catch let error as ExitCode {

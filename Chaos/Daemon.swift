@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The daemon from the campaign's view: a process to kill, and a socket that must answer.
+/// The daemon under test: its process, which the campaign kills, and its socket, which must answer.
 struct Daemon {
   private static let group = ControlGroup(path: "/sys/fs/cgroup/system.slice/taskschedd.service")
 
@@ -19,7 +19,7 @@ struct Daemon {
     return nil
   }
 
-  /// Installs the next version.
+  /// Replaces the installed program of the daemon by the next version.
   static func install() throws {
     guard rename(Settings.nextProgram, Settings.program) == 0 else {
       throw SystemError(call: "rename", errno: errno)
@@ -42,8 +42,8 @@ struct Daemon {
       && running.st_dev == installed.st_dev
   }
 
-  /// Waits until the daemon serves a call, and returns the time. The call uses a new connection,
-  /// which waits at the listening socket, so that the answer arrives as early as possible.
+  /// Waits until the daemon serves a call, and returns the time. The call is sent on a new
+  /// connection while no daemon runs yet, so that the next daemon answers it as early as possible.
   static func waitUntilServed() -> UInt64 {
     while true {
       if let connection = RawConnection(), connection.send("org.varlink.service.GetInfo", [:]) {

@@ -1,8 +1,8 @@
 import LinuxSystem
 
-/// The findings of a campaign, with their counts.
+/// The findings of a campaign. Findings that differ only in their numbers are counted together.
 struct Findings {
-  /// The findings, each without its numbers, in order of first occurrence.
+  /// The texts of the findings without their numbers, in the order of their first occurrence.
   private var order: [String] = []
   private var counts: [String: Int] = [:]
   private var examples: [String: [String]] = [:]
@@ -47,8 +47,8 @@ struct Outages {
   }
 
   private(set) var all: [Outage] = []
-  /// The largest difference between the daemon's own measure of its absence and the campaign's. The
-  /// daemon counts from its last activity, and stops some time before it answers.
+  /// The tolerance at both ends of an absence of the daemon. By its own measure, the absence begins
+  /// with its last activity and ends some time before its first answer.
   private static let margin: UInt64 = 300_000_000
 
   mutating func add(from: UInt64, until: UInt64) { all.append(Outage(from: from, until: until)) }
@@ -70,11 +70,12 @@ struct Outages {
     }
   }
 
-  /// Returns the latest time at which a limit may take effect. If the daemon was absent at the
-  /// limit or at its warning, the application gets the full lead again, and so on after each
-  /// absence.
+  /// Returns the latest time at which the daemon may enforce a limit. After each absence that
+  /// contains the limit or its warning, the application gets the full time from the warning to the
+  /// limit again.
   func latestLimit(due: UInt64) -> UInt64 {
-    // Near the edge of an absence, the daemon may or may not have moved the limit.
+    // Near the begin or end of an absence, the daemon may or may not have moved the limit, so all
+    // possible limits are kept.
     var possible = [due]
     for outage in all {
       let (from, until) = (outage.from - Self.margin, outage.until + Self.margin)

@@ -3,9 +3,9 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerClient
 
-/// An application that uses the client library as its author would.
+/// An application that uses the client library.
 ///
-/// Everything except the waits in between happens on the library's serial queue.
+/// Its actions and callbacks run on one serial queue. Only its pauses are outside of the queue.
 final class LibraryClient: ApplicationDelegate, Workload.Transport, @unchecked Sendable {
   private let work: Workload
   private var application: ScheduledApplication?
@@ -34,7 +34,8 @@ final class LibraryClient: ApplicationDelegate, Workload.Transport, @unchecked S
           Settings.application(work.client), delegate: self, queue: queue,
           at: SocketPath(Settings.socket))
       } catch .disconnected {
-        // The library reopens a closed connection itself.
+        // A kill has closed the connection before the registration was complete, which is
+        // permitted. After a registration, the library itself reopens closed connections.
         work.events.write(.lost, work.client, "young")
       } catch {
         work.violation("registration failed: \(error)")
@@ -67,13 +68,14 @@ final class LibraryClient: ApplicationDelegate, Workload.Transport, @unchecked S
     }
   }
 
-  /// The task of an expiration handler, known once the task has begun. Used on the queue only.
+  /// The id of the task that an expiration handler is for. It is set when the task has begun, and
+  /// used only on the queue.
   private final class TaskBox: @unchecked Sendable {
     var task: Int?
   }
 
-  /// The library tells the daemon when it can. It does not report to the client when it has done
-  /// so.
+  /// Ends a task. The result is always `unknown`, because the library may tell the daemon later,
+  /// and does not report when.
   func end(_ task: Int) -> Workload.Ending {
     guard let application, let id = tasks.removeValue(forKey: task) else { return .unknown }
     do throws(ApplicationError) {

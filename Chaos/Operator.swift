@@ -2,12 +2,12 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// An operator in a separate process, which continuously activates, sends away, interrupts and
-/// sometimes terminates applications.
+/// The operator of a campaign, which runs in a separate process. It continuously activates, sends
+/// away and interrupts applications, and sometimes terminates one.
 ///
-/// A line on its standard input pauses it: it completes the current operation, and writes the
-/// numbers of the applications that it has operated since the last pause. The next line ends the
-/// pause.
+/// A line on its standard input pauses the operator: it completes the current operation, and prints
+/// the numbers of the applications that it has operated since the last pause. The next line ends
+/// the pause.
 struct Operator {
   private let clients: Int
   private var chance: SeededGenerator
@@ -36,8 +36,8 @@ struct Operator {
     }
   }
 
-  /// Waits for an empty line. Reads no further, because poll(2) would not report a line that is
-  /// already read.
+  /// Waits for an empty line; returns false at the end of the input. Reads a single byte, because
+  /// poll(2) would not report a further line that is already in a buffer.
   private func hasLine() -> Bool {
     var byte: UInt8 = 0
     return read(STDIN_FILENO, &byte, 1) == 1
@@ -58,14 +58,14 @@ struct Operator {
     guard let answer = call(method, Settings.application(client)) else { return }
     switch answer.errorName {
     case nil, "InvalidTransition"?, "Terminating"?, "NotLaunchable"?: break
-    // The application has not registered yet, or has not registered again.
+    // The application has not registered yet, or not again after its restart.
     case "UnknownApplication"?: break
     case _?: events.write(.violation, client, "\(method) was answered by \(answer)")
     }
   }
 
-  /// Returns nil if the connection was lost. The daemon may or may not have carried out the call
-  /// then.
+  /// Returns the answer to a call. Returns nil if the connection was lost: the daemon may or may
+  /// not have carried out the call.
   private mutating func call(_ method: String, _ application: String) -> JSONValue? {
     guard let connection = connection ?? RawConnection() else { return nil }
     self.connection = connection

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// The operator's process, which the campaign can pause.
+/// The process of the operator, which the campaign can pause.
 final class OperatorProcess {
   private let process: PIDFD
   private let input: FileDescriptor
@@ -25,7 +25,7 @@ final class OperatorProcess {
   }
 
   /// Waits until the operation in progress is complete. Returns the clients that the operator has
-  /// touched.
+  /// operated since the last pause.
   func pause() throws -> Set<Int> {
     try sendByte()
     isPaused = true

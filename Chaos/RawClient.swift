@@ -12,7 +12,7 @@ final class RawClient: Workload.Transport {
   private struct Callback {
     enum Acknowledgement {
       case none
-      /// The message was sent; the daemon may or may not have received it.
+      /// The client has sent the acknowledgement, but the daemon may not have received it.
       case sent
       case answered
     }
@@ -83,7 +83,7 @@ final class RawClient: Workload.Transport {
       case .closed: return lost(connection)
       case .message(let message):
         guard let registered = message["parameters"]?["registered"] else {
-          // The termination of the client may already have begun.
+          // The daemon may already be terminating the client, and then refuses to register it.
           if message.errorName != "Terminating" {
             work.violation("Register was answered by \(message)")
           }
@@ -97,7 +97,8 @@ final class RawClient: Workload.Transport {
     work.violation("Register was not answered")
   }
 
-  /// Checks that the daemon still lists everything that it has granted, after a lost connection.
+  /// Compares a new registration after a lost connection with the client's record: the daemon must
+  /// still know the instance and all outstanding tasks.
   private func compare(_ registered: JSONValue) {
     let instance = registered["instance"]?.integer
     defer { self.instance = instance }
@@ -132,7 +133,8 @@ final class RawClient: Workload.Transport {
       work.expired(
         expiration["task"]?.integer ?? 0, remaining: remaining.map { UInt64($0) * 1000 }, self)
     } else if message["parameters"]?["registered"] == nil,
-      // The machine that runs the campaign may be short of memory.
+      // A memory warning is permitted, because the machine that runs the campaign may be short of
+      // memory.
       message["parameters"]?["memoryWarning"] == nil {
       work.violation("the event stream said \(message)")
       events = nil
@@ -163,7 +165,8 @@ final class RawClient: Workload.Transport {
     let isRepeated = callback.acknowledgement != .none
     last?.acknowledgement = .sent
     guard let answer = call("Acknowledge", ["callback": .integer(Int64(callback.id))]) else {
-      // The client acknowledges when the daemon delivers the callback again.
+      // The answer was lost. The daemon delivers the callback again if it has not received the
+      // acknowledgement.
       return
     }
     switch answer.errorName {
@@ -177,8 +180,8 @@ final class RawClient: Workload.Transport {
     }
   }
 
-  /// Reads the available events. If a callback was delivered again while its acknowledgement waited
-  /// for a new daemon, the daemon sent it before the answer, so it is available now.
+  /// Reads the available events without counting a repeated callback as a violation. A new daemon
+  /// may have repeated the callback just before it received and answered the acknowledgement.
   private func drain() {
     isDraining = true
     while case .message(let message)? = events?.receive(within: 0) { take(message) }
@@ -187,13 +190,13 @@ final class RawClient: Workload.Transport {
 
   private func notRegistered() {
     work.violation("the daemon does not know us any more")
-    // A new registration shows whether this is so.
+    // Makes the client register again, which shows whether the daemon has forgotten it.
     events = nil
   }
 
   // MARK: Calls
 
-  /// Returns nil if the connection was lost.
+  /// Returns the answer to a call, or nil if the connection was lost.
   private func call(_ method: String, _ parameters: JSONValue) -> JSONValue? {
     guard let connection = calls ?? RawConnection() else {
       _ = poll(nil, 0, 20)
@@ -234,7 +237,8 @@ final class RawClient: Workload.Transport {
     return nil
   }
 
-  /// Returns the task of a begin whose answer was lost, if the daemon carried the begin out.
+  /// Returns the task with the given name if the daemon lists it. The answer to the call that began
+  /// it was lost.
   private func findTask(_ name: String) -> (task: Int, remaining: UInt64?)? {
     guard case .array(let tasks)? = call("GetStatus", [:])?["parameters"]?["tasks"] else {
       return nil
@@ -248,7 +252,7 @@ final class RawClient: Workload.Transport {
       else { continue }
       switch answer.errorName {
       case nil: return .ended
-      // The daemon carried out the first call, but its answer was lost.
+      // The daemon carried out the first attempt, but its answer was lost.
       case "UnknownTask"? where attempt > 0: return .ended
       case "Terminating"?, "InvalidState"?: return .unknown
       case "NotRegistered"?:

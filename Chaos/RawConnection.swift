@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// A connection to the daemon that reports each message and its end.
+/// A connection to the daemon that reports each message and the end of the connection.
 final class RawConnection {
   enum Incoming {
     case message(JSONValue)

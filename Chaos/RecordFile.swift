@@ -1,12 +1,13 @@
 import Glibc
 import LinuxSystem
 
-/// The events that a client has received and its actions, in words that the verifier can read while
-/// the client runs, is stopped or has been killed.
+/// A client's record of its actions and of the events that it has received. It consists of words in
+/// a shared file, so that the verifier can read it even when the client is stopped or has been
+/// killed.
 struct Record {
   enum Field: Int {
-    /// Counts the writes. The last word repeats the number, so that the reader detects an
-    /// incomplete write.
+    /// The number of writes of the record. The last word of the record repeats it, so that the
+    /// reader detects an incomplete write.
     case version
     case pid
     /// The number of turns of the client's loop. It must not change during a suspension.
@@ -14,10 +15,10 @@ struct Record {
     case connectionsLost
     case callbacks, acknowledgements
     case begins, ends, expirations
-    /// The earliest and latest time of the limit of this stint in the background, in nanoseconds
-    /// since boot. An absence of the daemon may postpone the limit. 0 if unknown.
+    /// The earliest and latest time at which the time in the background may end, in nanoseconds
+    /// since boot; 0 if unknown. An absence of the daemon may postpone the end.
     case limitNotBefore, limitNotAfter
-    /// The time since which a call waits for its answer; 0 if none waits.
+    /// The time since which the client waits for the answer to a call; 0 if it does not wait.
     case callSince
     /// 1 if the client will not end its tasks, so that the daemon kills it at the limit.
     case isCareless
@@ -55,7 +56,7 @@ struct Record {
     for index in Self.tasks where words[index] == Int64(task) { words[index] = -Int64(task) }
   }
 
-  /// Records that the daemon may or may not still list the task.
+  /// Removes a task from the record. The daemon may or may not still list the task.
   mutating func released(_ task: Int) {
     for index in Self.tasks where abs(words[index]) == Int64(task) { words[index] = 0 }
   }
@@ -116,8 +117,8 @@ final class RecordFile: Sendable {
   /// Returns the record of a client; nil if it has none yet.
   func read(slot: Int) -> Record? {
     var record = Record()
-    // A stopped client has completed its write, because the kernel does not stop it in the middle
-    // of one.
+    // Tries again after an incomplete write. A stopped client has no incomplete write, because the
+    // kernel does not stop it in the middle of one.
     for _ in 0..<1000 {
       let count = record.words.withUnsafeMutableBytes { bytes in
         pread(descriptor.rawValue, bytes.baseAddress, bytes.count, slot * Self.page)
@@ -132,7 +133,8 @@ final class RecordFile: Sendable {
   }
 }
 
-/// A file of lines from all processes, each written whole: violations, and events for the verifier.
+/// A file to which all processes append lines: violations, and events for the verifier. A line is
+/// never mixed with another one.
 final class Events: Sendable {
   /// A line with its kind, its client, its time and its text.
   struct Line {
@@ -145,12 +147,12 @@ final class Events: Sendable {
       /// An expiration arrived. The text is its due time, if known.
       case expired
       /// An expiration arrived, and the client is about to end its tasks. The text is "NOT-BEFORE
-      /// NOT-AFTER" of the limit by which it must do so.
+      /// NOT-AFTER": the earliest and latest time at which the daemon kills it if it has not.
       case warned
       /// The client has ended all its tasks.
       case relieved
-      /// The client will not end its tasks. The text is "NOT-BEFORE NOT-AFTER" of the limit at
-      /// which the daemon kills it; empty if the limit no longer applies.
+      /// The client will not end its tasks. The text is "NOT-BEFORE NOT-AFTER": the earliest and
+      /// latest time at which the daemon kills it; empty if the daemon no longer may.
       case careless
       /// The operator is about to terminate the application.
       case terminate

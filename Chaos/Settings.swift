@@ -9,7 +9,7 @@ enum Settings {
   static let folder = "/run/chaos"
   static let recordFile = folder + "/records"
   static let events = folder + "/events"
-  /// The users that run the clients, each with a seat.
+  /// The users that run the clients. Each user has a separate seat.
   static let users: [UInt32] = Array(3100..<3108)
 
   static let backgroundTime: UInt64 = 4_000_000_000
@@ -32,7 +32,8 @@ enum Settings {
     """
   }
 
-  /// The longest time until the client library tells the daemon that the last task has ended.
+  /// The longest time after which the client library has told the daemon that the last task has
+  /// ended.
   static let relief: UInt64 = 250_000_000
 
   static func application(_ client: Int) -> String { "org.chaos.client\(client)" }

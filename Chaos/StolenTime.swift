@@ -1,11 +1,10 @@
 import LinuxSystem
 
-/// The CPU time that the hypervisor gave to its other guests although this machine needed it
-/// (`steal` in proc_stat(5)). If the share is large, neither the daemon nor a client is responsible
-/// for a late event.
+/// The CPU time that the hypervisor gave to other guests although this machine needed it (`steal`
+/// in proc_stat(5)). If its share is large, the campaign ignores late events, because neither the
+/// daemon nor a client is responsible for them.
 struct StolenTime {
-  /// The maximum time between the cause of a finding and the finding: a limit, and the time of the
-  /// callback before it.
+  /// The time before a finding in which its cause may lie.
   private static let reach: UInt64 = 8_000_000_000
   /// The share above which the campaign ignores late events.
   private static let shareMax = 0.1
@@ -32,7 +31,8 @@ struct StolenTime {
   /// The stolen share of the needed CPU time since the start of the campaign.
   var share: Double { share(samples.startIndex) }
 
-  /// Whether the stolen share before a recent moment was so large that a late event proves nothing.
+  /// Returns whether the stolen share before the given time was so large that a late event proves
+  /// nothing.
   func explainsDelay(_ moment: UInt64) -> Bool {
     let first = samples.lastIndex { $0.at + Self.reach < moment } ?? samples.startIndex
     return share(first) > Self.shareMax

@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The campaign's state of one client.
+/// The state that the campaign keeps about one client.
 final class Client {
   let number: Int
   let kind: Settings.Kind
@@ -14,7 +14,8 @@ final class Client {
   var lastEndUSec = 0
   /// The last time at which the operator was about to terminate the application.
   var terminateAt: UInt64 = 0
-  /// The end of the time in the background as the client knows it, in nanoseconds since boot.
+  /// The earliest and latest end of the time in the background as the client knows it, in
+  /// nanoseconds since boot.
   struct Limit {
     var notBefore: UInt64
     var notAfter: UInt64
@@ -41,7 +42,8 @@ final class Client {
   }
 }
 
-/// Compares the daemon's answers with the records of the clients and with the kernel's state.
+/// Compares the daemon's answers with the records of the clients and with the state of the
+/// processes.
 struct Verifier {
   typealias Application = ControlInterface.Application
 
@@ -69,7 +71,7 @@ struct Verifier {
         client.suspended = nil
         continue
       }
-      // The application has not been registered yet, or is being ended.
+      // The client has not registered yet, or the daemon is terminating it.
       if first[.callbacks] == 0 || application?.instance?.ending != nil { continue }
       guard let instance = application?.instance, instance.pid == Int(first.pid) else {
         report("the daemon no longer manages a running process", client.number)
@@ -96,7 +98,7 @@ struct Verifier {
 
   // MARK: Ends
 
-  /// Checks that the operator or the application has given cause for the end.
+  /// Checks that the operator or the client has caused the end of the client.
   private func verify(_ end: ControlInterface.End, of client: Client, _ outages: Outages) {
     guard end.atUSec > client.lastEndUSec else { return }
     client.lastEndUSec = end.atUSec
@@ -105,7 +107,7 @@ struct Verifier {
     case .terminatedByOperator where client.terminateAt > 0: break
     case .backgroundTimeExpired:
       verifyExpiry(at: at, of: client, outages)
-    // A client that gets no CPU time cannot acknowledge.
+    // A client that gets no CPU time cannot acknowledge in time.
     case .callbackTimeout: reportLate("ended by callbackTimeout, without cause", client.number)
     case let reason: report("ended by \(reason.rawValue), without cause", client.number)
     }
@@ -114,8 +116,8 @@ struct Verifier {
   private func verifyExpiry(at: UInt64, of client: Client, _ outages: Outages) {
     let hadEnded = client.relievedAt.map { $0 + Settings.relief < at } ?? (client.warned == nil)
     guard let limit = client.careless ?? (hadEnded ? nil : client.warned) else {
-      // A client of the library reports the end of its tasks before the daemon knows of it. A raw
-      // client reports it after the answer.
+      // A client of the library records the end of its tasks before the daemon knows of it, so lack
+      // of CPU time excuses the kill. A raw client records it after the daemon's answer.
       let report = client.kind.usesLibrary ? reportLate : report
       return report(
         "ended by backgroundTimeExpired, though it had ended its tasks", client.number)

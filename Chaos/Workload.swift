@@ -1,16 +1,16 @@
 import Glibc
 import LinuxSystem
 
-/// The actions of a client and the events that it must receive, independent of how it communicates
-/// with the daemon.
+/// The behaviour of a client, independent of how it communicates with the daemon.
 ///
-/// The client begins and ends tasks. It usually ends an expired task. In rare cases it does not, so
-/// that the daemon kills it at the limit. Its record is correct at every moment.
+/// The client begins and ends tasks, and checks the events that it receives. It usually ends an
+/// expired task. In rare cases it does not, so that the daemon kills it. Its record is correct at
+/// every moment.
 final class Workload {
   /// The client's means of communication.
   protocol Transport: AnyObject {
-    /// - Returns: The id, with the remaining background time (nil: unlimited); nil for a permitted
-    ///   refusal.
+    /// - Returns: The id of the task with the remaining background time (nil: unlimited); nil if
+    ///   the daemon has refused the task for a permitted reason.
     func begin(_ name: String) -> (task: Int, remaining: UInt64?)?
     func end(_ task: Int) -> Ending
   }
@@ -32,9 +32,10 @@ final class Workload {
   private var actionNext: UInt64 = 0
   private var namesLast = 0
   private var lastKind: String?
-  /// Whether the client's tasks have expired in this stint.
+  /// Whether the client's tasks have expired since it last entered or left the background.
   private var isWarned = false
-  /// Tasks that expire immediately, because they were begun in the lead before the limit.
+  /// Tasks that expire immediately, because they were begun less than ExpirationLead before the
+  /// limit.
   private var begunInLead: Set<Int> = []
 
   init(client: Int, seed: UInt64) {
@@ -65,7 +66,7 @@ final class Workload {
     return next > now ? next - now : 0
   }
 
-  /// Advances the time, and performs the next action when it is due.
+  /// Counts a tick and performs the next action, each when it is due.
   func turn(_ transport: some Transport) {
     let now = BootClock.now()
     if now >= tickLast + Self.tickTime {
@@ -78,7 +79,7 @@ final class Workload {
     }
   }
 
-  /// Whether the client may have been suspended just now.
+  /// Whether the client may have just been resumed from a suspension.
   var hasPaused: Bool { BootClock.now() > tickLast + 6 * Self.tickTime }
 
   private func act(_ transport: some Transport) {
@@ -95,8 +96,8 @@ final class Workload {
 
   private func begin(_ transport: some Transport) {
     namesLast += 1
-    // Late in the background, the daemon may grant the task and kill the client for it before the
-    // client has read either message.
+    // Late in the background, the daemon may grant the task, expire it and kill the client before
+    // the client has read the answer.
     let mayBeLate = isWarned || (record[.limitNotBefore] == 0 && !isInForeground)
     if mayBeLate { warn() }
     let sent = BootClock.now()
@@ -139,7 +140,8 @@ final class Workload {
       case .unknown: record.released(task)
       }
     }
-    // If the daemon refused because the termination had begun, the tasks did not end in time.
+    // If the daemon refused the end because it was already terminating the client, the tasks did
+    // not end in time.
     if isWarned, case .ended = ending, record.outstanding.isEmpty {
       events.write(.relieved, client)
     }
@@ -158,8 +160,9 @@ final class Workload {
       violation("task \(task) expired with \(remaining / 1_000_000) ms left")
     }
     let latest = record[.limitNotAfter]
-    // Judges only the first expiration: a resumed client may read an expiration long after the task
-    // has ended, and reads later ones only after it has ended the first task.
+    // The campaign checks the time of the first expiration only. The client reads later ones after
+    // it has ended the first task, and a resumed client may read the expiration of a task that has
+    // ended.
     let isFirst = !isWarned && !begunInLead.contains(task)
     let isJudged = isFirst && latest != 0 && record.outstanding.contains(task)
     events.write(.expired, client, isJudged ? "\(latest - Int64(Settings.expirationLead))" : "")
@@ -176,13 +179,12 @@ final class Workload {
       events.write(
         .careless, client, "\(record[.limitNotBefore]) \(record[.limitNotAfter])")
     }
-    // The end of a task that is already ending was sent before the expiration.
+    // If the client is already ending the task, there is nothing to do.
     if record[.isCareless] == 0, record.outstanding.contains(task) { end(task, transport) }
   }
 
-  /// Handles the activation of a careless client before its limit. No limit applies until the
-  /// client is in the background again, where its expired tasks entitle it to run until another
-  /// limit.
+  /// Handles a careless client that was activated before the daemon killed it. No limit applies in
+  /// the foreground. In the background, its tasks entitle it to run until a new limit.
   private func moveLimit(isInBackground: Bool) {
     if isInBackground {
       events.write(.careless, client, "0 \(BootClock.now() + Settings.backgroundTime)")
@@ -192,7 +194,7 @@ final class Workload {
     }
   }
 
-  /// The callbacks that may precede each callback, by the contract's table (§2).
+  /// For each callback, the callbacks that may directly precede it by the contract's table (§2).
   private static let before: [String: Set<String?>] = [
     "didFinishLaunching": [nil],
     "didBecomeActive": ["didFinishLaunching", "willResignActive", "willEnterForeground"],
@@ -214,9 +216,10 @@ final class Workload {
     let beginsStint = kind == "didEnterBackground" || kind == "willEnterForeground"
     change { record in
       record[.callbacks] += 1
-      // The client runs, although the daemon may suspend it again before its loop has turned.
+      // Counts a tick, because the callback proves that the client runs. The daemon may suspend the
+      // client again before its loop counts a tick.
       record[.ticks] += 1
-      // Another stint begins, or the stint ends.
+      // The client enters or leaves the background, so the old limit no longer applies.
       if beginsStint {
         isWarned = false
         begunInLead = []
@@ -229,7 +232,7 @@ final class Workload {
     }
   }
 
-  /// Handles a daemon that does not know the client from before.
+  /// Handles a daemon that has forgotten the client.
   func forgotten(_ text: String) {
     violation(text)
     lastKind = nil

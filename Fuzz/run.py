@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the fuzz targets: a round robin of short libFuzzer runs, until the time is up.
+"""Runs the fuzz targets in turns of short libFuzzer runs, until the time is used up.
 
-Each turn of a target starts from the kept corpus and from what earlier runs have learned
-(.build/fuzz/corpus). Findings go to .build/fuzz/findings/TARGET, each with the command that shows
-it again. CPU time and executions of all runs so far are summed in .build/fuzz/totals.json.
+Each turn of a target starts from the kept corpus and from the inputs that earlier runs have found
+(.build/fuzz/corpus). The script writes the input of each finding to .build/fuzz/findings/TARGET,
+and prints the command that repeats the finding. It adds the CPU time and the number of executions
+of all runs in .build/fuzz/totals.json.
 
 Exit codes: 0 nothing found, 1 findings, 2 the fuzzer does not work.
 """
@@ -25,23 +26,25 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KEPT = ROOT / "Fuzz" / "Corpus"
 FINDINGS_KEPT = ROOT / "Fuzz" / "Findings"
-# The seeds of targets that are in another directory.
+# Targets with additional seeds in another directory of the project.
 INTERFACES = ROOT / "Sources" / "TaskSchedulerWire" / "Interfaces"
 SEEDS = {"interface": INTERFACES}
 WORK = ROOT / ".build" / "fuzz"
 
-# The length of one run. TOMLKit leaks the parsed documents, so no process may run for long.
+# The length of one run of libFuzzer. TOMLKit leaks the parsed documents, so no process may run for
+# long.
 TURN_SECONDS = 60
-# An input that takes longer is a finding: the daemon serves everybody in one thread.
+# The time after which an input is a finding. The daemon serves all clients in one thread, so a slow
+# input delays them all.
 INPUT_SECONDS = 10
-# A target with this many findings is not run again until a person has examined them.
+# The number of findings of a target after which a run of this script no longer runs the target.
 FINDINGS_MAX = 5
-# The canary is always sought in the same inputs, however busy the machine is. It lies in the first
-# 100,000 of most seeds, as in those of this one.
+# The limits of the canary's run: a number of inputs rather than a time, so that a busy machine
+# tests the same inputs. With most seeds, 100,000 inputs are enough to find the canary.
 CANARY_LIMITS = ["-seed=1", "-runs=2000000"]
 
 KEPT_WORDS = ROOT / "Fuzz" / "Dictionaries"
-# Written from the interfaces at each start.
+# The dictionary that the script writes from the interfaces at each start.
 WIRE_WORDS = WORK / "wire.dict"
 DICTIONARIES = {
     **dict.fromkeys(["json", "server", "client", "parameters", "sway"], WIRE_WORDS),
@@ -51,16 +54,16 @@ DICTIONARIES = {
     "spans": KEPT_WORDS / "spans.dict",
 }
 
-# Targets whose library leaks by design; the others are held to leak nothing.
+# Targets whose library leaks. The leak sanitizer checks all other targets.
 LEAKING = {"settings", "manifest"}
 
 
 @dataclasses.dataclass
 class Turn:
-    """What one run of libFuzzer came to."""
+    """The result of one run of libFuzzer."""
 
     target: str
-    # CPU time, because the wall clock of a busy machine says nothing about the work done.
+    # CPU time: on a busy machine, the elapsed time says nothing about the work done.
     seconds: float
     executions: int = 0
     coverage: int = 0
@@ -69,7 +72,7 @@ class Turn:
 
 
 def names(program: pathlib.Path) -> list[str]:
-    """The targets, as the program lists them."""
+    """Returns the names of the targets, which the program lists."""
     done = subprocess.run(
         [program, "-runs=0"], env=environment("?"), capture_output=True, text=True, check=False)
     found = re.search(r"one of ([a-z, -]+)", done.stdout)
@@ -80,11 +83,11 @@ def names(program: pathlib.Path) -> list[str]:
 
 
 def environment(target: str) -> dict[str, str]:
-    """What the program and its sanitizers need."""
+    """Returns the environment for the program and its sanitizers."""
     leaks = 0 if target in LEAKING else 1
     return os.environ | {
         "FUZZ_TARGET": target,
-        # Swift's own report of a crash never returns beside the sanitizer's.
+        # Swift's own crash report hangs together with that of the sanitizer.
         "SWIFT_BACKTRACE": "enable=no",
         "ASAN_OPTIONS": f"detect_leaks={leaks}:{os.environ.get('ASAN_OPTIONS', '')}",
         "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -92,7 +95,7 @@ def environment(target: str) -> dict[str, str]:
 
 
 def write_wire_words() -> None:
-    """Writes the kept marks of JSON and every name that an interface declares."""
+    """Writes the dictionary of messages: wire.dict and every name that an interface declares."""
     words = set()
     for path in INTERFACES.glob("*.varlink"):
         text = re.sub(r"#.*", "", path.read_text())
@@ -108,7 +111,7 @@ def command(
     program: pathlib.Path, target: str, limits: list[str], grown: pathlib.Path,
     found: pathlib.Path
 ) -> list[str]:
-    """How libFuzzer is run: it writes what it learns into `grown`."""
+    """Returns the command line of libFuzzer, which saves new inputs in `grown`."""
     for directory in (grown, found):
         directory.mkdir(parents=True, exist_ok=True)
     directories = [KEPT / target, FINDINGS_KEPT / target, SEEDS.get(target)]
@@ -123,14 +126,14 @@ def command(
 
 
 def run(program: pathlib.Path, target: str, limits: list[str], grown: pathlib.Path) -> Turn:
-    """One turn, as long as libFuzzer's options in `limits` say."""
+    """Runs one turn of a target. `limits` are the options of libFuzzer that end the turn."""
     found = WORK / "findings" / target
     before = set(found.glob("*")) if found.is_dir() else set()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command(program, target, limits, grown / target, found), env=environment(target),
             stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        # Not process.wait(): it does not tell the time that was used.
+        # wait4 reports the used CPU time, unlike process.wait().
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
@@ -142,14 +145,15 @@ def run(program: pathlib.Path, target: str, limits: list[str], grown: pathlib.Pa
     turn.coverage = int(coverage[-1]) if coverage else 0
     turn.findings = sorted(set(found.glob("*")) - before)
     if process.returncode != 0 and not turn.findings:
-        # It ended without an input to show for it: a leak over several, or it did not start.
+        # libFuzzer failed without saving an input: several inputs together leaked, or it did not
+        # start.
         turn.findings = [found / "no-input"]
         turn.findings[0].write_text(said)
     return turn
 
 
 def reason(said: str) -> str:
-    """The line that says what went wrong."""
+    """Returns the line of the output that gives the reason of a finding."""
     for pattern in (r"Fatal error: .*", r"runtime error: .*", r"ERROR: \w+Sanitizer: .*",
                     r"ERROR: libFuzzer: .*"):
         found = re.search(pattern, said)
@@ -159,7 +163,7 @@ def reason(said: str) -> str:
 
 
 class Totals:
-    """Time and executions by target, of all runs so far."""
+    """The CPU time and the number of executions of each target in all runs so far."""
 
     path = WORK / "totals.json"
 
@@ -197,7 +201,7 @@ def report(turn: Turn, program: pathlib.Path) -> None:
 
 
 def canary(program: pathlib.Path) -> None:
-    """A fuzzer that does not find what is planted finds nothing."""
+    """Checks that the fuzzer finds the defect of the canary; otherwise it finds nothing."""
     with tempfile.TemporaryDirectory() as directory:
         turn = run(program, "canary", CANARY_LIMITS, pathlib.Path(directory))
     if "the canary was dug out" not in turn.said:
@@ -212,11 +216,11 @@ def canary(program: pathlib.Path) -> None:
 def fuzz(
     program: pathlib.Path, targets: list[str], grown: pathlib.Path, options: argparse.Namespace
 ) -> int:
-    """Gives each target its turns until the time is used up. Returns the number of findings."""
+    """Runs the targets in turns until the time is used up. Returns the number of findings."""
     totals = Totals()
     left = options.seconds * len(targets) if options.seconds else options.minutes * 60
     turn_seconds = max(1, min(TURN_SECONDS, int(left / len(targets))))
-    # The first turn of each is run in any case.
+    # True marks the first turn of a target, which runs even if the time is used up.
     queue = [(target, True) for target in targets]
     found = collections.Counter()
     lock = threading.Lock()
@@ -267,7 +271,8 @@ def main() -> None:
     write_wire_words()
     canary(options.program)
     with tempfile.TemporaryDirectory() as directory:
-        # A smoke starts from what is kept, everywhere.
+        # A smoke test starts from the kept corpus only, so that its result is the same on each
+        # machine.
         grown = pathlib.Path(directory) if options.seconds else WORK / "corpus"
         findings = fuzz(options.program, targets, grown, options)
     if findings:

@@ -45,11 +45,11 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 int timerfd_settime(
     int fd, int flags, const struct itimerspec *new_time, struct itimerspec *old_time) {
   if (!is_virtual) return (int)syscall(SYS_timerfd_settime, fd, flags, new_time, old_time);
-  // sd-event sets one-shot timers, and never asks for the previous value.
+  // sd-event sets only one-shot timers, and never requests the previous value.
   if (fd >= FDS_MAX || nanoseconds(&new_time->it_interval) != 0 || old_time != NULL) abort();
   uint64_t time = nanoseconds(&new_time->it_value);
   expiry[fd] = time == 0 || (flags & TFD_TIMER_ABSTIME) ? time : now + time;
-  // Setting a timer discards an expiration that was not read.
+  // Disarms the real timer, which discards an expiration that was not read.
   struct itimerspec none = {0};
   return (int)syscall(SYS_timerfd_settime, fd, 0, &none, NULL);
 }
@@ -63,8 +63,8 @@ static int next_timer(void) {
   return next;
 }
 
-// Makes the next timer expire in real time, so that one wait reports it. If it is not due yet and
-// the caller waits, the clock jumps to its time.
+// Waits for events. First lets the clock jump to the expiry of the next timer if the caller waits,
+// and makes the kernel's timer expire if it is due in virtual time.
 static int wait_on(int fd, struct epoll_event *events, int events_max, bool waits) {
   int next = next_timer();
   if (waits && (next < 0 || expiry[next] > interruption)) {

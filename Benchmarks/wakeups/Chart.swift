@@ -1,11 +1,11 @@
 import Glibc
 
-/// A chart of the uniform mixes: wake-ups and handler runs by number of clients. The SVG follows
-/// the reader's light or dark mode.
+/// A picture as SVG, for light and dark backgrounds. It shows the wake-ups and the handler runs of
+/// the uniform mixes by the number of clients.
 struct Chart {
   private(set) var text: String
 
-  /// A chart and its axes.
+  /// One of the two charts of the picture, with its axes.
   private struct Panel {
     let title: String
     let left: Double
@@ -96,7 +96,8 @@ struct Chart {
     name(labels, at: right + 8)
   }
 
-  /// Places names at the ends of the lines, and separates names that would overlap.
+  /// Writes the names of the schemes at the ends of their lines. Moves names that would overlap
+  /// apart.
   private mutating func name(_ labels: [(y: Double, scheme: Scheme)], at x: Double) {
     var lowest = -Double.infinity
     for (y, scheme) in labels.sorted(by: { $0.y < $1.y }) {
@@ -109,7 +110,7 @@ struct Chart {
 }
 
 extension Scheme {
-  /// A color that is visible on white and on black.
+  /// The color of the scheme's line, which is visible on white and on black.
   fileprivate var color: String {
     switch self {
     case .planner: "#2f81f7"

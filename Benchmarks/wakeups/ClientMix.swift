@@ -1,6 +1,7 @@
 import TaskSchedulerCore
 
-/// SplitMix64 (Steele, Lea, Flood 2014). The seed determines all numbers.
+/// The random number generator SplitMix64 (Steele, Lea, Flood 2014). The seed determines all
+/// numbers.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }
@@ -40,9 +41,9 @@ extension Duration {
   }
 }
 
-/// A set of clients, and the period of the measurement.
+/// A group of clients, and the period of the measurement.
 struct ClientMix {
-  /// The kinds of mixes.
+  /// The kinds of mixes, named by the intervals of their clients.
   enum Kind: String, CaseIterable {
     case uniform = "10–60 min"
     case equal = "15 min"
@@ -52,8 +53,8 @@ struct ClientMix {
   }
 
   let clients: [Client]
-  /// The period of the measurement. It omits the first two hours, because the clients arrive during
-  /// the first.
+  /// The period of the measurement. It begins after two hours, because the clients arrive during
+  /// the first hour.
   let window: Range<Instant>
 
   init(_ kind: Kind, count: Int, hours: Int, seed: UInt64) {
@@ -83,7 +84,7 @@ struct ClientMix {
       }
       return
     }
-    // Clients occupy each place one after another, for up to four hours each.
+    // The clients of a place follow one another. Each stays for up to four hours.
     var passing: [Client] = []
     for index in 0..<count {
       var arrival = Instant.beginning.advanced(by: between(0, 60))
@@ -97,7 +98,7 @@ struct ClientMix {
     clients = passing
   }
 
-  /// Arrivals and departures, in order of time.
+  /// The arrivals and departures of all clients, in order of time.
   var changes: [(at: Instant, client: Int, arrives: Bool)] {
     var changes: [(at: Instant, client: Int, arrives: Bool)] = []
     for (index, client) in clients.enumerated() {

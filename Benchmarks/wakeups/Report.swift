@@ -1,4 +1,4 @@
-/// The tables in plain text.
+/// The tables of the results as plain text.
 struct Report {
   private(set) var text = ""
 

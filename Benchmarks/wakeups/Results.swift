@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// One mix of clients.
+/// A row of the tables: one kind of mix with a number of clients.
 struct Row {
   let kind: ClientMix.Kind
   let count: Int
@@ -12,11 +12,11 @@ struct Row {
     Row(kind: .fewShort, count: 200), Row(kind: .passing, count: 200),
   ]
 
-  /// The results of one scheme for the mix, per hour.
+  /// The results of one scheme for the row: wake-ups and handler runs per hour.
   struct Figures: Encodable {
     let wakeUps: Double
     let runs: Double
-    /// The number of missed deadlines over the whole time.
+    /// The number of missed deadlines over the whole time, not per hour.
     let missed: Int
 
     init(_ tallies: [Tally], hours: Int) {
@@ -27,7 +27,7 @@ struct Row {
     }
   }
 
-  /// The results of all schemes, and the lower bounds.
+  /// The results of all schemes for the row, and the lower bounds.
   struct Result: Encodable {
     let mix: String
     let clients: Int
@@ -35,8 +35,8 @@ struct Row {
     let leastWakeUps: Double
     let leastRuns: Double
     let schemes: [String: Figures]
-    /// The planner's calls as a multiple of the lower bound, for the group of clients with the
-    /// highest multiple.
+    /// The planner's handler runs as a multiple of the lower bound, in the group of clients with
+    /// the highest multiple.
     let worstRuns: Double
 
     init(_ row: Row, hours: Int, seeds: [UInt64]) {
@@ -67,9 +67,9 @@ struct Row {
 }
 
 extension ClientMix {
-  /// The number of calls if each client is called exactly at its deadlines: the window divided by
-  /// the interval for each client that stays, and the deadlines in the window for each client that
-  /// leaves.
+  /// The number of handler runs if each client is called exactly at its deadlines. For a client
+  /// that stays, this is the length of the window divided by the interval. For a client that
+  /// leaves, it is the number of its deadlines in the window.
   var leastRuns: Double {
     clients.reduce(0) { sum, client in
       guard client.departure != .never else {
@@ -84,12 +84,11 @@ extension ClientMix {
   }
 }
 
-/// The planner on a device that also wakes for other reasons.
+/// The results of the planner on a device that also wakes for other reasons.
 struct FreeWakeUps: Encodable {
   /// The number of other wake-ups per hour.
   let perHour: Int
-  /// The wake-ups for keep-alive per hour, if the planner ignores the other wake-ups and if it uses
-  /// them.
+  /// The results if the planner ignores the other wake-ups. `used` has the results if it uses them.
   let unused: Row.Figures
   let used: Row.Figures
 
@@ -135,9 +134,9 @@ struct Verdict: Encodable {
   static func all(_ rows: [Row.Result], _ free: [FreeWakeUps], hours: Int) -> [Verdict] {
     var verdicts: [Verdict] = []
     for row in rows {
-      // Calls precede their deadlines by 100 ms, a six-thousandth of ten minutes. The burst after
-      // the end of the window may therefore fall into it. The departure of a client may end the
-      // reason for which other calls were delayed.
+      // Calls precede their deadlines by 100 ms (1/6000 of ten minutes), so the window may contain
+      // one more burst. If a client leaves, its planned burst is lost, and clients that waited for
+      // that burst may need an earlier one.
       let edge = 1 / (row.leastWakeUps * Double(hours))
       let limit = row.mix == ClientMix.Kind.passing.rawValue ? 1.02 : 1.0004 + edge
       verdicts.append(
@@ -164,8 +163,8 @@ struct Verdict: Encodable {
     verdicts.append(Verdict("deadlines missed", Double(missed), atMost: 0))
     return verdicts
   }
-  /// Checks the measurement of systemd: with an accuracy of 1 µs, sd-event must wake as often as
-  /// timers that are set to the deadlines.
+  /// Checks how systemd is measured: with an accuracy of 1 µs, sd-event must wake as often as
+  /// timers at the deadlines. Returns the ratio of both numbers of wake-ups.
   private static func exactSystemd() -> Double {
     let mix = ClientMix(.passing, count: 50, hours: 48, seed: 1)
     let exact = SystemdDevice.run(mix) { _ in .microseconds(1) }

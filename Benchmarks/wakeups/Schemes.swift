@@ -21,7 +21,8 @@ enum Scheme: String, CaseIterable {
     }
   }
 
-  /// Runs the mix in virtual time.
+  /// Runs the mix on a device in virtual time. `freeWakeUps` are the times at which the device
+  /// wakes for other reasons.
   static func run(_ mix: ClientMix, with device: some Device, freeWakeUps: [Instant] = []) -> Tally
   {
     var device = device
@@ -55,12 +56,12 @@ enum Scheme: String, CaseIterable {
   }
 }
 
-/// A device that wakes and calls clients. Their ids are indices into the mix.
+/// A device that wakes and calls clients. A client's id is its index in the mix.
 protocol Device {
   var nextWakeUp: Instant? { get }
   mutating func add(_ client: Int, interval: Duration, at now: Instant)
   mutating func remove(_ client: Int)
-  /// Handles a wake-up of the scheme. Returns the called clients.
+  /// Handles a wake-up at `nextWakeUp`. Returns the called clients.
   mutating func wake(at now: Instant) -> [Int]
   /// Handles a wake-up that has another reason. Returns the called clients.
   mutating func isAwakeAnyway(at now: Instant) -> [Int]
@@ -75,9 +76,9 @@ extension InstanceID {
   var client: Int { Int(number) - 1 }
 }
 
-/// The planner of taskschedd.
+/// A device with the planner of taskschedd.
 struct PlannerDevice: Device {
-  /// Whether the planner uses other wake-ups.
+  /// Whether the planner also calls clients at wake-ups for other reasons.
   var usesWakeUps = true
   private(set) var planner = KeepAlivePlanner()
 
@@ -100,8 +101,8 @@ struct PlannerDevice: Device {
   }
 }
 
-/// Calls every client at every wake-up, as late as possible. A call restarts the client's interval,
-/// so no scheme wakes less often.
+/// A device that wakes as late as possible, and calls all clients at every wake-up. A call restarts
+/// the client's interval, so no scheme wakes less often.
 struct CallAllDevice: Device {
   private var intervals: [Int: Duration] = [:]
   private var deadlines: [Int: Instant] = [:]
@@ -126,7 +127,7 @@ struct CallAllDevice: Device {
   }
 }
 
-/// A timer for each client, set to its deadline.
+/// A device with a timer for each client, which is set to the client's deadline.
 struct TimerDevice: Device {
   private struct Timer: Comparable {
     let at: Instant
@@ -164,8 +165,8 @@ struct TimerDevice: Device {
   }
 }
 
-/// Wakes every ten minutes, the shortest allowed interval, by the clock. Calls all clients with a
-/// deadline before the next slot, and continues to sleep if there is none.
+/// A device that wakes only at slots, which are ten minutes apart by the clock. At a slot, it calls
+/// all clients with a deadline before the next slot. If there is none, it sleeps through the slot.
 struct FixedIntervalDevice: Device {
   private static let slot: UInt64 = 600_000_000_000
 

@@ -3,12 +3,12 @@ import CVirtualTime
 import Glibc
 import TaskSchedulerCore
 
-/// The coalescing of systemd: one sd-event loop with a timer for each client, like systemd's timer
-/// units, with an accuracy like their `AccuracySec=`. The code is libsystemd itself, in virtual
-/// time.
+/// A device with the coalescing of systemd: one loop of libsystemd's sd-event in virtual time. The
+/// loop has a timer for each client, like PID 1 for each timer unit. The accuracy of a timer
+/// corresponds to the unit's `AccuracySec=`.
 ///
-/// A timer may expire later than its time by up to its accuracy. It is therefore set earlier than
-/// the deadline by that amount.
+/// A timer may expire late by up to its accuracy. It is therefore set to a time that is earlier
+/// than the deadline by the accuracy.
 final class SystemdDevice {
   /// The argument of a timer's callback.
   private final class Timer {
@@ -43,7 +43,8 @@ final class SystemdDevice {
     SystemdDevice.check(sd_event_new(&event))
     guard let event else { preconditionFailure("sd_event_new gives no loop") }
     self.event = event
-    // With the machine's clocks, the loop would wait for days.
+    // Checks that libsystemd uses the virtual clocks. With the machine's clocks, the loop would
+    // wait for days.
     var now: UInt64 = 0
     SystemdDevice.check(sd_event_now(event, CLOCK_BOOTTIME, &now))
     precondition(now == virtual_time_now() / 1000, "libsystemd does not ask us for the time")
@@ -102,7 +103,7 @@ final class SystemdDevice {
     SystemdDevice.check(sd_event_source_set_enabled(timer.source, Int32(SD_EVENT_ONESHOT)))
   }
 
-  /// Returns the earliest time of the client's next call.
+  /// Returns the earliest time of the client's next call in µs.
   private func microseconds(_ client: Int) -> UInt64 {
     now.advanced(by: mix.clients[client].interval).nanoseconds / 1000 - spread(client)
   }

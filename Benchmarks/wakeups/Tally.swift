@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Counts wake-ups and calls, and checks each call against its deadline. It does not depend on the
-/// scheme.
+/// Counters of wake-ups, calls and missed deadlines. They check each call against the deadline,
+/// independently of the scheme.
 struct Tally {
   private let mix: ClientMix
   /// The deadline of each client; nil if it has none.

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Glibc
 import TaskSchedulerCore
 
-/// Counts the wake-ups and calls of keep-alive handlers over days of virtual time, for taskschedd's
-/// planner and for other schemes.
+/// The command of `make wakeups`. It counts wake-ups for keep-alive handlers, and their runs, over
+/// days of virtual time, for taskschedd's planner and for other schemes.
 @main
 struct WakeUpsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

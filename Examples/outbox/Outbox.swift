@@ -2,9 +2,10 @@ import Glibc
 import ServiceLifecycle
 import TaskSchedulerClient
 
-/// Sends letters, one every 200 ms, also in the background while the daemon grants time.
+/// Sends a letter every 200 ms, and continues in the background while the daemon grants time.
 ///
-/// The daemon's `willTerminate` is a graceful shutdown: the outbox finishes the current letter.
+/// When the daemon sends `willTerminate`, the service shuts down gracefully: it sends the current
+/// letter, and no more.
 struct Outbox: Service {
   let application: ScheduledApplication
   let count: Int
@@ -22,7 +23,7 @@ struct Outbox: Service {
   }
 }
 
-/// Prints a line at once, also to a pipe.
+/// Prints a line without a buffer, so that it appears immediately even in a pipe.
 func say(_ text: String) {
   let line = Array((text + "\n").utf8)
   _ = write(STDOUT_FILENO, line, line.count)

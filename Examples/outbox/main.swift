@@ -1,4 +1,4 @@
-// A program of services that runs as an application; see Outbox.swift.
+// An application that runs services of swift-service-lifecycle; see Outbox.swift.
 
 import Glibc
 import Logging

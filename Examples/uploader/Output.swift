@@ -12,7 +12,7 @@ func say(_ text: String) {
   write("[\(left)\(seconds).\(padding)\(milliseconds) s] \(text)\n", to: STDOUT_FILENO)
 }
 
-/// Returns a remaining time as `3.0 s remain`.
+/// Returns the text for a remaining time, such as `3.0 s remain`.
 func describe(_ remaining: Duration) -> String {
   let tenths = Int((remaining / Duration.milliseconds(100)).rounded())
   return "\(tenths / 10).\(tenths % 10) s remain"

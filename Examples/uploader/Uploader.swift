@@ -88,7 +88,7 @@ final class Uploader: ApplicationDelegate {
     }
     guard let task else { return }
     do throws(ApplicationError) {
-      // Printed first, because suspension may follow the end of the last task.
+      // Prints the line before it ends the task, because the daemon may then suspend the process.
       say("task \(task) ends")
       try application.endBackgroundTaskAndWait(task)
     } catch {

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A TCP connection that transports lines of words:
+/// A TCP connection that transports these lines of words:
 ///
 ///     REGISTER ada      the sender is ada and accepts calls
 ///     CALL ada bob      bob calls ada
@@ -64,7 +64,8 @@ final class Line: Sendable {
     }
   }
 
-  /// Waits for data, without a limit for -1. Returns false if none has arrived.
+  /// Waits for data for the given time; with -1, without a limit. Returns false if no data has
+  /// arrived.
   @discardableResult
   func wait(milliseconds: Int32 = -1) -> Bool {
     var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)

@@ -8,7 +8,7 @@ func say(_ text: String) {
   write("[\(seconds(ContinuousClock.now - start)) s] \(text)\n", to: STDOUT_FILENO)
 }
 
-/// Returns a duration in seconds, as `12.034`.
+/// Returns the text for a duration in seconds, such as `12.034`.
 func seconds(_ duration: Duration) -> String {
   let (seconds, attoseconds) = duration.components
   let milliseconds = String(attoseconds / 1_000_000_000_000_000)

@@ -9,9 +9,9 @@ import TaskSchedulerClient
 /// nothing to do. A call resumes it: the phone shows a notification, answers, and is suspended
 /// again. The keep-alive handler keeps the connection open.
 ///
-/// A thread waits on the connection, and handles calls while the phone runs. After a suspension,
-/// the delegate's method handles the data that arrived, and acknowledges by returning. Only one of
-/// them handles calls at a time.
+/// While the phone runs, a thread waits for data on the connection, and handles calls. After a
+/// suspension, the delegate's method for ready sockets handles the data that arrived; its return
+/// acknowledges the event. The thread and the method do not handle calls at the same time.
 final class Phone: ApplicationDelegate {
   private struct State {
     var line: Line?
@@ -22,7 +22,7 @@ final class Phone: ApplicationDelegate {
   private let options: Options.PhoneOptions
   private let port: UInt16
   private let state: Mutex<State>
-  /// Signalled when there is a connection to read.
+  /// Signalled when the phone is connected to the server.
   private let isConnected = DispatchSemaphore(value: 0)
   /// Signalled when the server answers a PING.
   private let isAnswered = DispatchSemaphore(value: 0)
@@ -117,7 +117,7 @@ final class Phone: ApplicationDelegate {
     }
   }
 
-  /// Handles all lines that have arrived. One thread at a time does so, and the other one waits.
+  /// Handles all lines that have arrived. If another thread is handling lines, waits for it first.
   private func takeCalls(_ application: ScheduledApplication) {
     state.withLock { state in
       guard let line = state.line else { return }
@@ -130,7 +130,7 @@ final class Phone: ApplicationDelegate {
         default: break
         }
       }
-      // The daemon relaunches a phone that ends without its server.
+      // Without the server, the phone exits with an error, so that the daemon relaunches it.
       if line.isClosed { fail("the server is gone") }
     }
   }
@@ -152,7 +152,8 @@ final class Phone: ApplicationDelegate {
 
   private func keepAlive(_ application: ScheduledApplication) {
     state.withLock { $0.line?.send("PING") }
-    // The reader takes the answer. If the phone were suspended before, the answer would resume it.
+    // Waits for the server's answer, which the other thread reads. Otherwise the daemon could
+    // suspend the phone before the answer, which would resume it again.
     let isThere = isAnswered.wait(timeout: .now() + .milliseconds(500)) == .success
     say(isThere ? "kept alive" : "the server does not answer")
   }

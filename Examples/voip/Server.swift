@@ -1,6 +1,6 @@
 import Glibc
 
-/// Connects callers and phones.
+/// The server, which connects callers and phones.
 final class Server {
   private let listener: Int32
   private var lines: [Line] = []

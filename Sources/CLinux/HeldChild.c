@@ -1,6 +1,6 @@
-// The child's side of a held spawn. After fork, the child makes only async-signal-safe calls. It
-// changes the ids by raw system calls, because glibc's wrappers would address the threads of the
-// parent.
+// The child's part of clinux_spawn_held. After fork, the child makes only async-signal-safe calls.
+// It changes the ids by raw system calls, because glibc's functions would try to change the threads
+// of the parent.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -30,8 +30,9 @@ static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
 /// The kernel's own signal set: 64 bits.
 #define KERNEL_SIGSET_BYTES 8
 
-/// Resets every signal to its default. Does not change the signal mask. Uses the raw call, because
-/// glibc refuses its own two real-time signals, which a parent may ignore.
+/// Resets every signal to its default. Does not change the signal mask. Uses the raw system call,
+/// because glibc's sigaction refuses the two real-time signals that glibc reserves. The parent may
+/// ignore these signals.
 static int reset_dispositions(void) {
   // SIG_DFL, no flags and an empty mask are all zero in the kernel's struct sigaction.
   const unsigned long action[8] = {0};
@@ -51,8 +52,8 @@ static int above_stdio(int fd) {
   return fd > 2 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
-/// Places the descriptors in two steps, because a source may be the target of another one. dup2
-/// clears CLOEXEC.
+/// Makes the wanted descriptors the descriptors 0, 1 and 2. First duplicates them to numbers above
+/// 2, because a wanted descriptor may have the number of another target. dup2 clears CLOEXEC.
 static int place_stdio(const int wanted[3]) {
   int source[3];
   for (int target = 0; target < 3; target++) {
@@ -87,8 +88,8 @@ static int close_range_or_each(unsigned int first, unsigned int last) {
   return 0;
 }
 
-/// Closes all descriptors except 0 to 2 and the two given ones. This cannot wait for exec, because
-/// a held child must not keep the write end of another child's hold pipe open.
+/// Closes all descriptors except 0 to 2 and the two given ones. FD_CLOEXEC would close them too
+/// late: a held child must not keep the write end of another child's hold pipe open.
 static int close_all_but(unsigned int one, unsigned int other) {
   unsigned int low = one < other ? one : other;
   unsigned int high = one < other ? other : one;

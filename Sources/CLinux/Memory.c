@@ -127,7 +127,7 @@ static void read_one(int proc_root, const struct clinux_measured *process,
   rollup->private_dirty = field(text, "\nPrivate_Dirty:");
   rollup->swapped = field(text, "\nSwapPss:");
   rollup->proportional = field(text, "\nPss:");
-  // The process existed when its file was opened, unless another process has its pid now.
+  // If the pid now has another start time, the values above may belong to another process.
   if (contents(proc_root, process->pid, "stat", text, sizeof text) < 0
       || start_time(text) != process->start_time) {
     rollup->error = ESRCH;
@@ -151,7 +151,7 @@ static void *measure_here(void *argument) {
     if (i == 0 || measure->processes[i - 1].group != process->group) {
       most = dirty > most ? dirty : most;
       dirty = 0;
-      // The largest processes come first, so no remaining group can have more.
+      // The groups are in the order of their bounds, so no remaining group can have more.
       if (measure->bounds[process->group] <= most) {
         break;
       }

@@ -51,7 +51,7 @@ int clinux_set_io_priority(pid_t thread, int value) {
 }
 
 int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time) {
-  // The nice value of an ordinary policy does not change.
+  // With an ordinary policy, the thread keeps its nice value.
   long nice = syscall(SYS_getpriority, PRIO_PROCESS, thread);
   if (nice < 0) return -1;
   struct attributes attributes = {

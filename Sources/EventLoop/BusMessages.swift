@@ -126,8 +126,8 @@ package struct MessageReader {
     return flag != 0
   }
 
-  /// Returns up to `countMax` texts of an array, because a peer may send many more. Nothing can be
-  /// read after the array.
+  /// Returns up to `countMax` texts of an array, because a peer may send many more. The caller can
+  /// read nothing after the array.
   package func texts(countMax: Int = 4096) -> [String]? {
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s") > 0 else {
       return nil

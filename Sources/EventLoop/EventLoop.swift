@@ -94,8 +94,8 @@ package final class EventLoop {
   }
 
   /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, before any
-  /// other source that is ready. Use it to return from the call of another object first. A handler
-  /// that requests itself would starve all other sources.
+  /// other source that is ready. Use it for work that must wait until the current call has
+  /// returned. A handler that requests itself would starve all other sources.
   package func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
@@ -111,7 +111,7 @@ package final class EventLoop {
     try check("sd_bus_attach_event", sd_bus_attach_event(bus, event, 0))
   }
 
-  /// Sends a method call. `handler` receives the reply or an error once, also if the connection is
+  /// Sends a method call. `handler` receives the reply or an error once, even if the connection is
   /// lost or the timeout expires. Releasing the slot cancels the call.
   package func call(
     _ message: OpaquePointer, on bus: OpaquePointer, timeout: Duration,
@@ -250,7 +250,7 @@ package class Source {
     sd_event_source_disable_unref(source)
   }
 
-  /// Gives this source priority over all others that are ready.
+  /// Gives this source priority over all other sources that are ready.
   package func setImportantPriority() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
     precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
@@ -279,8 +279,8 @@ package struct PollEvents: OptionSet {
     self.rawValue = rawValue
   }
 
-  /// The standard library's initializer is generic, and the compiler does not specialize it in
-  /// other modules.
+  /// Creates a set without the standard library's generic initializer, which the compiler does not
+  /// specialize in other modules.
   package init(arrayLiteral elements: PollEvents...) {
     rawValue = elements.reduce(0) { $0 | $1.rawValue }
   }

@@ -1,7 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// Makes a descriptor readable in the loop when another thread has a result for it.
+/// Tells the loop that another thread has a result: makes a descriptor readable that the loop
+/// watches.
 package final class LoopNotifier: Sendable {
   private let event: FileDescriptor
 

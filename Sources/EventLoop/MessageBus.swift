@@ -70,8 +70,8 @@ package final class MessageBus {
     return name.map { String(cString: $0) }
   }
 
-  /// Sets the handler for calls to the object at `path`, of any interface and method. Each call is
-  /// answered without values. Set it before connecting.
+  /// Sets the handler for calls to the object at `path`, of any interface and method. The
+  /// connection answers each call without values. Set the handler before connecting.
   package func serve(path: String, _ handler: @escaping (BusCallToServe) -> Void) {
     served = (path, handler)
   }
@@ -90,7 +90,7 @@ package final class MessageBus {
   /// Starts connecting.
   ///
   /// - Parameter waiting: Whether to wait until a bus listens. inotify on the directories of the
-  ///   socket reports it, without polling.
+  ///   socket reports when a bus listens, without polling.
   /// - Throws: ENOENT and ECONNREFUSED if no bus listens, unless `waiting`; EACCES; EINVAL for an
   ///   invalid address; and others.
   package func connect(waiting: Bool) throws(SystemError) {
@@ -166,7 +166,7 @@ package final class MessageBus {
     report?(.changed)
   }
 
-  /// Returns the reason why the peer is not trusted; nil if it is. A user's socket directory may
+  /// Returns the reason not to trust the peer; nil if there is none. A user's socket directory may
   /// contain a link to the socket of another user.
   private func reasonToDistrust() -> String? {
     guard let owner = address.owner, let bus else { return nil }
@@ -212,7 +212,7 @@ package final class MessageBus {
     return call
   }
 
-  /// Discards the reply of a call.
+  /// Cancels a call. The reply is discarded.
   package func forget(_ call: BusCall) {
     calls[call] = nil
   }
@@ -253,7 +253,8 @@ package struct BusMethod {
   }
 }
 
-/// A call of a method of this connection, to be read before the handler returns.
+/// A call that another program makes to an object of this connection. The handler must read the
+/// call before it returns.
 package struct BusCallToServe {
   private let message: OpaquePointer
 

@@ -96,8 +96,8 @@ public struct BoundedFile: Hashable, Sendable {
     return FileStatus(status)
   }
 
-  /// The function counts the bytes that it read, because the file may grow, and files of /proc have
-  /// no size.
+  /// Reads a file. Counts the bytes that were read, because the file may grow, and files of /proc
+  /// have no size.
   private static func read(
     _ descriptor: CInt, bytesMax: Int, isCut: Bool = false
   ) throws(BoundedFileError) -> [UInt8] {

@@ -3,15 +3,16 @@ import Glibc
 
 /// A control group in the cgroup v2 hierarchy, identified by its directory.
 ///
-/// Creating, changing and removing one needs write permission in the hierarchy. Root has it, and a
-/// user has it in a delegated group (systemd's `Delegate=`). Reading needs no privilege.
+/// Creating, changing and removing a group needs write permission in the hierarchy. Root has this
+/// permission, and a user has it in a delegated group (systemd's `Delegate=`). Reading a group
+/// needs no privilege.
 public struct ControlGroup: Hashable, Sendable {
-  /// The absolute path of its directory, without a slash at the end.
+  /// The absolute path of the group's directory, without a slash at the end.
   public let path: String
 
   public init(path: String) { self.path = path }
 
-  /// The last part of its path.
+  /// The last component of the group's path.
   public var name: String {
     String(Substring(path.utf8.split(separator: UInt8(ascii: "/")).last ?? "".utf8[...]))
   }
@@ -44,7 +45,7 @@ public struct ControlGroup: Hashable, Sendable {
     try of(getpid(), in: proc)
   }
 
-  /// Returns the child of this name, which need not exist.
+  /// Returns the group of this name directly below this group. It need not exist.
   public func child(_ name: String) -> ControlGroup {
     precondition(
       !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/")),
@@ -54,9 +55,9 @@ public struct ControlGroup: Hashable, Sendable {
 
   public var exists: Bool { access("\(path)/cgroup.procs", F_OK) == 0 }
 
-  /// Returns whether this process may create children of this group and move its processes into
-  /// them. This depends on the permissions of its directory and of its cgroup.procs. The hierarchy
-  /// must also be writable.
+  /// Returns whether this process may create groups below this group and move its processes into
+  /// them. This depends on the permissions of the group's directory and of its cgroup.procs. The
+  /// hierarchy must also be writable.
   ///
   /// Moving a process also needs write permission in cgroup.procs of the nearest common ancestor of
   /// both groups.
@@ -65,7 +66,7 @@ public struct ControlGroup: Hashable, Sendable {
       && faccessat(AT_FDCWD, "\(path)/cgroup.procs", W_OK, AT_EACCESS) == 0
   }
 
-  /// Creates its directory. Errors: EEXIST, EACCES, EROFS, EAGAIN (cgroup.max.descendants).
+  /// Creates the group's directory. Errors: EEXIST, EACCES, EROFS, EAGAIN (cgroup.max.descendants).
   public func create() throws(SystemError) {
     try check("mkdir \(path)") { mkdir(path, 0o755) }
   }
@@ -79,7 +80,7 @@ public struct ControlGroup: Hashable, Sendable {
     try check("rmdir \(path)", nilFor: ENOENT) { rmdir(path) }
   }
 
-  /// Returns its children; none if this group does not exist.
+  /// Returns the groups directly below this group; none if this group does not exist.
   public func children() throws(SystemError) -> [ControlGroup] {
     guard let folder = opendir(path) else {
       let code = errno
@@ -103,8 +104,8 @@ public struct ControlGroup: Hashable, Sendable {
     var point: String
   }
 
-  /// Returns a mount by the fields of proc_pid_mountinfo(5): field 4 is the root, field 5 the mount
-  /// point; the type follows ` - `. The last mount at a place hides earlier ones.
+  /// Returns the first mount of type cgroup2 in proc_pid_mountinfo(5). Field 4 is the root, and
+  /// field 5 is the mount point; the type follows ` - `.
   private static func mount(_ path: String) throws(SystemError) -> Mount? {
     let bytes = try FileDescriptor.open(reading: path).readToEnd()
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -143,9 +144,10 @@ public struct ControlGroup: Hashable, Sendable {
 extension ControlGroup {
   /// The content of cgroup.events.
   public struct Events: Hashable, Sendable {
-    /// Whether there are living processes here or below.
+    /// Whether this group or a group below has living processes.
     public var isPopulated: Bool
-    /// Whether all processes here and below are frozen. False on kernels before 5.2.
+    /// Whether all processes of this group and of groups below are frozen. False on kernels before
+    /// 5.2.
     public var isFrozen: Bool
 
     init(parsing bytes: [UInt8]) {
@@ -175,7 +177,7 @@ extension ControlGroup {
   /// (Linux 5.14). Needs write permission in cgroup.kill.
   public func kill() throws(SystemError) { try write("1", to: "cgroup.kill") }
 
-  /// Whether the kernel can freeze this group and this process may do it.
+  /// Whether the kernel can freeze this group, and this process has the permission to do so.
   public var canFreeze: Bool { faccessat(AT_FDCWD, "\(path)/cgroup.freeze", W_OK, AT_EACCESS) == 0 }
 
   /// Returns the present content of cgroup.events.

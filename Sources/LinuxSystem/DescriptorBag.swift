@@ -31,8 +31,8 @@ public struct DescriptorBag: ~Copyable, Sendable {
     }
   }
 
-  /// The number of file descriptors, including claimed ones. The indices of the message are below
-  /// it.
+  /// The number of file descriptors, including claimed ones. The indices in the message are lower
+  /// than this number.
   public var count: Int { numbers.count }
 
   /// Claims the descriptor at this index. Returns nil if there is none or it was claimed before.

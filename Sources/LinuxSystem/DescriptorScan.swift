@@ -4,8 +4,9 @@ import Glibc
 /// Examines the open files of processes, at a limited cost.
 ///
 /// A process and each of its children may have a million descriptors, and the examination of one
-/// takes microseconds. A scan therefore has a budget, and its findings report whether the budget
-/// was sufficient. The scan does not wait for processes or file servers, and may run on any thread.
+/// descriptor takes microseconds. A scan therefore has a budget, and its findings report whether
+/// the budget was sufficient. The scan does not wait for processes or file servers, and may run on
+/// any thread.
 ///
 /// The caller needs the same user or CAP_SYS_PTRACE, as for ptrace(2).
 public struct DescriptorScan: Sendable {
@@ -36,7 +37,7 @@ public struct DescriptorScan: Sendable {
   public struct Findings: Sendable {
     /// The engines that each client of a GPU uses.
     public var gpus: [GPUClient: [String: GPUEngine]] = [:]
-    /// The first descriptors of GPU devices.
+    /// The descriptors of GPU devices, at most 256.
     public var gpuFiles: [GPUFile] = []
     /// The first shared file on which a process has a lock or a lease.
     public var heldPath: String?
@@ -127,7 +128,7 @@ private final class DescriptorWalk {
     }
   }
 
-  /// Examines a descriptor that referred to a GPU device in an earlier scan.
+  /// Examines a descriptor that was open on a GPU device in an earlier scan.
   func examine(_ file: GPUFile) {
     guard let folders = try? ProcessDirectories(of: file.process, in: proc) else { return }
     examine(file.number, of: file.process, folders, nil)
@@ -206,7 +207,7 @@ struct ProcessDirectories: ~Copyable {
     descriptors = FileDescriptor(taking: number)
   }
 
-  /// Calls `body` with the numbers of its descriptors, until it returns false.
+  /// Calls `body` with the number of each descriptor of the process, until `body` returns false.
   borrowing func forEachDescriptor(_ body: (Int32) -> Bool) throws(SystemError) {
     let folder = descriptors.rawValue
     var buffer = [UInt8](repeating: 0, count: 16_384)

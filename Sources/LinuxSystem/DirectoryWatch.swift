@@ -7,7 +7,7 @@ public struct DirectoryWatch: ~Copyable, Sendable {
     fileprivate let number: Int32
   }
 
-  /// An event.
+  /// A change in a watched directory.
   public struct Change: Hashable, Sendable {
     /// The directory; nil if the kernel lost events, so that any event may have happened.
     public var folder: WatchedDirectory?

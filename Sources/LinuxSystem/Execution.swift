@@ -6,7 +6,7 @@ public enum Execution {
   ///
   /// - Parameters:
   ///   - arguments: The arguments; the first is the program's name.
-  ///   - environment: Entries `KEY=value`. The program inherits no others.
+  ///   - environment: Entries `KEY=value`. The program inherits no other entries.
   /// - Returns: The errno. Does not return if it succeeds.
   public static func replace(
     _ path: String, arguments: [SystemString], environment: [SystemString]

@@ -37,7 +37,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     return number
   }
 
-  /// Another file descriptor for the same open file, with FD_CLOEXEC.
+  /// Returns another file descriptor for the same open file, with FD_CLOEXEC.
   public borrowing func duplicate() throws(SystemError) -> FileDescriptor {
     try FileDescriptor.duplicate(of: rawValue)
   }
@@ -54,7 +54,7 @@ extension FileDescriptor {
     public let reading: FileDescriptor
     public let writing: FileDescriptor
 
-    /// Takes the pipe apart.
+    /// Gives up the ownership of both ends. The caller must close them.
     public consuming func ends() -> (reading: Int32, writing: Int32) {
       (reading.take(), writing.take())
     }
@@ -116,7 +116,7 @@ extension FileDescriptor {
   }
 
   /// Calls write(2). Returns the number of bytes, nil if it would block. A broken pipe raises
-  /// SIGPIPE unless that is ignored.
+  /// SIGPIPE unless the process ignores SIGPIPE.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
     let number = rawValue
     return try check("write", nilFor: EAGAIN) {

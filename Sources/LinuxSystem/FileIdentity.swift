@@ -11,7 +11,7 @@ public struct FileIdentity: Hashable, Sendable {
     self.inode = inode
   }
 
-  /// Identifies the file at a path; nil if it does not exist.
+  /// Identifies the file at a path; nil if the file does not exist.
   public init?(path: String) { self.init(AT_FDCWD, path) }
 
   fileprivate init?(_ directory: Int32, _ path: String) {
@@ -22,10 +22,10 @@ public struct FileIdentity: Hashable, Sendable {
 }
 
 extension ProcFS {
-  /// Returns the files at these paths in this mount namespace and in that of the machine's first
-  /// process, because a sandbox may hide users' directories. Follows links with an absolute target
-  /// in this namespace only. systemd's RestrictSUIDSGID= denies openat2(2), which could follow them
-  /// in the other namespace.
+  /// Returns the files at these paths in this mount namespace and in the mount namespace of the
+  /// process with pid 1. A sandbox may hide users' directories in this namespace. Follows links
+  /// with an absolute target in this namespace only. systemd's RestrictSUIDSGID= denies openat2(2),
+  /// which could follow such links in the other namespace.
   func files(at paths: [String]) -> [FileIdentity: String] {
     var found: [FileIdentity: String] = [:]
     for path in paths { if let file = FileIdentity(path: path) { found[file] = path } }

@@ -21,7 +21,7 @@ public struct FileMapping: ~Copyable {
   /// Creates a file of zeros that only its owner may open. Allocates its space, so that no store
   /// fails later.
   ///
-  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES and others. Then no file is left.
+  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES and others. After an error, no new file is left.
   public static func create(path: String, bytesCount: Int) throws(SystemError) -> FileMapping {
     let file = FileDescriptor(
       taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_EXCL, 0o600) })
@@ -34,9 +34,10 @@ public struct FileMapping: ~Copyable {
     }
   }
 
-  /// Reuses a file: truncates it to the length and fills it with zeros.
+  /// Reuses a file: truncates it to at most `bytesMax` bytes, and fills it with zeros.
   ///
-  /// - Throws: ENOENT and others; ENOSPC if it has holes and there is no space to fill them.
+  /// - Throws: ENOENT and others; ENOSPC if the file has holes and there is no space to fill the
+  ///   holes.
   public static func reuse(path: String, bytesMax: Int) throws(SystemError) -> FileMapping {
     let file = try openFile(path)
     let length = try status(of: file).st_size
@@ -113,7 +114,8 @@ extension Directory {
   /// Locks a file. The kernel releases the lock when this process ends, or closes any descriptor of
   /// the file.
   ///
-  /// - Parameter waits: Returns whether to wait until this other process releases the lock.
+  /// - Parameter waits: Returns whether to wait until the process with the pid `holder` releases
+  ///   the lock.
   /// - Returns: nil if another process has the lock.
   /// - Throws: ELOOP if the path is a link, because its target would be created or locked.
   public static func lock(

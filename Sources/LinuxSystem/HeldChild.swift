@@ -27,7 +27,7 @@ public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
 
   public let step: Step
   public let errno: Int32
-  /// The program's path, or the working directory if that step failed.
+  /// The path of the program, or the working directory if the child could not enter it.
   public let path: String
 
   public init(step: Step, errno: Int32, path: String) {
@@ -62,14 +62,15 @@ public struct SpawnRequest: Sendable {
   public var path: String
   /// The arguments. The first is the program's name.
   public var arguments: [SystemString]
-  /// Entries `KEY=value`. The program inherits no others.
+  /// Entries `KEY=value`. The program inherits no other entries.
   public var environment: [SystemString]
-  /// The working directory; nil keeps that of this process. The child enters it as the new user.
+  /// The working directory; nil keeps the working directory of this process. The child enters the
+  /// directory as the new user.
   public var directory: String?
   /// The user that the program runs as; nil keeps the user of this process.
   public var identity: Identity?
   /// Descriptors of this process for standard input, output and error; nil lets the child inherit
-  /// the descriptor. They stay open in this process.
+  /// the descriptor. The descriptors stay open in this process.
   public var stdio: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil)
   /// Whether the child leads a session and a process group of its own, without a terminal.
   public var newSession = false
@@ -96,7 +97,8 @@ public struct SpawnRequest: Sendable {
   /// Finds a program as execvp(3) does. A name with a slash is a path. Any other name is searched
   /// for in each directory.
   ///
-  /// - Parameter path: The directories, as in PATH; an empty one is the working directory.
+  /// - Parameter path: The directories, as in PATH; an empty entry stands for the working
+  ///   directory.
   /// - Returns: nil if no directory has an executable file of that name.
   public static func searchPath(_ program: String, in path: String) -> String? {
     guard !program.isEmpty else { return nil }
@@ -118,8 +120,8 @@ public struct SpawnRequest: Sendable {
 ///
 /// In the child, all signals have their default action and are unblocked, and all descriptors
 /// except 0, 1 and 2 are closed. If this process dies before the release, or the value ends without
-/// a release, the child exits. `abandon` also reaps it. After a release, the owner of the pidfd
-/// must reap the child (`PIDFD.wait`).
+/// a release, the child exits. `abandon` also reaps the child. After a release, the owner of the
+/// pidfd must reap the child (`PIDFD.wait`).
 public struct HeldChild: ~Copyable, Sendable {
   public let pid: Int32
   public let pidfd: PIDFD
@@ -187,7 +189,8 @@ public struct HeldChild: ~Copyable, Sendable {
   public consuming func releaseAndWaitForExec() throws(SpawnError) -> PIDFD {
     var byte: UInt8 = 1
     let hold = hold.rawValue
-    // If the child is already dead, the pidfd reports it. If the child fails, it writes a report.
+    // If the child is already dead, the pidfd reports its end. If the child fails, it writes a
+    // report.
     _ = attempt("send") { Glibc.send(hold, &byte, 1, Int32(MSG_NOSIGNAL)) }
 
     var failure = clinux_spawn_failure()
@@ -225,7 +228,7 @@ extension SpawnRequest {
     return (paths + arguments + environment).allSatisfy { !$0.bytes.contains(0) }
   }
 
-  /// Passes the request in C's form to a closure, without the two descriptors that hold the child.
+  /// Passes the request in C's form to a closure, without `hold_fd` and `report_fd`.
   fileprivate func withCStructure<Result>(_ body: (clinux_spawn) -> Result) -> Result {
     withCStrings(arguments) { argv in
       withCStrings(environment) { envp in
@@ -255,7 +258,7 @@ extension SpawnRequest {
   }
 }
 
-/// The strings as a NULL-terminated array of C strings.
+/// Passes the strings to a closure, as a NULL-terminated array of C strings.
 func withCStrings<Result>(
   _ strings: [SystemString], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

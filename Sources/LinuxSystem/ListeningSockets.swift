@@ -31,7 +31,8 @@ struct ListenerSearch {
   /// Whether the search examined all sockets.
   private(set) var isComplete = true
 
-  /// - Parameter limit: The maximum CPU time of the thread.
+  /// - Parameter limit: The reading of the thread's CPU clock at which the search ends, in
+  ///   nanoseconds.
   init(_ sockets: SocketsByNetwork, in proc: ProcFS, until limit: UInt64) {
     self.sockets = sockets
     self.proc = proc
@@ -49,7 +50,7 @@ struct ListenerSearch {
     return found.sorted()
   }
 
-  /// Returns false if the kernel lacks the interface.
+  /// Finds listening sockets by sock_diag(7). Returns false if the kernel lacks this interface.
   private mutating func ask(_ kind: SocketKind, _ network: SocketsByNetwork.Network) -> Bool {
     do throws(SystemError) {
       let isWhole = try SocketDiagnosis.forEachListener(of: kind) { inode, address in
@@ -108,7 +109,7 @@ enum SocketKind: CaseIterable {
 /// sock_diag(7).
 enum SocketDiagnosis {
   /// Calls `body` with the inode and the address of each listening socket in the network namespace
-  /// of the calling thread, until it returns false.
+  /// of the calling thread, until `body` returns false.
   ///
   /// - Returns: false if `body` returned false.
   /// - Throws: ENOENT if the kernel lacks the module, EAFNOSUPPORT in a sandbox.
@@ -139,7 +140,7 @@ enum SocketDiagnosis {
 }
 
 extension SocketKind {
-  /// struct unix_diag_msg or inet_diag_msg.
+  /// Returns the inode and the address of the socket in a struct unix_diag_msg or inet_diag_msg.
   fileprivate func listener(in body: ArraySlice<UInt8>) -> (UInt64, String)? {
     switch self {
     case .unix:
@@ -164,7 +165,7 @@ extension SocketKind {
 enum SocketAddressText {
   private static let unnamed = "a Unix socket without a name"
 
-  /// `/run/x`, or `@name` for one of the abstract namespace.
+  /// Returns `/run/x`, or `@name` for a name in the abstract namespace.
   static func unix(_ name: ArraySlice<UInt8>) -> String {
     guard let first = name.first else { return unnamed }
     if first == 0 {
@@ -176,7 +177,8 @@ enum SocketAddressText {
 
   static func unix(inTable name: String) -> String { name.isEmpty ? unnamed : name }
 
-  /// `127.0.0.1:80`, `[::1]:80`: 4 or 16 bytes in the order of the network.
+  /// Returns text such as `127.0.0.1:80` or `[::1]:80`; nil unless there are 4 or 16 bytes. The
+  /// bytes are in network order.
   static func internet(_ bytes: [UInt8], port: UInt16) -> String? {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     let isWide = bytes.count == 16

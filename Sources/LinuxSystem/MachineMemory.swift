@@ -37,9 +37,9 @@ public struct MachineMemory: Hashable, Sendable {
 
 /// The memory use of a process from /proc/PID/statm, which is cheap to read and does not block.
 public struct ProcessPages: Hashable, Sendable {
-  /// The resident bytes, including shared ones.
+  /// The resident memory in bytes, including shared memory.
   public var resident: UInt64
-  /// The resident bytes of files and shared memory.
+  /// The resident memory in bytes that belongs to files and shared memory.
   public var shared: UInt64
 }
 

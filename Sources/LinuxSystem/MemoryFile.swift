@@ -3,7 +3,8 @@ import Glibc
 
 /// A file in memory that another process can receive.
 public enum MemoryFile {
-  /// memfd_create(2), with FD_CLOEXEC. Reading begins at its start.
+  /// Creates a file in memory that contains the bytes (memfd_create(2), with FD_CLOEXEC). Reading
+  /// begins at the start of the file.
   ///
   /// - Parameter name: the name in /proc/PID/fd.
   /// - Throws: EMFILE, ENOMEM.

@@ -4,10 +4,10 @@ import Glibc
 /// Reads the memory use of processes on another thread. A read of smaps_rollup waits for the mmap
 /// lock of the process, so a process could block the caller.
 public struct MemoryScan: ~Copyable, Sendable {
-  /// Processes whose sizes are added.
+  /// A group of processes, whose sizes the caller adds.
   public struct Group: Hashable, Sendable {
     public var processes: [ProcessIdentity]
-    /// The maximum of their dirty memory, in bytes.
+    /// An upper bound for the dirty memory of the whole group, in bytes.
     public var bound: UInt64
 
     public init(processes: [ProcessIdentity], bound: UInt64) {
@@ -18,12 +18,12 @@ public struct MemoryScan: ~Copyable, Sendable {
 
   /// The memory use of a process.
   public struct Reading: Hashable, Sendable {
-    /// The index of its group, and its index in the group.
+    /// The index of the process's group, and the index of the process in that group.
     public var group: Int
     public var process: Int
-    /// The private dirty memory and its share of swapped memory, in bytes.
+    /// The private dirty memory and the process's share of swapped memory, in bytes.
     public var dirty: UInt64
-    /// The resident memory, with its share of shared memory (PSS).
+    /// The resident memory, with the process's share of shared memory (PSS).
     public var proportional: UInt64
     /// The errno if the read failed: ESRCH if the process has ended, or EACCES.
     public var error: Int32?
@@ -35,9 +35,9 @@ public struct MemoryScan: ~Copyable, Sendable {
   /// The descriptor, which is readable when there are results, and at the end.
   public var rawValue: Int32 { output.rawValue }
 
-  /// Begins a scan. It reads the groups in the given order, which must be the order of their
-  /// maxima, the largest first. It ends early if no remaining group can have more memory than one
-  /// that was read.
+  /// Begins a scan, which reads the groups in the given order. The groups must be ordered by their
+  /// bounds, the largest first. The scan ends early if no remaining group can have more dirty
+  /// memory than a group that it has read.
   ///
   /// - Throws: EMFILE, or EAGAIN at the limit on threads.
   public init(of groups: [Group], in proc: ProcFS) throws(SystemError) {

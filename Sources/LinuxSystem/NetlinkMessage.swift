@@ -80,13 +80,13 @@ enum RouteMessage {
   private static let unusable: UInt32 = 1 | 16
   /// RTM_F_CLONED: a cached route to one destination.
   private static let cloned: UInt32 = 0x200
-  /// RTN_UNICAST, the type of a route that leads somewhere.
+  /// RTN_UNICAST, the type of an ordinary route, unlike routes that reject or discard packets.
   private static let unicast: UInt8 = 1
 
   /// Returns the default routes of a message of RTM_NEWROUTE: none for another kind of route,
   /// several for several next hops. Routes of all tables count, because a VPN may have its own
-  /// table. Routes to half of all addresses count, because some VPNs add two of them before the
-  /// default route.
+  /// table. Routes to half of all addresses count, because some VPNs add two such routes, which
+  /// override the default route.
   static func defaultRoutes(
     _ message: NetlinkMessage, _ family: Int32
   ) -> [NetworkConfiguration.Route] {
@@ -113,7 +113,8 @@ enum RouteMessage {
     return [route]
   }
 
-  /// struct rtnexthop: len, flags, hops, ifindex, and attributes.
+  /// Returns a copy of the route for each usable next hop. `bytes` is a list of struct rtnexthop:
+  /// len, flags, hops, ifindex, and attributes.
   private static func hops(
     _ bytes: ArraySlice<UInt8>, of route: NetworkConfiguration.Route
   ) -> [NetworkConfiguration.Route] {

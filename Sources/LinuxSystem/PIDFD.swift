@@ -101,11 +101,11 @@ public struct PIDFD: ~Copyable, Sendable {
 
   /// Returns the pid and the start time; nil if the process has been reaped.
   ///
-  /// The result belongs to this process, because it existed before another process could get its
-  /// pid.
+  /// The result belongs to this process. No other process can get the pid before this process is
+  /// reaped.
   public borrowing func identity(in proc: ProcFS) throws(SystemError) -> ProcessIdentity? {
     guard let stat = try proc.stat(pid) else { return nil }
-    // The pidfd still refers to the process, so the pid was in use when /proc was read.
+    // The process has not been reaped, so no other process had its pid when /proc was read.
     guard try exists() else { return nil }
     return stat.identity
   }
@@ -161,12 +161,12 @@ extension PIDFD {
     }
     if let recorded = try recordedExitStatus() { return recorded }
     if let status = try zombieExitStatus(in: proc) { return status }
-    // Another thread reaped it meanwhile.
+    // The process may have been reaped between the two attempts.
     return try recordedExitStatus()
   }
 
-  /// Whether this kernel keeps the exit status of a reaped process with the pidfd. The property
-  /// creates a child that executes no program to find out.
+  /// Returns whether this kernel keeps the exit status of a reaped process with the pidfd. To find
+  /// out, the function starts a child that executes no program.
   public static func recordsExitStatus() throws(SystemError) -> Bool {
     let child = try HeldChild.spawn(
       SpawnRequest(path: "/", arguments: ["nothing"], environment: [String]()))
@@ -192,7 +192,7 @@ extension PIDFD {
 
   private borrowing func zombieExitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard let stat = try proc.stat(pid), stat.state == .zombie, proc.mayTrace(pid),
-      // The pid was in use the whole time.
+      // The process still exists, so no other process had its pid when /proc was read.
       try exists()
     else { return nil }
     return ProcessExit(waitStatus: stat.waitStatus)

@@ -40,7 +40,8 @@ public struct PressureTrigger: ~Copyable, Sendable {
     (self.path, self.total) = (path, total)
   }
 
-  /// Returns whether processes have really stalled for that time when the trigger is ready.
+  /// Returns whether processes have really stalled for the time `stall`. Call this when the trigger
+  /// is ready.
   ///
   /// Without CAP_SYS_RESOURCE, the kernel (6.18) counts the stall time since boot. The trigger is
   /// then ready at the first stall, and possibly again in the next window. With CAP_SYS_RESOURCE,

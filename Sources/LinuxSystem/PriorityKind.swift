@@ -6,7 +6,7 @@ import Glibc
 public enum PriorityKind: String, Hashable, Sendable, CaseIterable {
   // Settings of a thread. Its children inherit them.
 
-  /// -20 to 19.
+  /// The nice value, -20 to 19.
   case nice
   /// The value of ioprio_set(2), with the class in the bits from 13 on.
   case ioPriority
@@ -17,7 +17,8 @@ public enum PriorityKind: String, Hashable, Sendable, CaseIterable {
 
   /// oom_score_adj, -1000 to 1000.
   case outOfMemoryScore
-  /// The nice value of the session's autogroup, in which its threads compete with other sessions.
+  /// The nice value of the session's autogroup, which applies between the session and other
+  /// sessions.
   case autogroup
 
   // Settings of a control group.
@@ -90,13 +91,14 @@ public struct ThreadPriority: Hashable, Sendable {
   /// Returns whether a policy is SCHED_FIFO or SCHED_RR.
   public static func isRealTime(policy: Int) -> Bool { [1, 2].contains(policy & 0xff) }
 
-  /// Returns SCHED_OTHER for a real-time policy.
+  /// Returns SCHED_OTHER with the SCHED_RESET_ON_FORK of a real-time policy.
   public static func ordinary(policy: Int) -> Int { policy & 0x100 }
 
   /// The lowest priority of the class best effort.
   public static let ioPriorityLast = 2 << 13 | 7
 
-  /// Returns whether an I/O priority is higher than that. The class idle (3) is not.
+  /// Returns whether an I/O priority is higher than ``ioPriorityLast``. The class idle (3) is
+  /// lower.
   public static func isAboveLast(ioPriority: Int) -> Bool {
     ioPriority >> 13 != 3 && ioPriority != ioPriorityLast
   }
@@ -122,7 +124,8 @@ public struct PriorityLimits: Hashable, Sendable {
 }
 
 extension ProcFS {
-  /// Reads a setting; nil if the thread, process or control group does not exist or lacks it.
+  /// Reads a setting; nil if the thread, process or control group does not exist or lacks the
+  /// setting.
   public func value(
     of kind: PriorityKind, thread: Int32, process: Int32, group: ControlGroup?
   ) throws(SystemError) -> Int? {
@@ -140,8 +143,8 @@ extension ProcFS {
 
   /// Sets a value. Does nothing if the thread, process or control group does not exist.
   ///
-  /// - Throws: EPERM or EACCES without the right. EAGAIN for an autogroup: without CAP_SYS_ADMIN,
-  ///   the kernel accepts one change in 100 ms.
+  /// - Throws: EPERM or EACCES without the permission. EAGAIN for an autogroup: without
+  ///   CAP_SYS_ADMIN, the kernel accepts one change in 100 ms.
   public func set(
     _ kind: PriorityKind, to value: Int, thread: Int32, process: Int32, group: ControlGroup?
   ) throws(SystemError) {
@@ -166,8 +169,8 @@ extension ProcFS {
     }
   }
 
-  /// Returns whether the kernel divides CPU time between sessions first, and between their threads
-  /// second (sched(7)).
+  /// Returns whether the kernel divides CPU time first between sessions, and then between the
+  /// threads of each session (sched(7)).
   public var usesAutogroups: Bool {
     ((try? text("sys/kernel/sched_autogroup_enabled")) ?? nil) == "1"
   }

@@ -3,7 +3,7 @@ import Glibc
 /// The result of a step of a walk over processes.
 public enum WalkStep: Sendable {
   case member(ProcessStat)
-  /// No process; there may be more.
+  /// This step found no process. Later steps may find more.
   case nothing
   /// The walk is over.
   case end
@@ -22,7 +22,7 @@ public struct PriorityRelease {
     let kind: PriorityKind
   }
 
-  /// The original value, and all lowered values.
+  /// The original value of a setting, and all values to which the daemon lowered it.
   private struct Memory {
     let item: LoweredPriority
     var after: [Int]
@@ -32,7 +32,7 @@ public struct PriorityRelease {
     /// Reads the list of lowered priorities from this index on.
     case learning(Int)
     case walking
-    /// Reads these processes, which the walk has not visited.
+    /// Reads the state of those listed processes that the walk has not found.
     case looking([Int32])
     /// Restores these processes, the last first. `threads` are the remaining threads of the current
     /// process.
@@ -47,7 +47,7 @@ public struct PriorityRelease {
   private var groups: [Memory] = []
   private var threads: Set<ProcessIdentity> = []
   private var processes: Set<Int32> = []
-  /// The process whose values apply to new processes.
+  /// The process whose original values apply to new processes without a known ancestor.
   private var leader: ProcessIdentity?
   /// The processes that this walk has found.
   private var stats: [Int32: ProcessStat] = [:]
@@ -68,10 +68,10 @@ public struct PriorityRelease {
   private static let threadsAtOnce = 16
 
   /// - Parameters:
-  ///   - lowered: the lowered priorities in order. The first entry of a thread and setting has the
+  ///   - lowered: The lowered priorities in order. The first entry of a thread and setting has the
   ///     original value.
-  ///   - waits: whether to wait until the kernel accepts another autogroup. It accepts ten per
-  ///     second.
+  ///   - waits: Whether to wait until the kernel accepts another change of an autogroup. The kernel
+  ///     accepts ten changes per second.
   public init(_ lowered: [LoweredPriority], in proc: ProcFS, waits: Bool = false) {
     self.proc = proc
     self.lowered = lowered
@@ -96,7 +96,7 @@ public struct PriorityRelease {
     }) {}
   }
 
-  /// Restores the settings of a control group.
+  /// Restores the settings of control groups.
   public mutating func restoreGroups() {
     for memory in groups { restore(memory, to: nil) }
     groups = []
@@ -166,7 +166,8 @@ public struct PriorityRelease {
     phase = .walking
   }
 
-  /// Restores the last process, or some of its threads.
+  /// Restores the last process of `rest`, or some of its threads. If `rest` is empty, begins
+  /// another walk if the last walk found new threads.
   private mutating func restore(_ rest: inout [Int32], _ threads: inout [Int32]) {
     guard let pid = rest.last, let stat = stats[pid] else {
       walks += 1
@@ -216,8 +217,8 @@ public struct PriorityRelease {
     }
   }
 
-  /// Returns the original values of a process or of its nearest known ancestor. If a process was
-  /// forked while its parent was lowered, it has inherited some of the lowered values.
+  /// Returns the original value of a setting of a process, or of its nearest known ancestor. A
+  /// process that was forked while its parent was lowered has inherited some of the lowered values.
   private func memory(of kind: PriorityKind, _ stat: ProcessStat) -> Memory? {
     var next: ProcessStat? = stat
     for _ in 0..<64 {
@@ -241,7 +242,8 @@ public struct PriorityRelease {
     }
   }
 
-  /// Other processes may also set autogroups, so a change may fail several times.
+  /// The maximum number of attempts to change an autogroup. Other processes may also change
+  /// autogroups, so an attempt may fail several times.
   private static let attemptsMax = 20
 
   private mutating func set(_ item: LoweredPriority, thread: Int32, process: Int32) {
@@ -264,7 +266,7 @@ public struct PriorityRelease {
 
 extension PriorityRelease {
   /// Restores the priorities that a dead daemon had lowered, one instance after the other,
-  /// including those of new descendants.
+  /// including the priorities of new descendants.
   ///
   /// - Returns: The number of restored priorities, and the failures.
   public static func all(

@@ -4,7 +4,7 @@ import Glibc
 /// The files of /proc that describe processes. Reading them needs no privilege unless a method says
 /// otherwise. With the mount option `hidepid`, the processes of other users seem not to exist.
 ///
-/// A process that does not exist is nil, not an error.
+/// The methods return nil for a process that does not exist.
 public final class ProcFS: Sendable {
   private let root: FileDescriptor
   /// The path of the root in messages.
@@ -16,7 +16,7 @@ public final class ProcFS: Sendable {
     rootPath = root
   }
 
-  /// Duplicates the descriptor of the directory.
+  /// Duplicates the descriptor of the root directory.
   func duplicateRoot() throws(SystemError) -> FileDescriptor { try root.duplicate() }
 
   /// Reads /proc/PID/stat. Takes about 7 µs, almost all in the kernel, and does not allocate.
@@ -89,7 +89,7 @@ public final class ProcFS: Sendable {
   /// not exist.
   ///
   /// The result is exact only while the process and its children are stopped, because the kernel
-  /// may skip children when others start or end. Throws ENOENT if the kernel lacks
+  /// may skip children when other children start or end. Throws ENOENT if the kernel lacks
   /// CONFIG_PROC_CHILDREN.
   public func children(_ pid: Int32) throws(SystemError) -> [Int32]? {
     guard let threads = try threads(pid) else { return nil }
@@ -185,7 +185,7 @@ extension ProcFS {
     }
   }
 
-  /// Writes to a file. Does nothing if it does not exist.
+  /// Writes to a file. Does nothing if the file does not exist.
   func write(_ text: String, to path: String) throws(SystemError) {
     guard let file = try open(path, O_WRONLY) else { return }
     let number = file.rawValue

@@ -56,13 +56,14 @@ extension ProcFS {
     try contents(ProcPath(pid, "status")).flatMap { ProcessDetails(parsing: $0) }
   }
 
-  /// Returns the process that traces a thread; nil if none does or the thread does not exist.
+  /// Returns the process that traces a thread; nil if no process does, or the thread does not
+  /// exist.
   public func tracer(of thread: Int32, in process: Int32) throws(SystemError) -> Int32? {
     let tracing = try contents(ProcPath(process, thread: thread, "status"))
       .flatMap { KeyValueLines($0).integer("TracerPid") } ?? 0
     if tracing == 0 { return nil }
     let tracer = Int32(truncatingIfNeeded: tracing)
-    // The id of the attached thread, which need not be the leading thread of its process.
+    // TracerPid is the id of a thread, which need not be the leading thread of the tracing process.
     let bytes = try contents(ProcPath(tracer, "status")) ?? []
     return KeyValueLines(bytes).integer("Tgid").map { Int32(truncatingIfNeeded: $0) } ?? tracer
   }
@@ -95,7 +96,8 @@ extension ProcFS {
     try environmentValues(pid, of: [name])[name]
   }
 
-  /// Returns the values of several variables, from one read.
+  /// Returns the values of several variables in the initial environment of a process, from one
+  /// read.
   public func environmentValues(
     _ pid: Int32, of names: [String]
   ) throws(SystemError) -> [String: String] {
@@ -109,8 +111,9 @@ extension ProcFS {
     return values
   }
 
-  /// Returns the path of its cgroup in the v2 hierarchy, from the root of this cgroup namespace,
-  /// such as `/` or `/user.slice`. The kernel appends ` (deleted)` if the cgroup was removed.
+  /// Returns the path of the cgroup of a process in the v2 hierarchy, from the root of this cgroup
+  /// namespace, such as `/` or `/user.slice`. The kernel appends ` (deleted)` if the cgroup was
+  /// removed.
   ///
   /// - Returns: nil if there is no such process or no v2 hierarchy.
   public func cgroup(_ pid: Int32) throws(SystemError) -> String? {

@@ -5,7 +5,7 @@ import Glibc
 public enum ProcessExit: Hashable, Sendable {
   /// The process called exit with a code from 0 to 255.
   case exited(code: Int32)
-  /// A signal ended it.
+  /// A signal ended the process.
   case signaled(signal: Int32)
 
   /// Parses the status of wait(2), /proc/PID/stat and PIDFD_GET_INFO.
@@ -49,12 +49,12 @@ public struct WaitOptions: OptionSet, Sendable {
 
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// Return nil at once if nothing has changed (WNOHANG).
+  /// Returns nil at once if nothing has changed (WNOHANG).
   public static let nonblocking = WaitOptions(rawValue: WNOHANG)
   /// Reports stops too (WUNTRACED).
   public static let stopped = WaitOptions(rawValue: WUNTRACED)
   /// Reports continuations too (WCONTINUED).
   public static let continued = WaitOptions(rawValue: WCONTINUED)
-  /// Do not reap the child (WNOWAIT).
+  /// Does not reap the child (WNOWAIT).
   public static let leave = WaitOptions(rawValue: Int32(WNOWAIT))
 }

@@ -1,7 +1,8 @@
 /// Identifies a process by its pid and its start time, because the kernel reuses pids.
 public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
   public let pid: Int32
-  /// Clock ticks (100 a second) of CLOCK_BOOTTIME at its start: field 22 of /proc/PID/stat.
+  /// The start of the process in clock ticks (100 per second) of CLOCK_BOOTTIME: field 22 of
+  /// /proc/PID/stat.
   public let startTime: UInt64
 
   public init(pid: Int32, startTime: UInt64) {
@@ -9,7 +10,7 @@ public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
     self.startTime = startTime
   }
 
-  /// `1234@567890`.
+  /// A description such as `1234@567890`.
   public var description: String { "\(pid)@\(startTime)" }
 }
 
@@ -35,7 +36,7 @@ public struct ProcessState: RawRepresentable, Hashable, Sendable, CustomStringCo
   /// Whether the process has ended and executes no further instruction.
   public var hasEnded: Bool { self == .zombie || self == .dead }
 
-  /// Whether the process executes no instruction until another process continues it, or has ended.
+  /// Whether the process has ended, or executes no instruction until another process continues it.
   public var isStandingStill: Bool {
     self == .stopped || self == .tracingStop || hasEnded
   }
@@ -50,16 +51,16 @@ public struct ProcessStat: Sendable {
   public let parent: Int32
   public let processGroup: Int32
   public let session: Int32
-  /// The controlling terminal; nil if it has none.
+  /// The controlling terminal; nil if the process has none.
   public let terminal: TerminalDevice?
-  /// Whether it is a kernel thread, which has no program.
+  /// Whether the process is a kernel thread, which has no program.
   public let isKernelThread: Bool
   /// The CPU time of all threads, in user mode and in the kernel, in clock ticks (100 per second).
   public let cpuTicks: UInt64
   /// The CPU time of the descendants that ended and were reaped, in clock ticks.
   public let childrenTicks: UInt64
   public let threadCount: Int32
-  /// Clock ticks of CLOCK_BOOTTIME at its start.
+  /// The start of the process in clock ticks of CLOCK_BOOTTIME.
   public let startTime: UInt64
   /// The exit status of a zombie in the form of wait(2), if this process may read it; else 0.
   let waitStatus: Int32
@@ -92,7 +93,7 @@ public struct ProcessStat: Sendable {
     self.pid = Int32(truncatingIfNeeded: pid)
     state = ProcessState(rawValue: line[closing + 2])
 
-    // The preceding field is number 3 of proc(5), the state.
+    // The fields have the numbers of proc(5). Field 3 is the state.
     var fields: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
     var flags: UInt64 = 0
     var children: UInt64 = 0

@@ -6,7 +6,8 @@ public enum ProgramPages {
   ///
   /// The pages stay in the page cache. The next access to a page maps it again, without a read from
   /// disk. Call this after the start of a long-lived process. The code that only the start runs,
-  /// and the pages that the kernel mapped around it, then no longer count as resident memory.
+  /// and the pages that the kernel mapped around that code, then no longer count as resident
+  /// memory.
   ///
   /// - Throws: The failure to read /proc/self/smaps, or the failure of madvise(2).
   public static func unmapUnchanged() throws(SystemError) {
@@ -19,13 +20,13 @@ public enum ProgramPages {
   /// A mapping of this process, as smaps describes it; see proc_pid_smaps(5).
   struct Mapping {
     var addresses: Range<UInt>
-    /// Whether it is a private mapping of a file that the process may not write to.
+    /// Whether the mapping is private, shows a file, and is not writable.
     var isReadOnlyFile: Bool
     var bytesResident = 0
     /// The bytes that differ from the file: relocated, written by a debugger, or swapped.
     var bytesChanged = 0
 
-    /// Whether the file has all contents of the mapping.
+    /// Whether the kernel can read all contents of the mapping from the file again.
     var isUnchangedFile: Bool { isReadOnlyFile && bytesChanged == 0 }
 
     /// Reads a header: `7f12a000-7f12c000 r-xp 00000000 08:01 1234 /usr/lib/libm.so.6`.

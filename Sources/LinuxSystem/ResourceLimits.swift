@@ -2,7 +2,7 @@ import Glibc
 
 /// The resource limits of this process.
 public enum ResourceLimits {
-  /// RLIMIT_NOFILE before and after.
+  /// The soft limit on open files (RLIMIT_NOFILE) before and after ``raiseOpenFiles()``.
   public struct OpenFiles: Hashable, Sendable {
     public var softBefore: UInt64
     public var soft: UInt64

@@ -32,7 +32,7 @@ public final class SharedValue<State>: @unchecked Sendable {
     return body(&state)
   }
 
-  /// Waits until the body returns a value. Calls it again after each change.
+  /// Calls the body, and again after each change, until it returns a value. Returns that value.
   public func wait<Result>(until body: (inout State) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

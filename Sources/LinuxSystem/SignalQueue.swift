@@ -6,7 +6,8 @@ public struct SignalQueue: ~Copyable, Sendable {
   /// One signal.
   public struct ReceivedSignal: Hashable, Sendable {
     public var number: Int32
-    /// Whether the kernel sent it, for example after a hang-up of the terminal, and not a process.
+    /// Whether the kernel itself sent the signal, for example after a hang-up of the terminal.
+    /// False if a process sent the signal.
     public var isFromKernel: Bool
   }
 

@@ -5,7 +5,7 @@ import Glibc
 public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   case system(SystemError)
   /// The kernel dropped file descriptors of the message, because there were too many or the table
-  /// of this process is full. Those that arrived were closed.
+  /// of this process is full. The descriptors that arrived were closed.
   case descriptorsLost
   /// The kernel returned only this number of the peeked bytes.
   case short(received: Int)
@@ -29,7 +29,8 @@ public enum Transfer: Hashable, Sendable {
   case closed
 }
 
-/// Operations for each message. Only arriving descriptors need an allocation.
+/// Operations that the daemon performs for each message. They allocate memory only for arriving
+/// descriptors.
 extension UnixSocket {
   /// The maximum number of file descriptors in a message: SCM_MAX_FD of the kernel.
   public static let descriptorsMax = Int(CLINUX_FDS_MAX)
@@ -48,7 +49,7 @@ extension UnixSocket {
     }
   }
 
-  /// Returns that offset; nil if there is none.
+  /// Returns the offset that ``setPeekMark(_:_:)`` has set; nil if there is none.
   public static func peekMark(_ number: Int32) throws(SystemError) -> Int? {
     var offset: Int32 = -1
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -71,7 +72,8 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Peeks, and returns whether file descriptors belong to the peeked bytes or to the next byte.
+  /// Peeks. Sets `hasDescriptors` to whether file descriptors belong to the peeked bytes or to the
+  /// next byte.
   public static func peek(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, hasDescriptors: inout Bool
   ) throws(SystemError) -> Transfer {
@@ -164,8 +166,8 @@ extension UnixSocket {
   }
 
   /// Sends bytes until the socket is full (MSG_DONTWAIT, MSG_NOSIGNAL). The descriptors are
-  /// attached to the first byte, so send the remaining bytes without them. The descriptors stay
-  /// open in this process.
+  /// attached to the first byte, so send the remaining bytes without descriptors. The descriptors
+  /// stay open in this process.
   ///
   /// - Parameter bytes: At least one byte.
   /// - Parameter descriptors: At most `descriptorsMax`; more cause EINVAL.
@@ -226,8 +228,9 @@ extension UnixSocket {
       if case .success = result, fdsCount > 0 {
         descriptors.append(taking: UnsafeBufferPointer(rebasing: fds[..<fdsCount]))
       }
-      // The buffer has room for all descriptors. Otherwise the kernel would close the others, which
-      // can block. A message in parts has no more descriptors than a message received at once.
+      // The buffer has room for the most descriptors that a message can have. Otherwise the kernel
+      // would close some, which can block. The limit also applies to a message that arrives in
+      // parts.
       lost = truncated != 0 || descriptors.count > descriptors.messageMax
       return result
     }

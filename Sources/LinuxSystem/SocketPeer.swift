@@ -44,7 +44,8 @@ extension UnixSocket {
   }
 
   /// Returns the supplementary groups of the peer when it connected (SO_PEERGROUPS, Linux 4.13).
-  /// They need not contain its primary group. Empty if the kernel has none (ENODATA).
+  /// The groups need not contain the primary group of the peer. Empty if the kernel has none
+  /// (ENODATA).
   public static func peerGroups(_ number: Int32) throws(SystemError) -> [UInt32] {
     var groups = [UInt32](repeating: 0, count: 64)
     while true {

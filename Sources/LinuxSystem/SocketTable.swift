@@ -17,8 +17,8 @@ struct SocketTable {
     var found: (inode: UInt64, address: String)?
   }
 
-  /// Calls `body` for each line after the titles, until it returns false. A missing table has no
-  /// lines.
+  /// Calls `body` for each line after the titles, until `body` returns false. A missing table has
+  /// no lines.
   func forEachLine(_ body: (UnsafeRawBufferPointer) -> Bool) throws(SystemError) {
     guard let file = try proc.open(path, O_RDONLY) else { return }
     let number = file.rawValue
@@ -58,7 +58,7 @@ struct SocketTable {
     }
   }
 
-  /// `Num RefCount Protocol Flags Type St Inode Path`. The flags of a listening socket have
+  /// Parses `Num RefCount Protocol Flags Type St Inode Path`. The flags of a listening socket have
   /// __SO_ACCEPTCON.
   private func unixListener(_ line: UnsafeRawBufferPointer) -> Line {
     var fields = TableFields(line)
@@ -71,8 +71,8 @@ struct SocketTable {
     return Line(found: (inode, SocketAddressText.unix(inTable: fields.rest)))
   }
 
-  /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`. Listening
-  /// sockets (0A) come first.
+  /// Parses `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`.
+  /// Listening sockets (0A) come first.
   private func internetListener(_ line: UnsafeRawBufferPointer, bytesCount: Int) -> Line? {
     var fields = TableFields(line)
     fields.skip(1)
@@ -133,7 +133,7 @@ private struct TableFields {
 
   init(_ line: UnsafeRawBufferPointer) { left = line[...] }
 
-  /// Empty at the end.
+  /// Returns the next field; at the end of the line, an empty field.
   mutating func next() -> Field {
     left = left.drop { $0 == UInt8(ascii: " ") }
     let field = left.prefix { $0 != UInt8(ascii: " ") }

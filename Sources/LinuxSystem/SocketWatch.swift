@@ -26,14 +26,14 @@ public struct SocketPollEvents: OptionSet, Hashable, Sendable {
   }
 }
 
-/// Watches a connection of another process, and does not keep it open. It is an epoll instance with
-/// the connection as its only entry.
+/// Watches a connection of another process without keeping the connection open. The watch is an
+/// epoll instance with the connection as its only entry.
 ///
 /// - The connection does not change, including its flags, its pending error and its bytes.
-/// - Its descriptor is readable (EPOLLIN) while the connection has an event. An ``Epoll`` reports
-///   an edge for each new event, even if there was an event before.
+/// - The descriptor of the watch is readable (EPOLLIN) while the connection has an event. An
+///   ``Epoll`` reports an edge for each new event, even if there was an event before.
 /// - When the last owner closes the connection, the watch reports nothing any more. A duplicate of
-///   the connection's descriptor, in contrast, would keep it open for its peer.
+///   the connection's descriptor, in contrast, would keep the connection open for the peer.
 /// - A process that receives the watch from another process gets the same events.
 public struct SocketWatch: ~Copyable, Sendable {
   private let epoll: Epoll
@@ -56,7 +56,7 @@ public struct SocketWatch: ~Copyable, Sendable {
     epoll = Epoll(adopting: descriptor)
   }
 
-  /// Returns the present state, independent of earlier calls.
+  /// Returns the present events of the connection. Earlier calls do not change the result.
   public borrowing func conditions() -> SocketPollEvents {
     epoll.wait(countMax: 1).first.map { SocketPollEvents(epoll: $0.events) } ?? []
   }

@@ -7,11 +7,12 @@ public struct SystemdUnit: Hashable, Sendable {
   /// The unit of the user's manager; nil if the system's manager runs the process.
   public let userName: String?
 
-  /// The name of the unit of the nearest manager, which operators know.
+  /// The name of the unit in the manager that runs the process: the user's manager, or else the
+  /// system's manager.
   public var ownName: String { userName ?? name }
 
   /// - Parameter cgroup: the path of the control group from the hierarchy's root.
-  /// - Returns: nil if the path contains no service and no scope.
+  /// - Returns: nil if the control group does not belong to a unit.
   public init?(cgroup: String) {
     var parts = cgroup.split(separator: "/")[...]
     func next() -> String? {

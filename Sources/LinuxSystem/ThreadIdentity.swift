@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Acts as another user, so that the kernel reports that user as the one that acted.
+/// Performs operations as another user, so that the kernel attributes the operations to that user.
 public enum ThreadIdentity {
   /// Calls `body` with the effective user id `uid` in this thread only. `body` must not wait for
-  /// another thread, and must be finished when it returns.
+  /// another thread, and must have completed all its work when it returns.
   ///
   /// - Returns: nil without calling `body`, if this process may not act as that user (no
   ///   CAP_SETUID).

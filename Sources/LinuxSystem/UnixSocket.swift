@@ -17,7 +17,7 @@ public enum UnixSocket {
     public let first: FileDescriptor
     public let second: FileDescriptor
 
-    /// Takes the pair apart.
+    /// Gives up the ownership of both sockets. The caller must close them.
     public consuming func ends() -> (first: Int32, second: Int32) {
       (first.take(), second.take())
     }

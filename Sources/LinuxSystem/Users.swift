@@ -10,8 +10,8 @@ public struct User: Hashable, Sendable {
   public var shell: String
 }
 
-/// The user and group databases (NSS). All functions except `names` are thread-safe. An unknown
-/// name or id is nil, not an error.
+/// The user and group databases (NSS). All functions except `names` are thread-safe. For an unknown
+/// name or id, the functions return nil.
 public enum Users {
   /// Returns the user of a login name.
   public static func user(named name: String) throws(SystemError) -> User? {
@@ -85,7 +85,7 @@ public enum Users {
       var found: UnsafeMutablePointer<passwd>?
       let code = body(&entry, buffer.baseAddress!, buffer.count, &found)
       guard code == 0, let found else { return (code, nil) }
-      // The strings are in the buffer, so this copies them before the buffer is freed.
+      // The strings are in the buffer, and must be copied before the buffer is freed.
       let user = User(
         name: String(cString: found.pointee.pw_name), uid: found.pointee.pw_uid,
         gid: found.pointee.pw_gid, home: String(cString: found.pointee.pw_dir),
@@ -94,8 +94,8 @@ public enum Users {
     }
   }
 
-  /// Calls `body` with increasing buffers until a buffer is large enough. These functions return
-  /// the errno, and several values mean that the name is unknown (getpwnam(3)).
+  /// Calls `body` with increasing buffers until a buffer is large enough. The functions of the name
+  /// services return the errno. Several values mean that the name is unknown (getpwnam(3)).
   private static func lookUp<Value>(
     _ call: String, _ body: (UnsafeMutableBufferPointer<CChar>) -> (Int32, Value?)
   ) throws(SystemError) -> Value? {

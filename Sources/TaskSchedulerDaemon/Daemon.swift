@@ -20,7 +20,7 @@ public final class Daemon {
   private let server: Server
   private let runner: EffectRunner
   private let systemChanges: SystemChangeProviders
-  /// Expires when the daemon has served long enough to show that the event log does not kill it.
+  /// Expires after ``survivalTime``. The event log of the previous daemon then counts as harmless.
   private let survival: TimerSource
   private var signals: [Source] = []
   private var ending = Ending.stopped
@@ -73,15 +73,15 @@ public final class Daemon {
     reportReady(at: arguments.socketPath, isNew: isNew)
   }
 
-  /// The time that the daemon must serve until it concludes that its predecessor's event log does
-  /// not kill it.
+  /// The time that the daemon must serve after it has replayed the event log of a previous daemon.
+  /// If too many daemons in succession die earlier, the next daemon refuses the event log.
   private static let survivalTime: Duration = .milliseconds(100)
 
   /// The way in which the daemon has stopped.
   public enum Ending {
-    /// It resumed all applications.
+    /// The daemon resumed all applications.
     case stopped
-    /// It left suspended applications suspended, because systemd restarts it.
+    /// The daemon left suspended applications suspended, because systemd restarts the daemon.
     case restarting
   }
 
@@ -108,7 +108,8 @@ public final class Daemon {
     pump.start(runner)
   }
 
-  /// Reports the current state of the machine to the scheduler.
+  /// Reports the clock, the stored notifications and the settings to the scheduler. Reports its
+  /// start if the scheduler is new.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
     if isNew { subsystems.notifications.load() }
@@ -134,7 +135,7 @@ public final class Daemon {
     subsystems.store.save(slowToClose: systemChanges.slowToClose + subsystems.memory.slowToClose)
   }
 
-  /// Returns everything that the next daemon must know.
+  /// Returns the state that the event log stores for the next daemon.
   private func state() -> (DaemonState, Scheduler, requestLast: UInt64) {
     var daemonState = DaemonState()
     daemonState.instances = subsystems.processes.held
@@ -165,7 +166,8 @@ public final class Daemon {
 
   // MARK: Signals
 
-  /// Threads that are created later inherit the blocked signals.
+  /// Blocks the signals that the event loop handles, ignores SIGPIPE, and restores the default
+  /// effect of SIGABRT. Threads that are created later inherit the blocked signals.
   private static func blockSignals() {
     // systemd's watchdog ends the daemon with SIGABRT. Swift's runtime handles that signal: it
     // prints a backtrace and returns, so the daemon would continue.
@@ -188,7 +190,8 @@ public final class Daemon {
   // MARK: Stopping
 
   /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
-  /// that, it resumes them; systemd still keeps the connections for the next daemon.
+  /// whether systemd restarts it, it resumes them. Even then, systemd keeps the connections for the
+  /// next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere

@@ -4,7 +4,7 @@ extension Daemon {
   /// The options of the command line.
   public struct Arguments {
     public var paths: ConfigurationPaths
-    /// The path of the socket if systemd passes none.
+    /// The path of the socket that the daemon creates if systemd passes no socket.
     public var socketPath: String
     /// The directory of the event log; nil for no event log.
     public var eventLogPath: String?

@@ -2,12 +2,12 @@ import LinuxSystem
 
 /// The reason why the daemon did not start.
 public enum StartFailure: Error, CustomStringConvertible {
-  /// The log names each mistake.
+  /// The configuration has mistakes. The log names each of them.
   case configuration
   case tooManySockets(Int)
   case wrongSocket
-  /// Another file has the path of the daemon's socket. The facts are nil if the file vanished
-  /// meanwhile.
+  /// Another file has the path of the daemon's socket. The status is nil if the file has vanished
+  /// since.
   case occupied(path: String, FileStatus?)
 
   public var description: String {

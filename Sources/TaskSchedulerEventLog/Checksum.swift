@@ -2,8 +2,8 @@
 ///
 /// The checksum does not protect against malice. The permissions of the directory do.
 package enum Checksum {
-  /// The contribution of a byte to the sum, in a table for each number of bytes that follow the
-  /// byte in its word, from 0 to 7.
+  /// Eight tables of 256 entries. Table n has the contribution of a byte to the checksum if n more
+  /// bytes follow in the same 8-byte word.
   private static let tables: [UInt32] = {
     var tables: [UInt32] = (0..<256).map { index in
       (0..<8).reduce(UInt32(index)) { value, _ in

@@ -5,9 +5,9 @@
 public protocol CurrentCall: AnyObject {
   /// The kernel's number of the connection of the call (SO_COOKIE).
   var cookie: UInt64 { get }
-  /// The data for a reply to the call; nil if the scheduler does not answer it.
+  /// The data for a reply to the call; nil if the scheduler does not answer the call.
   var waiting: DaemonState.Waiting? { get }
-  /// Removes the message of the call from its socket. The event log contains the event that the
-  /// call requests.
+  /// Removes the message of the call from its socket, once the event log contains the event that
+  /// the call requests.
   func takeMessage()
 }

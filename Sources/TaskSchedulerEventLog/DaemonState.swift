@@ -1,13 +1,13 @@
 import TaskSchedulerCore
 
-/// The state of the daemon next to the scheduler's: its processes and connections.
+/// The part of the daemon's state that the scheduler does not have: processes and connections.
 ///
 /// A process is identified by its pid and start time. A connection is identified by the cookie of
 /// its socket (`SO_COOKIE`), which is unique in this boot.
 public struct DaemonState: Equatable, Sendable {
   public var instances: [InstanceID: Instance] = [:]
   public var connections: [UInt64: Connection] = [:]
-  /// Leaders that the next events report to the scheduler.
+  /// Leaders that the scheduler does not manage yet. The next events report them to the scheduler.
   public var unmanagedLeaders: [Leader: LeaderDetails] = [:]
   /// Instances that a stop of the scheduler left running, by their leaders. While such an instance
   /// runs, the daemon does not launch its application again.
@@ -19,14 +19,14 @@ public struct DaemonState: Equatable, Sendable {
   public struct LeaderDetails: Equatable, Sendable {
     public var leader: Leader
     public var uid: UInt32
-    /// The path of its own control group below the mount point of cgroup2.
+    /// The path of the leader's own control group below the mount point of cgroup2.
     public var group: String?
-    /// The value of `TASKSCHEDD_INSTANCE` in the environment of its processes.
+    /// The value of `TASKSCHEDD_INSTANCE` in the environment of the leader's processes.
     public var marker: String?
-    /// The suspension mechanism that its manifest requests.
+    /// The suspension mechanism that the application's manifest requests.
     public var mechanism: String?
     public var isLaunched: Bool
-    /// The id of its launch, if the daemon knows it before the program runs.
+    /// The id of the instance, if the daemon chose it before the program ran; nil otherwise.
     public var launch: InstanceID?
 
     public init(
@@ -47,12 +47,13 @@ public struct DaemonState: Equatable, Sendable {
   public struct Instance: Equatable, Sendable {
     public var application: String
     public var details: LeaderDetails
-    /// The processes that received SIGSTOP, in that order.
+    /// The processes that the daemon has stopped, or is about to stop, in the order of the signals.
     public var stopped: [Stopped]
-    /// The action of the daemon on the remaining processes of an ended instance; nil before the
-    /// end.
+    /// The action of the daemon on the remaining processes after the end of the instance; nil
+    /// before the end.
     public var release: Release?
-    /// The priorities that the daemon has lowered, or is about to lower, in that order.
+    /// The priorities that the daemon has lowered, or is about to lower, in the order of the
+    /// changes.
     public var lowered: [Lowered] = []
     /// Whether the leader led its session and its process group when the daemon began to manage it;
     /// nil if the daemon has not examined that.
@@ -77,7 +78,8 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// A priority that the daemon has lowered, or is about to lower.
+  /// The priority of a thread, process or control group that the daemon has lowered, or is about to
+  /// lower.
   public struct Lowered: Equatable, Sendable {
     /// The id and start time of a thread; of the process if the priority belongs to a whole
     /// process.
@@ -103,15 +105,15 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// The state of a connection that is not in its socket.
+  /// The state of a client's connection that the kernel does not keep in the socket.
   public struct Connection: Equatable, Sendable {
     public var stream: InstanceID?
     public var monitor: Monitor?
     public var waiting: Waiting?
     /// The received part of an incomplete message.
     public var input: MessagePart
-    /// Whether a part of its state exists only in the daemon's memory. The next daemon cannot take
-    /// over such a connection.
+    /// Whether a part of the connection's state exists only in the daemon's memory. The next daemon
+    /// cannot take over such a connection.
     public var isUnsaved: Bool
 
     public init(
@@ -139,7 +141,7 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// A call without a reply so far.
+  /// A call to which the daemon has not replied.
   public struct Waiting: Equatable, Sendable {
     public var request: RequestID
     /// The full name of the method, such as `org.taskschedd.Application.Register`.
@@ -148,7 +150,7 @@ public struct DaemonState: Equatable, Sendable {
     public var application: String
     /// Whether the caller accepts several replies.
     public var takesMore: Bool
-    /// Whether the caller accepts no reply.
+    /// Whether the caller wants no reply.
     public var isOneway: Bool
 
     public init(
@@ -163,7 +165,7 @@ public struct DaemonState: Equatable, Sendable {
   }
 }
 
-/// The call that an event answers. It is stored in the same record as the event.
+/// The call that requested an event. The event log stores the call in the same record as the event.
 public struct LoggedCall: Equatable, Sendable {
   /// The cookie of the connection.
   public var connection: UInt64
@@ -184,10 +186,11 @@ public struct MessagePart: Equatable, Sendable {
   }
 }
 
-/// A fact in the event log that is not an event of the scheduler.
+/// An entry of the event log that is not an event of the scheduler: an action or a state of the
+/// daemon.
 ///
-/// The daemon writes a note before the action that the note describes. If the action may be
-/// repeated without harm, the daemon writes the note after it.
+/// The daemon writes a note before the action that the note describes. If a repetition of the
+/// action does no harm, the daemon may write the note after the action.
 public enum Note: Equatable, Sendable {
   /// The next events report this leader to the scheduler.
   case leader(DaemonState.LeaderDetails)
@@ -201,7 +204,7 @@ public enum Note: Equatable, Sendable {
   case monitor(DaemonState.Monitor, connection: UInt64)
   /// The daemon is about to receive these bytes of an incomplete message.
   case input(MessagePart, connection: UInt64)
-  /// The message is complete, and the daemon carries it out.
+  /// The incomplete message is now complete, and the daemon carries it out.
   case inputComplete(connection: UInt64)
   case unsaved(Bool, connection: UInt64)
   /// The daemon is about to lower these priorities.
@@ -211,7 +214,7 @@ public enum Note: Equatable, Sendable {
 }
 
 extension DaemonState {
-  /// Applies a note.
+  /// Applies a note to the daemon's state.
   public mutating func apply(_ note: Note) {
     switch note {
     case .leader(let details): unmanagedLeaders[details.leader] = details
@@ -231,8 +234,8 @@ extension DaemonState {
     }
   }
 
-  /// Removes a leader after the scheduler has handled its event. The daemon does not hold a leader
-  /// that the scheduler refused.
+  /// Removes a leader after the scheduler has handled the event that reported it. A leader is still
+  /// present then only if the scheduler refused it.
   public mutating func forgetUnmanagedLeader(of leader: Leader) {
     unmanagedLeaders[leader] = nil
   }
@@ -244,7 +247,7 @@ extension DaemonState {
     }
   }
 
-  /// Applies an effect that was carried out.
+  /// Updates the daemon's state for an effect that was carried out.
   ///
   /// A reply changes nothing here: the caller of this method removes the waiting call, because it
   /// knows the connection of each request.
@@ -255,8 +258,8 @@ extension DaemonState {
       guard let details = unmanagedLeaders.removeValue(forKey: leader) else { return }
       instances[id] = Instance(application: key.id.name, details: details)
     case .release(let id, let killing):
-      // The daemon may kill the remaining processes of a launched instance in any case. It decides
-      // that again after a restart.
+      // For a launched instance, the daemon may kill the remaining processes even if `killing` is
+      // false. After a restart, the daemon decides this again.
       instances[id]?.release = killing ? .kill : .resume
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
       .resume, .terminate, .kill, .checkTracer, .record, .resources:

@@ -4,12 +4,13 @@ import TaskSchedulerCore
 /// the daemon. After a crash, the next daemon continues from that file.
 ///
 /// When the file is full, the daemon writes the current state to a spare file that exists already.
-/// If there is no space for another spare file, the daemon makes no new promises (`isShort`), but
-/// the event log still contains all earlier ones. If the state itself no longer fits, the event log
-/// falls behind (`isBehind`), and the daemon tries at later events to write the state.
+/// A background task or a handed-over socket is a promise to an application. If there is no space
+/// for another spare file, the daemon makes no new promises (`isShort`), but the event log still
+/// contains all earlier promises. If the state itself no longer fits, the event log falls behind
+/// (`isBehind`), and the daemon tries at later events to write the state.
 public final class EventLog: EventStore {
   private let room: EventLogCapacity
-  /// Whether the daemon has just taken over, and may use the reserve.
+  /// Whether the daemon has just taken over. It may then use the reserve (``EventLogCapacity``).
   public var isTakingOver = false
 
   /// The files; nil if there is no event log (--no-event-log).
@@ -30,11 +31,11 @@ public final class EventLog: EventStore {
   private static let attemptInterval: Duration = .milliseconds(100)
   /// The number of events since the scheduler was created.
   private var eventCount: UInt64
-  /// The instant at which the last event was stored.
+  /// The instant of the last stored event.
   private var lastEventAt: Instant
   /// The effects of the current event, and how many of them have been carried out.
   private var effects: [Effect] = []
-  /// The number of effects of that event that an earlier file stores.
+  /// The number of effects of the event that precede those in `effects`.
   private var effectsBase = 0
   private var effectsDone = 0
   /// The current call.
@@ -77,7 +78,7 @@ public final class EventLog: EventStore {
       (self.file, self.writer) = (file, writer)
       keepSpare(for: initialRecords)
     } catch {
-      // Without space the daemon serves clients, but makes no promises.
+      // Without space for an event log, the daemon still serves clients, but makes no promises.
       fallBehind("\(error)")
     }
   }
@@ -128,11 +129,10 @@ public final class EventLog: EventStore {
     return (file, Self.writer(in: file, boot, initialRecords))
   }
 
-  /// Returns the space for records after the state, in bytes: about a quarter of a large state. The
-  /// next daemon takes twice as long for a byte of an event as for a byte of the state, because it
-  /// handles the event.
+  /// Returns the space for records after the initial records, in bytes: about a quarter of a large
+  /// state. More space would delay the next daemon, which must handle every event again.
   private func bytesCount(after initialRecords: EventLogInitialRecords, _ least: Int = 0) -> Int {
-    // The state repeats unfinished messages. A larger space makes that rare.
+    // Each new file repeats the unfinished messages. More space makes new files rarer.
     max(room.bytes, initialRecords.count / 4 + room.reserveBytes, least + room.reserveBytes)
       + 2 * initialRecords.unfinishedCount
   }
@@ -165,7 +165,7 @@ public final class EventLog: EventStore {
     forgetEffects()
     eventCount += 1
     writer.setEvent(eventCount)
-    // Only the event of the call itself marks the call as written. A later event must not.
+    // Only the event that the current call requests marks the call as written.
     let answered = event.request.flatMap { answeredCall($0) }
     if answered != nil { writer.setCallEvent(eventCount) }
     defer { if answered != nil { isCallWritten = true } }
@@ -189,7 +189,7 @@ public final class EventLog: EventStore {
 
   private var hasRoom: Bool { isTakingOver || writer.freeBytes > room.reserveBytes }
 
-  /// Returns whether a promise that the daemon makes now survives this crash and further ones.
+  /// Returns whether a promise that the daemon makes now survives any number of crashes.
   public func isWhole(at now: Instant) -> Bool {
     if isBehind, nextAttempt <= now { beginNew(at: now) }
     if isShort { keepSpare() }
@@ -229,8 +229,8 @@ public final class EventLog: EventStore {
 
   // MARK: Calls
 
-  /// Records that the daemon has read a call's message and left it in the socket (see
-  /// ``EventLogWriter``).
+  /// Records that the daemon begins to carry out a call. `phase` tells whether the message of the
+  /// call is still in the socket.
   public func beginCall(_ call: any CurrentCall, bytes: Int, phase: CallPhase) {
     self.call = call
     isCallWritten = false
@@ -242,7 +242,8 @@ public final class EventLog: EventStore {
     writer.setCallPhase(phase)
   }
 
-  /// Records that the call has a reply, or waits for its reply.
+  /// Records that the daemon has finished with the message of the current call. The call has its
+  /// reply, or waits for the reply.
   public func endCall() {
     writer.setCallPhase(.none)
     call = nil
@@ -255,7 +256,8 @@ public final class EventLog: EventStore {
     isSending = true
   }
 
-  /// Records that the reply of a previous daemon is no longer in doubt.
+  /// Records that no reply is being sent. The next daemon calls this when it has dealt with the
+  /// reply that a dead daemon was sending.
   public func forgetSending() { writer.setSending(0) }
 
   private func endSending() {
@@ -273,8 +275,8 @@ public final class EventLog: EventStore {
     guard let files else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
     var (daemonState, scheduler, requestLast) = state()
-    // The call does not wait for a reply yet, because the next daemon finds its message in the
-    // socket.
+    // If the daemon dies now, its successor reads the message in the socket again. The stored state
+    // must not have the call a second time.
     if let call, !isCallWritten { daemonState.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
       writer: version, eventCount: eventCount, requestLast: requestLast, at: now)
@@ -303,7 +305,7 @@ public final class EventLog: EventStore {
     report(.behind(problem: problem))
   }
 
-  /// Writes the current state, so that the next daemon handles only few events again.
+  /// Begins a new file with the current state, so that the next daemon handles few events again.
   public func condense(at now: Instant) {
     forgetEffects()
     beginNew(at: now)

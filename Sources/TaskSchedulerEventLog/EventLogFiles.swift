@@ -2,7 +2,8 @@
 public protocol EventLogFiles: AnyObject {
   /// The highest number of a file so far; nil if there is none.
   var numberLast: UInt64? { get }
-  /// Creates the file for a new event log, filled with zeros. It is not current yet.
+  /// Creates the file for a new event log, filled with zeros. ``finish(_:)`` makes the event log
+  /// current.
   ///
   /// - Parameters:
   ///   - bytesCount: The length of the file. It may become slightly longer.
@@ -10,7 +11,7 @@ public protocol EventLogFiles: AnyObject {
   func make(_ number: UInt64, bytesCount: Int, least: Int) throws -> any EventLogFile
   /// Makes a complete event log current, in place of all earlier ones.
   func finish(_ number: UInt64) throws
-  /// Makes sure that there is space for the next event log.
+  /// Reserves disk space for the file of the next event log.
   func keepSpare(bytesCount: Int) throws
 }
 
@@ -34,8 +35,8 @@ public enum EventLogCondition: Equatable, Sendable {
 
 /// The space for records in a file of an event log.
 public struct EventLogCapacity: Equatable, Sendable {
-  /// The space for records after the state. An event takes about 100 bytes. After a crash, the next
-  /// daemon handles the events of a full file in about 20 ms.
+  /// The minimum space for records after the initial state. An event takes about 100 bytes. After a
+  /// crash, the next daemon handles the events of a full file in about 20 ms.
   public var bytes: Int
   /// The part of the space that is reserved for a daemon that takes over. With many applications,
   /// writing the state takes tens of milliseconds, and the daemon must serve clients first.
@@ -47,7 +48,7 @@ public struct EventLogCapacity: Equatable, Sendable {
   }
 }
 
-/// Memory that ends with the daemon.
+/// Memory in place of a file. The content is lost when the daemon ends.
 final class EventLogMemoryFile: EventLogFile {
   let bytes: UnsafeMutableRawBufferPointer
 

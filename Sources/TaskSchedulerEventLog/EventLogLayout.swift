@@ -3,17 +3,17 @@ import TaskSchedulerCore
 /// The format of the event log: a page that the daemon changes in place, followed by records.
 ///
 /// The page begins with the magic (8 bytes), the version of the format (4), 4 unused bytes, the
-/// boot (16) and the CRC-32 of these 32 bytes (4). The daemon writes the words of ``Progress``
-/// while it carries out events.
+/// boot (16) and the CRC-32 of these 32 bytes (4). While the daemon carries out events, it changes
+/// the fields at the offsets in ``Progress``.
 ///
 /// A record has four parts: its length (4 bytes), the CRC-32 of the following bytes (4), its kind
 /// (1), and a value. The value of an event follows the instant of the event (8). The daemon writes
 /// the length last, so that a record is either complete or, with length 0, absent. Numbers outside
 /// of values are little-endian. `docs/event-log.md` lists the values.
 public enum EventLogLayout {
-  /// A byte with which no text begins, and "tschedJ".
+  /// The first bytes of an event log: a byte with which no text begins, and "tschedJ".
   static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]
-  /// The version of the format. Every change of a stored value changes it.
+  /// The version of the format. It increases when the format of any stored value changes.
   public static let version: UInt32 = 1
   public static let headerBytes = 4096
   static let versionPlace = 8
@@ -77,11 +77,12 @@ public enum CallPhase: UInt32, Sendable {
   case none
   /// The daemon has read the message, which is still in the socket.
   case peeked
-  /// The daemon is removing the message, or a part of one with descriptors, from the socket.
+  /// The daemon is removing the message, or a part of a message with descriptors, from the socket.
   case taking
   /// The daemon has removed the message from the socket and has not replied.
   case taken
-  /// The daemon is removing a part of the message. The socket's mark shows how much is left.
+  /// The daemon is removing a part of the message. The peek offset of the socket (SO_PEEK_OFF)
+  /// shows how much of the part is left.
   case takingPart
 }
 
@@ -101,19 +102,20 @@ public struct BootID: Hashable, Sendable {
   }
 }
 
-/// The first record of an event log.
+/// The first record of an event log, which tells where in the history the event log begins.
 public struct EventLogStart: Equatable, Sendable {
   /// The version of the daemon that wrote the event log, as text for users.
   public var writer: String
-  /// The number of earlier events.
+  /// The number of events before this event log.
   public var eventCount: UInt64
-  /// The highest number of an earlier request.
+  /// The highest number of a request before this event log.
   public var requestLast: UInt64
   /// The instant at which the event log begins.
   public var at: Instant
-  /// The effects that were not carried out if the event log begins within an event.
+  /// The remaining effects, if the event log begins while the daemon carries out an event; else
+  /// empty.
   public var effects: [Effect] = []
-  /// The number of effects of that event that were carried out before.
+  /// The number of effects of that event that the daemon carried out before this event log began.
   public var effectsDone = 0
 }
 

@@ -4,11 +4,11 @@ import TaskSchedulerCore
 public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is not an event log, or shorter than the header of one.
   case notAnEventLog
-  /// The format version, which this taskschedd does not read.
+  /// The event log has this version of the format, which this taskschedd does not read.
   case version(UInt32)
   /// The event log was written before the last boot, and its processes are gone.
   case otherBoot
-  /// The first record is damaged.
+  /// The header or one of the first three records is damaged.
   case damagedStart(String)
 
   public var description: String {
@@ -39,7 +39,7 @@ public struct EventLogDamage: Equatable, Sendable, CustomStringConvertible {
 public struct EventLogProgress: Equatable, Sendable {
   /// The number of the event that the daemon carried out, counted from 1.
   public var event: UInt64
-  /// The number of its effects that were certainly carried out.
+  /// The number of effects of that event that were certainly carried out.
   public var effectsDone: Int
   public var callPhase: CallPhase
   /// The cookie of the connection of the call.
@@ -57,8 +57,8 @@ public struct EventLogProgress: Equatable, Sendable {
   /// Whether the daemon stopped in good order and left no process suspended.
   public var isClean: Bool
 
-  /// The maximum number of daemons in succession that died before they served. With more, a record
-  /// of the event log is the likely cause, and no process may stay stopped because of it.
+  /// The number of daemons in succession that may die before they serve clients. After that many,
+  /// no daemon recovers from the event log, because one of its records is the likely cause.
   public static let attemptsMax: UInt32 = 16
 
   /// The reason why no daemon may recover from the event log; nil if a daemon may.

@@ -4,7 +4,8 @@ import TaskSchedulerCore
 public struct EventLogInitialRecords {
   let records: [[UInt8]]
   let eventCount: UInt64
-  /// The number of bytes of incomplete messages. More of them may follow soon.
+  /// The number of received bytes of incomplete messages. More bytes of these messages may follow
+  /// soon.
   public let unfinishedCount: Int
 
   /// The size in bytes, including the header.
@@ -87,7 +88,7 @@ public struct EventLogWriter {
 
   /// Appends an event. Returns false and writes nothing if there is not enough room.
   ///
-  /// - Parameter call: The call that the event answers.
+  /// - Parameter call: The call that requested the event; nil if no call did.
   public mutating func append(
     _ event: Event, for call: LoggedCall? = nil, at now: Instant
   ) -> Bool {
@@ -157,7 +158,8 @@ public struct EventLogWriter {
     store(UInt32(count), at: EventLogLayout.Progress.effectsDone)
   }
 
-  /// Records that the daemon has read the message of a call, or a part of it, in the socket.
+  /// Records that the daemon has read the message of a call, or a part of the message, in the
+  /// socket.
   ///
   /// - Parameter bytes: The number of bytes of the message in the socket, including its NUL. For a
   ///   part, the number of bytes of the message that have been received when the part is removed

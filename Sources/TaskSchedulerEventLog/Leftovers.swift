@@ -3,9 +3,9 @@ import TaskSchedulerCore
 /// The stopped processes, frozen control groups and lowered priorities that a dead daemon left
 /// behind, according to its event log.
 ///
-/// Reading them needs neither the scheduler nor its events. It is therefore possible for an event
-/// log from which no daemon can recover, and also after damaged records. The caller must compare
-/// the start time of each process before it acts on the process.
+/// Reading the leftovers needs neither the scheduler nor its events. It is therefore possible for
+/// an event log from which no daemon can recover, and after damaged records. The caller must
+/// compare the start time of each process before it acts on the process.
 public struct Leftovers: Equatable, Sendable {
   /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
   public private(set) var stopped: [DaemonState.Stopped] = []
@@ -84,7 +84,8 @@ public struct Leftovers: Equatable, Sendable {
         // In a damaged record, the priorities to restore may be wrong.
         if isIntact { lowered[id] = instance.lowered }
       }
-      // A leader whose event follows the start of the event log has no instance here.
+      // The event log may begin before the event that reports a leader. The leader then has no
+      // instance here.
       let unmanagedLeaders =
         daemonState.instances.values.map(\.details) + daemonState.unmanagedLeaders.values
       groups.formUnion(unmanagedLeaders.compactMap(\.group))

@@ -34,7 +34,7 @@ public struct RecordReader: RecordSource {
 
   /// Decodes the daemon's state at the start of the event log.
   public func daemonState() -> Result<DaemonState, EventLogRefusal> {
-    guard let held else { preconditionFailure("skipHoldings() was not called") }
+    guard let held else { preconditionFailure("skipDaemonState() was not called") }
     return Result { () throws(EventLogRefusal) in try Self.value(DaemonState.self, in: held) }
   }
 

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Restores the state of a dead daemon. Begins with the state at the start of its event log, and
-/// handles every later event again.
+/// Restores the state of a dead daemon. Begins with the state at the start of that daemon's event
+/// log, and handles every later event again.
 public struct Replay {
   /// One event that was handled again.
   public struct Step {
@@ -13,30 +13,31 @@ public struct Replay {
   public private(set) var scheduler: Scheduler
   /// The daemon's state after the last effect that was certainly carried out.
   public private(set) var daemonState: DaemonState
-  /// The number of all events since the first daemon.
+  /// The number of events since the scheduler was created, including those of earlier event logs.
   public private(set) var eventCount: UInt64
-  /// The highest number of a request.
+  /// The highest number of a request in any event so far.
   public private(set) var requestLast: UInt64
-  /// The last event in the event log; nil if it has none.
+  /// The last event that was handled; nil if none was.
   public private(set) var lastEvent: Event?
-  /// The last instant at which the daemon certainly lived.
+  /// The instant of the last event. The dead daemon certainly lived until then.
   public private(set) var lastAlive: Instant
   /// The effects of the last event that the daemon did not record as carried out. The first of them
   /// may have been carried out.
   public private(set) var effectsLeft: ArraySlice<Effect> = []
-  /// The number of effects of the last event before ``effectsLeft``.
+  /// The number of effects of the last event that were carried out, before those in
+  /// ``effectsLeft``.
   public private(set) var effectsDone = 0
   public let progress: EventLogProgress
-  /// Whether the stored parts of the call's message were dropped, because the event log contains
-  /// the event of the call.
+  /// Whether the replay dropped the stored parts of the last call's message, because the event log
+  /// contains the event of that call.
   public private(set) var isInputUsedUp = false
-  /// The connections of the calls without a reply.
+  /// The connections (cookies) of the calls without a reply, by request.
   private var waiting: [RequestID: UInt64] = [:]
   /// The offset of the next record in the event log.
   public private(set) var end: Int
   public private(set) var damage: EventLogDamage?
 
-  /// The records that were not handled yet; nil at the end.
+  /// The records that the replay has not handled; nil at the end.
   private var records: EventLogRecords?
   private let now: Instant
 
@@ -46,7 +47,8 @@ public struct Replay {
   ///   - bytes: The event log.
   ///   - boot: The present boot; nil accepts every boot.
   ///   - now: The present instant. A later event is a damage.
-  ///   - readAhead: See ``EventLogReader``.
+  ///   - readAhead: Returns a source that may decode the records on another thread, as for
+  ///     ``EventLogReader``.
   public init(
     _ bytes: UnsafeRawBufferPointer, boot: BootID?, now: Instant,
     readAhead: (RecordReader) -> any RecordSource = { $0 }
@@ -78,7 +80,8 @@ public struct Replay {
     }
     guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
     applyDone(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
-    // Without the consume, the first change of either state would copy it.
+    // If `reader` kept its copies of the states, the first change of a state here would copy that
+    // state.
     _ = consume reader
   }
 
@@ -109,7 +112,8 @@ public struct Replay {
     guard let records else { return }
     damage = damage ?? records.damage
     self.records = nil
-    // Zeros after a record look like the end of the event log, but the header counts the events.
+    // If zeros overwrite a record, the event log seems to end there. The header has the number of
+    // events.
     if damage == nil, !progress.isBehind, eventCount + 1 < progress.event {
       damage = EventLogDamage(
         place: end, problem: "\(progress.event - eventCount) events are missing")
@@ -148,9 +152,9 @@ public struct Replay {
     return effects
   }
 
-  /// Applies the effects of the event that were carried out.
+  /// Applies those effects of the last event that were carried out.
   ///
-  /// - Parameter alreadyDone: The number of effects of the event before these.
+  /// - Parameter alreadyDone: The number of effects of the same event that precede `effects`.
   private mutating func applyDone(_ effects: ArraySlice<Effect>, alreadyDone: Int) {
     let done =
       eventCount < progress.event
@@ -173,7 +177,7 @@ public struct Replay {
 }
 
 extension Event {
-  /// The leader that the event reports to the scheduler.
+  /// The leader that the event reports to the scheduler; nil for other events.
   fileprivate var newLeader: Leader? {
     switch self {
     case .application(.register(_, _, let leader, _, _)), .process(.spawned(_, let leader)): leader

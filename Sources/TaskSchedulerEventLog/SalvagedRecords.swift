@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// The records of a damaged event log, in order.
 ///
 /// The iterator skips damaged bytes and continues with the next intact record. A daemon cannot
-/// recover from such records, because earlier ones are missing; but each record may name stopped
-/// processes.
+/// recover from the records after a damage, because some are missing. Each record may still name
+/// stopped processes.
 struct SalvagedRecords: IteratorProtocol {
   struct Record {
     /// The kind and the value.
@@ -21,7 +21,7 @@ struct SalvagedRecords: IteratorProtocol {
   private var place = EventLogLayout.headerBytes
   private var isOver = false
   private var searchBytesLeft = Self.searchBytesMax
-  /// The first damage.
+  /// The first damage that the iterator has found.
   private(set) var damage: EventLogDamage?
 
   init(_ bytes: UnsafeRawBufferPointer) {
@@ -63,7 +63,7 @@ struct SalvagedRecords: IteratorProtocol {
     Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
   }
 
-  /// The bytes of the record at this place, by its length.
+  /// The bytes of the damaged record at the current place, if its length field is plausible.
   private var damagedRecord: UnsafeRawBufferPointer? {
     let start = place + EventLogLayout.recordHeaderBytes
     guard start <= bytes.count else { return nil }

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// The stored forms of the daemon's state and notes.
+// The forms in which the event log stores the daemon's state and the notes.
 
 extension DaemonState: StoredByForm {
   package static let form = Form(

@@ -70,12 +70,13 @@ struct PlantedDefect {
   /// The additional delay of the daemon's timer, in nanoseconds.
   var timerDelay: UInt64 { canary == .lateLimit ? Nanoseconds.second / 2 : 0 }
 
-  /// Returns the policy that the scheduler receives in place of this one.
+  /// Returns the policy that the scheduler receives in place of the given policy.
   func policy(_ policy: Policy) -> Policy {
     var shorter = policy
     if canary == .earlyChoice { shorter.memoryWarningTime = policy.memoryWarningTime / 2 }
     if canary == .earlyRelaunch { shorter.relaunchDelay = policy.relaunchDelay / 2 }
-    // The scheduler still refuses the same intervals.
+    // `event(_:)` also doubles each interval, so the scheduler refuses the same intervals as
+    // without the defect.
     if canary == .lateKeepAlive { shorter.keepAliveMinimum = policy.keepAliveMinimum * 2 }
     if canary == .earlyKeepAlive {
       shorter.keepAliveMinimum = policy.keepAliveMinimum / 2
@@ -96,7 +97,7 @@ struct PlantedDefect {
   /// Records the event that the scheduler handles now.
   mutating func begin(_ event: Event) { request = event.request }
 
-  /// Returns the event that the scheduler receives in place of this one.
+  /// Returns the event that the scheduler receives in place of the given event.
   func event(_ event: Event) -> Event {
     if case .scheduler(.policyChanged(let changed)) = event {
       return .scheduler(.policyChanged(policy(changed)))
@@ -139,7 +140,7 @@ struct PlantedDefect {
     }
   }
 
-  /// Returns the effects that are carried out in place of this one.
+  /// Returns the effects that are carried out in place of the given effect.
   mutating func mutate(_ effect: Effect) -> [Effect] {
     var mutated: [Effect] = []
     for one in changeWakeUp(effect) { mutated += change(one) }

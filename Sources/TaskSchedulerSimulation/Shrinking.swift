@@ -5,7 +5,7 @@ public struct Shrinking {
   private var smallest: SimulationOptions
   private var attemptsLeft: Int
 
-  /// Returns the smallest options found that cause a violation of the same checker.
+  /// Returns the smallest options found for which the same checker reports a violation.
   ///
   /// - Parameters:
   ///   - violation: The violation in the run of `options`.
@@ -52,7 +52,7 @@ public struct Shrinking {
     } while smallest != before && attemptsLeft > 0
   }
 
-  /// Finds the smallest number of actions from the start.
+  /// Reduces the number of actions to the smallest number with which the run still fails.
   private mutating func shorten() {
     var low = 0
     var high = smallest.actionCount
@@ -64,7 +64,7 @@ public struct Shrinking {
     }
   }
 
-  /// Leaves out ranges of a number of actions, the last range first.
+  /// Leaves out ranges of `size` actions, the last range first.
   private mutating func leaveOut(_ size: Int) {
     var end = smallest.actionCount
     while end > 0 {

@@ -38,7 +38,7 @@ public final class Simulation {
   var sockets = SimulatedSockets()
   var socketLast: UInt64 = 0
   let store = SimulatedStore()
-  /// The available memory, in MiB of ``SimulatedMemory/total``.
+  /// The memory of the simulated machine.
   var machine = SimulatedMemory()
   /// The offset of the wall clock from the time since boot, in nanoseconds.
   var wallOffset: Int64 = 1_800_000_000_000_000_000
@@ -54,8 +54,8 @@ public final class Simulation {
   let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  /// The planned death of the daemon: after a number of events, and a number of effects of the last
-  /// one.
+  /// The planned death of the daemon: after a number of events, and then a number of effects of the
+  /// last of these events.
   var deathPlanned: (events: Int, effects: Int)?
   /// The number of effects of the current event until the planned death.
   var effectsUntilDeath: Int?
@@ -65,7 +65,7 @@ public final class Simulation {
   var unanswered: Set<RequestID> = []
   /// The scheduler of the daemon that died last.
   var schedulerAtDeath: Scheduler?
-  /// The current event. With a canary, the scheduler may receive another one.
+  /// The current event. With a canary, the scheduler may receive another event.
   var current: (event: Event, at: Instant)?
   /// The posted events that the pump has not taken yet, if there is a canary.
   var posted: [Event] = []
@@ -131,8 +131,8 @@ public final class Simulation {
 
   func disarmTimer() { armed = nil }
 
-  /// Returns a stream of random numbers for choices in the order of time, not in the order of
-  /// actions.
+  /// Returns the next stream of random numbers, for a choice that does not belong to an action with
+  /// a number.
   func draw(_ stream: SeededGenerator.Stream) -> SeededGenerator {
     draws += 1
     return SeededGenerator(seed: options.seed, stream, draws)

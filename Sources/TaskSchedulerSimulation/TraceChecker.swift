@@ -9,7 +9,7 @@ public struct TraceChecker {
   public private(set) var hash = TraceHash()
 
   /// - Parameter scheduler: The state at the start of the trace. The checkers examine only a trace
-  ///   from the first event on, because they do not know earlier events.
+  ///   that begins with the first event, because they do not know earlier events.
   public init(from scheduler: Scheduler = Scheduler()) {
     let isFresh = scheduler.statuses(at: Instant(nanoseconds: 0)).isEmpty
     checkers = isFresh

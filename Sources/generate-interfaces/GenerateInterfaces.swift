@@ -36,7 +36,8 @@ struct GeneratedSources {
     }
   }
 
-  /// Returns the files that differ from the generated text, or that would not be generated.
+  /// Returns the files that ``write()`` would change: those that differ from the generated text,
+  /// and those that the generator does not write.
   func outdated() throws -> [String] {
     let texts = try self.texts()
     let wrong = texts.filter { path, text in

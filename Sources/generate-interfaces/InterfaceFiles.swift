@@ -3,7 +3,8 @@ import TaskSchedulerWire
 /// The Swift files of a set of interfaces.
 ///
 /// If two interfaces declare the same type, the second one uses the Swift type of the first. A
-/// program can therefore compare values of both, and pass them on.
+/// program can therefore compare values of both interfaces, and pass a value of one interface to
+/// the other.
 struct InterfaceFiles {
   private let interfaces: [InterfaceDescription]
   /// The texts, by paths relative to the directory of generated files.
@@ -137,7 +138,7 @@ extension SwiftText {
       try text.names(
         "MethodName", interface.methods.map(\.name), of: interface,
         "The full names of the methods, to tell a call by.")
-      // The wire's connection itself answers the methods of Varlink.
+      // `ServerConnection` itself answers the methods of `org.varlink.service`.
       if !interface.name.hasPrefix("org.varlink.") {
         text.line()
         try text.implementation(interface)
@@ -151,7 +152,8 @@ extension SwiftText {
     }
   }
 
-  /// The protocol of a type that carries out the methods, and the function that selects a method.
+  /// Writes the protocol of a type that carries out the methods, and the function that selects a
+  /// method.
   private mutating func implementation(
     _ interface: InterfaceDescription
   ) throws(GeneratorError) {

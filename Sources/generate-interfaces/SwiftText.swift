@@ -12,7 +12,7 @@ struct SwiftText {
     lines.append(code.isEmpty ? "" : String(repeating: " ", count: indent) + code)
   }
 
-  /// Adds an opening with a brace, the nested lines of `body`, and the closing brace.
+  /// Adds `opening` with a brace, the lines of `body` with more indentation, and the closing brace.
   mutating func block(
     _ opening: String, _ body: (inout SwiftText) throws(GeneratorError) -> Void
   ) throws(GeneratorError) {

@@ -9,7 +9,7 @@ private let visibleKernelThread: Int32? = {
   return pids.first { ((try? proc.stat($0)) ?? nil)?.isKernelThread ?? false }
 }()
 
-/// Contract §15: what `Adopt` refuses to take under management, and why.
+/// Contract §15: the processes that `Adopt` refuses to take under management, and the reasons.
 @Suite("§15: Adopt accepts and refuses processes")
 struct AdoptionTests {
   private static let adopt = #"""
@@ -75,8 +75,8 @@ struct AdoptionTests {
         "/usr/bin/prlimit", ["prlimit", "--pid=\(daemon.process.pid)", "--nofile=\(soft):"])
       #expect(try program.waitForExit() == .exited(code: 0))
     }
-    // The limit leaves room for the descriptor that the client sends, and for none that the daemon
-    // opens. descriptorCount() counts `.` and `..` of the directory, too.
+    // The limit leaves room for the descriptor that the client sends, but not for one that the
+    // daemon opens. descriptorCount() also counts the entries `.` and `..` of /proc/PID/fd.
     try limit(try daemon.descriptorCount() - 2 + 1)
     let answer = try client.call(Self.adopt, descriptors: [program.pidfd.rawValue])
     try limit(4096)

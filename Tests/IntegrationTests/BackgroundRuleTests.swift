@@ -53,7 +53,7 @@ struct BackgroundRuleTests {
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)
     try daemon.activate(id)
-    // An application may hold the lock in the foreground.
+    // In the foreground, the application may hold a lock on the shared file.
     _ = try program.ask("lock flock \(shared.file("contacts.db"))")
     #expect(try daemon.application(id).state == .active)
   }
@@ -118,16 +118,16 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).lastEnd?.reason == .excessiveUse)
   }
 
-  /// A throttle lasts for one window. This window is long enough to observe the throttle with
-  /// taskctl on a busy machine. At low priority, a program would get too little CPU time there.
+  /// Starts a daemon that throttles for 4 s, which is long enough to observe the throttle with
+  /// taskctl on a busy machine. At low priority, a program would get too little CPU time.
   private func throttlingDaemon(options: [(String, String)] = []) throws -> DaemonFixture {
     try daemon(
       options: options + [("background-priority", "false")], ("BackgroundUseWindow", "4s"),
       ("BackgroundProcessorShare", "10"), ("ThrottledProcessorShare", "9"))
   }
 
-  /// Returns a program that uses CPU time in short bursts until the daemon throttles it. The time
-  /// that it uses after that must not kill it.
+  /// Returns a program that has used CPU time in short bursts until the daemon throttled it. The
+  /// bursts are short, so that the program does not exceed the limit while it is throttled.
   private func throttled(_ daemon: DaemonFixture) throws -> ResourceUsingProgram {
     let program = try ResourceUsingProgram(daemon)
     try daemon.adopt(id, program.process, background: true, task: "work")
@@ -196,7 +196,8 @@ struct BackgroundRuleTests {
     let status = try daemon.taskctl("status", id).text
     #expect(status.contains("Listens on: \(path), \(address); close listening"), "\(status)")
     #expect(status.contains("Lowered: "), "\(status)")
-    // The daemon logs the sentence only once while the condition lasts.
+    // The daemon logs the sentence about the socket only once, although it suspends the application
+    // twice.
     try daemon.activate(id)
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)

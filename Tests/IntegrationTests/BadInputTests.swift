@@ -13,8 +13,8 @@ import Testing
 struct BadInputTests {
   private static let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
 
-  /// Runs the body while an application runs, and checks that the daemon still answers afterwards
-  /// and that its state has not changed.
+  /// Runs the body while an application runs. Then checks that the daemon still answers, and that
+  /// the state of the application has not changed.
   private func unchanged(
     _ settings: DaemonFixture.Settings = .init(), _ body: (DaemonFixture) throws -> Void
   ) throws {

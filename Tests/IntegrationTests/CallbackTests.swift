@@ -40,8 +40,8 @@ struct CallbackTests {
       let callback = try application.nextCallback()
       #expect(callback.kind == kind)
       if kind == "didBecomeActive" { try daemon.sendToBackground(id) }
-      // The daemon answers this call first. Earlier messages on the stream would arrive before the
-      // answer.
+      // The next callback will have this id. The daemon does not know the id yet, because it sends
+      // that callback only after the acknowledgement of this one.
       #expect(try application.acknowledge(callback.id + 1).errorName == "UnknownCallback")
       #expect(try daemon.application(id).instance?.callbacksPending ?? 0 >= 1)
       #expect(try application.acknowledge(callback.id).errorName == nil)
@@ -90,7 +90,8 @@ struct CallbackTests {
     let daemon = try DaemonFixture(
       .init(policy: [("CallbackTimeout", "200ms"), ("TracerCheckInterval", "10ms")]))
     let monitor = try Monitor(daemon)
-    // Adopted as an unaware program: no callback awaits an acknowledgement when the trace begins.
+    // The daemon adopts the application as an unaware program, so no callback awaits an
+    // acknowledgement when the trace begins.
     let application = try TestApplication(daemon, id, "silent", "manual")
     try daemon.adopt(id, application.process)
     #expect(try application.callFromChild("GetStatus").errorName == nil)

@@ -86,13 +86,13 @@ struct ConnectionTests {
     let application = try TestApplication(daemon, "org.test.busy")
     try application.registered()
     let name = TestApplication.fullName("EndBackgroundTask")
-    // Each refused end of a task is a change that the daemon sends to monitors.
+    // The daemon refuses each of these calls, and sends the refusal to monitors as a change.
     var isCutOff = false
     for round in 0..<3000 where !isCutOff {
       try application.process.writeLine(
         "pipeline" + String(repeating: " \(name) {\"task\":9}", count: 8))
       for _ in 0..<8 { #expect(try application.nextAnswer().errorName == "UnknownTask") }
-      // The log grows, so the test does not read it in every round.
+      // Reading the growing log in every round would be slow.
       if round % 50 == 0 { isCutOff = daemon.logged.contains("does not read") }
     }
     #expect(isCutOff)

@@ -10,7 +10,8 @@ import Testing
 struct DamagedEventLogTests {
   private let ids = (0..<3).map { "org.test.r\($0)" }
 
-  /// Returns suspended applications that registered themselves. Their environment has no marker.
+  /// Returns suspended applications that the daemon adopted. Their environment has no marker
+  /// (`TASKSCHEDD_INSTANCE`) that identifies them.
   private func suspended(_ daemon: DaemonFixture) throws -> [TestProcess] {
     let monitor = try Monitor(daemon)
     return try ids.map { id in
@@ -46,7 +47,7 @@ struct DamagedEventLogTests {
     case magic, version, boot, registration
   }
 
-  /// Changes one bit.
+  /// Changes one bit of the event log.
   private func damage(_ kind: Damage, _ daemon: DaemonFixture) throws {
     let path = try eventLog(daemon)
     var bytes = try bytes(path)
@@ -91,7 +92,8 @@ struct DamagedEventLogTests {
     #expect(try stopped(programs, daemon) == [false, false, false])
   }
 
-  /// A launched program and one of `taskctl run`, both suspended.
+  /// Returns a daemon with two suspended programs: one that it launched, and one that `taskctl run`
+  /// started.
   private func marked() throws -> (DaemonFixture, [Int32], TestProcess) {
     let daemon = try DaemonFixture(
       .init(manifests: [("org.test.launched", "command = [\"/bin/sleep\", \"1000\"]")]))

@@ -5,13 +5,14 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Tests contract §12 and §15.6 with an application that has too many descriptors to examine fast.
+/// Contract §12 and §15.6, with an application that has more descriptors than the daemon can
+/// examine quickly.
 @Suite("§12: Other users are served, however many descriptors an application has")
 struct DescriptorTests {
   private let attack = "org.test.attack"
   private let attacker: UInt32 = 65534
-  /// Opens sockets in a process and in the children that inherit them, and then listening sockets
-  /// on request.
+  /// Opens sockets, then listening sockets, and starts children that inherit all of them. The
+  /// arguments are the numbers of sockets, children and listening sockets.
   private static let program = """
     import os, resource, signal, socket, sys
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

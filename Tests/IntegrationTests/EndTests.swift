@@ -182,7 +182,7 @@ struct EndTests {
     let daemon = try DaemonFixture(.init(options: [("log-level", "\"info\"")]))
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program, task: "a\u{202e}\u{200b}\u{e0041}b")
-    // The daemon answers the caller before it writes the log.
+    // The daemon writes the log only after it has answered the application.
     try waitUntil("the log tells it with escapes") {
       daemon.logged.contains(#"began background task 1 'a\u202e\u200b\U000e0041b'"#)
     }
@@ -192,7 +192,8 @@ struct EndTests {
   func leftovers() throws {
     let folder = TemporaryDirectory()
     mkfifo(folder.file("fifo"), 0o600)
-    // The children hold the FIFO open. It reports its end when they have ended.
+    // The reader of the FIFO sees its end only when all children have ended, because each child
+    // holds the FIFO open.
     let manifest = """
       command = ["/bin/sh", "-c", \
       "exec > \(folder.file("fifo")); sleep 1000 & setsid sleep 1000 & echo started; exit 0"]

@@ -38,7 +38,7 @@ struct FairShareTests {
     let monitor = try Monitor(daemon)
     let flooding = try daemon.python(Self.flood, uid: UInt32(flooder))
     #expect(try flooding.nextLine() == "floods")
-    // By then the user has spent the credit that it began with.
+    // After 3000 calls, the flooding user has spent the credit with which each user starts.
     for _ in 0..<3000 {
       try monitor.next("the flood") { $0.kind == .refused && $0.owner == flooder }
     }
@@ -86,7 +86,7 @@ struct FairShareTests {
     #expect(floodersCalls < connections, "a call of each would have come first")
   }
 
-  /// Sends 40 oneway calls on each of the given number of connections.
+  /// Opens the given number of connections, and sends 40 oneway calls on each.
   private static let oneway = """
     import os, socket, sys, time
     def connect():

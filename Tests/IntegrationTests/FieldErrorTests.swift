@@ -14,7 +14,7 @@ struct FieldErrorTests {
 
   // MARK: Types
 
-  /// Returns an arbitrary value of a type.
+  /// Returns an arbitrary value that has the given type.
   private func sample(_ type: FieldType, _ interface: InterfaceDescription) -> JSONValue {
     switch type {
     case .bool: true
@@ -35,7 +35,7 @@ struct FieldErrorTests {
     interface.types.first { $0.name == name }?.type ?? .any
   }
 
-  /// Returns values that do not have the given type, each with the path of the invalid part.
+  /// Returns values that do not have the given type. The path of each is that of its invalid part.
   private func mistakes(
     _ type: FieldType, _ interface: InterfaceDescription
   ) -> [(path: String, value: JSONValue)] {
@@ -109,7 +109,8 @@ struct FieldErrorTests {
 
   // MARK: Values
 
-  /// Invalid values of the correct type, and the error that the daemon returns for each.
+  /// Invalid values of a field that have the correct type, and the error that the daemon returns
+  /// for them.
   private struct Useless {
     let field: String
     let values: [JSONValue]
@@ -156,8 +157,7 @@ struct FieldErrorTests {
       ("schedule.timeZone", ["", "Europe/Berln", control, long]),
     ].map { one($0, $1, "InvalidNotification") }
 
-  /// The invalid values of fields whose meaning in this method differs from that of the same name
-  /// elsewhere.
+  /// The invalid values of fields that mean something else in this method than in other methods.
   private static let uselessOfMethod: [String: [Useless]] = [
     "Control.PostSystemChange": [
       one("name", ["", control, long, "a b"], "InvalidSystemChange"),
@@ -165,7 +165,7 @@ struct FieldErrorTests {
     ]
   ]
 
-  /// Returns nil if the tables lack the field.
+  /// Returns the invalid values of a field, or nil if neither table has the field.
   private static func useless(_ field: String, of method: String) -> Useless? {
     (uselessOfMethod[method] ?? []).first { $0.field == field }
       ?? useless.first { $0.field == field }
@@ -254,7 +254,7 @@ struct FieldErrorTests {
     }
   }
 
-  /// Each method, such as `Control.Launch`, with each path of its fields.
+  /// All pairs of a method, such as `Control.Launch`, and the path of one of its fields.
   private var allPaths: [(method: String, path: String)] {
     Self.interfaces.flatMap { interface in
       let part = interface.name.split(separator: ".").last ?? ""

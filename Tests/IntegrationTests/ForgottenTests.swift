@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1: clients and processes that end without notice leave nothing suspended, held or
-/// growing.
+/// Contract §15.1: after a client or process has ended without notice, no process stays suspended,
+/// and the daemon keeps no descriptor and no memory for it.
 @Suite("§15: A process never stays suspended when no daemon manages it")
 struct ForgottenTests {
   private let id = "org.test.program"
@@ -86,7 +86,7 @@ struct ForgottenTests {
       the daemon no memory
       """)
   func suspendedStream() throws {
-    // The busy application acknowledges no callback.
+    // The busy application acknowledges no callback, so CallbackTimeout must not kill it.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))
     let monitor = try Monitor(daemon)
     let suspended = try TestApplication(daemon, "org.test.still", "background")
@@ -99,7 +99,7 @@ struct ForgottenTests {
       #expect(try busy.nextLine() == "done")
       return try daemon.anonymousKiB()
     }
-    // The first round allocates everything that the daemon keeps permanently.
+    // During the first round, the daemon allocates all memory that it keeps permanently.
     let before = try churn(1000)
     let after = try churn(5000)
     #expect(after - before < 512, "\(before) KiB, then \(after) KiB")
@@ -108,7 +108,8 @@ struct ForgottenTests {
     _ = try suspended.callbackKinds(3)
   }
 
-  /// Registers. For each input line, begins and ends that many tasks; each task is two changes.
+  /// Registers. Then reads numbers, and begins and ends that many tasks for each. A task is two
+  /// changes: its beginning and its end.
   private static let churner = """
     import json, os, socket, sys
     def connect():

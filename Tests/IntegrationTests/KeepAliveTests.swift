@@ -4,15 +4,16 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §6 with real processes. The tests of the core cover in virtual time what depends on
-/// time alone: the smallest number of bursts, and a machine that sleeps.
+/// Contract §6 with real processes. The tests of the core cover the smallest number of bursts, and
+/// a machine that sleeps, in virtual time.
 @Suite("§6: Keep-alive")
 struct KeepAliveTests {
   private let id = "org.test.voip"
-  /// The interval of most handlers here, in seconds and microseconds.
+  /// The interval of most handlers of these tests, in seconds. `intervalUSec` is the same in
+  /// microseconds.
   private static let interval = 1.5
   private static let intervalUSec = 1_500_000
-  /// A twentieth of the interval: the lead by which a call is due before its deadline.
+  /// The time by which the daemon plans a call before its deadline: a twentieth of the interval.
   private static let leadUSec = 75_000
   private static let handlerTimeUSec = 1_400_000
   private static let policy = [
@@ -101,7 +102,8 @@ struct KeepAliveTests {
     """)
   func commonBursts() throws {
     let daemon = try daemon()
-    // 1.5 s, 2 s and 3.5 s: at 1.5 s the first two, and at 3 s all.
+    // The intervals are 1.5 s, 2 s and 3.5 s. The burst at 1.5 s calls the first two handlers, and
+    // the burst at 3 s calls all three.
     let ids = ["org.test.voip", "org.test.second", "org.test.third"]
     let applications = try ids.map { try TestApplication.active(daemon, $0) }
     let monitor = try Monitor(daemon)
@@ -141,7 +143,8 @@ struct KeepAliveTests {
     try caller.setKeepAlive(4)
     try daemon.suspend("org.test.second", monitor)
     let deadline = try #require(try daemon.keepAlive("org.test.second")).deadlineUSec
-    // In the last quarter of the interval, running the handler at a wake-up saves a later one.
+    // In the last quarter of the interval, the daemon calls the handler at any wake-up, because
+    // this saves a separate wake-up later.
     let moment = UInt64(deadline - 1_000_000) * 1000
     let wait = Duration.nanoseconds(Int64(moment) - Int64(BootClock.now()))
     _ = try Readiness.wait(for: 0, on: peer.number, timeout: max(.zero, wait))
@@ -293,7 +296,7 @@ struct KeepAliveTests {
     monitor = try Monitor(daemon)
     let call = try monitor.next(.keepAliveCalled, of: id)
     #expect(before.plannedUSec <= call.atUSec)
-    // Without a service manager, the connections ended with the daemon.
+    // No service manager kept the connections, so they ended with the previous daemon.
     try application.streamEnd()
     try application.reconnect()
     try application.callback("keepAlive")

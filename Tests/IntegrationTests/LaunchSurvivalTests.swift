@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §8 and §15.4: the daemon dies during launches. One of the launched programs kills its
-/// parent as soon as it runs, while the daemon starts or registers other programs.
+/// Contract §8 and §15.4: the daemon dies during launches. One of the launched programs kills the
+/// daemon as soon as it runs, while the daemon starts or registers other programs.
 @Suite("§8: Launches while the daemon dies")
 struct LaunchSurvivalTests {
   private static let ids = (0..<8).map { "org.test.voip\($0)" }
@@ -13,8 +13,8 @@ struct LaunchSurvivalTests {
     ("LaunchTime", "100ms"), ("TerminateTimeout", "100ms"), ("RelaunchDelay", "100ms"),
   ]
 
-  /// The daemon launches all programs at its start. Each writes a line when it runs. One of them
-  /// then kills the daemon, once.
+  /// Returns the settings of a daemon that launches all programs at its start. Each program writes
+  /// its pid to a file. The program `killer` then kills the daemon, but not the next daemon.
   private func settings(_ folder: TemporaryDirectory, killer: Int) -> DaemonFixture.Settings {
     .init(
       policy: Self.policy,
@@ -32,7 +32,7 @@ struct LaunchSurvivalTests {
       })
   }
 
-  /// Returns every process of an application that any daemon started.
+  /// Returns the pids of all processes that any daemon has started for an application.
   private func started(_ id: String, in folder: TemporaryDirectory) throws -> [Int] {
     let file = try FileDescriptor.open(reading: folder.file(id))
     return String(decoding: try file.readToEnd(), as: UTF8.self).split(separator: "\n")

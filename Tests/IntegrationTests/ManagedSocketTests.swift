@@ -20,7 +20,7 @@ struct ManagedSocketTests {
     init(
       _ kind: StreamKind = .unix, _ flags: String..., policy: [(String, String)] = []
     ) throws {
-      // No step of these tests waits for this limit.
+      // The limit is long, because it must not expire in a test that does not set it.
       let limits = policy.isEmpty ? [("EventTime", "1h")] : policy
       daemon = try DaemonFixture(.voip(ManagedSocketTests.id, policy: limits))
       application = try TestApplication(daemon, ManagedSocketTests.id, flags: flags)
@@ -32,8 +32,8 @@ struct ManagedSocketTests {
 
     func suspend() throws { try daemon.suspend(ManagedSocketTests.id, monitor) }
 
-    /// Acknowledges the event, and waits until the application is suspended again. The suspension
-    /// may precede the answer.
+    /// Acknowledges the event, and waits until the application is suspended again. Does not wait
+    /// for the answer, because the suspension may precede it.
     func acknowledge(_ event: TestApplication.SocketEvent) throws {
       try application.send("Acknowledge", ["callback": .integer(Int64(event.id))])
       try monitor.transition(ManagedSocketTests.id, to: .suspended)
@@ -111,7 +111,7 @@ struct ManagedSocketTests {
     try it.suspend()
     try peer.send("x")
     let event = try it.application.nextSocketEvent()
-    // The task keeps the application running.
+    // The background task keeps the application running after the acknowledgement.
     try it.application.begin()
     #expect(try it.application.acknowledge(event.id + 1).errorName == "UnknownCallback")
     #expect(try it.application.acknowledge(event.id).errorName == nil)
@@ -148,7 +148,7 @@ struct ManagedSocketTests {
     try peer.reset()
     let event = try it.application.nextSocketEvent()
     #expect(event.sockets[socket]?.contains("error") == true, "\(event)")
-    // The application still gets the error.
+    // The application still reads the error from its socket.
     #expect(try it.application.read().error == "Connection reset by peer")
     try it.acknowledge(event)
   }
@@ -185,7 +185,8 @@ struct ManagedSocketTests {
       let text = String(UnicodeScalar(UInt8(97 + round % 26)))
       sent += text
       try control.send(sendAway)
-      // The sending times range from before the callbacks to after the suspension.
+      // Over all rounds, the data arrives at any time between the first callback and the
+      // suspension.
       try peer.send(text, at: BootClock.now() + UInt64(round * 7919 % 12_000) * 1000)
       #expect(try control.receive()?.errorName == nil)
       // The application reads only on request.
@@ -212,7 +213,7 @@ struct ManagedSocketTests {
     for round in 0..<300 {
       let text = String(UnicodeScalar(UInt8(97 + round % 26)))
       sent += text
-      // The application has read and sent a byte. Its acknowledgement follows.
+      // The application has read the data and sent a byte. It acknowledges the event next.
       try peer.answer(text, after: .microseconds(round * 7919 % 4000))
       received += try it.application.nextReading().text
     }
@@ -311,7 +312,8 @@ struct ManagedSocketTests {
     arguments: StreamKind.allCases, ["exits", "is terminated", "is terminated while suspended"])
   func ended(_ kind: StreamKind, _ way: String) throws {
     let it = try Scene(kind)
-    // The test keeps its own connection to the daemon open before and after.
+    // The test's own connection to the daemon is open at both counts, so it does not change the
+    // difference.
     let before = try it.daemon.descriptorCount()
     let (peer, _) = try it.application.connect(to: it.server)
     if way == "is terminated while suspended" { try it.suspend() }

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("The installed manual pages")
 struct ManualPageTests {
-  /// Commands for the development of the scheduler. Their help is their only documentation.
+  /// The commands without a manual page. They serve the development of the scheduler, and their
+  /// help is their only documentation.
   private static let withoutPage: Set<String> = ["simulate", "help"]
 
   private let documents: InstalledDocuments
@@ -70,7 +71,7 @@ struct ManualPageTests {
       #expect(item?.contains("\nDefault: \(value)") == true, "\(name)")
     }
     #expect(Set(items.map { String($0.prefix { $0 != "\n" }) }) == names)
-    // Another test compares the bounds in the shipped file with the program.
+    // The bounds in the shipped file are correct: another test compares them with the program.
     let shipped = try Programs.text(of: "systemd/taskschedd.toml").split { " \n#".contains($0) }
       .joined(separator: " ")
     for item in items {

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §11 with the real daemon and real processes. The pressure is real, within a cgroup of
-/// its own. The memory size of the machine comes from a file of the test.
+/// Contract §11 with the real daemon and real processes. The memory pressure is real, but limited
+/// to one cgroup. The daemon reads the memory size of the machine from a file of the test.
 @Suite("§11: Memory", .serialized)
 struct MemoryTests {
   private let mail = "org.test.mail"
@@ -22,7 +22,8 @@ struct MemoryTests {
     var settings = DaemonFixture.Settings()
     settings.arguments = ["--mem-info", folder.file("meminfo")]
     if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
-    // The process that creates pressure may already stall a little earlier.
+    // Without pressure of the test, the daemon must not react to pressure of other tests. With it,
+    // 100 ms are more than the pressing process stalls before `press`.
     let limits = [
       ("MemoryPressureStall", pressure == nil ? "10s" : "100ms"),
       ("MemoryPressureWindow", pressure == nil ? "10s" : "500ms"),
@@ -130,8 +131,8 @@ struct MemoryTests {
     let monitor = try Monitor(daemon)
     let held = try suspended(daemon, monitor, mail, mebibytes: 8)
     let application = try active(daemon, news)
-    // Continuing pressure counts as one stretch. Where the machine itself stalls, a new stretch may
-    // begin.
+    // The test does not check that lasting pressure causes no second warning, because stalls of the
+    // machine itself may cause one.
     try pressure.press {
       let event = try application.nextEvent()
       #expect(isWarning(event))

@@ -3,11 +3,11 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 import Testing
 
-/// A seed draws the actions of users and programs, as in the simulation. The daemon, the processes
-/// and the time are real.
+/// Compares the real daemon with the core. As in the simulation, a seed determines the actions of
+/// users and programs, but the daemon, the processes and the time are real.
 @Suite("The real daemon behaves as the core")
 struct ModelTests {
-  /// Three fixed seeds, and one random seed of this run, which a failure names.
+  /// Three fixed seeds and a random one. A failure names its seed.
   private static let seeds: [UInt64] = [1, 2, 3, .random(in: 4...999_999)]
 
   @Test(

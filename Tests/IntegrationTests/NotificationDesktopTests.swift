@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9, with a real notification service (dunst) on a bus of its own. `DesktopTests` and
-/// `SimulatedServiceTests` show the messages between the service and the daemon in detail;
-/// `DesktopMessageTests` shows the sound, which dunst does not play.
+/// Contract §9, with a real notification service (dunst) on a separate bus. `DesktopTests` and
+/// `SimulatedServiceTests` test the messages between the service and the daemon in detail.
+/// `DesktopMessageTests` tests the sound, which dunst does not play.
 @Suite(
   "§9: The desktop's notification service shows notifications to the user", .serialized,
   .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
@@ -71,7 +71,7 @@ struct NotificationDesktopTests {
     #expect(try daemon.state(of: application.pid) == .stopped)
     try desktop.control("action", "0")
     try monitor.transition(id, to: .active)
-    // The callbacks arrive with it. Each waits for its acknowledgement.
+    // The application receives two callbacks and the chosen notification.
     var kinds: [String] = []
     var chosen: [Int] = []
     while kinds.count + chosen.count < 3 {
@@ -164,8 +164,8 @@ struct NotificationDesktopTests {
     }
   }
 
-  /// Waits until daemons have shown a notification the given number of times, including previous
-  /// daemons.
+  /// Waits until this daemon and the previous ones together have shown a notification the given
+  /// number of times.
   private func waitUntilShown(_ daemon: DaemonFixture, _ number: Int, times: Int) throws {
     try waitUntil("notification \(number) is shown for the \(times). time") {
       daemon.logged.ranges(of: "notification \(number) is shown\n").count == times
@@ -199,7 +199,8 @@ struct NotificationDesktopTests {
     for title in ["One", "Other"] { try daemon.post(id, title) }
     try wait(daemon, for: .presented)
     daemon = try how == "killed" ? daemon.killed() : daemon.restarted()
-    // The application cancels one immediately, and another after the desktop has appeared.
+    // The test cancels the first notification immediately, and the second one after the new daemon
+    // has shown it again.
     try daemon.call(ControlInterface.CancelNotifications.self, .init(notification: 1))
     try waitUntil("the first is closed") { try desktop.counts() == .init(displayed: 1) }
     try waitUntilShown(daemon, 2, times: 2)
@@ -215,7 +216,8 @@ struct NotificationDesktopTests {
     try daemon.post(id, "Dismissed")
     try wait(daemon, for: .presented)
     try desktop.control("close")
-    // The service's signal precedes its next reply.
+    // The daemon handles the dismissal before it shows "Kept": the service's signal precedes its
+    // reply to that request.
     try daemon.post(id, "Kept")
     try wait(daemon, for: .presented)
     daemon = try daemon.restarted()

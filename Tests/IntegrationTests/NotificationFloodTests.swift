@@ -82,7 +82,7 @@ struct NotificationFloodTests {
       input.after = page.next
     } while input.after != nil
     #expect(count == 1024)
-    // The user's own list, and that of another user.
+    // The flooding user's own list has pages, too, and another user can still schedule and list.
     let user = try OtherUser(daemon, uid: nobody)
     let first = try user.call(user.open(), "org.taskschedd.Control.ListNotifications")
     #expect(first["parameters"]?["next"] == 31)

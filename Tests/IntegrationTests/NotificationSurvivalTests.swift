@@ -148,7 +148,7 @@ struct NotificationSurvivalTests {
     }
     let monitor = try Monitor(daemon)
     try monitor.next("the first") { $0.kind == .notificationFired }
-    // Each daemon continues what the previous one had begun.
+    // Each new daemon continues the firings that the killed one had begun.
     let kills = 8
     for _ in 0..<kills { daemon = try daemon.killed() }
     try waitUntil("all have fired") {

@@ -226,7 +226,7 @@ struct NotificationTests {
     let second = try daemon.call(
       ControlInterface.CancelNotifications.self, .init(notification: numbers[1]))
     #expect(second.cancelled == [numbers[1]])
-    // The owner may cancel, and no other user.
+    // The owner may cancel a notification, and no other user.
     let control = "org.taskschedd.Control."
     let cancel: JSONValue = ["notification": .integer(Int64(numbers[2]))]
     let stranger = try OtherUser(daemon, uid: nobody - 1)

@@ -6,7 +6,7 @@ import Testing
 /// A group that exists on every Debian system.
 private let operatorGroup: UInt32? = (try? Users.group(named: "users")) ?? nil
 
-/// Contract §16, the operators' group.
+/// Contract §16: the operators' group.
 @Suite(
   "§16: Operators: members of the configured group",
   .enabled(if: geteuid() == 0, "only root starts other users' programs"),
@@ -15,7 +15,8 @@ struct OperatorTests {
   private let nobody: UInt32 = 65534
   private let id = "org.test.roots"
 
-  /// Calls each method that its input names for one application, and prints the outcome.
+  /// For each input line, calls the method of that name for one application, and prints the
+  /// outcome.
   private static let caller = """
     import json, os, socket, sys
     s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §16, every method of Control in the hands of a user who is no operator.
+/// Contract §16: a user who is not an operator calls every method of the interface Control.
 @Suite(
   "§16: Users may operate their own applications; those of others are hidden",
   .enabled(if: geteuid() == 0, "only root starts other users' programs"))
@@ -13,7 +13,8 @@ struct OtherUserTests {
   private let roots = "org.test.roots"
   private let own = "org.test.own"
 
-  /// For an application that runs, one that has a manifest, and one that does not exist.
+  /// The arguments are an application that runs, one that has a manifest, and one that does not
+  /// exist.
   @Test(
     "No method reaches another user's application, and no reply reveals that it exists",
     arguments: ["org.test.roots", "org.test.manifest", "org.test.none"])
@@ -185,12 +186,12 @@ struct OtherUserTests {
 }
 
 extension ControlInterface.Application {
-  /// The text without values that change with time.
+  /// A text of the application without the values that change with time.
   fileprivate var comparable: String { "\(application) \(owner) \(state)" }
 }
 
 extension JSONValue {
-  /// The value without members that are null: a missing member means the same.
+  /// The value without members that are null, because a missing member means the same as null.
   var withoutNulls: JSONValue {
     guard case .object(let members) = self else { return self }
     return .object(members.filter { $0.value != .null })

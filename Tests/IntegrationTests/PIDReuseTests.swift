@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// A process that gets the pid of one that has ended.
+/// A process that gets the pid of a process that has ended.
 private enum PIDReuser {
   /// Starts a process with the pid in its argument. The process prints `born`, stops itself, and
   /// prints `continued` when it is resumed.
@@ -36,16 +36,16 @@ private enum PIDReuser {
   }()
 }
 
-/// Contract §15.2, with a pid that the kernel really assigns to another process (clone3 with
-/// set_tid).
+/// Contract §15.2. The kernel really assigns the pid of an ended process to another process
+/// (clone3(2) with `set_tid`).
 @Suite(
   "§15: A signal reaches only processes of its application (pid reuse included)",
   .enabled(if: PIDReuser.isPossible, "this machine does not let us choose a pid (clone3)"))
 struct PIDReuseTests {
   private let id = "org.test.mail"
 
-  /// Checks that the process with that pid is still stopped where it stopped itself, received no
-  /// signal, and continues on request.
+  /// Checks that the process with the given pid is still stopped, received no signal since it
+  /// stopped itself, and continues on SIGCONT.
   private func checkUntouched(_ pid: Int32, _ other: TestProcess, _ daemon: DaemonFixture) throws {
     #expect(try daemon.state(of: pid) == .stopped)
     #expect(kill(pid, SIGCONT) == 0)
@@ -64,7 +64,7 @@ struct PIDReuseTests {
     "A reused leader pid: a blocked daemon learns of the new process only by a request",
     arguments: ["Activate", "Terminate", "SendToBackground"])
   func leader(_ method: String) throws {
-    // The daemon would send SIGTERM and SIGKILL soon.
+    // With this limit, a daemon that mistook the new process for the old one would kill it soon.
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "50ms")]))
     let program = try daemon.shell("read line")
     let monitor = try Monitor(daemon)
@@ -75,7 +75,8 @@ struct PIDReuseTests {
     }
     let client = try RawClient(daemon)
     _ = try client.call(#"{"method":"org.varlink.service.GetInfo"}"#)
-    // The daemon is stopped, and therefore observes nothing until it continues.
+    // A stopped daemon observes neither the end of the leader nor the new process until it
+    // continues.
     _ = try daemon.process.send(signal: SIGSTOP)
     try waitUntil("the daemon stands") { try daemon.state(of: daemon.process.pid) == .stopped }
     let parameters = "{\"application\":\"\(id)\"}"
@@ -88,7 +89,7 @@ struct PIDReuseTests {
     _ = try client.receive()
     try monitor.end(id)
     #expect(try daemon.application(id).state == .notRunning)
-    // Longer than TerminateTimeout.
+    // Waits for longer than TerminateTimeout.
     try beBusy(milliseconds: 100)
     try checkUntouched(program.pid, other, daemon)
   }

@@ -33,7 +33,7 @@ struct PermissionTests {
       return pid == Int(program.pid) && reason.contains("may stop and end")
     }
     #expect(try daemon.applications().isEmpty)
-    // The user may adopt its own process.
+    // A user's process may register itself.
     let own = try TestApplication(daemon, "org.test.nobodys", uid: nobody)
     try own.registered()
   }

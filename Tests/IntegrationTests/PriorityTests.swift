@@ -13,7 +13,7 @@ private let mayRaiseLimits = (try? ProcFS())?.mayExceedLimits == true
 struct PriorityTests {
   private let id = "org.test.uses"
 
-  /// Starts a program with a child and two threads that have different priorities, one of them
+  /// Starts a program with a child and several threads of different priorities, one of them
   /// real-time.
   private func program(_ daemon: DaemonFixture) throws -> ResourceUsingProgram {
     let program = try ResourceUsingProgram(daemon)
@@ -51,7 +51,7 @@ struct PriorityTests {
     "An application loses real-time scheduling in the background and gets it back in front",
     arguments: [true, false])
   func realTime(isOn: Bool) throws {
-    // The model applies this rule even if the daemon lowers no other priorities.
+    // The daemon takes real-time scheduling away even if it lowers no other priorities.
     let daemon = try DaemonFixture(.init(options: [("background-priority", "\(isOn)")]))
     let program = try program(daemon)
     let before = try program.priorities()
@@ -125,7 +125,8 @@ struct PriorityTests {
     func nice(_ leader: Int32) throws -> Int? {
       try daemon.proc.value(of: .autogroup, thread: leader, process: leader, group: nil)
     }
-    // The shared process group of the terminal: other processes are in it, too.
+    // The session of the test itself, which contains other processes. Its autogroup must stay as it
+    // is.
     let shared = try nice(program.process.pid)
     try daemon.adopt(id, program.process, background: true, task: "work")
     let words = try daemon.application(id).instance?.resources?.lowered.joined(separator: "\n")
@@ -137,7 +138,8 @@ struct PriorityTests {
     #expect(try [nice(own), nice(other)] == [0, -4])
   }
 
-  /// Starts a user's daemon and a program with a real-time thread.
+  /// Starts a user's own daemon, which lowers the priorities of a real-time program in the
+  /// background and restores them in the foreground.
   ///
   /// - Parameter limits: options of prlimit(1) for the program.
   private func lowerByUsers(
@@ -200,7 +202,8 @@ struct PriorityTests {
     _ = try daemon.application(id)
     let leader = program.process.pid
     for nice in [-20, 0, 5] {
-      // If the daemon has acted between the two readings, it has already lowered the priority.
+      // The daemon may lower the priority before the program has answered, so the test does not
+      // check the raised priority.
       _ = try program.ask("nice \(leader) \(nice)")
       try waitUntil("it is lowered again") { try ThreadPriority(of: leader)?.nice == 15 }
     }
@@ -312,7 +315,7 @@ extension DaemonFixture {
   }
 }
 
-/// Resources/uses.py.
+/// A process that runs Resources/uses.py, which uses resources on request.
 final class ResourceUsingProgram {
   let process: TestProcess
   private let daemon: DaemonFixture

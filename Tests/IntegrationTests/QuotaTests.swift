@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §16, each quota with a user who reaches it and one who does not.
+/// Contract §16: each quota, with one user who reaches it and another who does not.
 @Suite(
   "§16: Quotas per user on connections, applications, tasks, bytes queued",
   .enabled(if: geteuid() == 0, "only root starts other users' programs"))
@@ -152,8 +152,8 @@ struct QuotaTests {
     try first.registered()
     let task = try first.begin()
     try first.begin()
-    // The activation sends the first application to the background, where its tasks keep it from
-    // being suspended.
+    // The registration of the second application sends the first one to the background. The tasks
+    // of the first one keep it from being suspended.
     let second = try TestApplication(daemon, "org.test.second", uid: nobody)
     try second.registered()
     try second.begin()

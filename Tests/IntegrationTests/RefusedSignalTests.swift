@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1 where the kernel refuses the signal because the user of a process has changed
-/// since it was stopped. A stopped process cannot change its user. A debugger therefore delays the
-/// SIGSTOP until the daemon has checked the stop, and then resumes the process.
+/// Contract §15.1, where the kernel refuses SIGCONT because the process has changed its user since
+/// the daemon stopped it. A stopped process cannot change its user. A debugger therefore holds the
+/// process at its SIGSTOP until the daemon has found it stopped, and then lets it run.
 @Suite(
   "§15: A process never stays suspended when the kernel refuses SIGCONT",
   .enabled(if: geteuid() == 0, "only root makes a process another user's"))
@@ -14,8 +14,8 @@ struct RefusedSignalTests {
   private let id = "org.test.changing"
   private static let nobody: UInt32 = 65534
 
-  /// Becomes the leader of an instance that runs as the user nobody. Its child runs as nobody or
-  /// root, as requested.
+  /// A leader that runs as the user nobody. Its child changes its user on request: to nobody or to
+  /// root.
   private static let program = """
     import os, signal, sys
     uid = int(sys.argv[1])
@@ -32,7 +32,8 @@ struct RefusedSignalTests {
         print(line.strip(), flush=True)
     """
 
-  /// Holds a process at its SIGSTOP until it reads a line.
+  /// A debugger that holds a process at its SIGSTOP until the debugger reads a line, and then lets
+  /// the process run.
   private static let holder = """
     import ctypes, os, signal, sys
     libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])

@@ -8,8 +8,8 @@ import Testing
 @Suite("§8: Launch and relaunch")
 struct RelaunchTests {
   private let id = "org.test.voip"
-  /// The delays of the contract (1 s, doubling to 5 min; reset after 10 min of running), four times
-  /// as fast and at most 1 s.
+  /// Shorter delays than those of the contract: 250 ms, doubling to 1 s, instead of 1 s, doubling
+  /// to 5 min.
   private static let policy = [
     ("RelaunchDelay", "250ms"), ("RelaunchDelayMax", "1s"), ("RelaunchResetTime", "1h"),
   ]
@@ -47,7 +47,7 @@ struct RelaunchTests {
     try monitor.next("the relaunch") { $0.kind == .transition && $0.from == .notRunning }
   }
 
-  /// Returns a daemon with an application that has failed and will be relaunched in an hour.
+  /// Returns a daemon that will relaunch a failed application in an hour.
   private func waitingForRelaunch(
     _ script: String, _ gate: TemporaryDirectory
   ) throws -> DaemonFixture {
@@ -60,7 +60,8 @@ struct RelaunchTests {
     return daemon
   }
 
-  /// Creates a FIFO in the directory. Opening it makes a program continue.
+  /// Creates a FIFO in the directory. A program that reads from it waits until the test calls
+  /// `open`.
   private func gate(_ folder: TemporaryDirectory) -> String {
     let path = folder.file("gate")
     mkfifo(path, 0o600)
@@ -100,8 +101,8 @@ struct RelaunchTests {
     #expect([.background, .suspended].contains(it.state))
     #expect(it.instance?.launchReason == .boot)
     #expect(it.nextLaunch == nil)
-    // The daemon launched no application without the mode, without multitasking or without a
-    // program.
+    // The daemon launched none of the other four applications: each lacks the mode voip,
+    // multitasking or a program.
     #expect(shown.filter { $0.instance != nil }.map(\.application) == [id])
     #expect(shown.count == 5)
   }
@@ -112,7 +113,7 @@ struct RelaunchTests {
     let folder = TemporaryDirectory()
     folder.write("application.py", try Programs.resource("application.py"))
     for name in ["said", "asked"] { mkfifo(folder.file(name), 0o600) }
-    // The program crashes unless this launch has the expected reason.
+    // The program fails unless this launch has the expected reason, so that a relaunch follows.
     let script = """
       [ "$TASKSCHEDD_LAUNCH_REASON" = \(reason) ] || exit 1
       exec python3 -I -u \(folder.file("application.py")) "$TASKSCHEDD_SOCKET" \(id) \
@@ -153,7 +154,7 @@ struct RelaunchTests {
       #expect(ended.reason == reason)
       let plan = try monitor.next(.relaunchPlanned, of: id)
       #expect(plan.atUSec == ended.atUSec)
-      // The program may already run again.
+      // The daemon shows no next launch if the program already runs again.
       if let next = try daemon.application(id).nextLaunch {
         #expect(next.delayUSec == delay)
         #expect(next.atUSec == ended.atUSec + delay)
@@ -187,7 +188,8 @@ struct RelaunchTests {
       let ended = try monitor.next(.ended, of: id)
       let plan = try monitor.next(.relaunchPlanned, of: id)
       delays.append(try Self.delay(plan))
-      // On a slow machine, the program runs for longer.
+      // On a slow machine, the program may run for longer than `ranFor`, so the test uses the real
+      // time.
       let ran = ended.atUSec - instance.startedAtUSec
       let isLong = ran >= 300_000
       let before = delays.dropLast().last
@@ -263,7 +265,7 @@ struct RelaunchTests {
     _ = try running(daemon, monitor)
     #expect(try daemon.terminate(id).reason == .terminatedByOperator)
     #expect(try daemon.application(id).nextLaunch == nil)
-    // Nor does a reload of settings and manifests relaunch it.
+    // A reload of settings and manifests does not relaunch it, either.
     try daemon.call(ControlInterface.Reload.self, .init())
     #expect(try daemon.application(id).state == .notRunning)
     try daemon.launch(id, background: true)
@@ -283,7 +285,7 @@ struct RelaunchTests {
     #expect(end.reason == .exited && end.code == 1)
     #expect(try daemon.application(id).nextLaunch == nil)
     #expect(try daemon.terminate(id) == end, "it neither runs nor waits")
-    // Not even a restarted daemon relaunches it.
+    // A reload of settings and manifests does not relaunch it, either.
     try daemon.call(ControlInterface.Reload.self, .init())
     #expect(try daemon.application(id).state == .notRunning)
     try daemon.launch(id)
@@ -367,7 +369,7 @@ struct RelaunchTests {
     #expect(instance.pid == before)
     #expect(try daemon.programs() == [Int32(before)])
     #expect(try daemon.application(id).lastEnd?.reason == .schedulerStopped)
-    // The daemon manages the application as any other.
+    // The new daemon manages the application, although the previous daemon had started it.
     #expect(try daemon.terminate(id).reason == .terminatedByOperator)
     #expect(try daemon.programs() == [])
   }
@@ -384,7 +386,7 @@ struct RelaunchTests {
     let second = try DaemonFixture(settings, after: first)
     let pid = Int32(try running(second, Monitor(second)).pid)
     #expect(pid != before)
-    // The daemon stops twice, the second time with another application running.
+    // The application runs on over two more stops, so the next daemons do not launch it again.
     try second.stop()
     let third = try DaemonFixture(settings, after: second)
     #expect(Int32(try running(third, Monitor(third)).pid) == pid)

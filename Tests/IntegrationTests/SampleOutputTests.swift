@@ -4,13 +4,14 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// A command and its output in a document. `...` stands for any other lines.
+/// A command and its output in a document. A line `...` of the output stands for any lines.
 private struct Sample {
   let document: String
   let command: String
   var lines: [Substring] = []
 
-  /// The samples of a document of Markdown: indented by four spaces, the command after `$ `.
+  /// Returns the samples of a Markdown document. They are indented by four spaces, and begin with
+  /// `$ ` and the command.
   static func ofMarkdown(_ document: String) throws -> [Sample] {
     var samples: [Sample] = []
     var isOpen = false
@@ -27,7 +28,8 @@ private struct Sample {
     return samples
   }
 
-  /// The samples of a manual page: literal displays that begin with `$ `.
+  /// Returns the samples of a manual page. They are literal displays that begin with `$ ` and the
+  /// command.
   static func ofManual(_ document: String) throws -> [Sample] {
     var samples: [Sample] = []
     var isOpen = false
@@ -49,7 +51,8 @@ private struct Sample {
     try Programs.text(of: document).split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  /// Whether an output matches the sample. Lines of a manual may break anywhere.
+  /// Returns whether an output matches the sample. A sample may break its lines at other places
+  /// than the output.
   func matches(_ output: String) -> Bool {
     let skeleton = Self.skeleton(output)
     let shown = lines.map { Self.skeleton(String($0)) }
@@ -64,8 +67,8 @@ private struct Sample {
     return true
   }
 
-  /// Returns the text without the parts that differ between runs: times, sizes, process ids and
-  /// alignment.
+  /// Returns the text with placeholders for the parts that differ between runs: times, sizes and
+  /// process ids. Removes alignment.
   static func skeleton(_ text: String) -> String {
     var text = text
     text.replace(#/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+/#, with: "DATE")
@@ -88,12 +91,12 @@ struct SampleOutputTests {
   private static let uploader = "org.example.uploader"
   private static let minimal = "org.example.minimal"
 
-  /// The commands of the documents whose outputs this suite does not produce.
+  /// The commands in the documents that this suite does not run.
   private static let others: Set<String> = [
     "taskctl run --id org.example.render render film.blend   # suspended in the background",
     "taskctl task --name backup rsync -a ~/ backup:home/     "
       + "# one background task, killed at its limit",
-    // The test machine is not short of memory, and has no such GPU.
+    // These outputs need a machine that is short of memory, and a busy GPU.
     "taskctl why org.example.maps", "taskctl status org.example.sync",
     // The program of the example manifest is not installed.
     "taskctl launch org.example.mail",
@@ -129,7 +132,8 @@ struct SampleOutputTests {
     try run("taskctl launch \(minimal)")
     try run("taskctl terminate \(minimal)")
     try run("taskctl config --changed")
-    // Leaves out the settings of the tests, and the group that this machine lacks.
+    // Removes the settings that only the tests change, and the operators' group, which the test
+    // machine may not have.
     outputs["taskctl config --changed"] = outputs["taskctl config --changed"]?
       .split(separator: "\n")
       .filter { !$0.contains(#/^policy.(Memory|Expiration)|operator-group/#) }
@@ -168,7 +172,8 @@ struct SampleOutputTests {
     #expect(shown.subtracting(outputs.keys).isEmpty && shown.count > 10)
   }
 
-  /// The outputs for the example phone, first suspended, and then after its process was killed.
+  /// Returns the outputs about the example phone: while it is suspended, and after its process was
+  /// killed.
   private static func phoneOutputs() throws -> [String: String] {
     let id = "org.example.voip"
     let path = Programs.path(of: "voip-example")

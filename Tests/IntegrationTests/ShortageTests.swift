@@ -5,13 +5,14 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15 where the daemon has no system resources left. It refuses a request with the reason
-/// or carries it out later, and leaves nothing behind.
+/// Contract §15, when the daemon has no free file descriptors. It refuses a request with the
+/// reason, or carries the request out later. A refused request leaves neither a process nor a
+/// descriptor.
 @Suite("§15: Without file descriptors the daemon keeps serving, and keeps its promises later")
 struct ShortageTests {
   private let id = "org.test.program"
 
-  /// Lets the daemon open the given number of additional descriptors until the body returns.
+  /// Runs the body while the daemon can open only the given number of additional descriptors.
   private func allowing(
     _ more: Int, _ daemon: DaemonFixture, _ body: () throws -> Void
   ) throws {

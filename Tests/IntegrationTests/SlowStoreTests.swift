@@ -13,7 +13,7 @@ struct SlowStoreTests {
     case schedule, cancel, badge
     var testDescription: String { rawValue }
 
-    /// The SQL statement that this change executes.
+    /// The time and table of the trigger that this change fires, in SQL.
     var statement: String {
       switch self {
       case .schedule: "BEFORE INSERT ON notification"
@@ -58,7 +58,8 @@ struct SlowStoreTests {
     var badge: Int?
   }
 
-  /// The duration of the trigger: 1 is about a second, and 3 outlasts every test.
+  /// How slow the trigger is: `second` takes about a second, and `endless` outlasts every test. The
+  /// raw value is the number of tables that the trigger joins.
   private enum Slowness: Int { case second = 2, endless = 3 }
 
   private let id = "org.test.slow"
@@ -105,7 +106,8 @@ struct SlowStoreTests {
       badge: try daemon.application(id).badge)
   }
 
-  /// Whether the store's thread exists in addition to the thread of the event loop.
+  /// Whether the daemon is writing to the store: it then has a second thread beside that of the
+  /// event loop.
   private func isWriting(_ daemon: DaemonFixture) throws -> Bool {
     try Directory.names(path: "/proc/\(daemon.process.pid)/task").count > 1
   }

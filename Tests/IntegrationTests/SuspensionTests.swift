@@ -124,7 +124,8 @@ struct SuspensionTests {
   @Test("A program that forks without end is stopped completely")
   func forkStorm() throws {
     let daemon = try DaemonFixture()
-    // Each generation lives briefly and is orphaned at once. Four processes run at any time.
+    // Each process forks a successor and ends at once, so every process is an orphan. Four
+    // processes run at any time.
     let storm = try daemon.python(
       """
       import os, time
@@ -194,8 +195,8 @@ struct SuspensionTests {
     try monitor.transition(id, to: .suspended)
     #expect(try daemon.state(of: child) == .stopped)
     #expect(try daemon.application(id).problem == nil)
-    // After a second failure, the daemon reports a problem, and the application runs until the next
-    // attempt.
+    // After the second SIGCONT of another program, the daemon reports a problem, and the
+    // application runs until the daemon's next attempt.
     try other.send(signal: SIGCONT)
     try waitUntil("the child runs") { try daemon.state(of: child) != .stopped }
     let status = try daemon.application(id)
@@ -218,7 +219,7 @@ struct SuspensionTests {
     try monitor.transition(id, to: .suspended)
     #expect(try group.isFrozen())
     try group.thaw()
-    // The monitor reports the change without a request.
+    // The daemon notices the thaw without a request of a client.
     #expect(try monitor.transition(id, to: .background).cause == "suspensionLost")
     try monitor.transition(id, to: .suspended)
     #expect(try group.isFrozen())
@@ -249,7 +250,7 @@ struct SuspensionTests {
 
   @Test("A suspension that cannot complete is undone completely and reported")
   func undone() throws {
-    // The daemon uses the freezer, because the application has no cgroup of its own.
+    // The freezer fails, because an adopted application has no cgroup of its own.
     let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"freezer\"")]))
     let program = try daemon.shell("sleep 1000 & echo $!; wait")
     let child = try program.nextPID()

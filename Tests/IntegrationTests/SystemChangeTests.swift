@@ -4,9 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §10 with changes that operators post. The tests of the providers
-/// (`SystemChangeProvidersTests` and others) cover changes of the machine, and `SystemdTests` their
-/// way through an installed daemon.
+/// Contract §10 with changes that operators and users post. `SystemChangeProvidersTests` and others
+/// test the changes of the machine, and `SystemdTests` tests both with an installed daemon.
 @Suite("§10: System changes")
 struct SystemChangeTests {
   private let id = "org.test.changes"
@@ -157,8 +156,7 @@ struct SystemChangeTests {
     #expect(try held(daemon, "org.test.suspended") == 0)
     try daemon.post(change: "dock", "all")
     #expect(try own.nextSystemChanges() == ["dock=all"])
-    // The launch of the other application sent it to the background. It runs there after that
-    // callback.
+    // The user's application has another seat, so the first application is still in the foreground.
     #expect(try roots.nextSystemChanges() == ["dock=all"])
     let count = try daemon.keepsStill(suspended) { try held(daemon, "org.test.suspended") }
     #expect(count == 1)

@@ -121,7 +121,8 @@ struct TaskctlShowTests {
     try daemon.sendToBackground(id)
     #expect(try daemon.taskctl("why", id).text.contains("background task \(task) 'render'"))
     #expect(try daemon.taskctlJSON("why", id)["explanation"]?["cause"] == "sendAway")
-    // Only the task must entitle the application to run, so that the end of the task suspends it.
+    // After the last callback, only the task entitles the application to run, so the end of the
+    // task suspends it.
     #expect(try application.callbackKinds(2).last == "didEnterBackground")
     _ = try application.call("GetStatus")
     // The test does not wait for the answer: the daemon suspends the application immediately.
@@ -212,8 +213,8 @@ struct TaskctlShowTests {
       .init(policy: [("MaxQueuedBytesPerConnection", "4096")], manifests: manifests))
     let client = try RawClient(daemon)
     try client.send(#"{"method":"org.taskschedd.Control.Monitor","more":true}"#)
-    // The calls arrive on two connections that are ready at once. The daemon may handle either
-    // first.
+    // Waits for a reply, so that the daemon handles the monitor's call before the adoption, which
+    // comes on another connection.
     #expect(try client.receive()?["parameters"]?["application"] != nil)
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program)

@@ -12,7 +12,7 @@ struct TaskctlTerminalTests {
 
   /// Types the command and waits until the program has begun.
   private func run(_ script: String, at terminal: TestTerminal, more: String = "") throws {
-    // The quotes in the command distinguish the echo of the typed line from the program's output.
+    // The quotes in `st""arted` distinguish the echo of the typed line from the program's output.
     let program = "sh -c 'echo st\"\"arted; \(script)'"
     try terminal.type("\(Programs.path(of: "taskctl")) run --id \(id) \(program)\(more)\n")
     try terminal.wait(for: "started")
@@ -116,7 +116,7 @@ struct TaskctlTerminalTests {
     let connection = try daemon.connect()
     let replies = try connection.callMore(
       ControlInterface.Monitor.self, .init(application: "org.test.other"))
-    // The application may not be known yet.
+    // A monitor may name an application that the daemon does not know yet.
     #expect(try replies.next(timeout: deadline)?.ready == true)
     try daemon.adopt("org.test.other", other)
     try daemon.activate(id)

@@ -11,7 +11,7 @@ struct TerminalSeatTests {
   private let second = "org.test.second"
   private let taskctl = Programs.path(of: "taskctl")
 
-  /// `taskctl run` of a program that does nothing.
+  /// Returns a command line of `taskctl run` with a program that does nothing.
   private func run(_ id: String) -> String { "\(taskctl) run --id \(id) -- sleep 1000" }
 
   /// Runs each command at a terminal of its own.
@@ -59,7 +59,8 @@ struct TerminalSeatTests {
     mkfifo(fifo, 0o600)
     let terminals = try terminals(daemon, "\(run(first)) & read go < \(fifo); \(run(second))")
     try monitor.transition(first, to: .active)
-    // The shell opens the FIFO for reading, and continues when the writer closes it.
+    // The shell waits until the test has opened and closed the FIFO, and then runs the second
+    // program.
     _ = FileDescriptor(taking: open(fifo, O_WRONLY | O_CLOEXEC))
     let away = try monitor.transition(first, to: .background)
     #expect(away.cause == "otherActivated")

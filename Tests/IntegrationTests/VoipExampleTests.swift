@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// The example phone, and with it the client library, on the real daemon: contract §6 to §9.
+/// Contract §6 to §9: the example phone, which uses the client library, with the real daemon.
 @Suite("The example phone sleeps and can be called")
 struct VoipExampleTests {
   private let id = "org.example.voip"

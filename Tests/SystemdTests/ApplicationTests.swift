@@ -78,8 +78,8 @@ extension SystemdTests {
       for pid in processes { #expect(try proc.stat(pid)?.state != .stopped) }
     }
 
-    /// Checks the CPU time of all processes of the group before and after a complete start of
-    /// another program.
+    /// Checks that the processes of the group use no CPU time while another program starts and
+    /// ends.
     private func expectStandingStill(_ group: ControlGroup) throws {
       let before = try group.cpuMicroseconds()
       try machine.must("taskctl", "status", "--json")

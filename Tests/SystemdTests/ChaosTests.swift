@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// The program of `Chaos/`, which boots a machine of its own. `make chaos` runs it for longer.
+  /// Runs the program of `Chaos/`, which boots a separate machine. `make chaos` runs it for longer.
   @Suite("kill -9 while 200 clients work")
   struct Chaos {
     /// - Returns: the exit code and the complete output.
@@ -19,7 +19,7 @@ extension SystemdTests {
     func kills() throws {
       let (code, text) = try run("--kills", "100", "--clients", "200")
       #expect(code == 0, "\(text)")
-      // Prints the longest restart time into the log of CI.
+      // Shows the longest restart time in the log of CI.
       print(text)
     }
 

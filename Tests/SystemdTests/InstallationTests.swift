@@ -29,7 +29,7 @@ extension SystemdTests {
       for unit in ["taskschedd.service", "taskschedd.socket", "taskschedd-release.service"] {
         let users = try machine.must(
           "systemd-analyze", "--user", "verify", "/usr/lib/systemd/user/\(unit)", as: user)
-        // Problems of other packages' units do not matter here.
+        // The test ignores problems of other packages' units.
         #expect(users.lines.filter { $0.contains("taskschedd") } == [])
       }
       try machine.must("systemctl", "stop", "user@\(user).service")

@@ -4,7 +4,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// These tests check the installed files under a real systemd. All tests share one machine, and run
+/// The tests of the installed project under a real systemd. All tests share one machine, and run
 /// one at a time.
 @Suite(
   "Under a real systemd", .serialized,
@@ -17,9 +17,10 @@ struct InstalledMachine {
   static let tester: UInt32 = 3001
   static let other: UInt32 = 3002
 
-  /// A busy application of two processes, run as `tester` and frozen.
+  /// The id of a busy application of two processes. It runs as `tester`, and the freezer suspends
+  /// it.
   static let frozen = "org.example.frozen"
-  /// Another, run as `other` and stopped by signals.
+  /// The id of another such application. It runs as `other`, and signals suspend it.
   static let signalled = "org.example.signalled"
 
   private static let booted = Result { try boot() }
@@ -33,7 +34,7 @@ struct InstalledMachine {
   init() throws {
     machine = try Self.booted.get()
     _ = try machine.run("systemctl", "stop", "taskschedd.service", "taskschedd.socket")
-    // Applications that still run without a daemon.
+    // Applications of the previous test may still run without a daemon.
     let slice = machine.group.child("taskschedd.slice")
     if slice.exists {
       let watch = try slice.watchEvents()
@@ -49,17 +50,17 @@ struct InstalledMachine {
       "/run/taskschedd/event-log")
     try machine.must("systemctl", "daemon-reload")
     try machine.must("systemctl", "reset-failed")
-    // The newest entry is one of the manager that concerns none of its units. With
-    // `--after-cursor`, systemd 252 skips one entry too many if that entry does not match.
+    // The cursor is at a message of the manager about no unit, which no test searches. Searches may
+    // therefore use `--cursor`; `--after-cursor` of systemd 252 can skip one entry too many.
     try machine.must("journalctl", "--sync")
     let shown = try machine.must("journalctl", "--quiet", "-n", "0", "--show-cursor").text
     cursor = String(shown.split(separator: "-- cursor: ").last?.dropLast() ?? "")
     try machine.must("systemctl", "start", "taskschedd.socket")
   }
 
-  /// Starts an application with one background task, which never reconnects.
+  /// Starts an application that never reconnects (Resources/client.py), with one background task.
   func startClient(_ id: String) throws -> TestProcess {
-    // Passed as text, because the machine has a separate /tmp, and the clone may be below /tmp.
+    // Passes the program as text: the clone may be below /tmp, and the machine has a separate /tmp.
     let path = Self.repository + "/Tests/SystemdTests/Resources/client.py"
     let script = String(
       decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
@@ -69,7 +70,7 @@ struct InstalledMachine {
     return client
   }
 
-  /// Sends a line to such an application, and returns its answer.
+  /// Sends a line to an application that `startClient` started, and returns its answer.
   func ask(_ client: TestProcess, _ line: String) throws -> String {
     try client.writeLine(line)
     return try client.readLine() ?? "it ended"
@@ -99,7 +100,7 @@ struct InstalledMachine {
     }
   }
 
-  /// Changes the service with a drop-in file of its unit.
+  /// Adds settings to the daemon's unit in a drop-in file.
   func change(_ settings: String) throws {
     try write("/run/systemd/system/taskschedd.service.d/test.conf", "[Service]\n\(settings)")
     try machine.must("systemctl", "daemon-reload")
@@ -180,12 +181,12 @@ struct InstalledMachine {
     return records
   }
 
-  /// Reads the daemon's messages and systemd's messages about its unit, until a line contains each
-  /// text.
+  /// Waits until the journal has a line with each of the texts, in this order. Reads the daemon's
+  /// messages, and systemd's messages about the daemon's unit.
   ///
   /// Does not use `-u`, because journald may not learn the unit of a process that ends immediately.
-  /// The deadline covers all lines, because a unit that restarts repeatedly always writes another
-  /// line.
+  /// The deadline applies to all lines together, because a unit that restarts repeatedly never
+  /// stops writing lines.
   func waitForJournal(_ texts: String...) throws {
     let end = ContinuousClock.now + deadline
     let journal = try machine.start([
@@ -222,7 +223,7 @@ extension InstalledMachine {
     return program.split(separator: "/").dropLast().map { "/" + $0 }.joined()
   }()
 
-  /// `make TARGET DESTDIR=… PREFIX=/usr`.
+  /// Runs `make TARGET DESTDIR=… PREFIX=/usr`, and returns its output.
   static func make(_ target: String, destination: String) throws -> String {
     let make = try TestProcess.shell(
       "make --no-print-directory -C \"$REPOSITORY\" \"$TARGET\" </dev/null 2>&1"
@@ -275,7 +276,7 @@ extension InstalledMachine {
 
       """)
     let machine = try Machine(tree: tree.path)
-    // The actions of a package at its installation.
+    // A package runs these commands at its installation.
     try machine.must("systemd-sysusers")
     try machine.must("systemd-tmpfiles", "--create", "taskschedd.conf", "tests.conf")
     try machine.must("journalctl", "--update-catalog")

@@ -66,7 +66,7 @@ extension SystemdTests {
       #expect(shown.contains("\(application) is suspended: nothing entitles it"), "\(shown)")
       #expect(shown.contains("\(application) was terminated by an operator"), "\(shown)")
       #expect(shown.contains("working as tester"), "what the application wrote is there, too")
-      // journald derives this field from the process itself.
+      // The daemon names only the process (OBJECT_PID); journald adds the user (OBJECT_UID).
       let objects = try machine.must(
         "journalctl", "-q", "--cursor=\(installed.cursor)", "-o", "cat", "--output-fields=MESSAGE",
         "OBJECT_PID=\(pid)", "OBJECT_UID=\(InstalledMachine.tester)"

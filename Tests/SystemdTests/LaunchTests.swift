@@ -11,8 +11,7 @@ extension SystemdTests {
 
     init() throws { installed = try InstalledMachine() }
 
-    /// Launches an application with the test's manifest. Returns the output of taskctl, and the
-    /// unit's cgroups.
+    /// Launches an application with the given manifest. Returns the output of taskctl.
     private func launch(_ manifest: String) throws -> Machine.Output {
       let path = "/etc/taskschedd/applications/org.example.own-one.toml"
       try installed.write(path, "id = \"org.example.own-one\"\nuser = \"tester\"\n\(manifest)")
@@ -109,8 +108,8 @@ extension SystemdTests {
         ("exit 3", "exited with code 3"), ("kill -USR1 $$", "was terminated by SIGUSR1"),
       ])
     func endsToldBySystemd(way: String, end: String) throws {
-      // The daemon forks to check whether a record exists. Here it cannot fork, but its libraries
-      // can still create threads (clone3).
+      // The daemon forks to check whether the kernel keeps a record. Without fork, it assumes that
+      // there is none. Its libraries can still create threads (clone3).
       try installed.change("SystemCallFilter=~fork vfork clone")
       let output = try launch("command = [\"sh\", \"-c\", \"\(way)\"]")
       #expect(output.code == 0, "\(output.text)")
@@ -157,7 +156,7 @@ extension SystemdTests {
       while let line = try daemon.readLine(), !line.contains("ready at") {}
       let unit = machine.group.child("system.slice").child("byhand.scope")
       let pid = try machine.must("pgrep", "-f", "taskschedd --socket /run/byhand").lines[0]
-      // A cgroup with the same name is left over.
+      // Simulates a leftover cgroup that has the name of the next one.
       let taken = unit.child("\(InstalledMachine.frozen).\(pid)-1")
       try taken.create()
       try machine.must(

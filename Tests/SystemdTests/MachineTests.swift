@@ -14,8 +14,7 @@ extension SystemdTests {
       #expect(try machine.must("cat", "/proc/1/cgroup").lines.last == "0::/init.scope")
       let pids = try machine.must("ps", "-eo", "pid=").lines
       #expect(pids.count < 20)
-      // The systemd of this machine, if there is one, does not list the other machine's units
-      // either.
+      // The host name of the machine is not that of this machine.
       #expect(try machine.must("hostname").text == "machine\n")
     }
 

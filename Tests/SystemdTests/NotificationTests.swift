@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// §9 and §10 with the installed daemon. The machine has no desktop.
+  /// §9 and §10 with the installed daemon. The machine has no desktop unless a test starts one.
   @Suite("Local notifications and system changes")
   struct Notifications {
     let installed: InstalledMachine
@@ -26,7 +26,7 @@ extension SystemdTests {
       return client
     }
 
-    /// Kills the daemon with SIGKILL, and waits until another serves.
+    /// Kills the daemon with SIGKILL, and waits until the next daemon serves.
     private func kill() throws {
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try machine.must("taskctl", "list")
@@ -75,7 +75,7 @@ extension SystemdTests {
       try call("ListNotifications", "{\"application\":\"\(InstalledMachine.frozen)\"}")
     }
 
-    /// Formats a time as YYYY-MM-DDTHH:MM:SS.
+    /// Returns a time as YYYY-MM-DDTHH:MM:SS.
     private func text(_ time: Date) -> String { String(time.ISO8601Format().prefix(19)) }
 
     /// Returns how often a notification has fired according to the daemon's log.
@@ -108,7 +108,7 @@ extension SystemdTests {
       while heard.count < expected.count { try hear() }
       #expect(heard.sorted() == expected)
       try kill()
-      // The next event is another one, so none arrived twice.
+      // The next event is that of the transition, so no notification arrived twice.
       try machine.must("taskctl", "background", Client.id)
       #expect(try client.ask("event").contains("willResignActive"))
       let listed = try client.ask("call Application.ListNotifications {}")
@@ -140,7 +140,7 @@ extension SystemdTests {
       #expect(try post("Later", at: time + 1000) == "{\"parameters\":{\"notification\":2}}\n")
       try machine.must("systemctl", "stop", "taskschedd.service")
       #expect(try firings(of: 1) == 0)
-      // Represents a machine that is off until the notification's time has passed.
+      // Waits until the time of the notification has passed, as if the machine were off.
       let off = try machine.start(["sleep", "4"])
       _ = try off.waitForExit()
       try reboot()
@@ -174,7 +174,7 @@ extension SystemdTests {
       ] as [() throws -> Void] {
         _ = try post()
         try restarts()
-        // The next daemon shows the notification again in its place.
+        // The new daemon shows the notification again, and the service replaces the old one by it.
         try desktop.waitForNotify()
         #expect(try desktop.displayedCount() == 1)
         try desktop.control("action", "0")
@@ -206,7 +206,7 @@ extension SystemdTests {
       #expect(try post("First", at: time, repeats: "hour").contains("\"notification\":1"))
       #expect(try post("Second", at: time + 1000).contains("\"notification\":2"))
       _ = try machine.run("dd", "if=/dev/zero", "of=\(folder)/fill", "bs=4k")
-      // Schedules notifications until the database's log cannot grow.
+      // Schedules notifications until the write-ahead log of the database cannot grow.
       let large = String(repeating: "x", count: 4000)
       var storedCount = 0
       var answer = ""
@@ -252,7 +252,7 @@ extension SystemdTests {
       #expect(changed.contains("\"kind\":\"timeZone\"") && changed.contains("\"Asia/Tokyo\""))
       try machine.must("sh", "-c", "echo LANG=de_DE.UTF-8 > /etc/locale.conf")
       var locale = try client.ask("event")
-      // A change of the day may precede it.
+      // The new time zone may have changed the day, which is a separate event.
       if locale.contains("\"kind\":\"day\"") { locale = try client.ask("event") }
       #expect(locale.contains("\"kind\":\"locale\"") && locale.contains("\"de_DE.UTF-8\""))
       try machine.must("taskctl", "background", Client.id)
@@ -261,7 +261,7 @@ extension SystemdTests {
         #expect(try client.ask("acknowledge \(number)") == "{\"parameters\":{}}")
       }
       #expect(try client.ask("half") == "half")
-      // The client may be stopped before it can print the answer, or after.
+      // Does not wait for the answer: the client may be suspended before it can print the answer.
       try client.process.writeLine("rest")
       try installed.wait(for: Client.id, toBe: "suspended")
       try setZone("America/Lima")
@@ -282,7 +282,7 @@ extension SystemdTests {
   }
 }
 
-/// Resources/client.py in the machine.
+/// The program Resources/client.py in the machine.
 private final class Client {
   static let id = "org.example.client"
   /// The lines that the client has printed.
@@ -321,7 +321,8 @@ private final class Client {
   }
 }
 
-/// A bus of root in the machine, a screen, and dunst.
+/// A desktop in the machine: a bus of root, a virtual screen, and dunst as its notification
+/// service.
 private final class MachineDesktop {
   private let machine: Machine
   private let environment: [String]

@@ -14,7 +14,7 @@ extension SystemdTests {
 
     init() throws { installed = try InstalledMachine() }
 
-    /// Returns an application with one background task, which never reconnects.
+    /// Starts an application that never reconnects, with one background task.
     private func client() throws -> TestProcess {
       let client = try installed.startClient(Self.id)
       return client
@@ -24,7 +24,7 @@ extension SystemdTests {
       try installed.ask(client, line)
     }
 
-    /// Kills the daemon with SIGKILL, and waits until another serves.
+    /// Kills the daemon with SIGKILL, and waits until the next daemon serves.
     private func kill() throws {
       let before = try installed.property("MainPID")
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
@@ -54,8 +54,8 @@ extension SystemdTests {
       #expect(try ask(client, "status").contains("\"state\":\"inactive\""))
     }
 
-    /// Kills a daemon that has just received a message from a client's socket. The daemon calls
-    /// recv(2) for no other purpose.
+    /// Kills the daemon when it has just received a message from a client, which is when its first
+    /// recv(2) returns. The daemon calls recv(2) for no other purpose.
     private static let killer = """
       import ctypes, os, signal, struct, sys
       libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])
@@ -118,7 +118,8 @@ extension SystemdTests {
       let client = try client()
       let monitor = try machine.start(["taskctl", "monitor", "--json"])
       while try monitor.readLine()?.contains("\"ready\"") != true {}
-      // The application first receives the callback, and has time to react.
+      // The call of `terminate` stays outstanding until the application has acknowledged its
+      // callbacks.
       let terminate = try machine.start(["taskctl", "terminate", Self.id])
       while try ask(client, "event").contains("didFinishLaunching") != true {}
       while try machine.must("taskctl", "status", Self.id).text.contains("(terminating)") != true {}
@@ -196,7 +197,8 @@ extension SystemdTests {
     func cancelledRestart() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
-      // The stop lasts until the file exists. Until then, systemd may replace the restart.
+      // The restart stays in its stop until the file exists, so that the test can replace the
+      // restart by a stop.
       try installed.change(
         "ExecStopPost=/bin/sh -c 'until [ -e /run/go ]; do sleep 0.05; done'")
       defer { _ = try? machine.run("rm", "-f", "/run/go") }
@@ -219,7 +221,7 @@ extension SystemdTests {
       #expect(status.contains("schedulerStopped"))
     }
 
-    /// Mounts a separate file system for the event log. The daemon starts later.
+    /// Mounts a separate file system for the event log. Does not start the daemon.
     private func mount(size: String) throws {
       try machine.must("systemctl", "stop", "taskschedd.service")
       try machine.must("mkdir", "-p", Self.folder)
@@ -231,8 +233,8 @@ extension SystemdTests {
 
     private func unmount() { _ = try? machine.run("umount", "-l", Self.folder) }
 
-    /// Acknowledges the callbacks of the start. On a slow machine, their time would otherwise
-    /// expire.
+    /// Acknowledges the two callbacks of the start, because CallbackTimeout could expire on a slow
+    /// machine.
     private func acknowledgeStart(_ client: TestProcess) throws {
       for callback in 1...2 {
         #expect(try ask(client, "event").contains("\"callback\""))
@@ -261,7 +263,8 @@ extension SystemdTests {
       try acknowledgeStart(client)
       let rest = "\(Self.folder)/rest"
       #expect(try machine.run("dd", "if=/dev/zero", "of=\(rest)", "bs=4k").code != 0)
-      // The records fill several event logs. Each log reuses the space of the one before the last.
+      // The records fill several event logs. Each new log reuses the space of an older one, so the
+      // full file system does not matter.
       #expect(try ask(client, "begin 20000").contains("\"task\""))
       let name = try machine.must("sh", "-c", "ls \(Self.folder)").text
       #expect(!name.contains("event-log.1\n"), "\(name)")
@@ -329,7 +332,7 @@ extension SystemdTests {
       let background = try machine.start(["taskctl", "background", Self.id])
       try obey("willResignActive", 3)
       #expect(try ask(client, "event").contains("didEnterBackground"))
-      // The client may be stopped before it has read the answer.
+      // Does not wait for the answer: the client may be suspended before it has read the answer.
       try client.writeLine("acknowledge 4")
       #expect(try background.waitForExit()?.shellCode == 0)
       try installed.wait(for: Self.id, toBe: "suspended")
@@ -348,7 +351,7 @@ extension SystemdTests {
       try installed.change("Restart=no")
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try installed.waitForJournal("Failed with result 'signal'")
-      // Writes a future version of the format.
+      // Changes the format version in the event log to an unknown one.
       try machine.must(
         "sh", "-c", "printf '\\377' | dd of=$(ls /run/taskschedd/event-log/event-log.*) bs=1 "
           + "seek=8 conv=notrunc status=none")

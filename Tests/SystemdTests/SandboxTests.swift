@@ -22,8 +22,8 @@ extension SystemdTests {
       }
     }
 
-    /// Starts a program of another user from its terminal. One descendant has left the process tree
-    /// and the session. Returns their pids in the machine.
+    /// Starts a program of another user with `taskctl run`. One descendant has left the process
+    /// tree and the session. Returns the pids of the program and of the descendant in the machine.
     private func adopt() throws -> (program: TestProcess, child: String, orphan: String) {
       let program = try machine.start(
         [
@@ -50,7 +50,7 @@ extension SystemdTests {
       let daemon = try #require(try installed.unit.processes().first)
       let status = try status(of: daemon)
       // CAP_DAC_OVERRIDE (1), CAP_KILL (5), CAP_SYS_PTRACE (19), CAP_SYS_NICE (23),
-      // CAP_SYS_RESOURCE (24), CAP_WAKE_ALARM (35). The machine's own manager may lack one of them.
+      // CAP_SYS_RESOURCE (24), CAP_WAKE_ALARM (35). The machine's own PID 1 may lack one of them.
       let named: UInt64 = 1 << 1 | 1 << 5 | 1 << 19 | 1 << 23 | 1 << 24 | 1 << 35
       let had = try #require(
         try self.status(of: machine.pid)["CapBnd"].flatMap { UInt64($0, radix: 16) })
@@ -128,8 +128,8 @@ extension SystemdTests {
         let status = try machine.must("taskctl", "status", "org.example.run").text
         #expect(status.contains("not the nice value: the daemon could not restore it"), "\(status)")
       } else {
-        // The environment identifies the process whose parents have ended. Only its user may read
-        // the environment.
+        // Only its environment identifies the orphan as a process of the application. Without the
+        // capability, the daemon cannot read the environment of another user's process.
         try installed.wait(for: "org.example.run", toBe: "suspended")
         #expect(try state(of: child) == "T")
         #expect(try state(of: orphan) != "T")
@@ -162,7 +162,7 @@ extension SystemdTests {
       try machine.must("taskctl", "terminate", "org.example.run")
     }
 
-    /// The daemon's unit says so.
+    /// Verifies a comment in the daemon's unit, which says why CAP_DAC_READ_SEARCH is not enough.
     @Test("Without CAP_DAC_READ_SEARCH, a suspended application is not first for memory")
     func reading() throws {
       try installed.change(
@@ -238,7 +238,7 @@ extension SystemdTests {
     func writing() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try installed.property("MainPID")
-      // Another program with all capabilities, in the daemon's mount namespace.
+      // Writes a file with all capabilities in the daemon's mount namespace.
       func write(_ path: String) throws -> Bool {
         try machine.run("nsenter", "-t", daemon, "-m", "sh", "-c", ": > \"$1\"", "sh", path).code
           == 0
@@ -257,7 +257,7 @@ extension SystemdTests {
   }
 }
 
-/// The target of a symbolic link.
+/// Reads symbolic links.
 private enum SymbolicLink {
   static func target(of path: String) -> String? {
     var bytes = [CChar](repeating: 0, count: 4096)

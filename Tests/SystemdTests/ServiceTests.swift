@@ -35,7 +35,8 @@ extension SystemdTests {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try installed.property("MainPID")
       #expect(try machine.must("ps", "-o", "ni=", "-p", daemon).text.contains("-10"))
-      // Setting the priority of a session fails if another session was set within 100 ms.
+      // The kernel refuses to set the priority of a session within 100 ms after that of another
+      // session, so the daemon may have to try again.
       func session() throws -> String { try machine.must("cat", "/proc/\(daemon)/autogroup").text }
       let end = ContinuousClock.now + deadline
       while try !session().hasSuffix(" nice -10\n"), ContinuousClock.now < end {}
@@ -73,7 +74,8 @@ extension SystemdTests {
       }
     }
 
-    /// Uses the `LimitNOFILE=524288` of its unit, and a seventh of the unit's watchdog time.
+    /// Runs with the `LimitNOFILE=524288` of the daemon's unit, and with a seventh of the unit's
+    /// watchdog time.
     @Test(
       "§12: A daemon that examines 10,000,000 descriptors of 1,000 processes outlives the watchdog")
     func examination() throws {
@@ -118,7 +120,7 @@ extension SystemdTests {
       try machine.must("systemctl", "start", "taskschedd-release.service")
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
       #expect(try group.isFrozen())
-      // `start` would wait until the hour is over.
+      // `systemctl start` would wait for the automatic restart in an hour.
       try machine.must("systemctl", "restart", "taskschedd.service")
       let status = try machine.must("taskctl", "status", InstalledMachine.frozen)
       #expect(status.text.contains("suspended"))
@@ -137,7 +139,8 @@ extension SystemdTests {
       try installed.waitForJournal("Failed with result 'signal'")
       #expect(try installed.property("SubState") == "auto-restart")
       try machine.must("systemctl", "stop", "taskschedd.socket", "taskschedd.service")
-      // The end of the service starts this unit, so this waits for the unit's work.
+      // The end of the service has already started this unit. `start` waits until the unit has done
+      // its work.
       try machine.must("systemctl", "start", "taskschedd-release.service")
       try expectRunning(InstalledMachine.frozen)
       try expectRunning(InstalledMachine.signalled)
@@ -187,8 +190,8 @@ extension SystemdTests {
         """)
     func manyConnections() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
-      // systemd keeps the descriptors that take long to close, so that the kernel reports the
-      // daemon's end at once.
+      // The store also has some of the daemon's own descriptors. Closing them takes long, which
+      // would delay the kernel's report of the daemon's end.
       let others = Int(try installed.property("NFileDescriptorStore")) ?? 0
       #expect(others >= 3, "watches of the time zone and the locale, a trigger of pressure")
       let clients = try machine.start([
@@ -207,8 +210,7 @@ extension SystemdTests {
         """,
       ])
       #expect(try clients.readLine() == "1500")
-      // The daemon stores a connection only after a delay, because short connections need no place
-      // in the store.
+      // The daemon stores a connection only when it has existed for a while.
       func waitUntilStored(_ count: Int) throws {
         let end = ContinuousClock.now + deadline
         var stored = ""
@@ -222,7 +224,7 @@ extension SystemdTests {
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try clients.writeLine("again")
       #expect(try clients.readLine() == "1500", "the new daemon answers on the same connections")
-      // The clients have ended; only the new daemon's own descriptors stay in the store.
+      // The clients have ended, so only the new daemon's own descriptors stay in the store.
       try waitUntilStored(others)
     }
 
@@ -286,8 +288,8 @@ extension SystemdTests {
       #expect(!group.exists)
     }
 
-    /// Expects that no process of the application is frozen or stopped, or has a lower priority
-    /// than at its start.
+    /// Checks that no process of the application is frozen or stopped, and that each has its
+    /// original priority.
     private func expectRunning(_ application: String) throws {
       let proc = try ProcFS()
       let groups = try installed.groups(of: application).filter { try $0.isPopulated() }

@@ -8,8 +8,9 @@ extension SystemdTests {
   /// by their sockets.
   @Suite("systemd's file descriptor store")
   struct SocketStores {
-    /// Stores three watches and their sockets in its first run; the sockets stand for the
-    /// descriptors of applications. In its second run, it reports which of them still exist.
+    /// In its first run, stores three watches and two of their sockets, as if applications held
+    /// these sockets open, and kills itself. In its second run, prints for each watch whether its
+    /// socket still exists, and the number of its events.
     private static let program = """
       import os, select, socket
       def notify(state, *fds):

@@ -86,7 +86,7 @@ extension SystemdTests {
       #expect(try group.cpuMicroseconds() == used, "§15.4: an upgrade resumes no application")
     }
 
-    /// The owner of a process, which is that of its directory in /proc.
+    /// Returns the user of a process.
     private func uid(of pid: Int32) throws -> UInt32? {
       let status = String(
         decoding: try FileDescriptor.open(reading: "/proc/\(pid)/status").readToEnd(),

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// Tests that applications still sleep and stay reachable after `kill -9` of the daemon (§15.4),
-  /// if systemd keeps the daemon's descriptors.
+  /// Contract §15.4: after `kill -9` of the daemon, applications stay suspended and reachable,
+  /// because systemd keeps the daemon's descriptors.
   @Suite("Wake-ups and relaunches across the death of the daemon")
   struct WakeUps {
     private static let id = "org.example.client"
@@ -34,7 +34,7 @@ extension SystemdTests {
       try body()
     }
 
-    /// Starts an application of mode voip in the foreground, which has no more work.
+    /// Starts an application of mode voip in the foreground, and ends its background task.
     private func client() throws -> TestProcess {
       let client = try installed.startClient(Self.id)
       #expect(try ask(client, "half") == "half")
@@ -46,8 +46,8 @@ extension SystemdTests {
       try installed.ask(client, line)
     }
 
-    /// Returns the next event. The application may be asleep until the event wakes it, and may have
-    /// been suspended before it could print the answer to its last acknowledgement.
+    /// Returns the next event, which may resume the application first. Skips the answer to its last
+    /// acknowledgement, which it may not have printed before it was suspended.
     private func event(_ client: TestProcess) throws -> String {
       try client.writeLine("event")
       while let line = try client.readLine() {
@@ -78,7 +78,7 @@ extension SystemdTests {
       try installed.wait(for: Self.id, toBe: "suspended")
     }
 
-    /// Kills the daemon with SIGKILL, and waits until another serves.
+    /// Kills the daemon with SIGKILL, and waits until the next daemon serves.
     private func kill() throws {
       let before = try installed.property("MainPID")
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
@@ -102,7 +102,8 @@ extension SystemdTests {
           let after = try status()
           #expect(after.contains("\"suspended\""), "\(after)")
           #expect(try number("deadlineUSec", in: after) == deadline)
-          // The application sleeps. It reads the line when the daemon wakes it for the call.
+          // The application is suspended. It reads its input when the daemon resumes it for the
+          // call.
           try acknowledge(client, "keepAlive")
           let ran = try number("lastRunUSec", in: status())
           #expect(ran >= deadline - 100_000, "it is called 100 ms before its deadline")
@@ -151,7 +152,8 @@ extension SystemdTests {
           try installed.wait(for: Self.id, toBe: "suspended")
         }
         #expect(try number("managedSockets", in: status()) == 1)
-        // No other process keeps the connection open.
+        // The peer sees the end of the application's connection, so neither systemd nor the daemon
+        // keeps it open.
         try machine.must("taskctl", "terminate", Self.id)
         #expect(try peer.readLine() == "hang-up")
       }
@@ -188,8 +190,8 @@ extension SystemdTests {
         #expect(try nextLaunch(status()) == nextLaunch(planned))
         #expect(try output.readLine() == "for relaunch")
         try installed.waitForJournal("will be relaunched in 6s")
-        // An upgrade keeps the relaunch. The daemon recognizes an upgrade by a stored connection,
-        // here that of the monitor.
+        // An upgrade keeps the relaunch. The daemon recognizes an upgrade by a connection in
+        // systemd's store; here, that of the monitor.
         let monitor = try machine.start(["taskctl", "monitor", "--json"])
         while try monitor.readLine()?.contains("\"ready\"") != true {}
         try machine.must("systemctl", "restart", "taskschedd.service")

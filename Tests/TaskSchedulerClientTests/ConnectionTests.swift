@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerClient
 
-/// A peer that answers with the bytes of a test.
+/// A connection of the library to a peer that sends what the test commands.
 private final class Script {
   private let directory: TemporaryDirectory
   let connection: Connection
@@ -25,13 +25,13 @@ private final class Script {
 
   deinit { Glibc.close(peer) }
 
-  /// Sends a message, or several, NULs as `|`.
+  /// Sends the text to the library. Each `|` of the text is sent as a NUL, which ends a message.
   func send(_ text: String) throws {
     let bytes = text.utf8.map { $0 == UInt8(ascii: "|") ? 0 : $0 }
     try bytes.withUnsafeBytes { _ = try UnixSocket.send(peer, $0) }
   }
 
-  /// Returns the next message without its NUL, and the descriptors that came with it.
+  /// Returns the next message without its NUL, and adds its descriptors to `descriptors`.
   func receive(_ descriptors: inout DescriptorBag) throws -> String {
     var received: [UInt8] = []
     while received.last != 0 {
@@ -167,7 +167,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(throws: error) {
       _ = try script.connection.call(GetStatus.self, .init(), timeout: .milliseconds(1))
     }
-    // The answer may still arrive, so that no other call is possible.
+    // The late answer may still arrive, so the library cannot send another call on this connection.
     #expect(throws: error) {
       _ = try script.connection.call(GetStatus.self, .init())
     }

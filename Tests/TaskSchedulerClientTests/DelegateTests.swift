@@ -37,7 +37,8 @@ import Testing
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.send(.didEnterBackground)
     gate.waitForHandler()
-    // The daemon has answered a later request. An acknowledgement would have come before it.
+    // The daemon answers this later request. An acknowledgement sent before it would have arrived
+    // by now.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.callback != nil)
     gate.open()

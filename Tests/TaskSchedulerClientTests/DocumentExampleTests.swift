@@ -6,7 +6,7 @@ struct DocumentExampleTests {
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     .dropLast(3).joined(separator: "/")
 
-  /// Returns a text's lines of code, without indentation, imports and comments.
+  /// Returns the lines of code, without indentation. Omits imports and comments.
   private static func code(_ lines: some Sequence<Substring>) -> [Substring] {
     lines.map { $0.drop { $0 == " " } }
       .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix("//") }
@@ -19,8 +19,8 @@ struct DocumentExampleTests {
       .map { code($0.dropFirst()) }
   }
 
-  /// Returns the sections of the file with the examples. The key is the comment at the start of a
-  /// section.
+  /// Returns the sections of DocumentExamples.swift. The key of a section is the comment at its
+  /// start.
   private static func sections() throws -> [String: [Substring]] {
     let path = root + "/Tests/TaskSchedulerClientTests/DocumentExamples.swift"
     var sections: [String: [Substring]] = [:]

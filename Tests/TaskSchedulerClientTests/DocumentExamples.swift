@@ -3,9 +3,9 @@ import ServiceLifecycle
 import TaskSchedulerClient
 import TaskSchedulerServiceLifecycle
 
-// The Swift examples of the documents, which the compiler checks here. `DocumentExampleTests`
-// compares each section with its document. A section begins with the document's name and the
-// example's number, followed by the example's lines in their order.
+// The Swift examples of the documents, so that the compiler checks them. `DocumentExampleTests`
+// compares each section with its document. A comment with the document's name and the example's
+// number begins a section.
 
 private struct Outbox {
   func save() {}

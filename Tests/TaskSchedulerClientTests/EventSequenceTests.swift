@@ -31,7 +31,8 @@ import Testing
     daemon.send(.didFinishLaunching, reason: .boot)
     var iterator = fixture.application.events.makeAsyncIterator()
     #expect(try await iterator.next() == .didFinishLaunching(.boot))
-    // The daemon has answered a later request. An acknowledgement would have come before it.
+    // The daemon answers this later request. An acknowledgement sent before it would have arrived
+    // by now.
     _ = try await fixture.application.backgroundTimeRemaining()
     #expect(daemon.state.current.memory.callback != nil)
     let sender = Task {

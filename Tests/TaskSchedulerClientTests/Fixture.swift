@@ -141,7 +141,7 @@ final class Recorder: ApplicationDelegate {
 }
 
 extension SocketConditions {
-  /// The order is fixed.
+  /// The conditions as words, always in the same order.
   fileprivate var words: String {
     let all: [(SocketConditions, String)] = [
       (.data, "data"), (.urgentData, "urgent"), (.hangUp, "hangUp"), (.error, "error"),
@@ -152,7 +152,7 @@ extension SocketConditions {
 }
 
 extension Fixture {
-  /// Replaces the daemon by one with the same state, after a change.
+  /// Replaces the daemon by another one, which has the changed state of the first.
   func restartDaemon(
     _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
   ) throws -> StandInDaemon {
@@ -163,7 +163,8 @@ extension Fixture {
     return daemon
   }
 
-  /// Replaces the daemon by one without state, and launches the process again.
+  /// Replaces the daemon by another one without any state. The new daemon sends the callback of a
+  /// launch again.
   func replaceDaemon(instance: Int) throws -> StandInDaemon {
     let daemon = try restartDaemon { $0 = StandInDaemon.Memory(instance: instance) }
     daemon.send(.didFinishLaunching, reason: .user)

@@ -18,7 +18,8 @@ import Testing
     #expect(fixture.daemon.state.current.memory.keepAliveSeconds == 900)
     fixture.daemon.send(.keepAlive)
     gate.waitForHandler()
-    // The daemon has answered a later request. An acknowledgement would have come before it.
+    // The daemon answers this later request. An acknowledgement sent before it would have arrived
+    // by now.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.callback != nil)
     gate.open()
@@ -115,7 +116,8 @@ import Testing
     let daemon = try fixture.replaceDaemon(instance: instance)
     defer { daemon.stop() }
     try daemon.waitForAcknowledgement()
-    // Suspension may follow the acknowledgement, so the handler comes before it.
+    // The library passes the handler before it acknowledges the launch, because the daemon may
+    // suspend the application directly after the acknowledgement.
     #expect(
       daemon.state.current.calls == [
         "Register org.example.test", "SetKeepAliveTimeout 600.0", "Acknowledge 1",

@@ -8,7 +8,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct ManagedSocketTests {
-  /// A connected pair, of which the application manages one end.
+  /// A pair of connected sockets. The application manages one of them.
   private final class Ends: Sendable {
     let mine: Int32
     let theirs: Int32
@@ -216,7 +216,7 @@ import Testing
     let daemon = try fixture.restartDaemon()
     gate.open()
     try daemon.waitForHandling()
-    // This daemon has not received the acknowledgement.
+    // The next daemon still has the event, as if it had not received the acknowledgement.
     var memory = daemon.stop()
     memory.socketEvents = event
     let next = try StandInDaemon(at: daemon.path, memory: memory)

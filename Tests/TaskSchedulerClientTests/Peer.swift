@@ -3,7 +3,7 @@ import LinuxSystem
 import Synchronization
 import TaskSchedulerWire
 
-/// A connection of the stand-in, which one thread reads and several threads write.
+/// A connection of the stand-in daemon. One thread reads from it, and several threads write to it.
 final class Peer: Sendable {
   private let socket: FileDescriptor
   private let connection = Mutex(ServerConnection(service: StandInDaemon.service))
@@ -15,7 +15,7 @@ final class Peer: Sendable {
     self.socket = socket
   }
 
-  /// Returns the next call that the Wire module does not answer itself; nil after the end of the
+  /// Returns the next call that `ServerConnection` does not answer itself; nil after the end of the
   /// connection.
   func nextCall() -> ReceivedCall? {
     while let message = nextMessage() {
@@ -47,7 +47,8 @@ final class Peer: Sendable {
         let read = Array(bytes[..<count])
         buffer.withLock { $0.append(read) }
         let arrived = (0..<descriptors.count).map { inode(of: descriptors.peek($0)!) }
-        // A client waits for the answer before it sends another message.
+        // These are the sockets of one message only, because a client sends no further message
+        // before the answer.
         inodes.withLock { $0 = arrived }
       case .success(.wouldBlock):
         _ = try? Readiness.wait(for: Int16(POLLIN), on: socket.rawValue)
@@ -56,7 +57,7 @@ final class Peer: Sendable {
     }
   }
 
-  /// Returns the inode of a socket that came with the last message.
+  /// Returns the inode of the socket with the given index in the last message.
   func arrivedInode(_ index: FileDescriptorIndex) -> UInt { inodes.withLock { $0[index.rawValue] } }
 
   func reply(_ output: some WireValue, continues: Bool = false) {
@@ -85,7 +86,7 @@ final class Peer: Sendable {
 
   private func sendAll(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { all in
-      // The messages are small enough for the buffer of the socket.
+      // The messages fit into the send buffer of the socket, so that one call sends all bytes.
       _ = try? UnixSocket.send(socket.rawValue, all)
     }
   }

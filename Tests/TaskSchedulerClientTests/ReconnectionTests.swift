@@ -6,7 +6,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct ReconnectionTests {
-  /// Replaces the daemon by one with the same state, after a change.
+  /// Replaces the daemon by another one, which has the changed state of the first.
   private func restarting(
     _ fixture: Fixture, _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
   ) throws -> StandInDaemon {
@@ -71,7 +71,8 @@ import Testing
     gate.waitForHandler()
     let daemon = try restarting(fixture)
     defer { daemon.stop() }
-    // The daemon sends the expiration after the repeated callback.
+    // The library reads the expiration only after the repeated callback, so the expiration proves
+    // that the callback has arrived.
     let heard = Watched(0)
     let task = try fixture.application.beginBackgroundTaskAndWait { heard.update { $0 += 1 } }
     daemon.expire(task.rawValue)
@@ -79,7 +80,8 @@ import Testing
     try daemon.waitForAcknowledgement()
     try heard.wait("the task has expired") { $0 == 1 }
     #expect(recorder.log.current == ["didEnterBackground"])
-    // Two if the library reads the second delivery after it sent the first acknowledgement.
+    // The library acknowledges twice if it reads the repeated callback after its first
+    // acknowledgement.
     #expect(try (1...2).contains(daemon.waitForCall("Acknowledge 1")))
   }
 
@@ -203,7 +205,8 @@ import Testing
     fixture.application.close()
     let daemon = try StandInDaemon(at: fixture.daemon.path)
     defer { daemon.stop() }
-    // A registration of the first application would precede this one.
+    // If the closed application registered again, its registration would precede that of the other
+    // application.
     let other = try ScheduledApplication.registerAndWait(
       "org.example.other", at: SocketPath(daemon.path))
     defer { other.close() }

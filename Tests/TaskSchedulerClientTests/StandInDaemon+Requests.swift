@@ -1,11 +1,13 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-// Keep-alive, managed sockets, notifications and system changes.
+// The stand-in's events and calls for keep-alive, managed sockets, notifications and system
+// changes.
 extension StandInDaemon {
   // MARK: - Events
 
-  /// Sends an event of managed sockets, by their numbers, and expects its acknowledgement.
+  /// Sends an event of the managed sockets with the given numbers, and records that it is
+  /// unacknowledged.
   func send(
     ready: [Int], data: Bool = true, urgentData: Bool = false, hangUp: Bool = false,
     error: Bool = false, unwatched: Bool = false
@@ -33,7 +35,7 @@ extension StandInDaemon {
     stream { .init(systemChanges: changes) }
   }
 
-  /// Sends the event that a notification fires, or that the user selects it.
+  /// Sends the event that a notification fires, or that the user has chosen it.
   func send(notification id: Int, chosen: Bool) {
     guard let notification = state.current.memory.notifications.first(where: { $0.id == id })
     else { fatalError("no notification \(id)") }
@@ -47,7 +49,8 @@ extension StandInDaemon {
 
   // MARK: - Calls
 
-  /// A method without a case here changes nothing in the stand-in, and its answer has no fields.
+  /// Carries out a call, and returns its answer. A method without a case in this function changes
+  /// nothing, and its answer has no fields.
   func carryOutService(
     _ method: String, _ call: ReceivedCall, _ peer: Peer,
     _ note: (String) throws -> Void

@@ -3,12 +3,13 @@ import LinuxSystem
 import TaskSchedulerWire
 import TestSupport
 
-/// A stand-in for the daemon, in this process. It implements the interface without the rules of the
-/// daemon, and behaves as the test commands.
+/// A stand-in for the daemon, in the process of the test. It implements the interface, but not the
+/// rules of the contract: the test decides what it sends.
 final class StandInDaemon: Sendable {
   typealias Application = ApplicationInterface
 
-  /// The state of the stand-in, which a test can pass to the next one.
+  /// The state of the stand-in. A test can pass the state to another stand-in, as if the daemon had
+  /// been restarted.
   struct Memory: Sendable {
     var instance = 7
     var state = Application.State.inactive
@@ -80,7 +81,7 @@ final class StandInDaemon: Sendable {
 
   // MARK: - Events
 
-  /// Sends a callback and expects its acknowledgement.
+  /// Sends a callback, and records that it is unacknowledged.
   func send(_ kind: Application.CallbackKind, reason: Application.LaunchReason? = nil) {
     let callback = state.update { state in
       state.memory.callbackLast += 1
@@ -132,7 +133,7 @@ final class StandInDaemon: Sendable {
     state.update { $0.refusals[method, default: []].append(failure) }
   }
 
-  /// Waits until a call was made the given number of times, and returns that number.
+  /// Waits until a call was made at least the given number of times. Returns how often it was made.
   @discardableResult
   func waitForCall(_ call: String, count: Int = 1) throws -> Int {
     try state.wait("\(count) × \(call)") { state in

@@ -26,7 +26,7 @@ final class Watched<Value: Sendable>: Sendable {
   @discardableResult
   func update<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
     let result = value.withLock { value in
-      // The closure must be Sendable, so it captures nothing of the value.
+      // This closure must be Sendable, so it captures only `body`.
       body(&value)
     }
     withUnsafeBytes(of: UInt64(1)) { _ = try? changed.write($0) }
@@ -52,8 +52,8 @@ final class Watched<Value: Sendable>: Sendable {
   }
 
   /// Waits like `wait`, but on a thread outside the pool of Swift concurrency. The pool has one
-  /// thread for each CPU. The code that changes the value may need one of them, and on a busy
-  /// machine other tests may block them all for longer than `deadline`.
+  /// thread for each CPU, and the code that changes the value may need a thread of the pool. On a
+  /// busy machine, other tests may block all of these threads for longer than `deadline`.
   @discardableResult
   func waitAsync(
     _ what: String, until isWanted: @escaping @Sendable (Value) -> Bool

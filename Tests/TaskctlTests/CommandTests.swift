@@ -27,7 +27,7 @@ struct CommandTests {
   @Test("The list command with --json prints the daemon's objects on one line")
   func listJSON() throws {
     let daemon = try FakeDaemon()
-    // --socket precedes the command's name: options may be on either side of it.
+    // An option of all commands may also precede the command's name.
     let taskctl = try TaskctlProcess(
       ["--socket", daemon.socket, "list", "--all", "--json"], socket: nil)
     let (connection, _) = try daemon.accept(Control.ListApplications.self)

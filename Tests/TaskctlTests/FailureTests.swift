@@ -128,7 +128,7 @@ struct FailureTests {
     #expect(
       sentence(.user, nil, nearest: "org.example.b")
         == "\(start)\(own); did you mean 'org.example.b'?")
-    // If the user named a socket, there is no other daemon to try.
+    // If the user names a socket, taskctl asks no other daemon.
     let named = UnknownApplication.sentence("x.y", nearest: "x.z", asked: SocketPath("/s")) { _ in
       Issue.record("nothing else is asked")
       return nil

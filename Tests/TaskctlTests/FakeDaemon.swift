@@ -4,7 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// The daemon's end of taskctl's socket, which the test operates step by step.
+/// A daemon that the test operates step by step: it accepts the connections of taskctl, and the
+/// test sends the replies.
 final class FakeDaemon: Sendable {
   let socket: String
   private let directory: TemporaryDirectory

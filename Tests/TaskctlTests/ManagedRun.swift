@@ -11,9 +11,11 @@ struct ManagedRun: ~Copyable {
   let daemon: FakeDaemon
   let taskctl: TaskctlProcess
   let input: ControlInterface.Adopt.Input
-  /// The pidfd that arrived with the call. It identifies the program even after its end.
+  /// The program's pidfd, which arrived with taskctl's call of Adopt. It identifies the program
+  /// even after its end.
   let program: PIDFD
-  /// The connection of the call, on which taskctl then monitors the application.
+  /// The connection on which taskctl called Adopt. On the same connection, it then monitors the
+  /// application.
   let stream: FakeConnection
 
   init(_ arguments: [String], withoutTerminal: Bool = false) throws {
@@ -35,7 +37,7 @@ struct ManagedRun: ~Copyable {
     stream = connection
   }
 
-  /// Sends taskctl a transition.
+  /// Sends taskctl a transition of the application.
   borrowing func report(_ state: ControlInterface.State, cause: String? = nil) throws {
     try stream.reply(
       ControlInterface.Monitor.Output(
@@ -48,14 +50,15 @@ struct ManagedRun: ~Copyable {
   /// Suspends the program, and sends taskctl the transition.
   borrowing func suspend() throws {
     try program.send(signal: SIGSTOP)
-    // Of two pending signals, the kernel delivers the one with the lower number first. A signal
-    // that the test sends next must not overtake SIGSTOP.
+    // The kernel delivers the pending signal with the lowest number first. A signal that the test
+    // sends next must not overtake SIGSTOP.
     try waitUntilStopped(program.pid)
     try report(.background, cause: "sendAway")
     try report(.suspended, cause: "noEntitlement")
   }
 
-  /// Answers as a daemon that has observed the end.
+  /// Waits for the end of the program. Then reports the end to taskctl, and answers its request for
+  /// the details.
   borrowing func answer(_ end: ControlInterface.End) throws {
     try waitFor(POLLIN, on: program.rawValue)
     try stream.reply(
@@ -66,7 +69,8 @@ struct ManagedRun: ~Copyable {
           message: "")),
       continues: true)
     let (connection, _) = try daemon.accept(ControlInterface.GetApplication.self)
-    // The daemon can read the exit status only until taskctl reaps the program.
+    // taskctl must not have reaped the program yet, because the daemon could then not read the exit
+    // status.
     let state = try ProcFS().stat(program.pid)?.state
     #expect(state == .zombie)
     var application = endedSample(input.application, owner: Int(Users.effectiveUID))

@@ -124,7 +124,7 @@ struct RenderingTests {
 
 @Suite("Status in words")
 struct StatusTextTests {
-  /// Returns the C library's text for the same moment.
+  /// Returns the C library's text for the given time.
   private func expected(_ wallSeconds: Int, _ format: String) -> String {
     var seconds = time_t(wallSeconds)
     var fields = tm()

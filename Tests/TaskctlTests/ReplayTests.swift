@@ -8,7 +8,8 @@ import Testing
 private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 private let instance = InstanceID(1)
 
-/// An event log as a daemon writes it, in memory. A test can save it to a file.
+/// An event log in memory, with the records that a daemon writes. A test can save the log to a
+/// file.
 private final class RecordedDaemon {
   private let memory: UnsafeMutableRawBufferPointer
   private var writer: EventLogWriter
@@ -39,7 +40,7 @@ private final class RecordedDaemon {
     return scheduler.handle(event, at: now)
   }
 
-  /// Records an application that registers, begins a task, is sent away, ends the task and is
+  /// Records events: an application registers, begins a task, is sent away, ends the task and is
   /// suspended.
   func upload() {
     let leader = Leader(pid: 4711, startTime: 1)
@@ -87,7 +88,7 @@ private func replay(_ arguments: [String], socket: String? = nil) throws -> Task
   try TaskctlProcess(["simulate", "--replay"] + arguments, socket: socket).outcome()
 }
 
-/// The timeline of `RecordedDaemon.upload`.
+/// The expected timeline of the events of `RecordedDaemon.upload`.
 private let uploadTimeline = """
      1s  > register org.example.mail
          org.example.mail  notRunning -> inactive (register)

@@ -65,7 +65,7 @@ struct RunTests {
             reason: "exited", message: "")),
         continues: true)
     }
-    // taskctl must ignore the simultaneous end of another user's or another process's application.
+    // taskctl must ignore the ends of another user's application and of another process.
     try end(owner: uid + 1, pid: Int(managed.program.pid))
     try end(owner: uid, pid: 1)
     try managed.stream.reply(Control.Monitor.Output(ready: true), continues: true)

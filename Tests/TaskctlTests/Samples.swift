@@ -2,7 +2,7 @@ import TaskSchedulerWire
 
 @testable import taskctl
 
-/// A moment at which 1,000 s have passed since boot.
+/// The current time of the tests: 1,000 s after boot.
 let clock = ClockReading(bootUSec: 1_000_000_000, wallUSec: 1_700_000_000_000_000)
 
 let context = RenderingContext(
@@ -55,7 +55,7 @@ func reachableSample(
   return application
 }
 
-/// A notification that fires every day, next in 50 s.
+/// A notification that fires every day, the next time in 50 s.
 let notificationSample = ControlInterface.ApplicationNotification(
   application: "org.example.tea", owner: 1000,
   notification: .init(

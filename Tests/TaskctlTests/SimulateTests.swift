@@ -5,7 +5,7 @@ import Testing
 
 @testable import taskctl
 
-/// The package's root: this file is Tests/TaskctlTests/SimulateTests.swift.
+/// The package's root, three components above this file (Tests/TaskctlTests/SimulateTests.swift).
 private let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
   .dropLast(3).joined(separator: "/")
 

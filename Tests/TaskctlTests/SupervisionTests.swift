@@ -17,7 +17,8 @@ struct SupervisionTests {
     return managed
   }
 
-  /// Waits for a signal indefinitely. The helper process does not hold the test's pipes.
+  /// A script that prints "ready" and waits for a signal. Its `sleep` does not hold the test's
+  /// pipes open.
   private static let waiting = "echo ready; sleep 1000 >/dev/null 2>&1 & wait"
 
   @Test("SIGTERM and SIGHUP are forwarded to the program", arguments: [SIGTERM, SIGHUP])
@@ -32,7 +33,7 @@ struct SupervisionTests {
   @Test("Ctrl-C is left to the program, whose exit code taskctl returns")
   func interrupted() throws {
     let managed = try start("trap 'exit 6' INT; \(Self.waiting)")
-    // Sends the signal to the whole group, as the terminal does.
+    // Sends SIGINT to the whole process group, as the terminal does for Ctrl-C.
     #expect(kill(-managed.taskctl.process.pid, SIGINT) == 0)
     try managed.answer(.init(reason: .exited, code: 6, atUSec: 1))
     let outcome = try managed.taskctl.outcome()
@@ -55,7 +56,8 @@ struct SupervisionTests {
     let managed = try start("echo ready; kill -STOP $$; exit 7")
     try waitUntilStopped(managed.program.pid)
     try managed.program.send(signal: SIGCONT)
-    // If taskctl were stopped, it would not request the end.
+    // `answer` fails if taskctl is stopped, because taskctl then does not request the details of
+    // the end.
     try managed.answer(.init(reason: .exited, code: 7, atUSec: 1))
     let outcome = try managed.taskctl.outcome()
     #expect(outcome.code == 7)

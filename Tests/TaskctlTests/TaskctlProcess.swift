@@ -29,8 +29,8 @@ final class TaskctlProcess {
   /// - Parameters:
   /// - path: the value of PATH.
   /// - uid: the user that runs taskctl; nil for the user of the tests.
-  /// - withoutTerminal: whether to run it without a controlling terminal even if the tests have
-  ///   one. SIGTSTP then does not stop programs.
+  /// - withoutTerminal: whether to run taskctl without a controlling terminal even if the tests
+  ///   have one. SIGTSTP then stops no program.
   init(
     _ arguments: [String], socket: String?, path: String = "/usr/bin:/bin", uid: UInt32? = nil,
     withoutTerminal: Bool = false
@@ -50,12 +50,12 @@ final class TaskctlProcess {
     }
   }
 
-  /// Returns the rest of its output after its end.
+  /// Waits for the end of taskctl, and returns the rest of its output and its exit.
   func outcome() throws -> Outcome {
     var output = ""
     while let line = try process.readLine() { output += line + "\n" }
     try waitFor(POLLIN, on: process.pidfd.rawValue)
-    // `process` reaps it later.
+    // Leaves taskctl as a zombie, because the deinitializer of `process` reaps it.
     guard case .ended(let status) = try process.pidfd.wait(.leave) else {
       throw SystemError(call: "waitid", errno: ECHILD)
     }

@@ -307,7 +307,7 @@ struct WhyTests {
 }
 
 extension ControlInterface.Resources {
-  /// Returns the findings about an application, most of which are empty.
+  /// Returns findings about an application. Those that the caller does not name are empty.
   fileprivate static func found(
     throttledPercent: Int? = nil, listening: [String] = [], listeningCount: Int? = nil,
     descriptorsExamined: Bool = true

@@ -1,16 +1,17 @@
-// Virtual time for the libraries of this process, so that the real sd-event can run through days in
-// milliseconds: the clock jumps to the next time that the program waits for.
+// Virtual time for the libraries of this process. When the program waits, the clock jumps to the
+// time for which it waits, so that the real sd-event runs through days in milliseconds.
 //
-// This library redefines the libc functions that sd-event uses for time, and the linker prefers
-// these definitions. Timers and epoll are the kernel's own.
+// This library defines the functions of libc that sd-event uses for time, and the linker prefers
+// these definitions. Timers and epoll are still those of the kernel.
 #pragma once
 
 #include <stdint.h>
 
-// Sets the clocks to `nanoseconds`. From now on they advance only while the program waits.
+// Begins virtual time: sets the clocks to `nanoseconds`. They then advance only while the program
+// waits.
 void virtual_time_begin(uint64_t nanoseconds);
 
-// Interrupts a wait at this time, as a signal would.
+// Sets the virtual time at which a wait is interrupted, as by a signal.
 void virtual_time_interrupt_at(uint64_t nanoseconds);
 
 // Returns to the machine's clocks.

@@ -1,9 +1,10 @@
 import TaskSchedulerWire
 
-/// The client's end of a connection, which reads an arbitrary stream of answers.
+/// The client's end of a connection, which receives arbitrary answers.
 ///
-/// The input starts with the calls, one letter each (`c`, `m` with more, `o` oneway). Then follow
-/// messages, each terminated by a NUL. The target decodes each answer as an answer of every method.
+/// The input starts with one letter for each call: `c` is a plain call, `m` is one with the flag
+/// `more`, and `o` is one with the flag `oneway`. Then follow the answers, each terminated by a
+/// NUL. The target decodes each answer as an answer to every method.
 enum ClientTarget {
   private enum Kind: UInt8 {
     case plain = 0x63
@@ -29,7 +30,7 @@ enum ClientTarget {
     }
   }
 
-  /// Makes the calls that the input names. Returns how many of them expect an answer.
+  /// Makes the calls of the input. Returns how many of them expect an answer.
   private static func call(_ client: inout ClientConnection, _ controlBytes: inout ControlBytes)
     -> Int
   {

@@ -6,9 +6,9 @@ import TaskSchedulerDaemon
 ///
 /// The input is a list of steps. `s` sends bytes: the next byte is the number of descriptors, the
 /// byte after it is the length, and then the bytes follow. `n` receives a message. `t` receives a
-/// message and claims its first descriptor. `l` peeks at a message and dies before it receives the
-/// message. `r` dies. After a death, a successor continues with the collected data. At the end, the
-/// target ends the stream and receives the rest.
+/// message and claims its first descriptor. `r` simulates the daemon's death: a new receiver
+/// continues with the collected data. `l` looks at a message, and the receiver then dies before it
+/// receives the message. At the end, the target ends the stream and receives the rest.
 ///
 /// The target checks that every message arrives whole, in order and as soon as it is complete, with
 /// the descriptors that were sent with its bytes. It also checks that unclaimed descriptors are
@@ -43,11 +43,11 @@ enum DescriptorsTarget {
 
 /// Both ends of a socket, and the messages that must arrive.
 private struct DescriptorStream: ~Copyable {
-  /// The limit of `MessageInput`.
+  /// The maximum number of descriptors that `MessageInput` accepts.
   private static let descriptorsMax = 8
 
-  /// The reading end of a pipe whose writing ends were sent. It hangs up when all writing ends are
-  /// closed.
+  /// A sent descriptor: the writing end of a pipe. The reading end hangs up when all copies of the
+  /// writing end are closed.
   private final class Sent {
     let reading: FileDescriptor
 
@@ -56,7 +56,8 @@ private struct DescriptorStream: ~Copyable {
     }
 
     func areClosed() throws -> Bool {
-      // A process that another thread is starting may hold a copy until it calls exec.
+      // Waits, because a process that another thread is starting may hold a copy of the writing end
+      // until it calls exec.
       let events = try Readiness.wait(for: 0, on: reading.rawValue, timeout: .seconds(5))
       return events & Int16(POLLHUP) != 0
     }
@@ -113,7 +114,7 @@ private struct DescriptorStream: ~Copyable {
     }
   }
 
-  /// The reader's action on a message.
+  /// The actions of the receiver on a message.
   enum ReaderAction {
     case look, take, claim
   }
@@ -124,7 +125,7 @@ private struct DescriptorStream: ~Copyable {
     }
   }
 
-  /// Takes one step. Returns true at the end of the stream.
+  /// Performs one action of the receiver. Returns true at the end of the stream.
   private mutating func step(_ action: ReaderAction) throws -> Bool {
     let previous = last
     last = []
@@ -139,7 +140,7 @@ private struct DescriptorStream: ~Copyable {
     case .incomplete:
       try require(whole.isEmpty, "a whole message was there and did not come")
       try areClosed(previous)
-      // An incomplete message stays incomplete, so the connection is closed.
+      // No more bytes can complete the message, so the connection is closed.
       return isAtEnd
     case .closed:
       try require(whole.isEmpty, "the stream ended before its last message")
@@ -212,11 +213,12 @@ private struct DescriptorStream: ~Copyable {
     input = MessageInput(collected: Array(input.taken))
   }
 
-  /// Ends the stream, and takes everything that is left.
+  /// Ends the stream, and receives all messages that are left.
   consuming func finish() throws {
     try UnixSocket.shutdown(near.rawValue, Int(SHUT_WR))
     isAtEnd = true
-    // The collected bytes arrive in parts, one for each send that had descriptors.
+    // A receive call returns the bytes of at most one send with descriptors, so the number of sends
+    // limits the number of steps.
     var stepsLeft = sentCount + 3
     while !isOver {
       try require(stepsLeft > 0, "the stream's end is not seen")

@@ -1,15 +1,15 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// An event log as a daemon writes it, with records of nearly every kind. It is generated rather
-/// than stored, so that it always has the current format.
+/// An event log with records of nearly every kind. The sample is generated rather than stored, so
+/// that it always has the current format.
 struct EventLogSample: Sendable {
   static let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
   static let shared = EventLogSample()
 
-  /// The bytes up to the last record, and the four zeros after it.
+  /// The bytes of the event log up to its last record, and the four zeros after that record.
   let bytes: [UInt8]
-  /// The state of the scheduler after each number of events, as bytes.
+  /// The encoded states of the scheduler: the initial one, and the one after each event.
   let states: Set<[UInt8]>
 
   private init() {

@@ -1,15 +1,15 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// A damaged event log, read and replayed as after the daemon's death.
+/// A damaged event log, which a daemon reads and replays at its start.
 ///
 /// The first byte of the input is a set of flags: bit 0 corrects the checksum of every record after
-/// the edits, bit 1 accepts an event log of any boot. Then follow edits of an intact event log of
-/// five bytes each: the operation (set, exchange bits, add, copy eight bytes from another position,
-/// truncate), the position (two bytes) and an operand (two bytes).
+/// the edits, bit 1 accepts an event log of any boot. Then follow edits of an intact event log. An
+/// edit has five bytes: the operation (set, exchange bits, add, copy eight bytes from another
+/// position, truncate), the position (two bytes) and an operand (two bytes).
 ///
-/// If the checksums are not corrected, the result must not contain anything that was not recorded.
-/// In any case, no code may trap, and the state of the scheduler must satisfy its invariants.
+/// If the checksums are not corrected, the result must be a state that the scheduler had. In any
+/// case, no code may trap, and the state of the scheduler must satisfy its invariants.
 enum EventLogTarget {
   private static let header = EventLogLayout.headerBytes
 
@@ -31,7 +31,7 @@ enum EventLogTarget {
     do throws(EventLogRefusal) {
       replay = try Replay(bytes, boot: boot, now: Instant(nanoseconds: .max))
     } catch {
-      // The daemon searches for the processes that the log names in any case.
+      // The daemon also searches a refused log for the processes that it names.
       _ = try? Leftovers(bytes, boot: boot)
       return try require(!error.description.isEmpty, "a refusal without a reason")
     }
@@ -48,7 +48,7 @@ enum EventLogTarget {
     try require(EventLogSample.state(again) == state, "the state was read back as another")
   }
 
-  /// Checks that a reader of stopped processes finds every process that the daemon held.
+  /// Checks that `Leftovers` finds every process of the instances that the daemon managed.
   private static func checkLeftovers(_ left: Leftovers, as daemonState: DaemonState) throws {
     for instance in daemonState.instances.values {
       if let group = instance.details.group {
@@ -80,7 +80,8 @@ enum EventLogTarget {
     }
   }
 
-  /// Skips most of the header when counting positions, because most of it is empty.
+  /// Converts a position of the input to one in the event log. Skips most of the header, because
+  /// most of it is empty.
   private static func squeeze(_ place: Int) -> Int {
     let used = 128
     return place < used ? place : place - used + header

@@ -1,9 +1,10 @@
 import TaskSchedulerWire
 
-/// Finds the ends of messages in a stream. `MessageBuffer` and `MessageScanner` must find the same
-/// ends as a plain search for NULs, whether the stream arrives at once or in pieces.
+/// Message boundaries in a stream. `MessageBuffer` and `MessageScanner` must find the same ends of
+/// messages as a plain search for NULs, whether the stream arrives at once or in pieces.
 ///
-/// The first byte selects the maximum message length, the second the lengths of the pieces.
+/// The first byte of the input selects the maximum message length, and the second byte selects the
+/// lengths of the pieces.
 enum FramingTarget {
   private static let longest = [4, 16, 256, MessageScanner.messageBytesMaxDefault]
 

@@ -1,8 +1,8 @@
 /// A fuzz target for one input format: its name, which is also the name of its directories in
 /// `Corpus` and `Findings`, and the code that runs one input.
 ///
-/// The code may refuse an input in any way that the documentation of the format allows. It must not
-/// trap, cause a report of a sanitizer, or throw a `Finding`, which reports a violated invariant.
+/// The code may refuse an input as the documentation of the format allows. A trap, a report of a
+/// sanitizer, or a thrown `Finding` is a defect.
 public struct FuzzTarget: Sendable, CustomStringConvertible {
   /// Runs one input. The target must not keep its bytes.
   public typealias Run = @Sendable (UnsafeRawBufferPointer) throws -> Void
@@ -18,7 +18,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
 
   public var description: String { name }
 
-  /// All formats.
+  /// The targets of all formats.
   public static let all: [FuzzTarget] = [
     FuzzTarget("json", JSONTarget.run),
     FuzzTarget("framing", FramingTarget.run),
@@ -35,7 +35,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     FuzzTarget("sway", SwayTarget.run),
   ]
 
-  /// A target that fails on purpose. A fuzzing run that does not report it proves nothing.
+  /// A target that fails on purpose. If the fuzzer does not report it, the fuzzer does not work.
   public static let canary = FuzzTarget("canary", CanaryTarget.run)
 
   /// Creates the data that all inputs share.
@@ -67,7 +67,7 @@ func require(
   if try !condition() { throw Finding(description: sentence()) }
 }
 
-/// The first bytes of an input, which control the target.
+/// A reader of the first bytes of an input, which control the target.
 struct ControlBytes {
   private(set) var rest: UnsafeRawBufferPointer
 
@@ -90,7 +90,7 @@ struct ControlBytes {
   }
 }
 
-/// Fails on three consecutive letters, each of which increases the coverage.
+/// Fails if the input starts with three certain letters, each of which increases the coverage.
 enum CanaryTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let word = Array("dig".utf8)

@@ -1,7 +1,7 @@
 import TaskSchedulerWire
 
-/// Parses JSON. The parser refuses a text with a position inside the text, or reads a value that is
-/// unchanged after writing and reading it again.
+/// Parses JSON. The parser must either refuse the text with a position inside the text, or return a
+/// value that is unchanged after writing and parsing it again.
 enum JSONTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let value: JSONValue

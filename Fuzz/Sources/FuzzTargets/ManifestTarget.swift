@@ -25,7 +25,7 @@ enum ManifestTarget {
     }
   }
 
-  /// Checks that strings for execve(2) contain no NUL, which would truncate them.
+  /// Checks that the strings that execve(2) receives contain no NUL, which would truncate them.
   private static func check(_ manifest: ApplicationManifest) throws {
     let folder = manifest.workingDirectory.map { [$0] } ?? []
     for text in manifest.command + folder + manifest.environment.flatMap({ [$0.key, $0.value] }) {

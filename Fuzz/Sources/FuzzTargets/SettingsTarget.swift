@@ -1,7 +1,7 @@
 import TaskSchedulerDaemon
 
-/// A file as `taskschedd.toml`. It is refused with problems that fit into a log line, or its
-/// settings are unchanged after writing and reading them again.
+/// A file `taskschedd.toml`. The parser must refuse it with problems that are safe to log, or its
+/// settings must be unchanged after writing and reading them again.
 enum SettingsTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)
@@ -22,7 +22,7 @@ enum SettingsTarget {
   }
 }
 
-/// Checks that problems describe the actual file, and are safe to print.
+/// Checks that each problem names a line of the file, and is safe to print.
 enum ProblemCheck {
   static func run(_ problems: [ConfigurationProblem], of bytes: [UInt8]) throws {
     let lineCount = 1 + bytes.count { $0 == 0x0A }

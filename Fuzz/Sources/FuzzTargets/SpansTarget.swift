@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerDaemon
 
-/// Time spans and byte counts, which are unchanged after writing and reading them again.
+/// Time spans and byte counts. They must be unchanged after writing and reading them again.
 enum SpansTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let text = String(decoding: input, as: UTF8.self)

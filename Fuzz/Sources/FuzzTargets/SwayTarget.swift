@@ -1,9 +1,10 @@
 import TaskSchedulerSession
 
-/// The messages of a compositor to the session agent. They are the same wherever the stream is
-/// split. A tree is refused, or has one focused window at most.
+/// The messages of a compositor to the session agent. The agent must read the same messages
+/// wherever the stream is split. It must refuse a tree of windows, or find at most one focused
+/// window in it.
 ///
-/// The first byte selects the lengths of the pieces.
+/// The first byte of the input selects the lengths of the pieces.
 enum SwayTarget {
   private struct Outcome: Equatable {
     var messages: [SwayMessage] = []

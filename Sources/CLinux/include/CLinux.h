@@ -21,8 +21,8 @@ int clinux_pidfd_open(pid_t pid, unsigned int flags);
 /// Sends a signal to the whole process, with the signal information that kill(2) would give.
 int clinux_pidfd_send_signal(int pidfd, int signal);
 
-/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes; older kernel headers
-/// have none.
+/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes. Older kernel headers
+/// do not declare the structure.
 struct clinux_pidfd_info {
   uint64_t mask;
   uint64_t cgroupid;
@@ -34,8 +34,8 @@ enum {
   CLINUX_PIDFD_INFO_PID = 1 << 0,
   CLINUX_PIDFD_INFO_EXIT = 1 << 3,
 };
-/// ioctl PIDFD_GET_INFO (Linux 6.13). Since 6.15 the kernel answers CLINUX_PIDFD_INFO_EXIT after
-/// the process has been reaped.
+/// ioctl PIDFD_GET_INFO (Linux 6.13). CLINUX_PIDFD_INFO_EXIT (Linux 6.15) requests the exit code,
+/// which exists only after the process has been reaped.
 int clinux_pidfd_get_info(int pidfd, struct clinux_pidfd_info *info);
 
 /// The result of waitid(2). pid is 0 if there is nothing to report (WNOHANG).
@@ -91,16 +91,16 @@ ssize_t clinux_receive(
     int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
     int *truncated);
 /// One recvmsg with MSG_PEEK and MSG_DONTWAIT, without room for control data; `*truncated` is set
-/// if there was some.
+/// if there was control data.
 ssize_t clinux_peek(int fd, void *bytes, size_t count, int *truncated);
 /// ioctl FIONREAD: the number of unread bytes.
 int clinux_readable_count(int fd, int *count);
-/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds go with the first byte.
+/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the descriptors are attached to the first byte.
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, size_t fds_count);
 
 // MARK: files
 
-/// Calls close(2) on a thread of its own, which ends afterwards.
+/// Calls close(2) on a new thread, because the call can block.
 void clinux_close_elsewhere(int fd);
 /// pipe2 with O_CLOEXEC.
 int clinux_pipe(int fds[2]);
@@ -163,10 +163,11 @@ struct clinux_rollup {
   uint64_t swapped;
   uint64_t proportional;
 };
-/// Reads /proc/PID/smaps_rollup of each process on a thread of its own, because the read can block.
-/// Writes a clinux_rollup for each to `fd`, and closes both descriptors at the end. `bounds` is the
-/// maximum dirty memory of each group. Ends early if no remaining group can have more memory than
-/// one that was read. At the limit on threads, returns -1 and errno, and closes nothing.
+/// Starts a thread that reads /proc/PID/smaps_rollup of the processes in order, because a read can
+/// block. The thread writes a clinux_rollup for each to `fd`, and finally closes `proc_root` and
+/// `fd`. `bounds[group]` is an upper bound for the dirty memory of a group. The thread skips all
+/// remaining groups once a group that it has read has at least as much as the next bound. If no
+/// thread can start, returns -1 with errno, and closes nothing.
 int clinux_measure_elsewhere(
     int proc_root, const struct clinux_measured *processes, size_t count, const uint64_t *bounds,
     size_t groups_count, int fd);
@@ -181,9 +182,10 @@ ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count);
 struct clinux_priority {
   /// SCHED_OTHER and so on, without flags.
   int policy;
-  /// Whether its children have no real-time policy (SCHED_RESET_ON_FORK).
+  /// Whether new children of the thread start with SCHED_OTHER instead of a real-time policy, and
+  /// with a nice value of at least 0 (SCHED_RESET_ON_FORK).
   int resets_on_fork;
-  /// 0 without a real-time policy.
+  /// The real-time priority; 0 without a real-time policy.
   int real_time;
   int nice;
   /// The value of ioprio_get(2).
@@ -212,7 +214,7 @@ int clinux_set_thread_euid(uid_t uid);
 
 // MARK: a child that waits before exec
 
-/// The step between fork and exec that failed. The child writes its number to the pipe.
+/// A step of the child between fork and exec. A clinux_spawn_failure names the step that failed.
 enum clinux_spawn_step {
   CLINUX_STEP_SIGNALS = 1,
   CLINUX_STEP_STDIO,
@@ -231,23 +233,23 @@ struct clinux_spawn {
   const char *path;
   char *const *argv;
   char *const *envp;
-  /// NULL: the parent's.
+  /// The working directory; NULL for that of the parent.
   const char *directory;
   /// For fds 0, 1, 2: a file descriptor of the parent, or -1 to inherit.
   int stdio[3];
   int new_session;
-  /// The process group to join; -1: the parent's; 0: one of its own.
+  /// The process group to join; -1 for that of the parent, 0 for a new group.
   pid_t process_group;
   int change_ids;
   uid_t uid;
   gid_t gid;
   const gid_t *groups;
   size_t groups_count;
-  /// 0: the parent's soft limit on open files.
+  /// The soft limit on open files; 0 for that of the parent.
   uint64_t open_files_soft;
   /// The child waits for one byte here before it continues; at the end of the file it exits.
   int hold_fd;
-  /// The child writes a clinux_spawn_failure here; closed by exec.
+  /// The child writes a clinux_spawn_failure here. exec closes the descriptor.
   int report_fd;
 };
 

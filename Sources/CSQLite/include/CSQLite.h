@@ -1,4 +1,5 @@
-// SQLite for Swift: the header, and what of it is a macro with a cast.
+// SQLite for Swift: the header, and a function that uses SQLITE_TRANSIENT, a macro that Swift
+// cannot import.
 #pragma once
 
 #include <sqlite3.h>

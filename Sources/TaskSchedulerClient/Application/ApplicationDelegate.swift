@@ -10,8 +10,8 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the process has been launched.
   ///
-  /// This method is the first, and is called once for each process. An application that is launched
-  /// to the foreground is inactive until the method returns.
+  /// The library calls this method before all others, and once for each process. An application
+  /// that is launched to the foreground is inactive until the method returns.
   /// ``applicationDidBecomeActive(_:)`` follows.
   func application(
     _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason)
@@ -26,7 +26,7 @@ public protocol ApplicationDelegate: Sendable {
   /// Tells the delegate that the application is in the background.
   ///
   /// When the method returns, the daemon suspends the application, unless the application has begun
-  /// a background task. Begin one here at the latest.
+  /// a background task. Begin a background task here at the latest.
   func applicationDidEnterBackground(_ application: ScheduledApplication)
 
   /// Tells the delegate that the application leaves the background.
@@ -129,7 +129,8 @@ public extension ApplicationDelegate {
   ) {}
 }
 
-/// Calls the delegate on the application's queue, and acknowledges when the method returns.
+/// Calls the delegate on the application's queue, and acknowledges the event when the method
+/// returns.
 struct DelegateSink: EventSink {
   let delegate: any ApplicationDelegate
 

@@ -37,7 +37,7 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// A notification of the application has fired while the application was active. No desktop
   /// shows it.
   case didReceive(LocalNotification)
-  /// The user selected a notification of the application, which the daemon activates.
+  /// The user selected a notification of the application. The daemon activates the application.
   case didSelect(LocalNotification)
   /// The daemon has restarted and refuses the keep-alive handler, which is no longer called.
   case didLoseKeepAlive(ApplicationError)
@@ -46,7 +46,7 @@ public enum ApplicationEvent: Hashable, Sendable {
 /// An event for the application, with the action that acknowledges it.
 struct Delivery: Sendable {
   let event: ApplicationEvent
-  /// Blocks for one round trip. Call it once.
+  /// Acknowledges the event. Blocks until the daemon replies. Call it once.
   let acknowledge: @Sendable () -> Void
 
   init(_ event: ApplicationEvent, acknowledge: @escaping @Sendable () -> Void = {}) {

@@ -34,7 +34,7 @@ public struct ApplicationEvents: AsyncSequence, Sendable {
 
   /// An iteration over the events of an application.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// Ends the iteration when its last copy ends.
+    /// Ends the iteration when the last copy of the iterator is destroyed.
     private final class Iteration: Sendable {
       let channel: EventChannel
       let id: Int
@@ -90,7 +90,8 @@ public struct ApplicationEvents: AsyncSequence, Sendable {
   }
 }
 
-/// Acknowledges on another thread, because the acknowledgement blocks for a round trip.
+/// Acknowledges an event on another thread, because the acknowledgement blocks until the daemon
+/// replies.
 private func acknowledgeElsewhere(_ delivery: Delivery) {
   DispatchQueue.global().async { delivery.acknowledge() }
 }

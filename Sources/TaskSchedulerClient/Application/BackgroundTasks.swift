@@ -118,7 +118,7 @@ extension ScheduledApplication {
   ///   - body: The work.
   /// - Returns: The result of the body.
   /// - Throws: The error of the body; or the error of
-  ///   ``beginBackgroundTask(named:expirationHandler:)``, and the body has not run.
+  ///   ``beginBackgroundTask(named:expirationHandler:)``, if the body could not run.
   public func withBackgroundTask<Result: Sendable>(
     named name: String? = nil, _ body: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -147,7 +147,7 @@ extension ScheduledApplication {
   ///   - body: The work, on the calling thread.
   /// - Returns: The result of the body.
   /// - Throws: The error of the body; or the error of
-  ///   ``beginBackgroundTask(named:expirationHandler:)``, and the body has not run.
+  ///   ``beginBackgroundTask(named:expirationHandler:)``, if the body could not run.
   public func withBackgroundTaskAndWait<Result>(
     named name: String? = nil, expirationHandler: @escaping @Sendable () -> Void,
     _ body: () throws -> Result

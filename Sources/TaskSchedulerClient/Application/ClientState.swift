@@ -1,13 +1,13 @@
 import TaskSchedulerWire
 
-/// The client's state of its application, as a pure value. Its functions receive events of the
-/// stream and replies of calls, and return what to do.
+/// The state of the application that the library keeps, as a pure value. Its functions receive
+/// events of the stream and replies to calls, and return what the library must do.
 struct ClientState: Sendable {
   typealias Handler = @Sendable () -> Void
 
   struct Task: Sendable {
     var handler: Handler?
-    /// Whether the library has called the handler in this stint.
+    /// Whether the library has called the handler in the current stay in the background.
     var expired: Bool
   }
 
@@ -38,16 +38,18 @@ struct ClientState: Sendable {
   private var tasks: [Int: Task] = [:]
   private var lastCallback: LastCallback?
   private var hasFinishedLaunching = false
-  /// The tasks that existed when the current registration was sent. The reply may lack only these.
+  /// The tasks that existed when the library sent the current registration. Only these count as
+  /// lost if the reply does not list them.
   private var tasksAtRegister: Set<Int> = []
   private var endsUnreportedAtRegister: Set<Int> = []
   private var idUnmanagedLast = 0
   private var beginsInFlight = 0
-  /// The tasks that expired before the reply to their begin arrived.
+  /// The tasks that expired before the reply to the call that began them arrived.
   private var expiredEarly: Set<Int> = []
-  /// The tasks that have ended, while the daemon does not know it.
+  /// The tasks that have ended, but whose end the daemon does not know yet.
   private(set) var endsUnreported: Set<Int> = []
-  /// The callbacks that the application has handled, while the daemon does not know it.
+  /// The callbacks that the application has handled, but whose acknowledgement the daemon does not
+  /// have yet.
   private(set) var acknowledgementsUnreported: Set<Int> = []
   /// The keep-alive handler.
   var keepAlive: KeepAlive?
@@ -108,8 +110,8 @@ struct ClientState: Sendable {
   }
 
   mutating func received(_ callback: ApplicationInterface.Callback) -> CallbackAction {
-    // A daemon that does not know this process sends didFinishLaunching again. Its numbers of
-    // instances and callbacks may be the same as those of its predecessor.
+    // A daemon that does not know this process sends didFinishLaunching again. It may use the same
+    // numbers for instances and callbacks as its predecessor.
     let isAnew = callback.kind == .didFinishLaunching && hasFinishedLaunching
     if isAnew { requestRestoration() }
     if let last = lastCallback, last.callback == callback {
@@ -140,12 +142,12 @@ struct ClientState: Sendable {
     if lastCallback?.callback.id == callback { lastCallback?.handled = true }
   }
 
-  /// Ends a stint in the background. Outstanding tasks expire again in the next stint.
+  /// Ends a stay in the background. Outstanding tasks expire again in the next stay.
   private mutating func endStint() {
     for id in tasks.keys { tasks[id]?.expired = false }
   }
 
-  /// Returns the handler to call, once in each stint.
+  /// Returns the handler of an expired task, once in each stay in the background.
   mutating func expired(_ id: Int) -> Handler? {
     guard let task = tasks[id] else {
       if beginsInFlight > 0 { expiredEarly.insert(id) }
@@ -159,7 +161,7 @@ struct ClientState: Sendable {
 
   func knows(_ id: Int) -> Bool { tasks[id] != nil || endsUnreported.contains(id) }
 
-  /// Begins a task without a daemon.
+  /// Begins a task in an application that no daemon manages.
   mutating func beginUnmanaged() -> Int {
     idUnmanagedLast += 1
     tasks[idUnmanagedLast] = Task(handler: nil, expired: false)
@@ -170,7 +172,7 @@ struct ClientState: Sendable {
     beginsInFlight += 1
   }
 
-  /// Returns the handler if the task has expired already.
+  /// Stores a task that the daemon has begun. Returns the handler if the task has expired already.
   mutating func began(_ id: Int, expired: Bool = false, _ handler: Handler?) -> Handler? {
     tasks[id] = Task(handler: handler, expired: false)
     tasksAtRegister.remove(id)

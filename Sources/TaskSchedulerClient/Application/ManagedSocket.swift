@@ -34,7 +34,7 @@ public struct SocketConditions: OptionSet, Hashable, Sendable {
 public struct ReadySocket: Hashable, Sendable {
   /// The socket.
   public let socket: ManagedSocket
-  /// Its conditions.
+  /// The conditions of the socket.
   public let conditions: SocketConditions
 }
 

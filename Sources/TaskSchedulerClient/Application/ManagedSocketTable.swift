@@ -16,7 +16,7 @@ struct ManagedSocketTable: Sendable {
   /// did not receive the acknowledgement.
   private static let handledMax = 16
 
-  /// All managed sockets, in the order of the calls.
+  /// All managed sockets, in the order in which the application passed them.
   private(set) var sockets: [ManagedSocket] = []
   /// The sockets by the daemon's present numbers.
   private var socketsByNumber: [Int: ManagedSocket] = [:]
@@ -35,7 +35,8 @@ struct ManagedSocketTable: Sendable {
 
   mutating func willManage() { managesInFlight += 1 }
 
-  /// Returns the socket with a number, and the events to handle again.
+  /// Ends a request to manage a socket. Returns the socket with this number, and the events that
+  /// arrived before the numbers of their sockets were known.
   mutating func managed(
     _ number: Int, _ make: () -> ManagedSocket
   ) -> (ManagedSocket, waiting: [Event]) {
@@ -46,7 +47,8 @@ struct ManagedSocketTable: Sendable {
     return (socket, manageEnded())
   }
 
-  /// Ends a request to manage a socket. Returns the events to handle again.
+  /// Ends a failed request to manage a socket. Returns the events that arrived before the numbers
+  /// of their sockets were known.
   mutating func manageEnded() -> [Event] {
     managesInFlight -= 1
     defer { early = [] }

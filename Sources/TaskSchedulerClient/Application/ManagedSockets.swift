@@ -7,9 +7,9 @@ extension ScheduledApplication {
   /// Has the daemon watch a connected stream socket while the application is suspended.
   ///
   /// Data that arrives resumes the application, which receives
-  /// ``ApplicationEvent/socketsDidBecomeReady(_:)``. So does data that arrived before the
-  /// suspension and was not read. The daemon never reads from the socket. While the application
-  /// runs, it reads the socket as usual, and there are no events. The manifest must declare the
+  /// ``ApplicationEvent/socketsDidBecomeReady(_:)``. Data that arrived before the suspension and
+  /// was not read also resumes the application. The daemon never reads from the socket. A running
+  /// application reads the socket as usual, and receives no events. The manifest must declare the
   /// background mode `voip`.
   ///
   /// - Parameter fileDescriptor: The socket. The application keeps it open.

@@ -11,7 +11,7 @@ extension ScheduledApplication {
   ///         CalendarDate(year: 2026, month: 11, day: 22, hour: 16, timeZone: "Europe/Berlin"),
   ///         repeats: .day))
   ///
-  /// The notification is stored durably when the method returns. It fires although the application
+  /// The notification is stored durably when the method returns. It fires even if the application
   /// ends, the daemon restarts or the machine reboots. An active application receives
   /// ``ApplicationEvent/didReceive(_:)``. Otherwise the desktop shows the notification; if the user
   /// selects it, the application receives ``ApplicationEvent/didSelect(_:)``. A notification does
@@ -196,7 +196,8 @@ extension ScheduledApplication {
     try retrying { () throws(ApplicationError) in try self.callForNotifications(method, input) }
   }
 
-  /// Makes a call. Without a daemon there is no store of notifications.
+  /// Makes a call. Fails if the program runs without a daemon, because the daemon stores the
+  /// notifications.
   private func callForNotifications<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) throws(ApplicationError) -> Method.Output {

@@ -1,7 +1,7 @@
 import Dispatch
 import TaskSchedulerWire
 
-// Reports that the daemon must receive, even if it does not answer now: ends of tasks, and
+// The reports that the daemon must receive, even if it does not answer now: ends of tasks, and
 // acknowledgements.
 extension ScheduledApplication {
   /// Acknowledges a callback or an event of sockets. Blocks.
@@ -14,7 +14,8 @@ extension ScheduledApplication {
     if !report(acknowledgement: callback) { reportLater() }
   }
 
-  /// Reports the end of a task. Returns true if the daemon knows it, or need not know it any more.
+  /// Reports the end of a task. Returns true if the daemon knows of the end, or need not know of it
+  /// any more.
   func report(end task: Int) -> Bool {
     guard callTwice(ApplicationInterface.EndBackgroundTask.self, .init(task: task)) else {
       return false
@@ -31,8 +32,8 @@ extension ScheduledApplication {
     return true
   }
 
-  /// Makes a call, and repeats it once on a new connection. A refusal is also a result: the daemon
-  /// no longer knows the task or callback.
+  /// Makes a call. If the connection fails, repeats the call once on a new connection. A refusal is
+  /// also a result: the daemon no longer knows the task or callback.
   private func callTwice<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) -> Bool {
@@ -48,7 +49,8 @@ extension ScheduledApplication {
     return false
   }
 
-  /// Reports on the report queue, with growing pauses, until the daemon has received all reports.
+  /// Sends the reports on the report queue, with growing pauses, until the daemon has received all
+  /// of them.
   func reportLater() {
     let isFirst = reportDelays.withLock { delays in
       defer { delays = delays ?? RetryDelays() }
@@ -90,8 +92,8 @@ extension ScheduledApplication {
     }
   }
 
-  /// Waits for a restoration. This must precede an acknowledgement, after which the daemon may
-  /// suspend the process.
+  /// Waits until a restoration in progress is complete. Call this before an acknowledgement,
+  /// because the daemon may suspend the process after it.
   func finishRestoring() {
     if state.withLock({ $0.restoration }) != nil { reportQueue.sync {} }
   }

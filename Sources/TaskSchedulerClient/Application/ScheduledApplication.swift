@@ -13,9 +13,9 @@ import TaskSchedulerWire
 /// registers again.
 ///
 /// Each request has two forms. The first one is asynchronous. The second one, with the suffix
-/// `AndWait`, blocks its thread; it is for delegates and expiration handlers. A request takes
-/// about 50 µs. While the daemon is away, it waits for 2.3 s at most. A daemon that does not answer
-/// within 25 s counts as away. All methods are safe to call from any thread.
+/// `AndWait`, blocks its thread; it is for delegates and expiration handlers. A request takes about
+/// 50 µs. While the daemon is away, a request waits for 2.3 s at most. A daemon that does not
+/// answer within 25 s counts as away. All methods are safe to call from any thread.
 public final class ScheduledApplication: Sendable {
   /// The id under which the application is registered.
   public let id: String
@@ -175,7 +175,7 @@ public final class ScheduledApplication: Sendable {
   /// The reason why this process was started, from the registration.
   public var launchReason: LaunchReason { state.withLock { $0.launchReason } }
 
-  /// The state of the last event. The library does not ask the daemon.
+  /// The state that the last event announced. The library does not ask the daemon.
   public var applicationState: ApplicationState { state.withLock { $0.state } }
 
   /// Returns how long the application may still run in the background by its tasks; nil in the

@@ -8,11 +8,11 @@ import TaskSchedulerWire
 /// A call sends its message and waits for the answer; calls of several threads take turns. A call
 /// throws a refusal of the daemon as `ApplicationInterface.Failure`, `ControlInterface.Failure` or
 /// `StandardFailure`, and an error that this library does not know as `UnknownFailure`. The
-/// connection stays usable after these. Every other error is a `ConnectionError`, and each later
-/// call throws the same error, except after `occupied` and `unreadableAnswer`.
+/// connection stays usable after these errors. Every other error is a `ConnectionError`, and each
+/// later call throws the same error, except after `occupied` and `unreadableAnswer`.
 ///
 /// A process may be stopped in the middle of a call. The call continues when the process is
-/// resumed: an answer that has arrived is read, although its time may be over.
+/// resumed: it reads an answer that has arrived, even if the timeout has passed.
 package final class Connection: Sendable {
   private struct State {
     var peer = ClientConnection()
@@ -72,8 +72,8 @@ package final class Connection: Sendable {
   /// - Parameters:
   ///   - fileDescriptors: The descriptors to send with the message, in the order of their indices.
   ///     They stay open in this process.
-  ///   - timeout: How long to wait for the answer; nil waits without a limit. The daemon may carry
-  ///     out a call whose time is over.
+  ///   - timeout: How long to wait for the answer; nil waits without a limit. The daemon may still
+  ///     carry out a call that has timed out.
   package func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = [],
     timeout: Duration? = nil
@@ -93,8 +93,8 @@ package final class Connection: Sendable {
 
   // MARK: - Many answers
 
-  /// Calls the method with `more`, which gives any number of replies. The connection accepts no
-  /// other call until the caller has read the last reply.
+  /// Calls the method with Varlink's flag `more`, which permits any number of replies. The
+  /// connection accepts no other call until the caller has read the last reply.
   package func callMore<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = [],
     timeout: Duration? = nil
@@ -125,6 +125,8 @@ package final class Connection: Sendable {
     }
   }
 
+  /// Returns the next reply to the call with `more`; nil after the last reply.
+  ///
   /// - Parameter deadline: The instant at which to stop waiting. With nil, the function does not
   ///   wait, and returns nil if no reply has arrived.
   private func nextReply<Method: InterfaceMethod>(

@@ -29,7 +29,7 @@ public enum ApplicationError: Error, Hashable, Sendable, CustomStringConvertible
     }
   }
 
-  /// Creates the error for one that `Connection` throws.
+  /// Creates the error that corresponds to an error of `Connection`.
   init(_ error: any Error) {
     switch error {
     case let error as ApplicationError: self = error
@@ -42,7 +42,7 @@ public enum ApplicationError: Error, Hashable, Sendable, CustomStringConvertible
     }
   }
 
-  /// Creates the error for one of the connection.
+  /// Creates the error that corresponds to a `ConnectionError`.
   init(connection error: ConnectionError) {
     switch error {
     case .noDaemon(let path): self = .noDaemon(path: path)

@@ -42,7 +42,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case unknownNotification(NotificationID)
   /// The daemon could not store the change durably, and nothing has changed.
   case notStored(reason: String)
-  /// The daemon's runtime directory is full, so a crash would cancel the promise.
+  /// The daemon's runtime directory is full, so the daemon would forget the granted request in a
+  /// crash.
   case stateNotSaved
   /// The machine or the manifest excludes multitasking.
   case multitaskingNotSupported(String)

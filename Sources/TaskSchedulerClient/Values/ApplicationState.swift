@@ -30,7 +30,7 @@ public enum ApplicationState: String, Hashable, Sendable, CaseIterable {
 public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   /// A user started the application, or the process registered by itself.
   case user
-  /// An operator started it, with `taskctl launch` or `taskctl run`.
+  /// An operator started the application, with `taskctl launch` or `taskctl run`.
   case `operator`
   /// The daemon started, and launches the applications that its configuration names.
   case boot
@@ -38,7 +38,7 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   case relaunch
   /// The device has moved a significant distance, or crossed the border of a region.
   case location
-  /// A user selected a notification of the application, or a remote one arrived.
+  /// A user selected a notification of the application, or a remote notification arrived.
   case notification
 
   init(_ reason: ApplicationInterface.LaunchReason) {

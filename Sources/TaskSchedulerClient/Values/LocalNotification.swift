@@ -81,7 +81,7 @@ public struct NotificationSchedule: Hashable, Sendable {
 
   /// The time at which the notification fires first.
   public var date: CalendarDate
-  /// The interval after which it fires again; nil fires once.
+  /// The interval after which the notification fires again; nil if it fires once.
   public var repeatInterval: RepeatInterval?
 
   /// A schedule by the calendar of a time zone.
@@ -160,9 +160,9 @@ public struct LocalNotification: Hashable, Sendable, Identifiable {
   public let content: NotificationContent
   /// The time at which the notification fires; nil if the application presented it at once.
   public let schedule: NotificationSchedule?
-  /// Its progress.
+  /// The progress of the notification.
   public let state: State
-  /// The instant at which it fires next, or has fired.
+  /// The instant at which the notification fires next, or has fired.
   public let fireDate: Date
 
   init(_ notification: ApplicationInterface.Notification) {

@@ -4,7 +4,8 @@ public struct BackgroundTask: Equatable, Sendable {
   /// The name that operators see.
   public let name: String?
   public let beganAt: Instant
-  /// Whether the scheduler has called the expiration handler of the task in this stint.
+  /// Whether the scheduler has called the expiration handler of the task in the current stay in the
+  /// background.
   public internal(set) var isExpired: Bool
 }
 
@@ -29,7 +30,7 @@ struct BackgroundTasks: Equatable, Sendable {
     all.firstIndex { $0.id == id }.map { all.remove(at: $0) }
   }
 
-  /// Ends the stint. Outstanding tasks expire again in the next stint.
+  /// Ends the stay in the background. Outstanding tasks expire again in the next stay.
   mutating func endStint() {
     for index in all.indices { all[index].isExpired = false }
   }

@@ -1,4 +1,5 @@
-/// The time limit of one stint (contract §4).
+/// The background time of one stint, which is one stay of an instance in the background (contract
+/// §4).
 struct BackgroundTime: Equatable, Sendable {
   /// The start of the limit: the start of the stint, or the instant when a debugger left.
   private(set) var limitStart: Instant
@@ -13,7 +14,8 @@ struct BackgroundTime: Equatable, Sendable {
       ? limitStart.advanced(by: policy.backgroundTime - policy.expirationLead) : nil
   }
 
-  /// Returns the nearest limit; nil if none is left.
+  /// Returns the instant of the next action: the warning, then the end of the background time.
+  /// Returns nil after the end.
   func nextDue(_ policy: Policy) -> Instant? {
     warningDue(policy) ?? (isOver ? nil : limit(policy))
   }
@@ -30,13 +32,14 @@ struct BackgroundTime: Equatable, Sendable {
     warnedAt = now
   }
 
-  /// Restarts the lead after the machine slept past the warning.
+  /// Restarts `expirationLead` after the machine slept or no daemon ran, if the application has
+  /// been warned.
   mutating func restartLead(at now: Instant) {
     if warnedAt != nil { warnedAt = now }
   }
 
-  /// Records that the limit has passed, so that the scheduler enforces it once. Other entitlements
-  /// are not affected.
+  /// Records whether the limit has passed, so that the scheduler enforces it only once. Does not
+  /// affect other entitlements.
   mutating func endIfOver(_ policy: Policy, at now: Instant) {
     isOver = limit(policy) <= now
   }

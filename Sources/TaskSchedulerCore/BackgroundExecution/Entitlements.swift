@@ -1,5 +1,4 @@
-/// The entitlements of an application to run in the background (contract §5). Nothing else entitles
-/// it.
+/// The entitlements of an application to run in the background (contract §5). The list is complete.
 public enum Entitlement: String, Equatable, Sendable, CaseIterable {
   /// An outstanding background task with time left.
   case backgroundTask

@@ -1,10 +1,12 @@
-/// One stay in the background state, with the state that begins and ends with it (contract §4, §5).
+/// One stay of an instance in the background state, with the values that exist only during the
+/// stay (contract §4, §5).
 struct Stint: Equatable, Sendable {
   var time: BackgroundTime
   var suspension = Suspension.none
-  /// The end of the time to open the event stream, for an instance that started in the background.
+  /// The deadline by which an instance that was launched in the background must open its event
+  /// stream; nil for other instances.
   var launchEnds: Instant?
-  /// The measurement of its resource use; nil until the measurement begins.
+  /// The measurement of the instance's resource use; nil until the measurement begins.
   var use: UseMeasurement?
 
   /// The progress of stopping the processes.

@@ -36,12 +36,12 @@ public struct ListeningReport: Equatable, Sendable {
   /// The maximum number of addresses in a report.
   public static let namedMax = 10
 
-  /// The first addresses.
+  /// The first ``namedMax`` addresses at most.
   public var addresses: [String]
-  /// The number of addresses.
+  /// The number of all addresses.
   public var count: Int
-  /// Whether the daemon examined all descriptors of its processes. If not, it may have missed locks
-  /// on shared files and listening sockets.
+  /// Whether the daemon examined all descriptors of the application's processes. If not, it may
+  /// have missed locks on shared files and listening sockets.
   public var isComplete: Bool
 
   public init(_ addresses: [String] = [], isComplete: Bool = true) {
@@ -80,7 +80,7 @@ public enum ResourceRecord: Equatable, Sendable {
   case listens(ListeningReport)
 }
 
-/// The measurement of an instance's resource use during a stint.
+/// The measurement of an instance's resource use during one stay in the background (``Stint``).
 struct UseMeasurement: Equatable, Sendable {
   var progress = Progress.asked
   /// The current window; nil until the first answer.

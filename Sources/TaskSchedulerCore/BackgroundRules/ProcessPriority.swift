@@ -1,5 +1,5 @@
-/// The priority of an instance's processes compared with other processes (contract §12), the
-/// highest first.
+/// The priority of an instance's processes relative to other processes (contract §12). The first
+/// case is the highest priority.
 public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
   /// The priorities that the application itself has set.
   case foreground
@@ -13,9 +13,9 @@ public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
 
   /// The minimum of oom_score_adj (proc_pid_oom_score_adj(5), -1000 to 1000); nil leaves the value
   /// that the application has set. The kernel may have to kill a process before the scheduler has
-  /// freed memory. With this value, it follows the order of contract §11. Source: this project; the
-  /// values of background and suspended applications differ by 400, which weighs as much as 40 % of
-  /// the machine's memory.
+  /// freed memory. With this value, the kernel follows the order of contract §11. Source: this
+  /// project; the values of background and suspended applications differ by 400, which weighs as
+  /// much as 40 % of the machine's memory.
   public var outOfMemoryScoreMin: Int? {
     switch self {
     case .foreground: nil

@@ -63,8 +63,8 @@ struct Callbacks: Equatable, Sendable {
   /// Returns whether a callback of this kind waits after the callback in flight.
   func waits(_ kind: CallbackKind) -> Bool { waiting.contains(kind) }
 
-  /// Returns an id for an event that is not a callback. Ids of events and callbacks have one
-  /// sequence of numbers.
+  /// Returns an id for an event that is not a callback. Events and callbacks share one sequence of
+  /// ids.
   mutating func nextID() -> CallbackID {
     idLast += 1
     return CallbackID(idLast)

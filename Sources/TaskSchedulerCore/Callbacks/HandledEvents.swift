@@ -12,7 +12,7 @@ struct HandledEvents: Equatable, Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// The instant at which the time of the next event ends.
+  /// The earliest instant at which the time for one of the events ends.
   var nextEnd: Instant? { entries.map(\.endsAt).min() }
 
   /// The notices that the application received about the events, in order.

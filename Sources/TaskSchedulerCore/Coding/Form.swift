@@ -20,7 +20,8 @@ package final class Form<Value>: Sendable {
     self.init(make, (repeat each field)) { .fields($0) }
   }
 
-  /// Creates the form of a type that is stored as other values. The type is computed from them.
+  /// Creates the form of a type that is stored as other values. A value of the type is computed
+  /// from the other values.
   package convenience init<each Field: Stored>(
     derived make: @escaping @Sendable (repeat each Field) throws(MalformedBytes) -> Value,
     _ field: repeat @escaping @Sendable (Value) -> each Field

@@ -1,8 +1,8 @@
 /// A value that an event log contains.
 ///
 /// Most types conform by a ``Form``, the list of their fields or cases. The form writes and reads
-/// values, and states in the documentation what is stored. The hash of a trace is computed from the
-/// same bytes.
+/// values. A test compares `docs/event-log.md` with all forms. The hash of a trace is computed from
+/// the same bytes.
 ///
 /// A number is a varint (LEB128; signed numbers are zigzag-encoded). A text and a list begin with
 /// the number of their bytes or elements. An optional value begins with a byte: 1 if the value

@@ -1,4 +1,4 @@
-/// The reason of an instance's end (contract §14). Every end has exactly one.
+/// The reason of an instance's end (contract §14). Every end has exactly one reason.
 public enum EndReason: Equatable, Sendable {
   /// The leader exited by itself.
   case exited(code: Int32)

@@ -4,9 +4,10 @@
 /// **The rule.** The planner wakes the device at t, the earliest instant at which a handler is due
 /// (``KeepAlive/due``, which precedes its deadline by a lead). Let m be the shortest period, which
 /// is an interval without its lead. The burst at t calls exactly the handlers that are due before t
-/// + m. All other handlers wait. In the following, deadlines and intervals are without their leads.
-/// The lead of a multiple of an interval is at most that multiple of the lead. A handler that can
-/// wait for every k-th burst therefore still can.
+/// + m. All other handlers wait. Below, "interval" means the period, and "deadline" means
+/// ``KeepAlive/due``. The leads do not make calls more frequent. If an interval is k times the
+/// shortest interval, its lead is at most k times the shortest lead. Its handler therefore still
+/// waits for every k-th burst.
 ///
 /// - *The next burst is at t + m.* A handler that was called at t is due m later, or later than
 ///   that. A handler that was not called at t is due at t + m or later. The interval of the handler
@@ -79,9 +80,8 @@ public struct KeepAlivePlanner: Sendable {
 
   /// Runs a burst if one is due.
   ///
-  /// - Parameter tolerance: How late an awake machine may reach a burst; at most a quarter of the
-  ///   shortest period counts. A burst that is later counts from `now`, because the machine has
-  ///   slept.
+  /// - Parameter tolerance: How late an awake machine may reach a burst, limited to a quarter of
+  ///   the shortest period. A later burst counts from `now`, because the machine has slept.
   /// - Returns: The handlers to call now, by deadline and id; empty if no burst is due.
   public mutating func burst(at now: Instant, tolerance: Duration = .seconds(2)) -> [InstanceID] {
     guard let due = nextBurst, due <= now, let shortest = periods.least else { return [] }
@@ -92,13 +92,13 @@ public struct KeepAlivePlanner: Sendable {
   /// Uses a wake-up at `now` for another reason as a burst, if that saves a wake-up.
   ///
   /// The planner uses the wake-up if the next burst is due within a quarter of the shortest period
-  /// m. That saves the next burst and moves all later bursts forward by the remaining time, at most
-  /// m / 4. Each use thus saves at least three quarters of a wake-up. Bursts stay at least 3/4 m
-  /// apart. A handler that would be called at every k-th burst (m k ≤ its interval) is still called
-  /// at the k-th burst or a later one. No handler is therefore called more than 4/3 as often as
-  /// otherwise, however often the device is awake. With a longer reach, a device that often wakes
-  /// by itself would call handlers up to twice as often, and save less. With a shorter reach, the
-  /// planner could use fewer wake-ups.
+  /// m. That saves the next burst and moves all later bursts forward by the remaining time, at
+  /// most m / 4. Each use thus saves at least three quarters of a wake-up. Bursts stay at least
+  /// 3/4 m apart. A handler that would be called at every k-th burst (m k ≤ its interval) is still
+  /// called at the k-th burst or a later one. No handler is therefore called more than 4/3 as
+  /// often as otherwise, however often the device is awake. With a limit above m / 4, a device
+  /// that often wakes by itself would call handlers up to twice as often, and save less. With a
+  /// lower limit, the planner could use fewer wake-ups.
   ///
   /// - Returns: The handlers to call now, as ``burst(at:tolerance:)`` returns them.
   public mutating func useWakeUp(
@@ -114,7 +114,7 @@ public struct KeepAlivePlanner: Sendable {
     guard let shortest = periods.least else { return [] }
     let next = start.advanced(by: shortest)
     var called: [InstanceID] = []
-    // At the latest possible instant, `next` is not after `now`.
+    // `advanced(by:)` stops at the last instant of the type. There, `next` is not after `now`.
     while let id = deadlines.popLeast(where: { $0 < next || $0 <= now }) { called.append(id) }
     for id in called {
       guard var keepAlive = keepAlives[id] else { preconditionFailure("a deadline has no handler") }

@@ -19,7 +19,7 @@ public struct Manifest: Equatable, Sendable {
   /// Whether the manifest names its seat. If not, the seat is the seat of its user, and an instance
   /// that another user starts may be at another seat.
   public var namesSeat: Bool
-  /// The signal that asks the application to end, instead of SIGTERM.
+  /// The signal that asks the application to end; SIGTERM by default.
   public var stopSignal: Signal
 
   public init(

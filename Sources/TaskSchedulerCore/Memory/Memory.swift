@@ -65,7 +65,7 @@ public enum MemoryEvent: Equatable, Sendable {
   /// The answer to ``MemoryEffect/reclaim(_:)``: the processes of the instance have exited.
   case reclaimed(InstanceID, MemoryReading)
   /// An operator simulates a warning: for one application, for all applications of one user, or for
-  /// all.
+  /// all applications.
   case warn(RequestID, ApplicationKey?, owner: UserID?)
 
   var request: RequestID? {
@@ -89,8 +89,8 @@ public enum MemoryEffect: Equatable, Sendable {
   case pageOut(InstanceID)
 }
 
-/// An application that may be terminated for memory, with the properties that determine its place.
-/// Applications in the foreground are never terminated.
+/// An application that may be terminated for memory, with the properties that determine its place
+/// in the order of terminations. Applications in the foreground are never terminated.
 public struct MemoryCandidate: Equatable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
@@ -123,7 +123,7 @@ public struct MemoryCandidate: Equatable, Sendable {
 /// The application that the scheduler chose to terminate, and the reasons for the choice.
 public struct MemoryChoice: Equatable, Sendable {
   public var chosen: MemoryCandidate
-  /// The applications that follow in the order, of the same class.
+  /// The applications of the same class that follow in the order of terminations.
   public var runnersUp: [MemoryCandidate]
   /// The number of applications of the class, including the chosen one.
   public var classCount: Int
@@ -133,7 +133,8 @@ public struct MemoryChoice: Equatable, Sendable {
   /// applications.
   public var pressedSince: Instant
   public var at: Instant
-  /// The duration of the choice after it was needed; 0 if the sizes were already known.
+  /// The time from when the choice became necessary until it was made; 0 if the sizes were already
+  /// known.
   public var choosingTime: Duration
 }
 
@@ -164,7 +165,7 @@ struct Memory: Equatable, Sendable {
   var pressedAt = Instant(nanoseconds: 0)
   /// The instant at which the last episode of pressure began.
   var pressedSince = Instant(nanoseconds: 0)
-  /// The instant at which the time after the warning ends.
+  /// The instant at which `MemoryWarningTime` has passed since the last warning.
   var warningEnds = Instant(nanoseconds: 0)
   /// The last reading.
   var reading = MemoryReading(available: 0, total: 0)
@@ -177,7 +178,7 @@ struct Memory: Equatable, Sendable {
   /// The sizes of the candidates. If there is time, the scheduler requests them before it must
   /// choose.
   struct Measurement: Equatable {
-    /// The instant of the request. No size is older.
+    /// The instant of the request. All sizes were measured later.
     var askedAt: Instant
     /// The sizes; nil until the answer has arrived.
     var sizes: [MemorySize]?
@@ -201,7 +202,8 @@ struct Memory: Equatable, Sendable {
 
   var isBeingMeasured: Bool { measurement.map { $0.sizes == nil } ?? false }
 
-  /// Ends the episode of pressure. Discards the sizes, although an answer may still arrive.
+  /// Ends the episode of pressure and discards the sizes. A request whose answer is outstanding
+  /// stays, so that the scheduler recognizes the answer.
   mutating func endPressure() {
     phase = .calm
     if !isBeingMeasured { measurement = nil }
@@ -229,8 +231,8 @@ public struct MemoryStatus: Equatable, Sendable {
 }
 
 extension ApplicationState {
-  /// The position of the state in the order of terminations; 2 means that the scheduler does not
-  /// terminate it.
+  /// The position of the state in the order of terminations. The scheduler does not terminate
+  /// applications at position 2.
   var memoryClass: Int {
     switch self {
     case .suspended: 0

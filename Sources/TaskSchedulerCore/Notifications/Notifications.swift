@@ -35,13 +35,14 @@ public enum NotificationEvent: Equatable, Sendable {
   }
 }
 
-/// An atomic change of the store. A repeated transaction changes nothing.
+/// An atomic change of the store. If the store receives the same transaction again, nothing
+/// changes.
 public enum NotificationTransaction: Equatable, Sendable {
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   case cancel([NotificationID], ApplicationKey)
   case setBadge(ApplicationKey, Int)
-  /// The notification fired at the time `at`. The instance receives it. If `to` is nil, the desktop
-  /// shows it to the user.
+  /// The notification fired at the time `at`. The instance `to` receives the notification. If `to`
+  /// is nil, the desktop shows the notification to the user.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
 }
 
@@ -63,8 +64,8 @@ public enum NotificationEffect: Equatable, Sendable {
 /// scheduler changes its state and replies to the caller. Until the store has answered, the
 /// transaction is part of this state, and a recovered daemon sends it to the store again. The store
 /// answers transactions in the order of their ids, so the outstanding transactions are always the
-/// latest. A repetition of all of them in order therefore leads to the same store, whichever of
-/// them were durable before.
+/// latest. If all of them are repeated in order, the content of the store is therefore the same,
+/// whichever of them were durable before.
 struct Notifications: Sendable {
   /// A transaction that the store has not answered.
   struct Pending: Equatable {

@@ -39,10 +39,10 @@ public struct Policy: Equatable, Sendable {
   /// the end of the tracing. Source: this project.
   public var tracerCheckInterval: Duration = .seconds(1)
 
-  /// `WakeTolerance`: how much later than its time the scheduler may find a limit and still enforce
-  /// it. If it finds a limit later, it assumes that the machine slept. It then restarts the limit
-  /// of a callback, or the lead before the end of the background time. Source: this project; longer
-  /// than any delay on a machine that is awake.
+  /// `WakeTolerance`: how late the scheduler may notice that a limit has passed and still enforce
+  /// the limit. If the scheduler notices it later, it assumes that the machine slept. It then
+  /// restarts the limit of a callback, or `ExpirationLead`. Source: this project; longer than any
+  /// delay on a machine that is awake.
   public var wakeTolerance: Duration = .seconds(2)
 
   /// `KeepAliveMinimum`: the shortest interval of a keep-alive handler. Source: contract §6, as on
@@ -118,18 +118,19 @@ public struct Policy: Equatable, Sendable {
 
   /// `MemoryPressureWindow`: the window in which the kernel measures `MemoryPressureStall`. The
   /// kernel accepts 500 ms to 10 s; without CAP_SYS_RESOURCE, multiples of 2 s only. In that case
-  /// the daemon lengthens both in proportion.
+  /// the daemon lengthens `MemoryPressureStall` and `MemoryPressureWindow` in proportion.
   public var memoryPressureWindow: Duration = .seconds(1)
 
   /// `MemoryWarningTime`: how long pressure must last after the warning before the scheduler
   /// terminates applications, one at a time. Source: this project.
   public var memoryWarningTime: Duration = .seconds(1)
 
-  /// The time before a choice at which the scheduler measures the candidates.
+  /// How long before a choice the scheduler begins to measure the candidates.
   ///
-  /// The lead is as long as measuring may take, in two halves: finding the processes, and reading
-  /// their sizes. It is not a setting, because the daemon's own time limit is derived from it.
-  /// Source: this project; with it, a choice among 500 applications takes less than 100 ms.
+  /// The lead is as long as a measurement may take: one half for finding the processes, and one
+  /// half for reading their sizes. It is not a setting, because the daemon derives its own time
+  /// limit for a measurement from it. Source: this project; with it, a choice among 500
+  /// applications takes less than 100 ms.
   public static let memoryMeasuringLead: Duration = .milliseconds(80)
 
   /// The time for which the scheduler may use the measured size of a running application for a
@@ -138,14 +139,15 @@ public struct Policy: Equatable, Sendable {
   static let memorySizeLife = memoryMeasuringLead * 2
 
   /// `MemoryQuietTime`: how long the kernel must report no pressure before the scheduler considers
-  /// it over. Longer than `MemoryPressureWindow`. Source: this project; while pressure lasts, the
-  /// kernel reports it once in each window.
+  /// the pressure over. Longer than `MemoryPressureWindow`. Source: this project; while pressure
+  /// lasts, the kernel reports it once in each window.
   public var memoryQuietTime: Duration = .seconds(10)
 
   /// `MemoryFloorPercent`: under pressure of the whole machine, the scheduler terminates
   /// applications only while less than this percentage of the machine's memory is available. Below
-  /// half of it, the scheduler does not wait for `MemoryWarningTime`. Pressure of the daemon's own
-  /// slice terminates applications in any case. Source: this project; earlyoom's default is 10.
+  /// half of this percentage, the scheduler does not wait for `MemoryWarningTime`. Pressure of the
+  /// daemon's own slice terminates applications in any case. Source: this project; earlyoom's
+  /// default is 10.
   public var memoryFloorPercent = 10
 
   /// `MemoryPageOut`: whether the daemon writes the memory of suspended applications to swap early,
@@ -153,8 +155,8 @@ public struct Policy: Equatable, Sendable {
   public var memoryPageOut = false
 
   /// `BackgroundProcessorShare`: the percentage of one CPU that an application may use in the
-  /// background, averaged over `BackgroundUseWindow`. Then the scheduler throttles it. Source: iOS,
-  /// where a monitor ends an application that uses 80 % over 60 s.
+  /// background, averaged over `BackgroundUseWindow`. The scheduler throttles an application that
+  /// uses more. Source: iOS, where a monitor ends an application that uses 80 % over 60 s.
   public var backgroundProcessorShare = 80
 
   /// `ThrottledProcessorShare`: the percentage of one CPU that a throttled application gets. The
@@ -172,12 +174,12 @@ public struct Policy: Equatable, Sendable {
   public var backgroundGPUTime: Duration = .milliseconds(50)
 
   /// `FocusSettleTime`: how long no window may have the focus before the scheduler makes the
-  /// application inactive that had it. Source: contract §20. In X11, no window has the focus for
-  /// less than 1 ms while it moves to another window.
+  /// application that had the focus inactive. Source: contract §20. In X11, no window has the focus
+  /// for less than 1 ms while it moves to another window.
   public var focusSettleTime: Duration = .milliseconds(500)
 
   /// `HiddenGraceTime`: how long, after `FocusSettleTime`, the windows of an application may be
-  /// hidden before the scheduler sends it to the background. Source: contract §20.
+  /// hidden before the scheduler sends the application to the background. Source: contract §20.
   public var hiddenGraceTime: Duration = .seconds(30)
 
   /// `SessionGraceTime`: how long the reports of a lost session agent are valid. Source: contract

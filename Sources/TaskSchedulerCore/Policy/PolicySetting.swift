@@ -26,8 +26,9 @@ extension PolicySetting {
     all.first { $0.name == name }
   }
 
-  /// All settings, in the order of the commented file. The first setting describes the machine. It
-  /// is outside of the table `[policy]`, and its name is in kebab case.
+  /// All settings, in the order in which the commented configuration file lists them. The first
+  /// setting describes the machine. It is outside of the table `[policy]`, and its name is in kebab
+  /// case.
   public static let all: [PolicySetting] = [multitaskingSupported] + limits + memory + quotas
 
   /// The setting for machines on which applications do not run in the background.

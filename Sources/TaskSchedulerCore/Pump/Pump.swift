@@ -7,7 +7,7 @@ public final class Pump {
   public private(set) var scheduler: Scheduler
   private let store: any EventStore
   private let clock: () -> Instant
-  /// The handler of the effects. Without it, events wait.
+  /// The handler of the effects. Without a handler, events wait.
   private var handler: (any EffectHandler)?
   private var backlog: [Event] = []
   private var isHandling = false
@@ -45,9 +45,9 @@ public final class Pump {
 
   /// Continues where a previous daemon died.
   ///
-  /// The effects come first, and events that occur meanwhile come last. In between, the scheduler
-  /// receives the length of the absence. If this daemon dies too, the next one must know the whole
-  /// absence.
+  /// Carries out the remaining effects, and then reports the absence to the scheduler
+  /// (``SchedulerEvent/recovered(lastAlive:)``). Events that occur meanwhile follow. If this daemon
+  /// dies before the report, the next daemon reports the whole absence.
   ///
   /// - Parameters:
   ///   - effects: The effects of the last event that were not carried out.
@@ -60,7 +60,7 @@ public final class Pump {
   }
 
   /// Carries out the remaining effects of the last event of a previous daemon. Events that occur
-  /// meanwhile wait for the next event.
+  /// meanwhile wait until the next call of ``post(_:)`` or ``resume(_:of:lastAlive:)``.
   public func finish(_ effects: [Effect], of event: Event?) {
     isHandling = true
     carryOut(effects, at: now)

@@ -3,7 +3,7 @@ package struct RecordDescription {
   package let kind: Record.Kind
   package let level: LogLevel
   /// Whether the daemon logs the record even while it limits the rate of records. This is true for
-  /// actions of the daemon that a client cannot cause at any rate.
+  /// actions of the daemon that a client cannot cause as often as it likes.
   package let isIndispensable: Bool
   // The parts are closures, because most readers need only some of them, and none if the record is
   // not logged.

@@ -1,4 +1,4 @@
-// The sentences and fields of values in records.
+// The words of records: sentences for readers, and fields for programs.
 
 extension ApplicationState {
   /// The state as a predicate that follows the application's id.
@@ -185,7 +185,8 @@ extension ResourceRecord {
         .predicate(
           percent.map { "is throttled to \($0) % of one CPU" } ?? "is no longer throttled"),
         isIndispensable: true)
-    // An application can cause such records at any rate, by listening on new sockets.
+    // Not indispensable: an application can cause any number of these records, by listening on new
+    // sockets.
     case .listens(let listening):
       .init(
         .listening, .notice, .predicate(listening.words), ["address": .texts(listening.addresses)])
@@ -204,7 +205,7 @@ extension RecordDescription {
 }
 
 extension TimeSpan {
-  /// Returns the span without its microseconds.
+  /// Returns the span in words, rounded down to milliseconds.
   package static func short(_ span: Duration) -> String {
     format(.milliseconds(span.microseconds / 1000))
   }
@@ -251,7 +252,7 @@ extension Refusal {
 }
 
 extension SocketReadiness {
-  /// `socket 1 (data, hang-up)`.
+  /// A description such as `socket 1 (data, hang-up)`.
   package var words: String {
     let words: [(SocketConditions, String)] = [
       (.data, "data"), (.urgentData, "urgent data"), (.hangUp, "hang-up"), (.error, "error"),
@@ -272,8 +273,8 @@ extension MemoryChoice {
       ], isIndispensable: true)
   }
 
-  /// The reason why the scheduler chose this application. Monitors of its owner show the sentence,
-  /// so it names only applications of that owner.
+  /// The reason why the scheduler chose this application. Monitors of the application's owner show
+  /// the sentence, so it names only applications of that owner.
   private var words: String {
     let order = chosen.state == .suspended ? "suspended" : "background"
     let own = runnersUp.filter { $0.application.owner == chosen.application.owner }

@@ -40,7 +40,8 @@ struct Applications: Sendable {
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
   /// All applications, in no order.
   var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
-  /// The allocations of all applications; see ``BoxedDictionary/boxes``.
+  /// The allocations of all applications. A property of `box.value` is read without a copy of the
+  /// application.
   var boxes: Dictionary<ApplicationKey, BoxedDictionary<ApplicationKey, Application>.Box>.Values {
     byKey.boxes.values
   }
@@ -65,7 +66,7 @@ struct Applications: Sendable {
   }
 
   func runningCount(of owner: UserID) -> Int { runningByOwner[owner] ?? 0 }
-  /// The counts of background tasks, to be compared with the tasks.
+  /// The stored counts of background tasks, for a comparison with the outstanding tasks.
   var taskCounts: CountCheck<UserID> { CountCheck(tasksByOwner) }
   func taskCount(of owner: UserID) -> Int { tasksByOwner[owner] ?? 0 }
 
@@ -99,8 +100,8 @@ struct Applications: Sendable {
     keepIfEnded(key, keeping: endedMax)
   }
 
-  /// Keeps an idle application if it has ever run, and removes the oldest ended one beyond the
-  /// quota of its owner.
+  /// Keeps an idle application if it has ever run; otherwise removes it. If the owner then has too
+  /// many ended applications, removes the one that ended first.
   private mutating func keepIfEnded(_ key: ApplicationKey, keeping endedMax: Int) {
     guard let application = byKey[key], application.isIdle else { return }
     if application.lastEnd == nil {
@@ -193,8 +194,8 @@ struct Applications: Sendable {
 }
 
 extension Applications {
-  /// Restores a stored state. The manifests of applications and the counts of running ones follow
-  /// from it; the scheduler provides the counts of tasks.
+  /// Restores a stored state. The manifests of applications and the counts of running applications
+  /// follow from that state. The scheduler provides the counts of tasks.
   init(
     _ applications: [Application], manifests: [Manifest], ended: [ApplicationKey],
     activationLast: UInt64

@@ -18,14 +18,16 @@ public enum Effect: Equatable, Sendable {
   case suspend(InstanceID)
   /// Resumes every process. Also ends a suspension under way.
   case resume(InstanceID)
-  /// Sends the leader the stop signal: SIGTERM, or the signal that its manifest names.
+  /// Sends the leader the stop signal: SIGTERM, or the signal that the application's manifest
+  /// names.
   case terminate(InstanceID, Signal)
   /// Sends SIGKILL to every process.
   case kill(InstanceID)
   /// Releases an ended instance: resumes its remaining processes or, with `killing`, kills them.
   case release(InstanceID, killing: Bool)
-  /// Checks whether a debugger outside the instance traces one of its processes. The event
-  /// `tracerChecked` answers, after every request that the application has sent before.
+  /// Checks whether a debugger outside the instance traces one of its processes. The daemon first
+  /// handles every request that the application has already sent. Then the event `tracerChecked`
+  /// answers.
   case checkTracer(InstanceID)
   /// Writes a record to the log and to the monitors.
   case record(Record)

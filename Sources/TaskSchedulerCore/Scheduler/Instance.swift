@@ -1,4 +1,4 @@
-/// One run of an application: its state, and the promises of the scheduler to it.
+/// One run of an application: its state, and the promises of the scheduler to the application.
 ///
 /// Extensions in this directory implement the sections of the contract: `Lifecycle`, `TimeLimits`,
 /// `BackgroundExecution`, `KeepAliveCalls`, `SocketWakeUps`, `SystemChangeDelivery`,
@@ -66,7 +66,8 @@ struct Instance: Equatable, Sendable {
   /// What the scheduler knows about a debugger.
   enum Tracer: Equatable {
     case absent
-    /// A limit has passed, and the scheduler has asked the daemon whether a debugger holds it.
+    /// A limit has passed, and the scheduler has asked the daemon whether a debugger traces the
+    /// instance. `heldBefore` tells whether a debugger has stopped the limits so far.
     case asked(heldBefore: Bool)
     case present(nextCheck: Instant)
   }

@@ -51,8 +51,8 @@ extension Instance {
   }
 
   fileprivate mutating func callKeepAlive(in turn: inout Turn) {
-    // At most one call waits for the acknowledgement of another callback. The application receives
-    // it after this burst.
+    // If an earlier call still waits behind another callback, that call is enough. The application
+    // receives it after this burst.
     if termination != nil || callbacks.waits(.keepAlive) { return }
     if state == .suspended {
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .event, in: &turn)

@@ -19,7 +19,7 @@ extension Instance {
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
     // The application receives missed changes before the callbacks that follow a resume, even if
-    // the stream was closed when it was resumed.
+    // the stream was closed when the application was resumed.
     if wasAware, state != .suspended { deliverChanges(in: &turn) }
     if !wasAware, termination == nil {
       enqueue([.didFinishLaunching], in: &turn)
@@ -41,7 +41,7 @@ extension Instance {
   /// An aware application is inactive until it has acknowledged willEnterForeground. An unaware
   /// application is active at once.
   mutating func activate(cause: TransitionCause, in turn: inout Turn) {
-    // An order of an operator or a user holds until the next change of the window.
+    // An order of an operator or a user stays in force until the window changes next.
     if cause == .activate { window?.hold() }
     let next: Phase = isAware ? .inactive(isActivating: true) : .active
     switch state {
@@ -78,7 +78,8 @@ extension Instance {
     enqueue([.willResignActive], in: &turn)
   }
 
-  /// Leaves an instance that is coming to the foreground inactive.
+  /// Stops the activation of an instance that is coming to the foreground. The instance stays
+  /// inactive.
   mutating func cancelActivation() {
     if isActivating { phase = .inactive(isActivating: false) }
     window?.resigned()
@@ -96,7 +97,7 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Resumes the processes.
+  /// Leaves the suspended state, and resumes the processes.
   mutating func leaveSuspended(
     to next: Phase, cause: TransitionCause, in turn: inout Turn
   ) {

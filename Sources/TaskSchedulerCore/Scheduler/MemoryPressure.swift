@@ -1,17 +1,19 @@
 // The procedure for memory pressure (contract §11). The scheduler warns all running applications.
-// If pressure lasts, it ends one application at a time, each only when the memory of the last is
-// free.
+// If pressure lasts, the scheduler ends one application at a time. It waits until the memory of an
+// ended application is free before it ends the next one.
 //
 // The kernel reports pressure. Pressure lasts if
-// - less than `MemoryFloorPercent` of the machine's memory is available when the time after the
-//   warning ends, or when a later trigger fires; or
+// - less than `MemoryFloorPercent` of the machine's memory is available when `MemoryWarningTime`
+//   has passed since the warning, or when a later trigger fires; or
 // - a trigger of the daemon's own slice fires after that time. The limit of the slice may be far
 //   below the machine's memory.
-// Pressure of the whole machine alone ends no application: it includes that of a container that
-// thrashes within its own limit, which no end of an application relieves.
+// Pressure of the whole machine alone is not a reason to end an application. A container that
+// thrashes within its own limit also causes such pressure, and ending applications does not relieve
+// it.
 //
-// The scheduler measures the candidates in advance, during the time after the warning or near the
-// floor. No application ends earlier because of it, but the choice need not wait for the sizes.
+// The scheduler measures the candidates in advance: during `MemoryWarningTime`, or when the
+// available memory is near `MemoryFloorPercent`. No application ends earlier because of the
+// measurement, but the choice need not wait for the sizes.
 
 extension Scheduler {
   mutating func handle(_ event: MemoryEvent, in turn: inout Turn) {
@@ -67,15 +69,16 @@ extension Scheduler {
   private mutating func memoryReclaimed(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard isMemoryShort else { return wait(until: decidesAt(turn), readingMemory: false, turn) }
-    // The chosen application ended before the warning time. The others still have the rest of that
-    // time.
+    // The chosen application ended before the warning time was over. The other applications still
+    // have the rest of that time.
     if turn.instant < memory.warningEnds, !isMemoryCritical {
       return wait(until: memory.warningEnds, readingMemory: true, turn)
     }
     choose(in: &turn)
   }
 
-  /// Stops waiting for the chosen application, whose memory the daemon has not reported.
+  /// Stops waiting for the chosen application. The daemon has not reported in time that the memory
+  /// of that application is free.
   private mutating func giveUpWaiting(in turn: inout Turn) {
     let decidesAt = max(turn.instant, memory.warningEnds)
     wait(until: decidesAt, readingMemory: decidesAt > turn.instant, turn)
@@ -103,14 +106,14 @@ extension Scheduler {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent))
   }
 
-  /// Whether less than half of the floor is available. Then the scheduler does not wait for the
-  /// effect of the warning.
+  /// Whether less than half of `MemoryFloorPercent` is available. Then the scheduler does not wait
+  /// for the effect of the warning.
   private var isMemoryCritical: Bool {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) / 2)
   }
 
-  /// Whether less than twice the floor is available. Then the memory may be below the floor at the
-  /// next trigger.
+  /// Whether less than twice `MemoryFloorPercent` is available. Then the memory may be below
+  /// `MemoryFloorPercent` at the next trigger.
   private var isMemoryNearFloor: Bool {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) * 2)
   }
@@ -180,7 +183,8 @@ extension Scheduler {
     end(order, since: since, in: &turn)
   }
 
-  /// Returns the order by stored sizes, or nil if they are not valid any more.
+  /// Returns the candidates in the order of termination, by their stored sizes; nil if those sizes
+  /// are no longer valid.
   ///
   /// The size of an instance stays valid while it is suspended. The size of a running instance is
   /// valid for a short time. The largest instance must not have an estimated size.
@@ -244,7 +248,7 @@ extension Scheduler {
     turn.emit(.memory(.reclaim(id)))
   }
 
-  /// Reclaims the memory of an ended instance if it is the chosen one.
+  /// Reclaims the memory of an ended instance if the scheduler ended it for its memory.
   mutating func instanceOfMemoryEnded(_ id: InstanceID, in turn: inout Turn) {
     if case .ending(id, _) = memory.phase { reclaim(id, in: &turn) }
   }
@@ -305,8 +309,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Warns a running application once in each episode of pressure: at the start of the episode, at
-  /// its resume, or when it opens its event stream.
+  /// Warns a running application once in each episode of pressure: at the start of the episode,
+  /// when the application is resumed, or when it opens its event stream.
   mutating func deliverMemoryWarning(in turn: inout Turn) {
     guard let episode = turn.memoryEpisode, inbox.memoryWarning?.episode != episode else { return }
     if warnOfMemory(isSimulated: false, in: &turn) {

@@ -150,10 +150,10 @@ extension Scheduler {
   // MARK: Seats
 
   /// Makes room for the application `key` in the foreground of a seat. That application does not
-  /// wait for the transitions of the others.
+  /// wait for the transitions of the other applications.
   ///
   /// An application whose windows are known becomes inactive, because the user may still see it.
-  /// The others go to the background.
+  /// The other applications go to the background.
   mutating func vacate(
     _ seat: SeatID, for key: ApplicationKey, isByFocus: Bool = false, in turn: inout Turn
   ) {
@@ -180,7 +180,7 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: leader, change: .refused(refusal))))
   }
 
-  /// Replies "done" if the instance is in one of the requested states. Returns whether it is.
+  /// Replies "done" if the instance is in one of the requested states. Returns whether it replied.
   private func isDone(
     _ request: RequestID?, _ instance: Instance, _ states: [ApplicationState],
     in turn: inout Turn
@@ -192,8 +192,8 @@ extension Scheduler {
 
   /// Returns the instance of `key`, or replies to the request and returns nil.
   ///
-  /// The reply is "done" if the instance is in one of the requested states, and a refusal if it
-  /// cannot make the transition.
+  /// The reply is "done" if the instance is in one of the requested states, and a refusal if the
+  /// instance cannot make the transition.
   private mutating func runningInstance(
     _ request: RequestID?, _ key: ApplicationKey, cause: TransitionCause,
     from states: [ApplicationState], to wanted: [ApplicationState], in turn: inout Turn

@@ -1,8 +1,8 @@
 // The queries of the scheduler, which change nothing.
 
 extension Scheduler {
-  /// Returns the status of every application. Those that were active come first, in the order of
-  /// the application switcher; the others follow, ordered by id.
+  /// Returns the status of every application. Applications that were ever active come first, in the
+  /// order of the application switcher; the others follow, ordered by id.
   public func statuses(at now: Instant) -> [ApplicationStatus] {
     let switcher = applications.switcher
     let rest = applications.all.filter { $0.activation == 0 }.map(\.key)
@@ -29,7 +29,7 @@ extension Scheduler {
     applications.owners(of: id)
   }
 
-  /// Returns the names of the applications of a user, in order.
+  /// Returns the names of the applications of a user, sorted.
   public func names(of owner: UserID) -> [String] {
     applications.names(of: owner)
   }
@@ -39,7 +39,8 @@ extension Scheduler {
     instances[id]?.application
   }
 
-  /// Returns the sockets that an instance has passed to the daemon, in that order.
+  /// Returns the managed sockets of an instance, in the order in which the application handed them
+  /// over.
   public func sockets(of id: InstanceID) -> [SocketID] {
     instances[id]?.sockets.ids ?? []
   }

@@ -1,5 +1,5 @@
 // Recovery after the daemon's absence (contract §15). The scheduler repeats the effects that
-// processes and applications may have missed. A repetition of these effects does no harm.
+// processes and applications may have missed. A second time, these effects do no harm.
 
 extension Scheduler {
   mutating func recovered(lastAlive: Instant, in turn: inout Turn) {
@@ -21,8 +21,8 @@ extension Instance {
     if case .asked = tracer { turn.emit(.checkTracer(id)) }
     if isKilled { return turn.emit(.kill(id)) }
     turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
-    // The daemon may have died while it stopped or resumed the processes. Now it completes one of
-    // the two.
+    // The previous daemon may have died while it stopped or resumed the processes. This daemon
+    // stops or resumes all of them.
     if state == .suspended || isStopping {
       if state == .suspended { phase = .suspended(isStopping: true) }
       turn.emit(.suspend(id))
@@ -34,8 +34,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Restarts every limit that passed during the daemon's absence, because the daemon could neither
-  /// warn nor hear the application then. Other limits do not change.
+  /// Restarts every limit that passed during the daemon's absence, because no daemon could warn the
+  /// application or receive its answers then. Other limits do not change.
   private mutating func restartLimitsPassed(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy

@@ -2,7 +2,8 @@
 // application (exit code 0) nor a person chose.
 
 extension Application {
-  /// Whether the scheduler launches the application for this user by itself.
+  /// Whether the scheduler launches the application at its start and after a crash, without a
+  /// request.
   fileprivate var isPersistent: Bool {
     guard let manifest, manifest.launchKey == key else { return false }
     return manifest.isLaunchable && manifest.multitasking
@@ -22,7 +23,7 @@ extension Scheduler {
     }
   }
 
-  /// The instant of the next relaunch. Without multitasking, the scheduler postpones all
+  /// The instant of the earliest relaunch. Without multitasking, the scheduler postpones all
   /// relaunches.
   var nextRelaunch: Instant? {
     policy.multitaskingSupported ? relaunches.next(isPressed: memory.episode != nil) : nil
@@ -46,7 +47,8 @@ extension Scheduler {
     _ key: ApplicationKey, reason: LaunchReason, in turn: inout Turn
   ) {
     if applications[key]?.launching != nil {
-      // If the launch that a person has requested fails, the scheduler relaunches the application.
+      // A person has requested the launch in progress. If that launch fails, the scheduler
+      // relaunches the application.
       return planRelaunch(key, after: nil, in: &turn)
     }
     launch(nil, key, target: .background, reason: reason, in: &turn)
@@ -93,8 +95,8 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: nil, change: change)))
   }
 
-  /// Cancels the relaunch of an application that does not run. The reply is the last end, if the
-  /// application ever ran.
+  /// Handles a request to terminate an application that does not run: cancels its relaunch. The
+  /// reply is the last end, if the application ever ran.
   mutating func terminateNotRunning(
     _ request: RequestID?, _ application: Application, in turn: inout Turn
   ) {
@@ -117,7 +119,7 @@ extension Scheduler {
     relaunches.set(key, to: nil)
   }
 
-  /// Cancels the relaunches that the new manifests do not require any more.
+  /// Cancels the relaunches that the new manifests no longer require.
   mutating func reconsiderRelaunches() {
     for key in relaunches.all where applications[key]?.isPersistent != true {
       cancelRelaunch(key)

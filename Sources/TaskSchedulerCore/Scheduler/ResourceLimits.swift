@@ -17,7 +17,7 @@ extension Scheduler {
 
 extension Instance {
   /// Starts the measurements, if the instance has acknowledged its callbacks for the background.
-  /// Call this whenever the instance may continue to run there.
+  /// Call this whenever the instance may continue to run in the background.
   mutating func startMeasuringUse(in turn: inout Turn) {
     guard let stint, stint.use == nil, !callbacks.contains(.willResignActive),
       !callbacks.contains(.didEnterBackground)
@@ -52,7 +52,7 @@ extension Instance {
     requestUse(in: &turn)
   }
 
-  /// Throttles a resumed instance with its previous share.
+  /// Throttles an instance again after its processes were resumed, with the same share as before.
   func throttleAgain(in turn: inout Turn) {
     if let percent = stint?.use?.throttledTo {
       turn.emit(.resources(.throttle(id, percent: percent)))
@@ -89,13 +89,13 @@ extension Instance {
     enforceProcessorShare(use.processor - window.processor, within: time, measurement, in: &turn)
   }
 
-  /// Throttles an instance that used too much CPU time. Kills an instance that used up its
-  /// throttled share, or that used too much again after a throttle.
+  /// Throttles an instance that used too much CPU time. Kills an instance that used four fifths of
+  /// its throttled share, or that used too much again after a throttle.
   private mutating func enforceProcessorShare(
     _ used: Duration, within window: Duration, _ measurement: UseMeasurement, in turn: inout Turn
   ) {
-    // An instance cannot use all of its share, because it waits for CPUs. So four fifths are the
-    // limit.
+    // A throttled instance cannot use its whole share, because it waits for CPUs. The limit is
+    // therefore four fifths of the share.
     let allowed = measurement.throttledTo.map { window * $0 * 80 / 10_000 }
     guard used > allowed ?? (window * turn.policy.backgroundProcessorShare / 100) else {
       return liftThrottle(in: &turn)

@@ -27,7 +27,7 @@ public struct Scheduler: Sendable {
   /// The instant at which the caller must send ``SchedulerEvent/deadlineReached``; nil if there is
   /// no deadline.
   public var nextDeadline: Instant? {
-    // The policy is large, and a call with it as an argument copies it.
+    // A call of `deadline` copies the policy, which is large.
     let memoryDeadline = memory.isCalm ? nil : memory.deadline(policy)
     let sessionDeadline = sessions.firstLoss?.advanced(by: policy.sessionGraceTime)
     return earlier(
@@ -35,7 +35,7 @@ public struct Scheduler: Sendable {
       earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
   }
 
-  /// The instant at which a sleeping machine must wake, for a keep-alive handler or a notification.
+  /// The instant at which a sleeping machine must wake, for a keep-alive handler or a notification;
   /// nil if the machine may sleep.
   public var nextWakeUp: Instant? {
     earlier(keepAlives.nextBurst, notifications.nextDue)
@@ -66,7 +66,8 @@ public struct Scheduler: Sendable {
   private mutating func handle(_ event: SchedulerEvent, in turn: inout Turn) {
     switch event {
     case .deadlineReached:
-      // Lost agents come first: what they reported is unknown from now on.
+      // Lost agents come first, because the limits below must not follow from reports that are no
+      // longer valid.
       sessionsDue(in: &turn)
       while let id = deadlines.popDue(at: turn.instant) {
         updateInstance(id, in: &turn) { instance, turn in
@@ -166,7 +167,7 @@ extension Instance {
     var tasksAdded: Int
     var application: ApplicationKey
     var becameActive: Bool
-    /// The seat whose foreground the instance enters or leaves. A terminating instance leaves it.
+    /// The seat whose foreground the instance enters. A terminating instance leaves the foreground.
     var seatEntered: SeatID?
     var seatLeft: SeatID?
     var isEnding: Bool

@@ -1,9 +1,9 @@
 // The focus, and the lock of the screen (contract §20).
 //
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
-// report with the one before, and acts on each window that differs. An order of an operator
-// therefore holds until the window of that application changes. A limit belongs to the window that
-// started it: it ends with the next change of the window and with every order.
+// report with the previous report, and acts on each window that differs. An order of an operator is
+// therefore in force until a window of that application changes. A limit that a change of a window
+// started ends with the next change of that window, and with every order.
 
 /// A report of a user's session agent, or of logind.
 public enum SessionEvent: Equatable, Sendable {
@@ -44,8 +44,8 @@ extension Scheduler {
       let next = reported[id] ?? .hidden
       guard instances.boxes[id]?.value.window?.visibility != next else { continue }
       changed.append(id)
-      // All windows change before the first transition, because an activation sends away only the
-      // applications without a window.
+      // All windows change before the first transition, because an activation sends only
+      // applications without a known window to the background.
       updateInstance(id, in: &turn) { $0.windowChanged(to: next, at: $1.instant) }
     }
     for id in changed where reported[id] == .focused { focus(id, in: &turn) }
@@ -60,13 +60,13 @@ extension Scheduler {
 
   /// Returns the instances of a user whose windows are known, in no order.
   private func instancesWithWindows(of user: UserID) -> [InstanceID] {
-    // The boxes, because a copy of each instance would cost more than the search.
+    // Reads the boxes, because a copy of each instance would cost more than the search.
     instances.boxes.values.lazy
       .filter { $0.value.application.owner == user && $0.value.window != nil }.map(\.value.id)
   }
 
-  /// Returns the reports about running instances of a user. At each seat, one has the focus at
-  /// most.
+  /// Returns the visibility of each running instance of a user. At each seat, at most one instance
+  /// has the focus.
   private func visibilities(
     _ snapshot: WindowSnapshot, of user: UserID
   ) -> [InstanceID: WindowVisibility] {
@@ -84,8 +84,8 @@ extension Scheduler {
     return visibilities
   }
 
-  /// Activates the instance of the window that got the focus. If the screen is locked, this happens
-  /// when it is unlocked.
+  /// Activates the instance of the window that got the focus. While the screen is locked, remembers
+  /// the instance and activates it when the screen is unlocked.
   private mutating func focus(_ id: InstanceID, in turn: inout Turn) {
     guard let instance = instances[id], instance.termination == nil else { return }
     if sessions.locks[instance.seat] != nil {
@@ -97,8 +97,8 @@ extension Scheduler {
 
   // MARK: Lost agents
 
-  /// Makes the reports of agents unknown that were lost `SessionGraceTime` ago. From then on, the
-  /// focus changes no state.
+  /// Discards the reports of the agents that were lost `SessionGraceTime` ago. The focus then no
+  /// longer changes the states of their applications.
   mutating func sessionsDue(in turn: inout Turn) {
     guard sessions.firstLoss != nil else { return }
     for user in sessions.agents.keys.sorted() {
@@ -112,7 +112,7 @@ extension Scheduler {
     }
   }
 
-  /// Restarts the time for lost agents, which could not attach while no daemon ran.
+  /// Restarts `SessionGraceTime` for lost agents, which could not attach while no daemon ran.
   mutating func recoverSessions(in turn: inout Turn) {
     for (user, agent) in sessions.agents where agent.lostAt != nil {
       sessions.agents[user] = .lost(at: turn.instant)
@@ -128,9 +128,9 @@ extension Scheduler {
     if let active { updateInstance(active, in: &turn) { $0.interrupt(cause: .locked, in: &$1) } }
   }
 
-  /// Ends the interruption by the lock. The application whose window got the focus meanwhile is
-  /// activated. Otherwise, the interrupted application becomes active again, unless its window lost
-  /// the focus meanwhile.
+  /// Ends the interruption by the lock. If the window of an application got the focus meanwhile,
+  /// activates that application. Otherwise, activates the interrupted application again, unless its
+  /// window lost the focus meanwhile.
   private mutating func unlock(_ seat: SeatID, in turn: inout Turn) {
     guard let lock = sessions.locks.removeValue(forKey: seat) else { return }
     if let id = lock.focused, let instance = instances[id], instance.termination == nil,
@@ -177,19 +177,19 @@ extension Instance {
     enqueue([.willEnterForeground], in: &turn)
   }
 
-  /// Makes an active instance inactive whose window lost the focus to another window.
+  /// Makes an active instance inactive if its window lost the focus to another window.
   mutating func resignIfUnfocused(in turn: inout Turn) {
     guard termination == nil, window?.unfocusedSince != nil else { return }
     interrupt(cause: .unfocused, in: &turn)
   }
 
-  /// Makes the instance inactive if its window has had no focus for `FocusSettleTime`, and sends it
-  /// to the background if it has been hidden for `HiddenGraceTime` more.
+  /// Makes the instance inactive if its window has had no focus for `FocusSettleTime`. Sends the
+  /// instance to the background if its windows were then hidden for `HiddenGraceTime`.
   mutating func windowDue(in turn: inout Turn) {
     guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
     else { return }
     if due.advanced(by: turn.policy.wakeTolerance) < turn.instant {
-      // The machine slept, and the agent with it.
+      // The machine slept, and the agent could not report meanwhile.
       window?.restart(at: turn.instant)
       return
     }

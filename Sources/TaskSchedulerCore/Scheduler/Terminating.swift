@@ -10,7 +10,8 @@ extension Instance {
       if let waiter { termination?.waiters.append(waiter) }
       guard reason.isOrdered, !present.isOrdered else { return }
       termination?.reason = reason
-      // The detail of an end names the unacknowledged callback, whatever the reason is.
+      // A missing acknowledgement stays in the detail, even if the reason is now the order of a
+      // person.
       if case .callback = present.detail {} else { termination?.detail = nil }
       return enforceOrder(in: &turn)
     }
@@ -35,7 +36,7 @@ extension Instance {
   }
 
   /// Enforces an end that an operator or the user has ordered, even while a debugger traces the
-  /// instance. The limits that the debugger has stopped restart now.
+  /// instance. The limits that the debugger has stopped begin anew.
   private mutating func enforceOrder(in turn: inout Turn) {
     guard termination?.isOrdered == true else { return }
     switch tracer {

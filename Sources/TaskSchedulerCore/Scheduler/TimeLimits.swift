@@ -1,11 +1,11 @@
 // The deadlines of one instance, and the actions when they pass.
 //
-// Before the scheduler enforces a limit, the daemon checks for a debugger outside the instance.
-// While a debugger traces the instance, the scheduler enforces only the limits of an end that an
-// operator or the user has ordered (contract §3).
+// Before the scheduler enforces a limit, the daemon checks whether a debugger outside the instance
+// traces one of its processes. While a debugger traces the instance, the scheduler enforces only
+// the limits of an end that an operator or the user has ordered (contract §3).
 
 extension Instance {
-  /// Returns the nearest deadline.
+  /// Returns the earliest deadline of the instance.
   func deadline(_ policy: Policy) -> Instant? {
     earlier(earlier(limit(policy), stint?.use?.nextDue), windowDeadline(policy))
   }
@@ -23,8 +23,8 @@ extension Instance {
     return limits
   }
 
-  /// Returns the nearest limit. If a debugger stops no limit, the scheduler does not wait for its
-  /// end.
+  /// Returns the earliest limit or, while a debugger traces the instance, the next check for the
+  /// debugger. If the debugger stops no limit, returns nil.
   private func limit(_ policy: Policy) -> Instant? {
     switch tracer {
     case .asked: nil
@@ -55,12 +55,13 @@ extension Instance {
     limits(policy).lazy.map(\.at).min()
   }
 
-  /// Handles a deadline that has passed, which may be that of a limit.
+  /// Handles a deadline that has passed. If it ends a limit, asks the daemon to check for a
+  /// debugger.
   mutating func deadlinePassed(in turn: inout Turn) {
     if let due = limit(turn.policy), due <= turn.instant { askForDebugger(in: &turn) }
   }
 
-  /// Makes the daemon check for a debugger before the scheduler enforces a limit.
+  /// Asks the daemon to check for a debugger, before the scheduler enforces a limit.
   mutating func askForDebugger(in turn: inout Turn) {
     if case .asked = tracer { return }
     tracer = .asked(heldBefore: isTraced)
@@ -71,7 +72,7 @@ extension Instance {
     guard case .asked(let heldBefore) = tracer else { return }
     if isTraced, termination?.isOrdered != true {
       tracer = .present(nextCheck: turn.instant.advanced(by: turn.policy.tracerCheckInterval))
-      // A debugger makes an expired task an entitlement.
+      // While a debugger traces the instance, an expired task is an entitlement again.
       reconsider(in: &turn)
     } else {
       tracer = .absent
@@ -86,8 +87,8 @@ extension Instance {
     restartAnswers(in: &turn)
   }
 
-  /// Restarts the limits of unanswered messages after the machine slept past a limit. The
-  /// background time restarts with the lead only.
+  /// Restarts the limits of unanswered messages after the machine slept past a limit. Of the
+  /// background time, restarts only `ExpirationLead`.
   private mutating func restartLimitsAfterSleep(in turn: inout Turn) {
     stint?.time.restartLead(at: turn.instant)
     restartAnswers(in: &turn)

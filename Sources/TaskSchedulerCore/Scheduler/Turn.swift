@@ -8,7 +8,7 @@ struct Turn {
   /// The number of the present episode of memory pressure; nil if there is none.
   var memoryEpisode: UInt64?
   var effects: [Effect] = []
-  /// Effects that may wait for all other effects of the turn.
+  /// Effects that the daemon carries out after all other effects of the turn.
   private var effectsLast: [Effect] = []
 
   init(

@@ -1,12 +1,11 @@
 /// The session agents (contract §20), and the seats whose screen is locked.
 struct Sessions: Equatable, Sendable {
-  /// The session agent of each user: those that are attached, and those that were lost less than
+  /// The session agents by user: those that are attached, and those that were lost less than
   /// `SessionGraceTime` ago.
   var agents: [UserID: SessionAgent] = [:]
   var locks: [SeatID: SeatLock] = [:]
 
-  /// The instant at which the reports of the first lost agent become unknown; nil if no agent is
-  /// lost.
+  /// The instant at which the first of the lost agents was lost; nil if no agent is lost.
   var firstLoss: Instant? {
     if agents.isEmpty { return nil }
     return agents.values.lazy.compactMap(\.lostAt).min()

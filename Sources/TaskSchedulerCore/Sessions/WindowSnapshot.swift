@@ -2,9 +2,9 @@
 public enum WindowVisibility: String, Equatable, Sendable, CaseIterable {
   /// A window of the instance has the keyboard focus.
   case focused
-  /// A window is on the screen. None has the focus.
+  /// A window of the instance is on the screen. None of its windows has the focus.
   case visible
-  /// No window is on the screen.
+  /// No window of the instance is on the screen.
   case hidden
 }
 
@@ -25,7 +25,7 @@ public struct WindowSnapshot: Equatable, Sendable {
   /// One report for each instance that has a window. An instance that is not in the list has no
   /// window any longer.
   public var windows: [WindowReport]
-  /// Whether any window has the focus, of an instance or of another program. False on an empty
+  /// Whether a window of an instance or of another program has the focus. False on an empty
   /// workspace, and in X11 between two windows.
   public var hasFocus: Bool
 
@@ -40,10 +40,11 @@ struct ReportedWindow: Equatable, Sendable {
   private(set) var visibility: WindowVisibility
   /// The instant of the last change of the visibility.
   private(set) var since: Instant
-  /// The start of `FocusSettleTime`, after which the instance becomes inactive; nil if it does not.
+  /// The start of `FocusSettleTime`, after which the instance becomes inactive; nil if that limit
+  /// does not run.
   private(set) var unfocusedSince: Instant?
   /// The start of `FocusSettleTime` and `HiddenGraceTime`, after which the instance goes to the
-  /// background; nil if it does not.
+  /// background; nil if these limits do not run.
   private(set) var hiddenSince: Instant?
 
   init(_ visibility: WindowVisibility, at now: Instant) {
@@ -70,10 +71,10 @@ struct ReportedWindow: Equatable, Sendable {
     hiddenSince = next == .hidden && isForeground ? now : nil
   }
 
-  /// The instance is no longer active.
+  /// Cancels the limit after which the instance becomes inactive, because it is no longer active.
   mutating func resigned() { unfocusedSince = nil }
 
-  /// Cancels all limits. The state holds until the next change of the window.
+  /// Cancels all limits. The instance keeps its state until the next change of the window.
   mutating func hold() {
     unfocusedSince = nil
     hiddenSince = nil

@@ -15,7 +15,7 @@ public enum Refusal: Equatable, Sendable, Error {
   case unknownCallback(CallbackID)
   case unknownTask(TaskID)
   case modeNotDeclared(BackgroundMode)
-  /// A quota, by the name that ``Policy`` documents, and its value.
+  /// The request exceeds a quota of ``Policy``. `name` is the name of the quota as a setting.
   case quotaExceeded(name: String, limit: Int)
   case multitaskingNotSupported
   /// The interval is shorter than `KeepAliveMinimum`.
@@ -29,8 +29,8 @@ public enum Refusal: Equatable, Sendable, Error {
   /// The application cannot receive the message: it does not run, is suspended, or has no event
   /// stream.
   case cannotBeTold(ApplicationState)
-  /// An operator or the user terminated the application. Only a launch that one of them requests
-  /// starts it again.
+  /// An operator or the user terminated the application. Only a launch that an operator or a user
+  /// requests starts it again.
   case terminatedByOperator
 
   /// The name of the error on the wire, without the interface.

@@ -5,12 +5,12 @@
 public struct Explanation: Equatable, Sendable {
   /// The cause of the current state; nil if the application has never run.
   public var cause: TransitionCause?
-  /// The last entitlement to run in the background, which has ended. It is nil in the foreground,
-  /// and if the application has had no entitlement since it left the foreground.
+  /// The last ended entitlement to run in the background. It is nil in the foreground, and if no
+  /// entitlement has ended since the application left the foreground.
   public var lastEntitlement: EndedEntitlement?
   /// Whether a debugger traces the application. The scheduler then enforces no limit.
   public var isTraced: Bool
-  /// The next limits, the nearest first.
+  /// The next limits, the earliest first.
   public var limits: [Limit]
   /// What the user sees of the application; nil if no session agent reports a window of it.
   public var window: WindowStatus?

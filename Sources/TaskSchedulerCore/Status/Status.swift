@@ -8,8 +8,8 @@ public struct ApplicationStatus: Equatable, Sendable {
   public var backgroundModes: [BackgroundMode]
   public var multitasking: Bool
   public var isLaunchable: Bool
-  /// The position in the switcher. 1 is the most recently active application; nil means that the
-  /// application was never active.
+  /// The position in the application switcher. 1 is the most recently active application; nil means
+  /// that the application was never active.
   public var switcherPosition: Int?
   public var instance: InstanceStatus?
   public var lastEnd: End?
@@ -41,8 +41,8 @@ public struct InstanceStatus: Equatable, Sendable {
   /// The reason of the termination in progress.
   public var ending: EndReason?
   public var isSuspending: Bool
-  /// The application that displaced this one at its seat. It is nil in the foreground, and if this
-  /// application left the foreground for another cause.
+  /// The application that displaced this application at its seat. It is nil in the foreground, and
+  /// if this application left the foreground for another cause.
   public var displacedBy: ApplicationKey?
   public var entitlements: [Entitlement]
   public var callbacksPending: Int

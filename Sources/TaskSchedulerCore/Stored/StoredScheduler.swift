@@ -22,7 +22,8 @@ extension Scheduler: StoredByForm {
     \.keepAlives, \.notifications, \.changes, \.memory, \.sessions)
 }
 
-/// Reports a violated invariant of a value that was read as malformed bytes.
+/// Makes a value from stored parts. Throws ``MalformedBytes`` if an invariant of the value is
+/// violated.
 func restoring<Value>(
   _ make: () throws(InvariantViolation) -> Value
 ) throws(MalformedBytes) -> Value {

@@ -70,8 +70,8 @@ extension Optional: Stored where Wrapped: Stored {
 }
 
 extension StoredReader {
-  /// The maximum number of elements for which memory is reserved before they are read. The count in
-  /// damaged bytes may be any number.
+  /// The maximum number of elements for which a collection reserves memory before it reads them.
+  /// The count in damaged bytes may be any number.
   fileprivate static let reservedMax = 4096
 }
 

@@ -1,7 +1,7 @@
 // System changes (contract §10). A running application receives each change as it happens. A
 // suspended application receives the newest change of each kind when it resumes.
 
-/// The newest change of each kind, in order.
+/// The newest change of each kind for each user, in order.
 struct SystemChanges: Equatable, Sendable {
   struct Entry: Equatable {
     var change: SystemChange
@@ -15,7 +15,8 @@ struct SystemChanges: Equatable, Sendable {
   /// The number of the newest change.
   private(set) var numberLast: UInt64 = 0
 
-  /// Returns how many names of custom changes are stored for a user, or, with nil, for all users.
+  /// Returns how many custom changes are stored for a user; with nil, how many are stored that all
+  /// users receive.
   private func customCount(of owner: UserID?) -> Int {
     entries.count { $0.change.isCustom && $0.owner == owner }
   }
@@ -24,8 +25,8 @@ struct SystemChanges: Equatable, Sendable {
     entries.firstIndex { $0.change.kind == change.kind && $0.owner == owner }
   }
 
-  /// Returns whether the change can be stored. The quota counts each user's names separately, so
-  /// that no user can exhaust the quota of another.
+  /// Returns whether the change can be stored. The quota counts the custom changes of each user
+  /// separately, so that no user can exhaust the quota of another.
   func hasRoom(for change: SystemChange, for owner: UserID?, customMax: Int) -> Bool {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
@@ -45,7 +46,7 @@ struct SystemChanges: Equatable, Sendable {
   func since(_ number: UInt64, for owner: UserID) -> [SystemChange] {
     if number == numberLast { return [] }
     let missed = entries.filter { $0.number > number && ($0.owner == nil || $0.owner == owner) }
-    // A change for this user may have replaced one for all users, or the reverse.
+    // A change for this user may be newer than a change of the same kind for all users, or older.
     return missed.filter { entry in
       !missed.contains { $0.change.kind == entry.change.kind && $0.number > entry.number }
     }.map(\.change)

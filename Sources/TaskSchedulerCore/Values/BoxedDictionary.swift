@@ -2,7 +2,7 @@
 ///
 /// The hash table of a `Dictionary` is a quarter to five eighths empty, and is copied when it
 /// grows. With large values in the table, the empty entries would waste up to twice the size of the
-/// values. This table contains references instead. The type has value semantics.
+/// values. The table of this type contains references instead. The type has value semantics.
 struct BoxedDictionary<Key: Hashable, Value> {
   final class Box {
     fileprivate(set) var value: Value
@@ -23,7 +23,7 @@ struct BoxedDictionary<Key: Hashable, Value> {
 
   func index(forKey key: Key) -> Index? { boxes.index(forKey: key) }
 
-  /// The value of a key. Setting nil removes it.
+  /// The value of a key. Setting nil removes the value.
   subscript(key: Key) -> Value? {
     get { boxes[key]?.value }
     set {
@@ -95,7 +95,7 @@ extension BoxedDictionary: Equatable where Value: Equatable {
   }
 }
 
-// It is Sendable, because a box changes only while a single dictionary refers to it.
+// `Box` is Sendable, because a box changes only while a single dictionary refers to it.
 extension BoxedDictionary.Box: @unchecked Sendable where Value: Sendable {}
 extension BoxedDictionary: Sendable where Key: Sendable, Value: Sendable {}
 extension BoxedDictionary.Values: Sendable where Key: Sendable, Value: Sendable {}

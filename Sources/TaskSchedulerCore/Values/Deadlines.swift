@@ -1,11 +1,11 @@
-/// A set of deadlines, each with an id, that finds the nearest deadline.
+/// A set of deadlines, each with an id, that finds the earliest deadline.
 typealias Deadlines<ID: Hashable & Comparable & Sendable> = IndexedPriorityQueue<ID, Instant>
 
 extension IndexedPriorityQueue where Value == Instant {
-  /// The nearest deadline; nil if there is none.
+  /// The earliest deadline; nil if there is none.
   var next: Instant? { least }
 
-  /// Removes the id with the nearest deadline and returns it, if that deadline has passed.
+  /// Removes the id with the earliest deadline and returns the id, if that deadline has passed.
   mutating func popDue(at now: Instant) -> ID? {
     popLeast { $0 <= now }
   }

@@ -136,8 +136,8 @@ public struct SeatID: Hashable, Comparable, Sendable {
 
 /// The leader of an instance: the process that the instance started with.
 ///
-/// The kernel may reuse a pid, so that only the pid and the start time together identify a process.
-/// The start time is field 22 of /proc/PID/stat, in clock ticks since boot.
+/// The kernel may reuse a pid. Only the pid and the start time together identify a process. The
+/// start time is field 22 of /proc/PID/stat, in clock ticks since boot.
 public struct Leader: Hashable, Comparable, Sendable {
   public let pid: Int32
   public let startTime: UInt64

@@ -2,8 +2,8 @@ import HeapModule
 
 /// A set of values, each with an id, that finds the least value.
 ///
-/// A change costs O(log n). The heap keeps outdated entries until they reach its top. It is rebuilt
-/// when the outdated entries outnumber the current ones.
+/// A change costs O(log n). The heap keeps outdated entries until they reach its top. The queue
+/// rebuilds the heap when the outdated entries outnumber the current entries.
 struct IndexedPriorityQueue<
   ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable
 >: Sendable {
@@ -39,7 +39,7 @@ struct IndexedPriorityQueue<
   }
 
   /// Removes the id with the least value and returns it, if the value fulfills the condition. If
-  /// several ids have the least value, this is the lowest of them.
+  /// several ids have the least value, removes the lowest of those ids.
   mutating func popLeast(where condition: (Value) -> Bool) -> ID? {
     guard let first = heap.min, condition(first.value) else { return nil }
     current[first.id] = nil

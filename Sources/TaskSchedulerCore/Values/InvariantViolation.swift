@@ -12,8 +12,8 @@ func require(_ holds: Bool, _ sentence: String) throws(InvariantViolation) {
   if !holds { throw InvariantViolation(sentence: sentence) }
 }
 
-/// Compares stored counts with the elements that they count: after each element was subtracted,
-/// nothing is left.
+/// Compares stored counts with the elements that they count. The counts are right if nothing is
+/// left after each element was subtracted.
 struct CountCheck<Element: Hashable> {
   private var left: [Element: Int]
 

@@ -2,13 +2,14 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Wakes the daemon at the scheduler's next deadline, and a sleeping machine at its next wake-up.
+/// Wakes the daemon at the scheduler's next deadline, and a sleeping machine at the instant that
+/// the scheduler requests.
 final class DeadlineTimer {
   private let timer: TimerSource
   private let alarm: WakeAlarm
   private var armed: Instant?
 
-  /// - Parameter expired: called at the deadline, and at the wake-up.
+  /// - Parameter expired: Called at the deadline, and at the instant of the wake-up.
   init(loop: EventLoop, log: Log, expired: @escaping () -> Void) throws(SystemError) {
     var expire: () -> Void = {}
     timer = try loop.timer { expire() }
@@ -20,7 +21,7 @@ final class DeadlineTimer {
     }
   }
 
-  /// Sets both instants; nil for none. A past instant is due at once.
+  /// Sets the deadline and the wake-up; nil for none. An instant in the past is due at once.
   func set(deadline: Instant?, wakeUp: Instant?) {
     alarm.set(wakeUp)
     guard deadline != armed else { return }

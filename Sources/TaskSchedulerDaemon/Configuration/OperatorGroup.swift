@@ -9,7 +9,7 @@ import TaskSchedulerCore
 /// of groups, when the file has changed, because a slow name service would block all clients. A
 /// reload makes the daemon ask the name services again.
 final class OperatorGroup {
-  /// Identifies a version of the file, which `groupadd` replaces.
+  /// Identifies a version of the file of groups. `groupadd` replaces the file.
   private struct FileState: Equatable {
     var inode: UInt64
     var changedAt: (seconds: Int, nanoseconds: Int)
@@ -71,8 +71,8 @@ final class OperatorGroup {
 extension Configuration {
   /// Returns a warning for each setting that is valid but probably not intended.
   ///
-  /// - Parameter scope: The kind of daemon. Only its own user connects to a user's daemon, so the
-  ///   group has no effect there.
+  /// - Parameter scope: The kind of daemon. The group has no effect on a user's daemon, because
+  ///   only that user connects to it.
   public func warnings(scope: ConfigurationPaths.Scope) -> [ConfigurationProblem] {
     warnings(
       scope: scope, hasGroup: OperatorGroup(named: options.operatorGroup).current != nil)

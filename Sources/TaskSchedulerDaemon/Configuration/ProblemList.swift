@@ -3,8 +3,8 @@
 /// Only the first problems get a message. A file of 1 MiB may contain tens of thousands of
 /// problems, and each suggestion requires a comparison with every known key.
 struct ProblemList {
-  /// The number of problems per file that get a message. For the others, the list reports only
-  /// their number.
+  /// The number of problems per file that get a message. The list reports only the number of the
+  /// other problems.
   static let toldMax = 100
 
   private let file: String
@@ -23,7 +23,8 @@ struct ProblemList {
     found.append((line, key, message))
   }
 
-  /// The first problems; if there are more, a last entry counts the rest.
+  /// The first problems of the file. If there are more than ``toldMax``, the last entry reports the
+  /// number of the others.
   var told: [ConfigurationProblem] {
     let ordered = found.sorted { ($0.line ?? 0, $0.key ?? "") < ($1.line ?? 0, $1.key ?? "") }
     let told = ordered.prefix(Self.toldMax).map {
@@ -32,7 +33,8 @@ struct ProblemList {
     return told + Self.rest(of: found.count, in: file)
   }
 
-  /// Returns a problem that reports the number of further problems; empty if there are none.
+  /// Returns an entry that reports how many of `count` problems exceed ``toldMax``. Returns an
+  /// empty array if none does.
   static func rest(of count: Int, in file: String) -> [ConfigurationProblem] {
     guard count > toldMax else { return [] }
     return [ConfigurationProblem(file: file, message: "and \(count - toldMax) more problems")]

@@ -65,7 +65,7 @@ public struct TOMLDocument: Sendable {
           message: "has more than \(TOMLKeyLocator.partsMax) parts (names joined by dots, nested "
             + "tables and arrays); no known key has that many; remove it"))
     }
-    // TOMLKit cuts strings at a NUL, and aborts on some malformed outlines.
+    // TOMLKit cuts strings at a NUL, and aborts on some malformed texts.
     guard locator.nullEscapeLines.isEmpty, locator.fault == nil, locator.longKey == nil else {
       return (nil, problems)
     }
@@ -76,7 +76,8 @@ public struct TOMLDocument: Sendable {
       return (document, [])
     } catch let error as TOMLParseError {
       let position = error.source.begin
-      // The parser stops at the first duplicate key, which has a better message above.
+      // The parser stops at the first duplicate key. The locator has already reported that key with
+      // a better message.
       if !locator.duplicates.contains(where: { $0.line == position.line }) {
         problems.append(
           ConfigurationProblem(

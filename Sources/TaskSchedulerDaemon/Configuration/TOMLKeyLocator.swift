@@ -6,8 +6,8 @@ public enum TOMLPathComponent: Hashable, Sendable {
   case index(Int)
 }
 
-/// Finds the line of each key and array element of a TOML document, which the parser does not
-/// report.
+/// Finds the line of each key and array element of a TOML document. The parser does not report
+/// these lines.
 ///
 /// The locator checks the outline of the text: keys, headers, brackets and quotes. A text with a
 /// malformed outline must not reach the parser. toml++ fails assertions on some malformed texts (a
@@ -22,7 +22,7 @@ public struct TOMLKeyLocator: Sendable {
     public var firstLine: Int
   }
 
-  /// A fault of the outline, and the expected text in its place.
+  /// A fault of the outline, and the text that the locator expected at that place.
   public struct Fault: Hashable, Sendable {
     public var line: Int
     /// The column in bytes, counted from 1.
@@ -37,8 +37,8 @@ public struct TOMLKeyLocator: Sendable {
     public var line: Int
   }
 
-  /// The maximum number of parts of a key. The parts are names, including those of its tables, and
-  /// array indexes. No setting has as many.
+  /// The maximum number of parts of a key. Each name of a table or key, and each array index, is
+  /// one part. Every setting has fewer parts.
   public static let partsMax = 16
 
   /// The first key with too many parts; the scan ends there.
@@ -55,9 +55,10 @@ public struct TOMLKeyLocator: Sendable {
   private let text: [UInt8]
   private var position = 0
   private var line = 1
-  /// The paths that a header or a key defines explicitly, without tables that a dotted key implies.
+  /// The paths that a header or a key defines explicitly. Tables that a dotted key implies are not
+  /// among them.
   private var explicit: Set<[TOMLPathComponent]> = []
-  /// The number of tables so far in each array of tables.
+  /// The number of tables that the scan has found so far in each array of tables.
   private var tableCounts: [[TOMLPathComponent]: Int] = [:]
 
   /// Scans a whole document.
@@ -260,7 +261,7 @@ public struct TOMLKeyLocator: Sendable {
   private mutating func scanEscape() -> [UInt8]? {
     position += 1
     guard let letter = peek else { return fail("the quote that ends the string") }
-    // TOML has no such escape, and TOMLKit's parser fails on some of these characters.
+    // A TOML escape has only ASCII characters. TOMLKit's parser fails on some other characters.
     guard letter < 0x80 else {
       let found = String(decoding: text[position...].prefix(4), as: UTF8.self).prefix(1)
       return fail(
@@ -292,7 +293,7 @@ public struct TOMLKeyLocator: Sendable {
 
   private var peek: UInt8? { position < text.count ? text[position] : nil }
 
-  /// Skips blanks, and the mark after them. Returns false if another character comes next.
+  /// Skips blanks and the mark that follows. Returns false if another character follows the blanks.
   private mutating func take(_ mark: Unicode.Scalar) -> Bool {
     skipSpaces()
     return takeNow(mark)

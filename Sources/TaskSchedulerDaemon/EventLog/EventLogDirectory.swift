@@ -2,15 +2,15 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerEventLog
 
-/// The directory of the event logs. Each is a file `event-log.NUMBER`; the one with the highest
-/// number is current.
+/// The directory of the event logs. Each event log is a file `event-log.NUMBER`; the file with the
+/// highest number is current.
 ///
 /// The daemon writes a new event log under another name, and renames it when it is complete.
 /// Therefore one complete event log exists whenever the daemon dies. The file of the previous event
 /// log becomes `spare`, and the daemon writes the next event log into it. Therefore the daemon can
 /// write the next event log even if the file system is full.
 final class EventLogDirectory: EventLogFiles {
-  /// The failure if another user could write the state that the daemon takes over.
+  /// The error if another user could change the state that the daemon takes over.
   struct UntrustedDirectory: Error, CustomStringConvertible {
     var path: String
     var reason: String
@@ -94,8 +94,8 @@ final class EventLogDirectory: EventLogFiles {
     }
   }
 
-  /// Rounds a length up to a step, so that the file of one event log is long enough for another
-  /// event log of nearly the same length.
+  /// Rounds a length up to a multiple of 32 KiB, so that the file of one event log is long enough
+  /// for another event log of nearly the same length.
   private static func length(of bytesCount: Int) -> Int {
     let step = 32 << 10
     return (bytesCount + step - 1) / step * step
@@ -127,7 +127,9 @@ final class EventLogDirectory: EventLogFiles {
     return facts.bytesCount
   }
 
-  /// - Throws: ENOSPC or EDQUOT. If a spare file exists, it keeps its length.
+  /// Makes the spare file at least this long.
+  ///
+  /// - Throws: ENOSPC or EDQUOT if there is no space. An existing spare file then keeps its length.
   func keepSpare(bytesCount: Int) throws(SystemError) {
     let bytesCount = Self.length(of: bytesCount)
     guard spareBytesCount < bytesCount else { return }

@@ -3,7 +3,7 @@ import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 extension EventLog {
-  /// Begins an event log in an empty directory, and logs its problems.
+  /// Begins an event log in an empty directory, and logs the problems of the event log.
   ///
   /// - Parameter directory: The directory; nil to store no events.
   convenience init(

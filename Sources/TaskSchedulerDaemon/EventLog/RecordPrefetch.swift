@@ -72,8 +72,9 @@ final class RecordPrefetch: RecordSource {
     shared.wait { $0.isOver ? () : nil }
   }
 
-  /// Runs on the thread. A separate function makes sure that the thread keeps no reference: a value
-  /// with a single reference changes in place, without a copy.
+  /// Reads the state, on the thread. This is a separate function so that the thread keeps no
+  /// reference to the state. The daemon then has the only reference, and changes the state without
+  /// a copy.
   private static func readDaemonState(_ records: RecordReader, _ shared: SharedValue<Progress>) {
     let held = records.daemonState()
     shared.change { $0.held = held }
@@ -92,7 +93,7 @@ final class RecordPrefetch: RecordSource {
     if taken.isEmpty {
       let (records, damage) = shared.wait { progress -> ([Record], EventLogDamage?)? in
         if let batch = progress.batches.popFirst(), !batch.isEmpty { return (batch, nil) }
-        // The damage follows the last intact record.
+        // The daemon learns of the damage only after it has received all intact records.
         return progress.isOver ? ([], progress.damage) : nil
       }
       taken = records[...]

@@ -15,8 +15,8 @@ struct InstanceGroups {
   let areUnits: Bool
 
   /// - Parameter own: The daemon's control group.
-  /// - Returns: nil if systemd has not delegated the group to the daemon, or if the group contains
-  ///   other processes. Such a group belongs to a session.
+  /// - Returns: nil if systemd has not delegated the group to the daemon. Also nil if the group
+  ///   contains other processes, because it is then the group of a login session.
   init?(below own: ControlGroup) {
     let processes = try? own.processes(recursively: false)
     guard own.isDelegated, processes == [getpid()] else { return nil }
@@ -112,7 +112,7 @@ struct InstanceGroups {
     return numbers.count > 1 && UInt64(numbers[1]) == id.number
   }
 
-  /// Returns whether `make` creates such names.
+  /// Returns whether a name has the form of the names that `make` creates.
   static func isInstance(_ name: String) -> Bool {
     guard let dot = name.lastIndex(of: ".") else { return false }
     let numbers = name[name.index(after: dot)...].split(

@@ -4,7 +4,7 @@ import TaskSchedulerCore
 /// The names of the units in which the daemon launches applications, and their control groups.
 ///
 /// A unit is named `app-taskschedd-APPLICATION@INSTANCE-NUMBER.service`, in the form that desktops
-/// use (`app-LAUNCHER-APPLICATION@RANDOM`). The number is random, because a daemon without its
+/// use (`app-LAUNCHER-APPLICATION@RANDOM`). NUMBER is random, because a daemon that has lost its
 /// event log numbers instances from 1 again.
 enum InstanceUnits {
   /// systemd's limit on the length of a unit's name.
@@ -14,8 +14,8 @@ enum InstanceUnits {
   /// Returns the control group of the slice that contains only the daemon's units. The group has
   /// the name of the slice.
   ///
-  /// - Parameter unit: The control group of the daemon's own service, below that of its manager and
-  ///   of slices.
+  /// - Parameter unit: The control group of the daemon's own service. It is below the groups of the
+  ///   service manager and of slices.
   static func slice(of scope: ConfigurationPaths.Scope, besideUnit unit: ControlGroup)
     -> ControlGroup
   {
@@ -35,7 +35,7 @@ enum InstanceUnits {
     let digits = String(generator.next() as UInt64, radix: 16)
     let number = String(repeating: "0", count: 16 - digits.count) + digits
     let end = "@\(id.number)-\(number).service"
-    // In names of this form, a dash separates the parts.
+    // A dash separates the parts of such a name, so each dash in the application's id is escaped.
     let escaped = application.name.split(separator: "-", omittingEmptySubsequences: false)
       .joined(separator: "\\x2d")
     let room = nameBytesMax - prefix.utf8.count - end.utf8.count
@@ -44,7 +44,7 @@ enum InstanceUnits {
     return "\(prefix)\(application.name.split(separator: "-").joined().prefix(room))\(end)"
   }
 
-  /// Returns whether `newName` creates such names.
+  /// Returns whether a name has the form of the names that `newName` creates.
   static func isInstance(_ name: String) -> Bool {
     instance(of: name) != nil
   }

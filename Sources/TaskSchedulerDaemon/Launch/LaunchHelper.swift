@@ -1,13 +1,14 @@
 import Glibc
 import LinuxSystem
 
-/// The first program in an application's unit. It waits until the daemon has opened its pidfd, and
-/// then executes the application's program. If the daemon is gone, it exits, so that nothing runs
-/// unmanaged.
+/// The first program in an application's unit. The helper waits until the daemon has opened a pidfd
+/// of its process, and then executes the application's program. If the daemon is gone, the helper
+/// exits, so that no application runs unmanaged.
 ///
-/// Its standard input is a socket to the daemon. It sends a byte. The daemon answers with a byte
-/// and two files. The first file contains the order; it is in memory, because every user can read
-/// messages on systemd's bus. The second is a pipe for a ``Failure``, which exec closes.
+/// The helper's standard input is a socket to the daemon. The helper sends a byte, and the daemon
+/// answers with a byte and two files. The first file contains the ``Order``. It is a file in
+/// memory, because every user can read messages on systemd's bus. The second file is a pipe, to
+/// which the helper writes a ``Failure``; exec closes the pipe.
 public enum LaunchHelper {
   /// The option that starts the daemon's executable as this program.
   public static let option = "--start-held"
@@ -48,7 +49,8 @@ public enum LaunchHelper {
       let nothing = try FileDescriptor.open(reading: "/dev/null")
       try Execution.place(nothing.rawValue, at: STDIN_FILENO)
       let failure = execute(order)
-      // The pipe stays open until exec or the exit. Its end thus reports both to the daemon.
+      // The pipe stays open until this process calls exec or exits. The closed pipe reports either
+      // to the daemon.
       let number = report.take()
       withUnsafeBytes(of: failure) { _ = Glibc.write(number, $0.baseAddress, $0.count) }
     } catch {
@@ -88,8 +90,9 @@ public enum LaunchHelper {
 
   // MARK: In the daemon
 
-  /// Tells the process at the other end of `socket` to execute its program. Both files stay open in
-  /// the daemon. If the process is gone, its pidfd and the pipe report this.
+  /// Tells the process at the other end of `socket` to execute its program. The files `order` and
+  /// `report` stay open in the daemon. If the process is gone, its pidfd and the pipe report the
+  /// exit.
   static func release(_ socket: Int32, order: Int32, report: Int32) throws(SystemError) {
     var byte: UInt8 = 1
     let files = [order, report]
@@ -116,8 +119,9 @@ extension LaunchHelper.Order {
       + environment
   }
 
-  /// - Throws: EINVAL if a string contains a NUL, which is not possible in an argument of a
-  ///   program.
+  /// Returns a new file in memory that contains the order.
+  ///
+  /// - Throws: EINVAL if a string contains a NUL. An argument of a program cannot contain a NUL.
   func file() throws(SystemError) -> FileDescriptor {
     guard strings.allSatisfy({ !$0.bytes.contains(0) }) else {
       throw SystemError(call: "execve", errno: EINVAL)
@@ -126,7 +130,9 @@ extension LaunchHelper.Order {
       named: "taskschedd-start", holding: strings.flatMap { $0.bytes + [0] })
   }
 
-  /// - Returns: nil if the bytes do not come from ``file()``.
+  /// Reads the content of a file that ``file()`` created.
+  ///
+  /// - Returns: nil for any other content.
   init?(parsing bytes: [UInt8]) {
     guard bytes.last == 0 else { return nil }
     let strings = bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false)

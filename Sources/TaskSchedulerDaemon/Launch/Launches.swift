@@ -23,8 +23,7 @@ final class Launches {
   /// The processes that a stopped scheduler released and that still run.
   private(set) var leftRunning: [Leader: DaemonState.Instance] = [:]
   private var unmanagedLeaders: [Leader: UnmanagedLeader] = [:]
-  /// The launches that have begun and that the scheduler does not yet know to have succeeded or
-  /// failed.
+  /// The launches that have begun, until the scheduler has handled their success or failure.
   private var launching: Set<InstanceID> = []
   private var launched: Set<InstanceID> = []
   private let launcher: Launcher
@@ -48,7 +47,7 @@ final class Launches {
 
   // MARK: Unmanaged leaders
 
-  /// The arrivals, in the form of the event log.
+  /// The unmanaged leaders, in the form of the event log.
   var held: [Leader: DaemonState.LeaderDetails] { unmanagedLeaders.mapValues(\.held) }
 
   /// Stores a leader in the event log. Call this before the event that reports the leader to the
@@ -73,11 +72,11 @@ final class Launches {
     }
   }
 
-  /// Returns the arrival of a leader and removes it.
+  /// Removes and returns an unmanaged leader.
   func take(_ leader: Leader) -> UnmanagedLeader? { unmanagedLeaders.removeValue(forKey: leader) }
 
-  /// Removes the processes that the scheduler did not manage. Call this when the scheduler has
-  /// handled all events.
+  /// Removes the unmanaged leaders that the scheduler did not begin to manage. Call this when the
+  /// scheduler has handled all events.
   func forgetUnmanagedLeaders() {
     if !unmanagedLeaders.isEmpty { unmanagedLeaders = [:] }
     if !launched.isEmpty {
@@ -89,7 +88,7 @@ final class Launches {
   // MARK: Launches
 
   /// Starts the program of a launch, unless this daemon or a previous one has already started it.
-  /// After a restart the scheduler emits the effect again.
+  /// After a restart of the daemon, the scheduler requests each unfinished launch again.
   func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
     guard launching.insert(id).inserted else { return }
     if let leader = started(for: id) ?? takeBack(key) {
@@ -138,7 +137,7 @@ final class Launches {
 
   // MARK: Released processes
 
-  /// Keeps the processes that the scheduler releases because it stops.
+  /// Stores the processes that the scheduler releases because it stops.
   func leaveRunning(_ held: [InstanceID: DaemonState.Instance]) {
     for instance in held.values where instance.release == nil {
       leftRunning[instance.details.leader] = instance
@@ -172,8 +171,8 @@ final class Launches {
     return processes
   }
 
-  /// Returns the process of an application that a previous daemon released. Returns nil if the
-  /// process has ended, or if it belongs to an instance, because an application has at most one
+  /// Returns the process of an application, if a previous daemon has released it and it still runs.
+  /// Returns nil if the process belongs to an instance, because an application has at most one
   /// running instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
     let left = leftRunning.values.filter {

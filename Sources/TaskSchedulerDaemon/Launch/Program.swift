@@ -42,8 +42,8 @@ protocol ProgramStarter {
   /// its process.
   ///
   /// - Parameters:
-  ///   - willRun: Called before the first instruction, unless the next daemon can find the process
-  ///     by the control group of its unit. Otherwise only this daemon would know the process.
+  ///   - willRun: Called before the first instruction, if only this daemon would know the process.
+  ///     Not called if the next daemon can find the process by the control group of its unit.
   ///   - finish: Called once, when the program runs or cannot run, possibly before this function
   ///     returns.
   func start(

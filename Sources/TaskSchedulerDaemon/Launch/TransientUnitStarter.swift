@@ -35,7 +35,8 @@ final class TransientUnitStarter: ProgramStarter {
     namesUsers = scope == .system
     self.executable = executable
     self.manager = manager
-    // If the daemon cannot determine this, it relies on systemd for the exit status.
+    // If the daemon cannot determine whether the kernel records the exit status, it relies on
+    // systemd.
     let isRecorded = (try? PIDFD.recordsExitStatus()) ?? false
     ends = isRecorded ? nil : try UnitExits(manager: manager, loop: loop)
     self.proc = proc
@@ -67,7 +68,7 @@ final class TransientUnitStarter: ProgramStarter {
       }
       starts[id] = start
       ends?.follow(name)
-      // The daemon closes its copy when it has sent the call. The manager then has the only copy.
+      // `input` is closed when the daemon has sent the call. The manager then has the only copy.
       let input = try start.childsEnd()
       try manager.startTransient(name, properties(program, input: input.rawValue)) {
         [weak start] problem in
@@ -95,9 +96,9 @@ final class TransientUnitStarter: ProgramStarter {
       .text("StandardOutput", "journal"),
       .text("StandardError", "inherit"),
       .text("SyslogIdentifier", id),
-      // A program that a shell starts ignores no signal, either.
+      // SIGPIPE must have its default effect, as in a program that a shell starts.
       .flag("IgnoreSIGPIPE", false),
-      // If the kernel kills one process of the application for memory, the other processes may
+      // If the kernel kills one process of the application for lack of memory, the others may
       // continue.
       .text("OOMPolicy", "continue"),
     ]
@@ -121,7 +122,8 @@ private final class TransientUnitStart {
   private let proc: ProcFS
   private let loop: EventLoop
   private let finish: (Result<Launcher.Launched, Launcher.Failure>) -> Void
-  /// The only copy of the descriptor in this daemon. If the daemon dies, the waiting process exits.
+  /// The daemon's end of the socket to the waiting process. No other process has a copy. If the
+  /// daemon dies, the waiting process therefore exits.
   private let hold: FileDescriptor
   private var childs: FileDescriptor?
   private var holdSource: DescriptorSource?
@@ -132,7 +134,7 @@ private final class TransientUnitStart {
   private var failure: LaunchHelper.Failure?
   private var hasEnded = false
 
-  /// The reading end of the pipe, whose writing end exec closes.
+  /// The reading end of the pipe to the waiting process. Exec closes the writing end.
   private final class ExecPipe {
     let reading: FileDescriptor
     var source: DescriptorSource?
@@ -180,7 +182,7 @@ private final class TransientUnitStart {
     return end
   }
 
-  /// Handles the byte of the waiting process, or the end of the socket without a byte.
+  /// Handles the byte that the waiting process sends, or a socket that is closed without a byte.
   private func held() {
     do throws(SystemError) {
       var byte: UInt8 = 0
@@ -204,8 +206,7 @@ private final class TransientUnitStart {
     }
     let pid = pidfd.pid
     let process = try ProcessHandle(pidfd, in: proc)
-    // The pidfd and the group together show that the pid still belongs to the process that was
-    // read.
+    // Another process may have reused the pid. The process of the pidfd must be in the group.
     guard try ControlGroup.of(pid, in: proc) == group,
       try process.pidfd.identity(in: proc) == process.identity
     else { throw SystemError(call: call, errno: ESRCH) }
@@ -235,8 +236,8 @@ private final class TransientUnitStart {
     holdSource = nil
   }
 
-  /// Handles the failure that the process reports before it exits, or the end of the pipe, which
-  /// exec or the exit causes.
+  /// Handles the failure that the process reports before it exits, or the closed pipe. Exec and the
+  /// exit both close the pipe.
   private func reported() {
     guard let report, let process else { return }
     var told = LaunchHelper.Failure()

@@ -19,7 +19,7 @@ final class UnitExits {
     var answer: (ProcessExit?) -> Void
   }
 
-  /// The maximum delay of systemd's report after the kernel's report of the same end.
+  /// The time that the daemon waits for systemd's report of an end after the kernel's report.
   private static let delayMax: Duration = .seconds(2)
 
   init(manager: SystemdManager, loop: EventLoop) throws(SystemError) {
@@ -43,7 +43,7 @@ final class UnitExits {
   /// Determines how a program ended.
   ///
   /// - Parameter answer: Called once, possibly before this function returns, unless the daemon
-  ///   stops watching the unit first. The status is nil if systemd does not report it.
+  ///   stops watching the unit first. The status is nil if systemd does not report the end.
   func status(of unit: String, answer: @escaping (ProcessExit?) -> Void) {
     if let known = units[unit] ?? nil { return answer(known) }
     asked[unit] = PendingQuery(limit: BootClock.after(Self.delayMax), answer: answer)
@@ -88,7 +88,8 @@ final class UnitExits {
   }
 
   /// Returns how the main process ended. ExecMainCode is a code of waitid(2), and ExecMainStatus is
-  /// the exit code or the signal. Returns nil while the process runs, and for other properties.
+  /// the exit code or the signal. Returns nil while the process runs, and for messages about other
+  /// properties.
   private static func mainEnd(in message: OpaquePointer) -> ProcessExit? {
     let array = CChar(UInt8(ascii: "a")), entry = CChar(UInt8(ascii: "e"))
     guard text(message) == "org.freedesktop.systemd1.Service",

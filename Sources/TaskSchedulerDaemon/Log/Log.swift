@@ -27,7 +27,7 @@ public final class Log {
     switch target {
     case .journal: goesToJournal = true
     case .stderr: goesToJournal = false
-    // systemd sets it if standard error is connected to the journal (systemd.exec(5)).
+    // systemd sets the variable if standard error is connected to the journal (systemd.exec(5)).
     case .auto: goesToJournal = getenv("JOURNAL_STREAM") != nil
     }
   }
@@ -37,7 +37,7 @@ public final class Log {
     level.severity <= self.level.severity
   }
 
-  /// Writes a record without fields of its own.
+  /// Writes a record that has only the common fields.
   func write(_ level: LogLevel, _ message: String, id: MessageID? = nil) {
     write(level, message, rawID: id?.rawValue, fields: [])
   }

@@ -4,7 +4,7 @@ import TaskSchedulerCore
 ///
 /// journald accepts 10,000 records in 30 s from a service (RateLimitBurst= in journald.conf(5)).
 /// Then it drops all records of the service, including those that explain why the daemon killed an
-/// application. One user must not cause that.
+/// application. One user must not cause such a loss.
 struct RecordBudget {
   /// The period of the limit, equal to journald's RateLimitIntervalSec=.
   static let interval: Duration = .seconds(30)
@@ -15,8 +15,8 @@ struct RecordBudget {
   enum Verdict: Hashable {
     /// Write the record.
     ///
-    /// - Parameter leftOut: How many records of the user were suppressed in the last period. This
-    ///   is reported once.
+    /// - Parameter leftOut: How many records of the user were suppressed in the last period. The
+    ///   log reports this number once.
     case write(leftOut: Int)
     /// Suppress the record, and report that further records of the user are suppressed.
     case beginLeavingOut
@@ -31,7 +31,7 @@ struct RecordBudget {
 
   private var accounts: [UserID: Account] = [:]
 
-  /// Decides about a record of one of the user's applications.
+  /// Decides whether to write a record about one of the user's applications.
   mutating func verdict(
     on description: RecordDescription, of owner: UserID, at now: Instant
   ) -> Verdict {

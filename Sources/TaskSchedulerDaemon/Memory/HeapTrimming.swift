@@ -4,14 +4,15 @@ import LinuxSystem
 /// Returns free memory of the allocator to the kernel after a busy time.
 ///
 /// A used block at the end of the heap keeps everything below it allocated. After a flood of calls,
-/// that may be ten times the used memory. The daemon therefore trims the heap some time after much
-/// work, and again until little work happened in between. An idle daemon does not wake.
+/// the heap may be ten times as large as the used memory. The daemon therefore trims the heap some
+/// time after much work. It repeats the trimming if much work happened in that time. An idle daemon
+/// does not wake.
 final class HeapTrimming {
   /// The work in nanoseconds after which trimming is worthwhile. Source: this project; about 10,000
   /// calls.
   static let workMin: UInt64 = 250_000_000
-  /// The work in nanoseconds since the last trimming that requires another trimming. Source: this
-  /// project.
+  /// The work in nanoseconds during ``delay`` after which the daemon trims the heap a further time.
+  /// Source: this project.
   static let restMin: UInt64 = 10_000_000
 
   private let delay: Duration

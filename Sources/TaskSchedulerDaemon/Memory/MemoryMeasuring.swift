@@ -6,11 +6,12 @@ import TaskSchedulerCore
 /// Measures the memory of the processes of instances within a time limit. If the limit expires
 /// before a process is read, its size is an estimate from statm.
 final class MemoryMeasuring {
-  /// The time limit for listing the processes, and again for reading smaps_rollup (100 processes of
-  /// 12 MB take 28 ms). A choice among 500 applications then takes less than 100 ms.
+  /// The time limit for listing the processes, and the equal time limit for reading smaps_rollup
+  /// (100 processes of 12 MB take 28 ms). With 500 applications, the choice of the application to
+  /// terminate then takes less than 100 ms.
   static let timeMax = Policy.memoryMeasuringLead / 2
-  /// The number of processes of an instance whose sizes the daemon reads. It assumes similar sizes
-  /// for the others.
+  /// The maximum number of processes of an instance that the daemon measures. The size of an
+  /// instance with more processes is an estimate.
   static let processesMax = 512
 
   private let membership: InstanceMembership
@@ -31,7 +32,8 @@ final class MemoryMeasuring {
     self.find = find
   }
 
-  /// Calls `answer` with the sizes of all instances, in any order. The size of an ended one is 0.
+  /// Calls `answer` with the sizes of all instances, in any order. The size of an ended instance is
+  /// 0.
   func measure(_ ids: [InstanceID], answer: @escaping ([MemorySize]) -> Void) {
     let round = MeasuringRound(findProcesses(ids), ids)
     jobLast += 1
@@ -41,7 +43,8 @@ final class MemoryMeasuring {
       guard let descriptor = round.descriptor else { return answer(round.sizes) }
       let finish = { [unowned self] in
         guard rounds.removeValue(forKey: number) != nil else { return }
-        // The handlers of the source and the timer keep a reference to the job.
+        // The handler of the timer refers to the round. Without this, the round would never be
+        // freed.
         round.source = nil
         round.timer = nil
         answer(round.sizes)
@@ -122,12 +125,15 @@ private struct MeasuredInstance {
 
   let id: InstanceID
   var processes: [Process] = []
-  /// Whether all of its processes have been listed.
+  /// Whether the daemon has listed all processes of the instance.
   var isWhole = true
 
   var bound: UInt64 { processes.reduce(0) { $0 + $1.resident } }
 
-  /// - Parameter likeness: The dirty part of the estimates of the processes that were read.
+  /// Returns the size of the instance.
+  ///
+  /// - Parameter likeness: The ratio of dirty memory to the estimate. Applies to processes that
+  ///   were not read.
   func size(likeness: Double) -> MemorySize {
     MemorySize(
       id,
@@ -171,7 +177,7 @@ private final class MeasuringRound {
 
   var descriptor: Int32? { reading?.scan.rawValue }
 
-  /// Collects the readings. Returns false at the end.
+  /// Collects the readings that have arrived. Returns false when no more will arrive.
   func take() -> Bool {
     guard let readings = (try? reading?.scan.take()) ?? nil else { return false }
     for one in readings {
@@ -183,7 +189,7 @@ private final class MeasuringRound {
         measured[one.group].processes[one.process].dirty = 0
         measured[one.group].processes[one.process].proportional = 0
       case .some:
-        // The daemon may not read the process, and uses its estimate.
+        // The daemon may not read the process, and uses the estimate.
         break
       }
     }
@@ -201,10 +207,11 @@ private final class MeasuringRound {
     }
   }
 
-  /// The dirty part of the estimates of the processes that were read.
+  /// The ratio of dirty memory to the estimates, over all processes that were read.
   ///
-  /// An estimate includes memory shared with a parent or siblings. Without this correction, a
-  /// process that was not read would appear too large, and its application would be chosen.
+  /// An estimate includes memory shared with a parent or siblings. Without a correction, a process
+  /// that was not read would appear too large, and the daemon would terminate its application
+  /// first.
   private var likeness: Double {
     var (dirty, estimate): (UInt64, UInt64) = (0, 0)
     for process in measured.lazy.flatMap(\.processes) where process.proportional ?? 0 > 0 {

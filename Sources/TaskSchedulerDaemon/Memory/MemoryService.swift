@@ -41,7 +41,7 @@ final class MemoryService {
     }
   }
 
-  /// Applies the effective limits.
+  /// Applies the limits for memory pressure.
   func apply(_ policy: Policy) {
     triggers?.set(stall: policy.memoryPressureStall, window: policy.memoryPressureWindow)
   }

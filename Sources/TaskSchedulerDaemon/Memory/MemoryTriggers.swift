@@ -6,14 +6,14 @@ import TaskSchedulerCore
 /// Receives memory pressure from the kernel: pressure of the machine, and pressure of the
 /// applications' slice.
 ///
-/// A trigger fires at most once in a window of at least half a second, in which applications may
-/// use up the memory below the floor. The daemon therefore replaces a trigger that has fired. The
-/// new trigger fires as soon as the same stall has occurred again; the kernel checks ten times per
-/// window.
+/// A trigger fires at most once in a window of at least half a second. Within that time,
+/// applications may use up the remaining memory. The daemon therefore replaces a trigger that has
+/// fired. The new trigger fires as soon as the same stall has occurred again; the kernel checks ten
+/// times per window.
 final class MemoryTriggers {
   private let loop: EventLoop
   private let log: Log
-  /// The pressure file of each source; nil if there is none.
+  /// The path of the pressure file of each source that has one.
   private let paths: [MemoryPressure.Source: String]
   private let pressed: (MemoryPressure.Source) -> Void
   private var watches: [Watch] = []
@@ -87,8 +87,8 @@ final class MemoryTriggers {
   }
 
   /// Replaces a trigger. Registers the new trigger first: without any trigger, the kernel would
-  /// stop measuring and start over. The kernel checks triggers without CAP_SYS_RESOURCE only every
-  /// 2 s.
+  /// stop measuring and start over. The kernel checks the triggers of a daemon without
+  /// CAP_SYS_RESOURCE only every 2 s.
   private func replace(_ watch: Watch) {
     guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
       watches.contains(where: { $0 === watch })

@@ -7,8 +7,8 @@ import LinuxSystem
 ///
 /// With autogroups (sched(7)), the kernel divides CPU time between sessions first, and between
 /// their threads second. The nice value of the only process in a session then has no effect on
-/// other sessions. The daemon therefore sets the nice value of its session to its own (`Nice=` of
-/// its unit). Without CAP_SYS_NICE it changes nothing.
+/// other sessions. The daemon therefore sets the nice value of its session to the nice value of its
+/// process (`Nice=` of its unit). Without CAP_SYS_NICE it changes nothing.
 final class DaemonPriority {
   private let proc: ProcFS
   private let nice: Int
@@ -31,8 +31,8 @@ final class DaemonPriority {
     do throws(SystemError) {
       try proc.set(.autogroup, to: nice, thread: own, process: own, group: nil)
     } catch {
-      // The kernel permits one such change at a time, and the daemon has just changed another
-      // session.
+      // The kernel permits one change of a session in ``Priorities/autogroupInterval``, and the
+      // daemon has just changed another session.
       if error.errno == EAGAIN { timer?.set(BootClock.after(Priorities.autogroupInterval)) }
     }
   }

@@ -7,22 +7,23 @@ import TaskSchedulerCore
 ///
 /// The kernel reports the GPU use of a process in the fdinfo of its device descriptor. The daemon
 /// therefore reads counters only of instances with such a descriptor. It searches for the
-/// descriptors at the beginning of a stint and at each measurement. In between, inotify reports
-/// that a process of the machine has opened a GPU device. Then the daemon scans once,
-/// ``openingDelay`` later, each background instance without a known device. If no program opens a
-/// GPU device, this costs nothing. The next measurement also finds a descriptor that another
-/// application passed, or that belongs to a container's own device file.
+/// descriptors when an instance enters the background, and at each measurement. Between
+/// measurements, inotify reports that a process of the machine has opened a GPU device. After
+/// ``openingDelay``, the daemon then scans each background instance without a known device once. If
+/// no program opens a GPU device, this costs nothing. inotify does not report a descriptor that
+/// another application passed, or that belongs to a container's own device file. The next
+/// measurement finds it.
 ///
 /// While an instance has an open device, the daemon reads the counters of the known descriptors
 /// each ``interval``. It scans all descriptors of the instance so rarely that the scans take at
 /// most 5 % of the time.
 final class GPUSampling {
-  /// The interval between two readings. Together with ``openingDelay``, the time of a scan, and a
-  /// second reading for drivers that count cycles, it is less than 2 s.
+  /// The interval between two readings. The sum of two intervals, ``openingDelay`` and the time of
+  /// a scan is less than 2 s. Drivers that count cycles need the second interval.
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
-  /// Scans take at most the time divided by this number.
+  /// The divisor of the time: scans take at most a twentieth of it.
   private static let restFactor = 20
 
   /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
@@ -48,7 +49,7 @@ final class GPUSampling {
   }
 
   /// - Parameters:
-  ///   - instances: The measured instances in the background.
+  ///   - instances: Returns the instances in the background that the daemon measures.
   ///   - found: Called with an instance that has used a GPU since the last measurement.
   init(
     folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,
@@ -74,7 +75,8 @@ final class GPUSampling {
     openings = nil
   }
 
-  /// Whether the machine has a GPU. A driver may be loaded at any time.
+  /// Whether the machine has a GPU. Searches again while there is none, because a driver may be
+  /// loaded at any time.
   var hasGPUs: Bool {
     if !isWatching { watchDirectories() }
     return isWatching
@@ -116,7 +118,8 @@ final class GPUSampling {
     for folder in folders where (try? watch.watch.addOpenings(folder)) != nil { isWatching = true }
   }
 
-  /// Schedules a scan. A program may open devices at any rate, so further events wait for the scan.
+  /// Schedules a scan. Until the scan, the daemon ignores further events, because a program may
+  /// open devices at any rate.
   private func scheduleOpeningScan() {
     openings?.wait(for: [])
     openingTimer?.set(BootClock.after(Self.openingDelay))

@@ -27,10 +27,10 @@ final class InstanceResources {
   /// The work that lowers or restores the priorities; nil when it is complete.
   var prioritizing: ProcessWorkQueue.Work?
   var isPartlyLowered = false
-  /// Whether the weights of its control group lower its priority.
+  /// Whether the daemon has lowered the CPU weight and the I/O weight of the control group.
   var hasWeights = (processor: false, io: false)
   var meter = ResourceMeter()
-  /// The work that measures the use.
+  /// The work that measures the resource use.
   var measurement: ProcessWorkQueue.Work?
   var throttle: Throttle?
   /// The work that stops the processes for the throttle.

@@ -38,12 +38,12 @@ struct LoweredPriorities {
   private var index: Index?
   private var countMax = Self.countMin
   /// The start of the lowering, in the ticks of ``ProcessIdentity/startTime``; nil if a previous
-  /// daemon began it. An older thread did not inherit a lowered priority.
+  /// daemon began it. A thread that started earlier did not inherit a lowered priority.
   private var since: UInt64?
   /// The priorities that could not be lowered, with the reasons.
   var obstacles: [PriorityKind: String] = [:]
 
-  /// The number of items from which on the daemon removes items of ended threads.
+  /// The number of items above which the daemon removes the items of ended threads.
   private static let countMin = 1024
   /// The maximum number of items without an index.
   private static let unindexedMax = 16
@@ -56,7 +56,8 @@ struct LoweredPriorities {
     if items.isEmpty { since = BootClock.ticks() }
   }
 
-  /// Returns whether the state contains a value of this thread from before the lowering.
+  /// Returns whether an item contains the value that a priority of this thread had before the
+  /// lowering.
   func isKnown(_ thread: ProcessIdentity) -> Bool {
     index?.threads.contains(thread) ?? items.contains { $0.thread == thread }
   }
@@ -104,7 +105,7 @@ struct LoweredPriorities {
   /// others.
   ///
   /// - Parameter seen: The ids of threads that existed just now.
-  /// - Returns: Threads that may have ended; none if the state contains few items.
+  /// - Returns: Threads that may have ended; an empty array if there are few items.
   func possiblyEnded(_ seen: Set<Int32>) -> [(thread: ProcessIdentity, process: Int32)] {
     guard items.count > countMax else { return [] }
     var found: [ProcessIdentity: Int32] = [:]
@@ -179,7 +180,9 @@ extension PriorityKind {
 }
 
 extension LoweredPriority {
-  /// - Returns: nil for a lever that this version does not know.
+  /// Creates the item from its form in the event log.
+  ///
+  /// - Returns: nil for a kind of priority that this version does not know.
   init?(_ held: DaemonState.Lowered) {
     guard let kind = PriorityKind(rawValue: held.kind) else { return nil }
     self.init(

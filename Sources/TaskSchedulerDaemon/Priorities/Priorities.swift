@@ -6,15 +6,16 @@ import TaskSchedulerEventLog
 
 /// Lowers the priorities of background instances (contract §12), and restores them exactly.
 ///
-/// If an instance has a control group with the controllers, the daemon lowers the weights of the
-/// group. Otherwise it sets the nice value and the I/O priority of each thread, which new threads
-/// and processes inherit. The event log stores each previous value before the daemon changes the
-/// value.
+/// If an instance has a control group with a CPU or I/O controller, the daemon lowers the weight of
+/// the group. Otherwise it sets the nice value and the I/O priority of each thread, which new
+/// threads and processes inherit. The event log stores each previous value before the daemon
+/// changes the value.
 final class Priorities {
   /// The interval at which the kernel lets a process without CAP_SYS_ADMIN set an autogroup.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let scanDelay: Duration = .milliseconds(500)
-  /// The number of values in one record. More values could exceed the space of an event log.
+  /// The maximum number of values in one record. A longer record could exceed the space of an event
+  /// log.
   private static let notedMax = 1024
   private static let notRestored = "the daemon could not restore it without CAP_SYS_NICE"
 
@@ -60,7 +61,8 @@ final class Priorities {
     instance.priority = priority
     guard priority.isLowered else { return restore(instance) }
     let isFirst = !instance.hasLowered
-    // A lowered instance needs only another score: its new processes inherit the other values.
+    // In an instance that is already lowered, only the score for the out-of-memory killer changes.
+    // New processes have inherited the other values.
     let onlyScore = !isFirst && before.isLowered && before != priority && !instance.isPartlyLowered
     lower(instance, onlyScore: onlyScore)
     guard isFirst, instance.origin.group == nil else { return }
@@ -69,7 +71,7 @@ final class Priorities {
   }
 
   /// Lowers the members that the process trees do not contain, for all instances that were lowered
-  /// since the last sweep. One walk over all processes of the machine serves any number of
+  /// since the last call. One walk over all processes of the machine serves any number of
   /// instances.
   private func lowerRemaining() {
     let ids = toScan
@@ -85,7 +87,8 @@ final class Priorities {
     }
   }
 
-  /// Lowers threads that have raised their priority, or that joined without inheriting it.
+  /// Lowers threads that have raised their priority, or that joined the instance without inheriting
+  /// a low priority.
   func lowerAgain(_ instance: InstanceResources) {
     if instance.priority.isLowered { lower(instance, onlyScore: false) }
   }
@@ -174,8 +177,8 @@ final class Priorities {
     apply(items, instance)
   }
 
-  /// Returns the nice value of the session that a process leads, if the daemon must lower it. With
-  /// autogroups, the threads' own nice values have little effect on other sessions.
+  /// Returns the nice value of the session that a process leads, if the daemon must lower that
+  /// value. With autogroups, the threads' own nice values have little effect on other sessions.
   private func session(
     _ stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
@@ -251,7 +254,8 @@ final class Priorities {
     else { return [] }
     let own = instance.lowered.before(stat.identity, .outOfMemoryScore)
     let isItsOwn = own == nil && instance.lowered.isOlder(stat.identity)
-    // A process that inherited a lowered score had the same score as its leader before.
+    // Before the lowering, a process that inherited a lowered score had the same score as the
+    // leader.
     let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
     let before = own ?? (isItsOwn || !isOurs
       ? current
@@ -291,7 +295,8 @@ final class Priorities {
 
   // MARK: Throttling
 
-  /// Limits the CPU time of the instance's control group, in percent of one CPU; nil restores it.
+  /// Limits the CPU time of the instance's control group, in percent of one CPU; nil restores the
+  /// previous limit.
   ///
   /// - Returns: false if the group has no CPU controller.
   func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {
@@ -385,8 +390,8 @@ final class Priorities {
     eventLog.note(.restored(instance.id))
   }
 
-  /// Tries later to set a session again. The kernel permits one change at a time, and sessions of
-  /// foreground instances come first.
+  /// Schedules another attempt to set the nice value of the instance's session. The kernel permits
+  /// one change at a time. Sessions of foreground instances come first.
   private func retryLater(_ instance: InstanceResources) {
     if retries.contains(where: { $0 === instance }) { return }
     retries.insert(instance, at: instance.priority.isLowered ? retries.count : 0)

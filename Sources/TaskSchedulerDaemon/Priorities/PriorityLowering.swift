@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 
 /// Lowers all threads of an instance, in steps, until a walk finds no new thread. Then it removes
-/// the threads that have ended from the state.
+/// ended threads from ``LoweredPriorities``.
 struct PriorityLowering {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
@@ -13,7 +13,7 @@ struct PriorityLowering {
   private unowned let priorities: Priorities
   /// The current walk; nil when all threads are lowered.
   private var walk: ThreadWalk?
-  /// Whether it visits all members.
+  /// Whether the lowering visits all members.
   private let isWhole: Bool
   private var walks = 1
   private var foundNew = false
@@ -40,7 +40,7 @@ struct PriorityLowering {
 
   /// Lowers some threads. Returns false when all are lowered.
   mutating func step() throws(SystemError) -> Bool {
-    // The daemon began to restore the instance after the walk had started.
+    // The daemon may have begun to restore the instance after the walk had started.
     guard instance.priority.isLowered else { return false }
     guard let step = try walk?.next() else { return findEnded() }
     switch step {

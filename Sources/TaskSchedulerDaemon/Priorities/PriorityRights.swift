@@ -1,6 +1,7 @@
 import LinuxSystem
 
-/// The priorities that this daemon may raise again. It lowers only these.
+/// The kernel's permission to restore priorities. The daemon lowers only priorities that it may
+/// restore.
 struct PriorityRights {
   /// Whether the daemon has CAP_SYS_NICE, and may restore all priorities.
   let isPrivileged: Bool

@@ -3,7 +3,7 @@ import TaskSchedulerCore
 
 /// Measures the resources that the processes of one instance use.
 struct ResourceMeter {
-  /// Whether the meter has measured the instance since its last stop.
+  /// Whether a measurement is in progress.
   private(set) var isWatched = false
   private var processor: Duration = .zero
   /// The CPU time at the last reading.
@@ -32,16 +32,18 @@ struct ResourceMeter {
   }
 
   private mutating func add(_ count: UInt64, unit: Duration) {
-    // If a process ends after its parent, the kernel discards its counters.
+    // If a process ends after its parent, the kernel discards its counters, and the sum decreases.
     if let last = processorLast, count > last { processor += unit * Int(clamping: count - last) }
     processorLast = count
   }
 
+  /// Adds the GPU use that a scan found.
+  ///
   /// - Parameter now: The time of the reading, in nanoseconds.
   mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
     gpuFiles = findings.gpuFiles
-    // A missing client may be in a message to another process. The kernel never assigns an id
-    // twice.
+    // The descriptor of a missing client may be in a message to another process. The meter stays,
+    // because the kernel never assigns the id of a client twice.
     var known = engines ?? [:]
     for (client, found) in findings.gpus {
       var meters = known[client] ?? [:]
@@ -62,14 +64,14 @@ struct ResourceMeter {
 
 /// Converts one client's counters of one engine into time.
 private struct EngineMeter {
-  /// The highest value of each counter.
+  /// The highest value that was read of each counter.
   private var nanoseconds: UInt64?
   private var cycles: UInt64?
   /// All cycles of the engine, and the time of their reading.
   private var total: (cycles: UInt64, at: UInt64)?
 
-  /// - Parameter isNew: Whether the client has appeared since the first scan. Then its earlier use
-  ///   also counts.
+  /// - Parameter isNew: Whether the client has appeared since the first scan. If so, the whole use
+  ///   of the client counts.
   init(isNew: Bool) {
     if isNew { (nanoseconds, cycles) = (0, 0) }
   }
@@ -83,7 +85,7 @@ private struct EngineMeter {
     }
     guard let count = engine.cycles else { return .zero }
     let before = cycles ?? count
-    // Without a frequency, the next reading determines it, when all cycles are read again.
+    // If the frequency is not known yet, the next reading determines it and counts these cycles.
     let frequency = count > before ? frequency(engine, at: now) : nil
     total = engine.totalCycles.map { ($0, now) }
     cycles = frequency == nil ? before : count
@@ -91,7 +93,7 @@ private struct EngineMeter {
     return .nanoseconds(Int64(Double(count - before) / frequency * 1e9))
   }
 
-  /// Returns the cycles in a second: the engine's own frequency since the last reading, else its
+  /// Returns the cycles per second: the frequency since the last reading, else the engine's
   /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the result never exceeds the actual use.
   private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
     guard let all = engine.totalCycles else {

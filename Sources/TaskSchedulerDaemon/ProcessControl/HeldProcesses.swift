@@ -18,9 +18,11 @@ extension ProcessController {
 
   /// Takes over the processes of a previous daemon.
   ///
-  /// - Parameter leaders: The pidfds that systemd has kept. The daemon closes those that it does
-  ///   not need.
-  /// - Returns: The instances whose leaders have ended without a pidfd that reports the end.
+  /// - Parameter leaders: The pidfds that systemd has kept. The function closes the pidfds of
+  ///   instances that are not in `held`.
+  /// - Returns: The instances that the daemon could not take over, mostly because the leader has
+  ///   ended and no pidfd reports its end. The caller must report the end of these leaders to the
+  ///   scheduler.
   func takeOver(
     _ held: [InstanceID: DaemonState.Instance], leaders: [InstanceID: Int32]
   ) -> [InstanceID] {
@@ -72,7 +74,8 @@ extension ProcessController {
     }
   }
 
-  /// Resumes the processes of a leader that has ended, or kills them if the daemon launched them.
+  /// Resumes the processes of an instance that the daemon could not take over. Kills the processes
+  /// if a daemon launched the instance.
   private func releaseProcesses(_ held: DaemonState.Instance, _ id: InstanceID) {
     let group = held.details.group.map { ControlGroup(path: $0) }
     restorePriorities(held.lowered)
@@ -94,12 +97,13 @@ extension ProcessController {
     release.run { () throws(SystemError) in [] }
   }
 
-  /// Finds the stopped processes that the missing end of the event log named.
+  /// Handles the stopped processes that the lost end of the event log may have named.
   ///
-  /// If a stopped process belongs to an instance, a daemon stopped it, and the scheduler resumes
-  /// it. The daemon resumes stopped processes of no instance at once.
+  /// If a stopped process belongs to an instance, a daemon stopped the process, and the scheduler
+  /// decides when to resume it. The function resumes at once the stopped processes that belong to
+  /// no instance.
   ///
-  /// - Parameter unclear: The processes that the rest of the event log names.
+  /// - Parameter unclear: The processes that the readable remains of the event log name.
   func claimStopped(_ unclear: Leftovers, _ markers: EnvironmentMarkers) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
     var groups: Set<String> = []
@@ -121,7 +125,7 @@ extension ProcessController {
     return outcome
   }
 
-  /// Resumes all processes, and keeps the scheduler's state for a next daemon.
+  /// Resumes all processes, and leaves the scheduler's state as it is for the next daemon.
   func resumeAll() {
     for instance in instances.values {
       clearSuspension(instance)

@@ -25,8 +25,8 @@ extension ProcessController {
     return found
   }
 
-  /// Uses the known control group if the leader has ended, because another process may have its
-  /// pid.
+  /// Determines the unit of the leader. If the leader has ended, uses the known control group,
+  /// because another process may have the leader's pid.
   private func lookUp(_ instance: InstanceProcesses) -> SystemdUnit? {
     let pid = instance.leader.identity.pid
     if let hasEnded = try? instance.leader.pidfd.hasEnded(), !hasEnded,

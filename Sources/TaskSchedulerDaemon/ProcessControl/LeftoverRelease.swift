@@ -3,11 +3,11 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 
 extension Leftovers {
-  /// Resumes the stopped processes, and restores their priorities.
+  /// Resumes the stopped processes, and restores the lowered priorities.
   ///
   /// - Parameters:
-  ///   - held: Processes that the daemon manages again. They do not change.
-  ///   - heldGroups: The paths of their control groups.
+  ///   - held: Processes that the daemon manages. The function does not change them.
+  ///   - heldGroups: The paths of the control groups that the daemon manages.
   func resume(
     except held: Set<ProcessIdentity> = [], heldGroups: Set<String> = [], in proc: ProcFS
   ) -> ProcessRelease.Outcome {

@@ -18,7 +18,7 @@ final class ProcessController {
   private(set) var instances: [InstanceID: InstanceProcesses] = [:]
   /// The instances that have ended, while the daemon still kills or restores their processes.
   var departing: [InstanceID: InstanceProcesses] = [:]
-  /// The resources of each instance that uses any.
+  /// The resource use and the restrictions of instances.
   var resources: [InstanceID: InstanceResources] = [:]
   private var leaderExits: LeaderExits?
   let steps: ProcessWorkQueue
@@ -120,9 +120,11 @@ final class ProcessController {
   /// Whether an instance is suspended in the scheduler.
   func isSuspended(_ id: InstanceID) -> Bool { state(id) == .suspended }
 
-  /// Begins to manage a leader, and reports its end, even if it has already terminated.
+  /// Begins to manage an instance. Reports the end of its leader, even if the leader has already
+  /// ended.
   ///
-  /// Kills a process that the daemon launched and cannot monitor: no other program would end it.
+  /// If the daemon cannot monitor a leader that it launched, it kills the leader, because no other
+  /// program would.
   func manage(
     _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32,
     origin: InstanceProcesses.Origin
@@ -262,7 +264,8 @@ final class ProcessController {
 
   // MARK: Ends
 
-  /// Asks the leader to terminate. Until it has ended, it may end its other processes itself.
+  /// Sends the leader the signal that asks it to terminate. Until the leader has ended, it may end
+  /// the other processes of the instance itself.
   func terminate(_ id: InstanceID, by signal: Signal) {
     remember(id) { [weak self] in
       guard let self, let instance = instances[id] else { return }
@@ -279,7 +282,7 @@ final class ProcessController {
   ///   before.
   func remember(_ id: InstanceID, end: @escaping () -> Void = {}) {
     guard let instance = instances[id] else { return }
-    // The kernel lists the members of a control group.
+    // The kernel lists the members of a control group, so the daemon need not record them.
     if instance.origin.group != nil { return end() }
     instance.remembering.append(
       visit(instance, atOnce: true) { instance.remembered.insert($0.identity) } end: {
@@ -292,7 +295,7 @@ final class ProcessController {
     instance.remembering.removeAll { !$0.isUnderWay }
   }
 
-  /// Sends SIGKILL to every process.
+  /// Sends SIGKILL to every process of an instance.
   func kill(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     clearSuspension(instance)
@@ -350,7 +353,7 @@ final class ProcessController {
     }
   }
 
-  /// Cancels the examination of its processes.
+  /// Cancels the examinations of an instance's processes.
   private func cancelMeasurements(_ instance: InstanceProcesses) {
     let resources = resources[instance.id]
     resources?.measurement?.cancel()

@@ -12,7 +12,8 @@ extension ProcessController {
     }
   }
 
-  /// Returns the resources of an instance. They are kept until all its priorities are restored.
+  /// Returns the resources of an instance. The daemon keeps them until it has restored all
+  /// priorities of the instance.
   func resources(of instance: InstanceProcesses) -> InstanceResources {
     if let known = resources[instance.id] { return known }
     let fresh = InstanceResources(instance)
@@ -51,7 +52,8 @@ extension ProcessController {
   func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     let resources = resources(of: instance)
-    // Lowering has just visited all threads, before the first reading.
+    // The daemon has just lowered all threads before the first reading. It lowers new threads only
+    // at later readings.
     let isFirst = !resources.meter.isWatched
     resources.meter.begin()
     resources.measurement?.cancel()
@@ -91,7 +93,8 @@ extension ProcessController {
   /// Examines an instance while all its processes are stopped, so that no process takes or releases
   /// a lock between the examination and the suspension.
   ///
-  /// An instance that was suspended while no daemon ran used nothing in that time.
+  /// After a takeover, an instance that is already suspended needs no examination, because it has
+  /// used nothing since.
   func scanSuspended(_ instance: InstanceProcesses) {
     if isSuspended(instance.id) {
       suspensionScans?.add(instance.id)
@@ -168,7 +171,8 @@ extension ProcessController {
     resources.throttle = nil
   }
 
-  /// Stops the processes once. The next pause stops processes that they create meanwhile.
+  /// Stops the processes of an instance for the throttle. Processes that they create meanwhile run
+  /// until the next pause.
   private func pause(_ resources: InstanceResources, done: @escaping () -> Void) {
     let instance = resources.processes
     let mechanism = instance.origin.mechanism ?? options.suspendMechanism

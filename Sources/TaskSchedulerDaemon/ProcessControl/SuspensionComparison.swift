@@ -11,7 +11,7 @@ import TaskSchedulerCore
 // states, and when a suspended application calls. It reports the instances that run and suspends
 // them again.
 
-/// The suspended instances that remain to be compared.
+/// The suspended instances that the daemon must still compare with the kernel.
 struct SuspensionComparisons {
   var waiting: [InstanceID] = []
   /// The number of processes of the next instance that have been compared.
@@ -23,8 +23,8 @@ extension ProcessController {
   /// The time for which a client waits for the comparison. The daemon continues the comparison in
   /// later turns of half that time.
   private static let comparisonTime: Duration = .milliseconds(4)
-  /// If something resumes an instance within this time after its suspension, operators see a
-  /// problem.
+  /// If another program resumes an instance twice within this time, operators see a problem. The
+  /// problem disappears when no resume has followed for this time.
   private static let repeatedResumeInterval: Duration = .seconds(60)
 
   /// Watches the control group of a frozen instance.
@@ -39,15 +39,15 @@ extension ProcessController {
   }
 
   /// Compares the suspended instances with the kernel for a limited time, and the rest later. A new
-  /// call does not restart a comparison in progress, because it would then never reach the last
-  /// instance.
+  /// call does not restart a comparison in progress. Otherwise a comparison might never reach the
+  /// last instance.
   ///
   /// - Returns: Whether any instance runs.
   @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
     if ids.count == 1, ids.last != comparisons.waiting.last {
-      // The daemon always compares the only requested application, unless it has thousands of
-      // processes.
+      // A single requested instance comes first. Its comparison is complete when this call returns,
+      // unless it has thousands of processes.
       comparisons.waiting.removeAll { $0 == ids[0] }
       comparisons.waiting += ids
       comparisons.place = 0
@@ -87,11 +87,12 @@ extension ProcessController {
   private enum Comparison {
     case still
     case lost(reason: String)
-    /// The processes before this place are stopped. The time did not suffice for the others.
+    /// The processes before this index are stopped. The time did not suffice for the other
+    /// processes.
     case goesOn(Int)
   }
 
-  /// Reports a suspended instance that runs.
+  /// Compares a suspended instance with the kernel, and reports it if it runs.
   @discardableResult
   private func compare(
     _ instance: InstanceProcesses, from place: Int = 0, until end: UInt64 = .max
@@ -115,7 +116,7 @@ extension ProcessController {
     return outcome
   }
 
-  /// Returns the reason why a suspended instance runs: another program has resumed it.
+  /// Returns whether another program has resumed a suspended instance, and which part of it.
   private func resumption(
     of instance: InstanceProcesses, from place: Int, until end: UInt64
   ) -> Comparison {

@@ -62,8 +62,8 @@ final class DescriptorScans {
   private func startThread() {
     do throws(SystemError) {
       try DetachedThread.start { [shared, notifier, proc] in
-        // The loop runs with the unit's Nice=. A scan competes with applications like any other
-        // program.
+        // The daemon runs with the Nice= of its unit. A scan must compete with applications like
+        // any other program.
         if getpriority(Self.process, 0) < 0 { _ = setpriority(Self.process, 0, 0) }
         while let job = shared.change({ $0.take() }) {
           let findings = job.scan.run(in: proc) { shared.change { $0.isCancelled(job.number) } }
@@ -124,6 +124,8 @@ struct ScanQueue: Sendable {
     return nil
   }
 
+  /// Stores the findings of a scan, and permits the next scan of the user.
+  ///
   /// - Parameter findings: nil if the scan was cancelled.
   mutating func finish(_ job: Job, _ findings: DescriptorScan.Findings?) {
     underWay[job.user] = nil

@@ -12,7 +12,7 @@ final class FrozenGroupWatch {
   ) throws(SystemError) {
     self.group = group
     events = try group.watchEvents()
-    // The kernel reports changes since the last reading.
+    // The kernel reports only changes after a reading, so the daemon reads once before it waits.
     _ = try ControlGroup.events(of: events.rawValue)
     source = try loop.watch(events.rawValue, for: .priority) { [weak self] _ in
       guard let self else { return }
@@ -30,6 +30,7 @@ final class FrozenGroupWatch {
 }
 
 extension ControlGroup {
-  /// Whether another program has asked for the thaw; false if the group is gone.
+  /// Whether another program has requested that the kernel thaw the group; false if the group is
+  /// gone.
   var isThawed: Bool { ((try? isToBeFrozen()) ?? nil) == false }
 }

@@ -5,19 +5,20 @@ import TaskSchedulerCore
 let noSuchProcess = ESRCH
 
 /// Assigns processes to instances (contract §1). The processes in an instance's own control group
-/// belong to the instance. Without such a group, the leader and its descendants belong to it,
-/// whatever their current parents are.
+/// belong to the instance. Without such a group, the leader and its descendants belong to the
+/// instance, whatever their current parents are.
 ///
-/// If the parents of a descendant have ended, its session or process group identifies it, provided
-/// that the leader leads that session or group. Otherwise the marker in its environment identifies
-/// it.
+/// If the parents of a descendant have ended, its session or process group identifies the instance,
+/// provided that the leader leads that session or group. Otherwise the marker in the descendant's
+/// environment identifies the instance.
 final class InstanceMembership {
-  /// The environment variable with the marker.
+  /// The environment variable that contains the marker of an instance.
   static let markerName = EnvironmentMarkers.markerName
 
   let proc: ProcFS
   let ownPID = getpid()
-  /// The daemon's ancestors at its start. They can only become fewer.
+  /// The ancestors of the daemon at its start. Later, the daemon can lose ancestors, but not get
+  /// others.
   private let ownAncestors: [ProcessIdentity]
   fileprivate var byLeader: [Int32: InstanceProcesses] = [:]
   fileprivate var byMarker: [String: InstanceProcesses] = [:]
@@ -77,7 +78,7 @@ final class InstanceMembership {
     return try markedInstance(of: process.pid, uid: uid)
   }
 
-  /// Returns the instance by the process's control group, or by a group above it.
+  /// Returns the instance that has the process's control group, or a group above that group.
   private func grouped(_ pid: Int32) throws(SystemError) -> InstanceProcesses? {
     var path = try ControlGroup.of(pid, in: proc)?.path[...] ?? ""
     while !path.isEmpty {
@@ -94,8 +95,8 @@ final class InstanceMembership {
     byLeader[process.pid].flatMap { $0.leader.identity == process ? $0 : nil }
   }
 
-  /// Returns the instance by the environment. Any program may set the variable, so only processes
-  /// of the leader's user count.
+  /// Returns the instance that the marker in the process's environment names. Any program may set
+  /// the variable, so only processes of the leader's user count.
   ///
   /// - Parameter uid: The process's user, if the caller already knows it.
   private func markedInstance(
@@ -124,8 +125,8 @@ final class InstanceMembership {
 
   // MARK: From instance to processes
 
-  /// Returns the members that a ``ProcessTreeWalk`` finds. Does not return to the loop in between,
-  /// so use it for few processes only.
+  /// Returns the members that a ``ProcessTreeWalk`` finds. Blocks the loop until the walk is
+  /// complete, so use it for few processes only.
   ///
   /// - Parameter max: The maximum number of members to find.
   func tree(
@@ -156,7 +157,7 @@ final class InstanceMembership {
     var isWhole = false
   }
 
-  /// Returns the instance that a process belongs to, among all processes of the sweep.
+  /// Returns the instance that a process belongs to, as far as the processes of the sweep show.
   fileprivate func owner(
     of stat: ProcessStat, _ table: [Int32: ProcessStat], _ roots: [Int32: InstanceProcesses],
     markedFrom: UInt64
@@ -202,9 +203,10 @@ final class InstanceMembership {
 /// Sweeps over every process of the machine, for several instances at once. A sweep also finds the
 /// members that a ``ProcessTreeWalk`` cannot find. A step examines some processes.
 ///
-/// A process may fork and end before the sweep examines it, when no list contains its child yet.
-/// But each list contains at least one living process of every family. The sweep therefore reads
-/// the list again until all new processes in it still exist after their examination.
+/// A sweep reads the kernel's list of processes. A process in the list may fork and end before the
+/// sweep examines it, and the list does not contain the child. But each list contains at least one
+/// living process of every family. The sweep therefore reads the list again, until all processes
+/// that are new in the list still exist after their examination.
 struct MachineScan {
   private enum Phase {
     case listing
@@ -217,7 +219,7 @@ struct MachineScan {
     case over
   }
 
-  /// The maximum number of lists in one sweep.
+  /// The maximum number of times that a sweep reads the list.
   private static let relistsMax = 64
   /// The number of processes to examine in a step.
   private static let examinedAtOnce = 8
@@ -225,7 +227,7 @@ struct MachineScan {
   private let membership: InstanceMembership
   private let wanted: Set<InstanceID>
   private let roots: [Int32: InstanceProcesses]
-  /// The start of the oldest leader with a marker. No process with a marker is older.
+  /// The start time of the oldest leader with a marker. No process with a marker is older.
   private let markedFrom: UInt64
   private var phase = Phase.listing
   private var round = 0
@@ -301,8 +303,8 @@ struct MachineScan {
 }
 
 extension InstanceMembership {
-  /// Returns what identifies members of these instances in a sweep, and the start of the oldest
-  /// leader with a marker.
+  /// Returns the known processes by pid, and the start time of the oldest leader with a marker.
+  /// Descendants of a known process belong to its instance.
   fileprivate func roots(
     _ instances: [InstanceProcesses]
   ) -> ([Int32: InstanceProcesses], markedFrom: UInt64) {

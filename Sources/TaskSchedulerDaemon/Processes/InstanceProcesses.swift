@@ -8,6 +8,8 @@ final class ProcessHandle {
   let identity: ProcessIdentity
   let pidfd: PIDFD
 
+  /// Creates the handle of a process from a pidfd.
+  ///
   /// - Throws: EINVAL if the descriptor is not a pidfd, ESRCH if the process has been reaped.
   init(_ pidfd: consuming PIDFD, in proc: ProcFS) throws(SystemError) {
     guard let identity = try pidfd.identity(in: proc) else {
@@ -39,13 +41,13 @@ final class InstanceProcesses {
   /// The properties of an instance's processes that the daemon knows before it manages the
   /// instance.
   struct Origin {
-    /// Its own control group, if the daemon launched it in one.
+    /// The instance's own control group, if the daemon launched the instance in one.
     var group: ControlGroup?
-    /// The value of TASKSCHEDD_INSTANCE in the environment of its processes.
+    /// The value of TASKSCHEDD_INSTANCE in the environment of the instance's processes.
     var marker: String?
-    /// The mechanism of suspension in its manifest.
+    /// The mechanism of suspension that the manifest sets; nil for the daemon's setting.
     var mechanism: SuspendMechanism?
-    /// Whether the daemon started it. Its processes then do not outlive the leader.
+    /// Whether the daemon launched the instance. Its processes then do not outlive the leader.
     var isLaunched = false
   }
 
@@ -55,14 +57,14 @@ final class InstanceProcesses {
   let leader: ProcessHandle
   let origin: Origin
   let uid: UInt32
-  /// Whether the leader leads its session and its process group. They identify descendants after
-  /// the end of their parents.
+  /// Whether the leader leads its session and its process group. The session or group then
+  /// identifies descendants whose parents have ended.
   let leadsSession: Bool
   let leadsGroup: Bool
 
   /// A suspension in progress.
   var suspension: (any Suspension)?
-  /// Whether a suspension waits until others have begun.
+  /// Whether the suspension waits until the daemon has begun all work of a takeover.
   var isToBeSuspended = false
   /// A resumption in progress.
   var resumption: Resumption?
@@ -71,34 +73,36 @@ final class InstanceProcesses {
   /// Reports a thaw while the freezer suspends the instance.
   var frozenWatch: FrozenGroupWatch?
   /// The instant at which another program last resumed the instance, and the problem to report if
-  /// that happens repeatedly.
+  /// programs resume it repeatedly.
   var lostAt: Instant?
   var repeatedResumeProblem: String?
   /// The processes that a previous daemon stopped. While the daemon starts, all clients wait for
   /// it. It therefore opens these processes only when it first needs them.
   private(set) var heldStopped: [DaemonState.Stopped] = []
   private var takenStopped: [StoppedProcess] = []
-  /// Opens one of these processes; returns nil if it has ended or runs.
+  /// Opens a process that a previous daemon stopped; returns nil if the process has ended or runs.
   private let takeHold: (DaemonState.Stopped) throws(SystemError) -> ProcessHandle?
   /// The members when the daemon asked the leader to terminate. After the leader's end, the kernel
-  /// no longer reports it as their parent.
+  /// no longer reports the leader as their parent.
   var remembered: Set<ProcessIdentity> = []
-  /// The current work: recording the members, and examining them before the suspension is reported.
+  /// The work in progress that records the members, and the work that examines them before the
+  /// daemon reports the suspension.
   var remembering: [ProcessWorkQueue.Work] = []
   var lastScan: ProcessWorkQueue.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
   /// Whether this daemon, or possibly a previous one, asked the kernel to freeze the control group.
   var mayBeFrozen = false
-  /// The reason why a process could not be resumed yet.
+  /// The reason why the daemon could not resume a process yet.
   var problem: String?
-  /// The operation that kills all its processes, in progress (`isBeingKilled`) or complete.
+  /// The operation that kills all processes of the instance, in progress (`isBeingKilled`) or
+  /// complete.
   var killing: Killing?
   var isBeingKilled = false
   /// Whether the instance has ended.
   var isReleased = false
-  /// The addresses on which it listened at its last suspension.
+  /// The addresses on which the instance listened at its last suspension.
   var listening = ListeningReport()
-  /// The systemd unit of its leader, as last read by `ProcessController.unit(of:)`.
+  /// The systemd unit of the leader, as last read by `ProcessController.unit(of:)`.
   var unit: SystemdUnit??
   /// Called before the daemon sends SIGSTOP to processes.
   var willStop: ([DaemonState.Stopped]) -> Void = { _ in }
@@ -152,7 +156,7 @@ final class InstanceProcesses {
   }
 
   /// Opens the processes that a previous daemon stopped. Processes that cannot be opened remain in
-  /// the list.
+  /// `heldStopped`.
   private func takeHeldStopped() {
     let held = heldStopped
     heldStopped = []
@@ -212,8 +216,8 @@ final class InstanceProcesses {
 /// A process that received SIGSTOP from the daemon.
 struct StoppedProcess {
   let process: ProcessHandle
-  /// Whether another program had stopped the process before. The process then stays stopped when
-  /// the instance resumes.
+  /// Whether another program had stopped the process before the daemon's signal. The process then
+  /// stays stopped when the instance resumes.
   let wasStopped: Bool
 }
 

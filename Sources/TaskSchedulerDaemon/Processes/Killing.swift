@@ -25,6 +25,8 @@ final class Killing {
   private let membership: InstanceMembership
   private let processScanner: ProcessScanner
   private let steps: ProcessWorkQueue
+  /// The deadline, in nanoseconds since boot. If new processes still appear then, the daemon gives
+  /// up.
   private let limit: UInt64
   private let timeout: Duration
   private var work: ProcessWorkQueue.Work?
@@ -34,7 +36,7 @@ final class Killing {
   /// Whether the last sweep was complete, and whether the daemon has stopped a process since.
   private var wasWhole = false
   private var foundSinceCheck = false
-  /// The failure for some processes in the last sweep.
+  /// The first failure to stop or kill a process since the last sweep.
   private var failure: SystemError?
   /// Called once, with the failure, if any.
   private let finish: (String?) -> Void
@@ -95,7 +97,7 @@ final class Killing {
       }
     } catch {
       failure = failure ?? error
-      // If the walk cannot continue, it ends. A process that cannot be stopped is skipped.
+      // If the walk itself failed, the kill begins. A process that cannot be stopped is skipped.
       if case .over = phase { phase = .killing(0) }
     }
   }

@@ -6,8 +6,8 @@ import TaskSchedulerCore
 /// Reports the ends of leaders, in the order in which the kernel reports them.
 ///
 /// Thousands of leaders may end at one moment, and the loop would handle all of these ends before
-/// later events. The daemon therefore reports only the first of them at once. It reports the others
-/// in groups, and handles other events in between.
+/// later events. The daemon therefore reports only the first ends at once. It reports the other
+/// ends in groups, and handles other events between two groups.
 ///
 /// One epoll instance watches all leaders, because an event source for each leader would take 430
 /// bytes.

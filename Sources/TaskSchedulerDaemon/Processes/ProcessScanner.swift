@@ -7,7 +7,7 @@ import TaskSchedulerCore
 ///
 /// Sweeps take at most half of the time: after a sweep, a pause of the same length follows.
 final class ProcessScanner {
-  /// The found members, and whether the sweep cannot have missed one.
+  /// Receives the found members, and whether the sweep cannot have missed one.
   typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: InstanceMembership
@@ -42,8 +42,8 @@ final class ProcessScanner {
     if waiting.count == 1, !isDeferred { schedule() }
   }
 
-  /// Adds a request. During a sweep the request waits for the next one, because the current sweep
-  /// may have passed its processes.
+  /// Sets the timer for the next sweep, unless a sweep is in progress. A request that comes during
+  /// the sweep waits for the next sweep, because the sweep may have passed its processes.
   private func schedule() {
     if scan == nil { timer?.set(max(earliestNext, BootClock.now())) }
   }

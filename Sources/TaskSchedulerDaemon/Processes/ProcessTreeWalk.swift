@@ -1,13 +1,13 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A walk down the process tree of an instance, from the leader and the known members. It does not
-/// find descendants whose parents have ended. A step examines one process.
+/// A walk down the process tree of an instance, from the leader and the known members. The walk
+/// does not find descendants whose parents have ended. A step examines one process.
 struct ProcessTreeWalk {
   private enum Place {
     case known(ProcessIdentity)
-    /// A pid, and when the process was listed as a child or a member, in the ticks of start times.
-    /// A process that started later has reused the pid.
+    /// A pid, and the time at which the kernel listed it as a child or a member, in the ticks of
+    /// start times. A process that started later has reused the pid.
     case listed(Int32, at: UInt64)
   }
 
@@ -42,7 +42,7 @@ struct ProcessTreeWalk {
     queue = members.reversed().map { .known($0.identity) }
   }
 
-  /// Examines the next process. Returns it if it is a member that has not ended.
+  /// Examines the next process. Returns the process if it is a member that has not ended.
   mutating func next() throws(SystemError) -> WalkStep {
     if let group {
       let pids = try group.processes()
@@ -81,7 +81,8 @@ struct ProcessTreeWalk {
   }
 }
 
-/// A walk over the threads of the members. A step examines one process, or advances to one thread.
+/// A walk over the threads of an instance's members. A step examines one process, or advances to
+/// one thread.
 struct ThreadWalk {
   private let proc: ProcFS
   private var members: ProcessTreeWalk
@@ -100,7 +101,7 @@ struct ThreadWalk {
     self.proc = proc
   }
 
-  /// The first thread of a process comes first.
+  /// Advances by one step. The first thread of a process comes before its other threads.
   mutating func next() throws(SystemError) -> Step {
     if let member, let thread = threads.popLast() { return .thread(thread, of: member) }
     switch try members.next() {

@@ -10,28 +10,32 @@ import TaskSchedulerCore
 // for each process, and one turn of the event loop must not take that long.
 //
 // The idea: a step examines one process, or some threads of one process. A turn of the loop
-// performs steps for at most 2 ms, and then handles other events. Users alternate step by step, and
-// so does the work of one user.
+// performs steps for at most 2 ms, and then handles other events. The queue performs one step for
+// each user in turn, and alternates between the work of one user.
 //
 // Why this is right, although everything may change between two steps:
-// - A step uses only what it has read itself. Otherwise it compares the start time of the process
-//   again, so that it notices a reused pid.
+// - A step mostly uses only data that it has read itself. If it uses older data about a process, it
+//   compares the start time, so that it notices a reused pid.
 // - An effect that reverses some work cancels that work first.
-// - A step writes to the event log before it stops a process or lowers its priority. So the
-//   reversing effect, and the next daemon after kill -9, know which processes the work has changed.
+// - A step writes to the event log before it stops a process or lowers its priority. So the effect
+//   that reverses the work, and the next daemon after kill -9, know which processes the work has
+//   changed.
 // - A suspension is complete when one walk over all members has found no new process and no running
 //   process. The walk may take many steps.
-// - A resume signals the known processes, and needs no walk. If an application is very large, some
-//   of its processes continue after the call has returned. The event log names those until then.
+// - A resume signals the known processes, and needs no walk. If an application is very large, the
+//   daemon resumes some of its processes only after the call has returned. Until then, the event
+//   log names these processes.
 
-/// Performs work on the processes of instances in steps, and lets other events come in between.
+/// Performs work on the processes of instances in steps, and lets the loop handle other events
+/// between steps.
 final class ProcessWorkQueue {
   /// The order of one user's work.
   enum Rank {
     /// Stopping, killing, resuming, restoring. Work of this rank alternates step by step.
     case first
-    /// Work that can wait, such as lowering, until no work of the first rank is left. So the daemon
-    /// restores the priorities of an ended instance before it lowers those of the next instance.
+    /// Work that waits until no work of the first rank is left, such as lowering priorities. So the
+    /// daemon restores the priorities of an ended instance before it lowers those of the next
+    /// instance.
     case later
   }
 
@@ -71,7 +75,7 @@ final class ProcessWorkQueue {
     var later: Deque<Work> = []
   }
 
-  /// The user of work that serves several users.
+  /// The number that stands for the user of work that serves several users.
   static let everybody = UInt32.max
   /// The maximum time of one turn. Source: this project; a tenth of the time in which the daemon
   /// answers another user's call.
@@ -89,9 +93,9 @@ final class ProcessWorkQueue {
 
   /// Calls `step` until it returns false or the work is cancelled.
   ///
-  /// - Parameter atOnce: Whether the first steps come before this call returns, unless other work
-  ///   of the user is in progress. So the work on an application with few processes is complete
-  ///   when the call returns.
+  /// - Parameter atOnce: Whether to perform the first steps before this call returns, unless other
+  ///   work of the user is in progress. The work on an application with few processes is then
+  ///   complete when the call returns.
   @discardableResult
   func begin(
     _ rank: Rank, user: UInt32, atOnce: Bool = false, step: @escaping () -> Bool

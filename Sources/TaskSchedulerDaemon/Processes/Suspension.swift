@@ -6,8 +6,8 @@ import TaskSchedulerCore
 /// The suspension of one instance, from the first signal until all processes are stopped. It ends
 /// with `completed` or `failed`, unless the owner cancels it.
 protocol Suspension: AnyObject {
-  /// Begins the suspension. The owner calls this once, after it has stored this object. Must report
-  /// the end from the loop, not before this function returns.
+  /// Begins the suspension. The owner calls this once, after it has stored this object. The
+  /// suspension must report its end from the loop, not before this function returns.
   func begin() throws(SystemError)
 }
 
@@ -30,6 +30,7 @@ final class FreezerSuspension: Suspension {
   private var source: DescriptorSource?
   private let timer: TimerSource
   private let timeout: Duration
+  /// The deadline of the suspension, in nanoseconds since boot.
   private let limit: UInt64
   private var pause = ScanBackoff()
   private var hasEnded = false
@@ -47,7 +48,7 @@ final class FreezerSuspension: Suspension {
     var again: () -> Void = {}
     timer = try loop.timer { again() }
     again = { [weak self] in self?.advance() }
-    // The kernel reports changes since the last reading, so the daemon reads once before the first
+    // The kernel reports only changes after a reading, so the daemon reads once before the first
     // wait.
     _ = try ControlGroup.events(of: watch.rawValue)
     source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
@@ -65,8 +66,8 @@ final class FreezerSuspension: Suspension {
     timer.set(BootClock.now())
   }
 
-  /// Reads the state repeatedly until the kernel can report a change again, then waits for a
-  /// report.
+  /// Reads the state of the group repeatedly until the kernel can report a further change. Then
+  /// waits for a report.
   private func advance() {
     check()
     if hasEnded { return }
@@ -95,8 +96,8 @@ final class FreezerSuspension: Suspension {
   }
 }
 
-/// The time between two examinations of processes that are stopping. It grows, because most
-/// processes stop at once.
+/// The time between two examinations of processes that are stopping. Grows with each examination,
+/// because most processes stop at once.
 private struct ScanBackoff {
   private var pause: Duration = .microseconds(200)
   private static let longest: Duration = .milliseconds(20)
@@ -109,10 +110,10 @@ private struct ScanBackoff {
 
 /// Suspends with SIGSTOP to every member, until a walk finds no running process and no new process.
 ///
-/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If the
-/// daemon signalled each process before the walk reached it, and the walk finds no new process, it
-/// has found all processes. The kernel reports a stop only to the parent. The daemon therefore
-/// examines the processes again, with growing pauses, while a process still runs.
+/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If a walk
+/// finds only processes that the daemon signalled before, it has found all processes. The kernel
+/// reports a stop only to the parent. The daemon therefore examines the processes again, with
+/// growing pauses, while a process still runs.
 final class SignalSuspension: Suspension {
   /// The number of threads of a process to examine in a step.
   private static let threadsAtOnce = 16
@@ -122,13 +123,14 @@ final class SignalSuspension: Suspension {
   private let processScanner: ProcessScanner
   private let steps: ProcessWorkQueue
   private let timer: TimerSource
+  /// The deadline of the suspension, in nanoseconds since boot.
   private let limit: UInt64
   private let timeout: Duration
   private var pause = ScanBackoff()
   private let finish: (SuspensionOutcome) -> Void
   private var work: ProcessWorkQueue.Work?
   private var walk: ProcessTreeWalk?
-  /// Whether this walk has found a process without a signal.
+  /// Whether this walk has found a process that had not received SIGSTOP from the daemon.
   private var foundNew = false
   /// A running process that this walk has found.
   private var running: Int32?
@@ -233,7 +235,7 @@ final class SignalSuspension: Suspension {
     }
   }
 
-  /// Ends the suspension if its time limit has passed.
+  /// Ends the suspension if its deadline has passed. Returns whether it has passed.
   private func isLate(_ reason: String) -> Bool {
     if BootClock.now() < limit { return false }
     finish(.failed(reason: reason))
@@ -261,8 +263,8 @@ extension InstanceProcesses {
   func stop(_ stat: ProcessStat, _ proc: ProcFS) throws(SystemError) -> Bool {
     guard let process = try handle(of: stat.identity, in: proc) else { return false }
     let wasStopped = stat.state == .stopped
-    // The event log must name the process before the signal, so that the next daemon finds it
-    // whenever this one dies.
+    // The event log must name the process before the signal. The next daemon then finds the
+    // process, whenever this daemon dies.
     willStop([.init(process: Leader(stat.identity), wasStopped: wasStopped)])
     guard try process.pidfd.sendTolerant(SIGSTOP, to: stat) else { return false }
     noteStopped(process, wasStopped: wasStopped)

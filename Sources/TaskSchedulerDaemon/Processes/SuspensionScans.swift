@@ -40,7 +40,7 @@ final class SuspensionScans {
   }
 
   /// Adds an instance that needs no scan. After a takeover there may be hundreds of such instances,
-  /// which end together.
+  /// which the daemon reports together.
   func add(_ id: InstanceID) {
     if unexamined.isEmpty { timer?.set(BootClock.now()) }
     unexamined.append(id)

@@ -11,8 +11,8 @@ final class TakeoverWork {
   private let begin: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
   private var timer: TimerSource?
-  /// Whether some work that results from the takeover has not begun. Suspensions wait until all of
-  /// it has begun.
+  /// Whether some work that results from the takeover has not begun. Suspensions wait until this is
+  /// false.
   private(set) var isUnderWay = false {
     didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
   }

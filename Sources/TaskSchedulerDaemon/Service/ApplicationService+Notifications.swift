@@ -138,7 +138,7 @@ extension ApplicationService {
 }
 
 extension NotificationID {
-  /// Reads the id after which a page of a list begins; 0 is the beginning.
+  /// Creates the id after which a page of notifications begins. 0 stands for the first page.
   init(after number: Int) throws(ParameterError) {
     guard let number = UInt64(exactly: number) else {
       throw ParameterError(parameter: "after", problem: "it must be an id of a notification, or 0")

@@ -2,8 +2,9 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// The calls of `org.taskschedd.Application`. A process calls for its own application (contract
-/// §16), and the socket identifies its instance.
+/// The calls of `org.taskschedd.Application`. A process makes calls about its own application
+/// (contract §16). The daemon identifies the instance by the process at the other end of the
+/// socket.
 final class ApplicationService: ApplicationInterface.Implementation {
   typealias Interface = ApplicationInterface
 
@@ -139,8 +140,8 @@ final class ApplicationService: ApplicationInterface.Implementation {
     return peer.instance
   }
 
-  /// Returns the process at the other end. While the handle exists, the kernel does not reuse the
-  /// pid.
+  /// Returns the process at the other end of a connection. While the handle exists, the kernel does
+  /// not reuse the pid.
   private func process(of connection: Connection) throws -> ProcessHandle {
     if let descriptor = try UnixSocket.peerPIDFD(connection.number) {
       return try ProcessHandle(PIDFD(adopting: descriptor), in: membership.proc)
@@ -168,7 +169,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
 }
 
 extension ApplicationInterface.MethodName {
-  /// Whether the method only reads state. The daemon does not carry out such a call for a client
-  /// that is gone.
+  /// Whether the method only reads state. The daemon skips such a call if the client has closed its
+  /// connection.
   var isQuery: Bool { [.getStatus, .listNotifications].contains(self) }
 }

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 extension ControlInterface.Change {
   /// Creates the message about a record for a monitor.
   ///
-  /// - Parameter isVisible: Whether the monitor may see this user's applications.
+  /// - Parameter isVisible: Returns whether the monitor may see the applications of a user.
   init(_ record: Record, at now: Instant, isVisible: (UserID) -> Bool = { _ in true }) {
     let description = record.change.description(isVisible: isVisible)
     let id = record.application.id
@@ -15,7 +15,8 @@ extension ControlInterface.Change {
     for field in description.fields { set(field.name, field.value) }
   }
 
-  /// Sets a field of the interface. Details without a field are only in the message.
+  /// Sets the field of the interface for a detail of the record. A detail without a field is only
+  /// in the message.
   private mutating func set(_ name: String, _ value: RecordValue) {
     switch value {
     case .text(let text):

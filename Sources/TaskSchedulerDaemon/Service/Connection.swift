@@ -16,7 +16,8 @@ protocol ConnectionOwner: AnyObject {
   var queuedBytesMax: Int { get }
   /// The number of calls that a connection may answer before it returns to the loop.
   var callsAtOnce: Int { get }
-  /// Counts the resources held for a client. Returns the problem if there are too many.
+  /// Adds a change to the resources that the daemon holds for a user. Returns the problem if they
+  /// exceed a limit.
   func keep(_ change: HeldResources, for user: UInt32) -> String?
   /// Returns whether it is the connection's turn. If not, the owner serves the connection later.
   func admits(_ connection: Connection) -> Bool
@@ -66,21 +67,23 @@ final class Connection: WorkSource, CurrentCall {
   private var seen: PollEvents = []
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
-  /// The event log of the owner. Each call uses it several times.
+  /// The event log of the owner. A property of its own is faster, because each call uses it several
+  /// times.
   private let eventLog: EventLog
   private var input = MessageInput()
   private var wire: ServerConnection
   /// The bytes to send. The kernel has accepted the bytes before `sent`.
   private var output: [UInt8] = []
   private var sent = 0
-  /// The end of a single answer in `output`. A single answer may have any length.
+  /// The end, in `output`, of an answer of several replies. The limit of unread bytes does not
+  /// apply to such an answer.
   private var answerEnd = 0
   /// The parts of `input` and `output` that count for the user's limits.
   private var counted = HeldResources()
 
   /// - Parameters:
   ///   - descriptor: A non-blocking socket.
-  ///   - held: The state of a connection that an earlier daemon left.
+  ///   - held: The state that an earlier daemon left; nil for a new connection.
   init(
     _ descriptor: consuming FileDescriptor, cookie: UInt64, peer: Peer, service: Service,
     owner: any ConnectionOwner, loop: EventLoop, held: DaemonState.Connection?
@@ -128,7 +131,8 @@ final class Connection: WorkSource, CurrentCall {
 
   /// Returns the cookie of a socket that came with the call.
   ///
-  /// - Throws: The reason why the daemon does not manage the socket, such as that it is its own.
+  /// - Throws: The reason why the daemon does not manage the socket, for example because it is a
+  ///   connection to the daemon.
   func cookie(ofReceived socket: Int32) throws(SocketRefusal) -> UInt64 {
     try ConnectedSocket.cookie(
       of: socket, listener: owner.listenerNumber, isOwn: owner.hasConnection)
@@ -163,7 +167,7 @@ final class Connection: WorkSource, CurrentCall {
     return (try? UnixSocket.readableCount(descriptor.rawValue)) ?? 0
   }
 
-  /// Reads the data that is in the socket now, and no data that arrives later.
+  /// Carries out the calls that are in the socket now, and no call that arrives later.
   ///
   /// - Parameter end: The instant at which to stop (CLOCK_BOOTTIME).
   func carryOutPending(until end: UInt64) {
@@ -173,7 +177,7 @@ final class Connection: WorkSource, CurrentCall {
       case .took(let bytes, _) = readNext() {
       left -= bytes
     }
-    // The loop has already reported this data, and must report it again.
+    // The loop has already reported data that may remain, and must report it again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     updateHeldResources()
     owner.served(self, nanoseconds: BootClock.now() - start)
@@ -196,7 +200,7 @@ final class Connection: WorkSource, CurrentCall {
     if isOpen, isWaiting, isAtEnd { close(reason: nil) }
   }
 
-  /// Reads the reported data; with `toItsEnd`, reads until there is no more.
+  /// Carries out the calls in the reported data. With `toItsEnd`, reads until the socket is empty.
   ///
   /// - Returns: Whether the connection waits for the client to send.
   private func read(toItsEnd: Bool) -> Bool {
@@ -225,9 +229,9 @@ final class Connection: WorkSource, CurrentCall {
   private static let dropTime: UInt64 = 500_000
 
   /// Drops the calls of a client that is gone, up to the first call with an effect. There may be
-  /// thousands of calls without one.
+  /// thousands of calls without an effect.
   ///
-  /// - Returns: Whether there is a call with an effect, or no more data.
+  /// - Returns: false if a later turn must drop further calls.
   private func discardUselessCalls() -> Bool {
     // The next bytes belong to a message whose beginning has already been received.
     if input.isCollecting { return true }
@@ -273,7 +277,7 @@ final class Connection: WorkSource, CurrentCall {
   private func take(_ message: UnsafeRawBufferPointer) {
     let wasCollecting = input.isCollecting
     if input.hasDescriptors, input.untakenCount > 0 {
-      // The descriptors stay attached to the message in the socket, and arrive only with it.
+      // The daemon gets the descriptors only when it receives the message from the socket.
       eventLog.beginCall(self, bytes: 0, phase: .peeked)
       takeMessage()
       if !isOpen { return eventLog.endCall() }
@@ -294,8 +298,8 @@ final class Connection: WorkSource, CurrentCall {
     case .close(let violation):
       close(reason: String(describing: violation))
     }
-    // The daemon must not do this earlier: between a call's event and the effects of that event, it
-    // must not begin a new event log.
+    // This record may begin a new event log. The daemon must not begin one between a call's event
+    // and the effects of that event.
     if wasCollecting { eventLog.note(.inputComplete(connection: cookie)) }
     input.forgetMessage()
     eventLog.endCall()
@@ -322,13 +326,13 @@ final class Connection: WorkSource, CurrentCall {
     eventLog.endCall()
   }
 
-  /// Records that the call is answered later.
+  /// Saves the connection, because the scheduler answers the call later.
   func willWait() {
     owner.save(self)
   }
 
-  /// Receives the current call's message from the socket. The event log has the call's event, or
-  /// the answer follows now.
+  /// Receives the current call's message from the socket. Call this after the event log has stored
+  /// the call's event, or immediately before the answer.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
     eventLog.setCallPhase(.taking)
@@ -340,7 +344,8 @@ final class Connection: WorkSource, CurrentCall {
     }
   }
 
-  /// Stops reading while a call waits for its answer, or answers wait for the client.
+  /// Sets the events that the loop reports. The daemon stops reading while a call waits for its
+  /// answer, or answers wait for the client.
   ///
   /// The loop reports only changes; otherwise each check of thousands of ready sockets would
   /// examine all of them. After a change of the watched events, the kernel reports readiness again.
@@ -354,9 +359,10 @@ final class Connection: WorkSource, CurrentCall {
 
   // MARK: Output
 
-  /// Answers the call; with `continues`, further answers follow.
+  /// Answers the current call. With `continues`, further answers follow.
   ///
-  /// Disconnects a client that has not read earlier answers. A single answer may have any length.
+  /// Disconnects a client that leaves too many bytes of earlier answers unread. A single answer may
+  /// have any length.
   func reply(_ parameters: some WireValue, continues: Bool = false) {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     takeMessage()
@@ -456,7 +462,7 @@ final class Connection: WorkSource, CurrentCall {
   }
 
   /// Removes sent bytes. Otherwise the buffer would grow without limit for a client that always
-  /// leaves some bytes unread. The remaining bytes are moved less often than bytes are sent.
+  /// leaves some bytes unread. Each removal moves at most as many bytes as it removes.
   private func dropSent() {
     guard sent >= 1 << 16, sent >= output.count / 2 else { return }
     output.removeSubrange(..<sent)
@@ -492,8 +498,8 @@ final class Connection: WorkSource, CurrentCall {
     source = nil
     updateHeldResources()
     owner.closed(self, reason: reason)
-    // This comes last, because the owner may still examine the socket. If systemd has a copy of the
-    // socket, shutdown still reaches the client, and systemd then closes its copy.
+    // The shutdown comes last, because the owner may still examine the socket. If systemd has a
+    // copy of the socket, shutdown still reaches the client, and systemd then closes its copy.
     UnixSocket.abandon(descriptor.rawValue)
   }
 }

@@ -5,7 +5,7 @@ import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// The calls of `org.taskschedd.Control`. Operators are root, the daemon's own user and the
-/// operators' group. Every other user operates the user's own applications (contract §16).
+/// operators' group. Every other user may operate only that user's own applications (contract §16).
 final class ControlService: ControlInterface.Implementation {
   typealias Interface = ControlInterface
 
@@ -41,14 +41,15 @@ final class ControlService: ControlInterface.Implementation {
 
   // MARK: States
 
-  /// Compares suspended applications with the kernel before the answer.
+  /// Returns the applications that the caller may see, after a comparison of the suspended ones
+  /// with the kernel.
   private func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
     let statuses = visible(peer)
     let suspended = statuses.filter { $0.state == .suspended }.compactMap(\.instance?.id)
     return processes.compareSuspended(suspended) ? visible(peer) : statuses
   }
 
-  /// Compares a single application, even if it has thousands of processes.
+  /// Compares a single application with the kernel if it is suspended.
   private func compareSuspended(_ key: ApplicationKey) {
     guard let status = pump.scheduler.status(of: key, at: pump.now),
       status.state == .suspended, let id = status.instance?.id
@@ -105,7 +106,8 @@ final class ControlService: ControlInterface.Implementation {
     monitors.add(connection, monitor)
   }
 
-  /// Returns the limits of a monitor: the user and the application that it may see.
+  /// Returns the applications that a monitor may see: those of one user or of all users, or one
+  /// application.
   private func limits(
     of input: Interface.Monitor.Input, _ peer: Peer
   ) throws -> DaemonState.Monitor {
@@ -220,8 +222,8 @@ final class ControlService: ControlInterface.Implementation {
             backgroundTask: input.backgroundTask, backgroundModes: modes))))
   }
 
-  /// Returns the process of a pidfd from the caller, and its user. Refuses a process that the
-  /// caller may not pass to the daemon.
+  /// Returns the process of a pidfd from the caller, and the user of the process. Refuses a process
+  /// that the caller may not pass to the daemon.
   private func adoptable(
     _ descriptor: consuming FileDescriptor, by peer: Peer
   ) throws -> (process: ProcessHandle, uid: UInt32) {
@@ -266,7 +268,7 @@ final class ControlService: ControlInterface.Implementation {
     return (process, uids.real)
   }
 
-  /// Returns the reason why the daemon cannot hold the process of a received descriptor.
+  /// Returns the reason why the daemon cannot manage the process of a received descriptor.
   private static func reason(notHeld error: SystemError) -> String {
     switch error.errno {
     case EINVAL: "the descriptor is not a pidfd of a process"
@@ -308,6 +310,8 @@ final class ControlService: ControlInterface.Implementation {
     return (requests.open(connection, application: application), key)
   }
 
+  /// Returns the applications in the form of the interface.
+  ///
   /// - Parameter withUnit: Whether to look up the units, which is too slow for thousands of
   ///   applications.
   private func described(
@@ -335,8 +339,8 @@ final class ControlService: ControlInterface.Implementation {
   /// Returns the application that the caller requests, if the caller may operate it. To an ordinary
   /// user, other users' applications do not exist.
   ///
-  /// - Parameter moreOwners: The owners of applications with an id that the scheduler does not
-  ///   know.
+  /// - Parameter moreOwners: Returns the owners of further applications with an id, which the
+  ///   scheduler does not know.
   func key(
     _ application: String, _ owner: Int?, _ peer: Peer,
     moreOwners: (ApplicationID) -> [UserID] = { _ in [] }
@@ -371,7 +375,7 @@ final class ControlService: ControlInterface.Implementation {
     return ApplicationKey(id, owner: first)
   }
 
-  /// Checks a uid. -1 is not a uid, although C programs write it as a 32-bit number.
+  /// Checks a uid. 4294967295 is not a uid, because it is -1 in C.
   static func uid(_ owner: Int) throws(ParameterError) -> UInt32 {
     guard let uid = UInt32(exactly: owner), uid != .max else {
       throw ParameterError(parameter: "owner", problem: "a uid is from 0 to 4294967294")
@@ -381,8 +385,8 @@ final class ControlService: ControlInterface.Implementation {
 }
 
 extension ControlInterface.MethodName {
-  /// Whether the method only reads state. The daemon does not carry out such a call for a client
-  /// that is gone.
+  /// Whether the method only reads state. The daemon skips such a call if the client has closed its
+  /// connection.
   var isQuery: Bool {
     [
       .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,

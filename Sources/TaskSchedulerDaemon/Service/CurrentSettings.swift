@@ -46,14 +46,14 @@ final class CurrentSettings {
     let manifests = configuration.manifests.values
       .map { $0.manifest(daemonUser: daemonUser, isUserDaemon: isUserDaemon) }
       .sorted { $0.id < $1.id }
-    // After a restart, the manifests are usually the same.
+    // After a restart, the scheduler usually has the same manifests already.
     if manifests != pump.scheduler.manifests { pump.post(.scheduler(.manifestsChanged(manifests))) }
     if configuration.policy != pump.scheduler.policy {
       pump.post(.scheduler(.policyChanged(configuration.policy)))
     }
   }
 
-  /// Reads all files again, and makes them effective if they have no mistakes.
+  /// Reads all files again, and makes the new configuration effective if it has no mistakes.
   ///
   /// - Returns: The mistakes.
   func reload() -> [ConfigurationProblem] {

@@ -6,12 +6,13 @@ import LinuxSystem
 ///
 /// Credit grows with time, up to a maximum. Each served call costs some credit.
 struct TimeCredit: Hashable {
-  /// The share of the time that one user has. Source: this project.
+  /// The divisor of the time: in four seconds, a user gains one second of credit. Source: this
+  /// project.
   static let divisor: Int64 = 4
   /// The maximum credit in nanoseconds: a hundred ordinary calls. Source: this project.
   static let burst: Int64 = 20_000_000
-  /// The lowest balance after an expensive call, in nanoseconds below zero. The user does not repay
-  /// more than this.
+  /// The lowest possible balance, in nanoseconds below zero. Even a very expensive call does not
+  /// lower the balance further.
   static let debtMax: Int64 = 100_000_000
 
   private var balance = burst
@@ -48,7 +49,8 @@ enum TimeShareParty: Hashable {
   /// All connections of one user.
   case user(UInt32)
   /// Connections that the daemon has not accepted yet. The listening socket has a share of its own.
-  /// In a user's share, each new connection of any user would wait for that user's calls.
+  /// If it belonged to a user's share, each new connection of any user would wait for that user's
+  /// calls.
   case newcomers
 }
 
@@ -63,13 +65,14 @@ protocol WorkSource: AnyObject {
 
 /// Divides the daemon's time between users.
 ///
-/// If a user has credit, the daemon serves the user's connections at once. It serves other
-/// connections when nothing else is ready, or when the user has credit again. Then users alternate,
-/// one connection at a time. A user without competitors may use all of the time.
+/// If a user has credit, the daemon serves the user's connections at once. It serves the
+/// connections of a user without credit when nothing else is ready, or when the user has credit
+/// again. Such users alternate, one connection at a time. A user without competitors may use all of
+/// the time.
 ///
-/// The calls of one user thus delay other users' calls and the limits by at most one turn, however
-/// many or expensive they are. With more than one user, a turn is one call. A user with a negative
-/// balance waits only until the balance is positive again.
+/// However many or expensive the calls of one user are, they delay other users' calls and the
+/// enforcement of limits by at most one turn. With more than one user, a turn is one call. A user
+/// with a negative balance waits only until the balance is positive again.
 final class FairShare {
   /// The account of a party. It is a class, because changing a value in a dictionary costs more
   /// than the change itself, and each call makes a change.
@@ -113,7 +116,8 @@ final class FairShare {
     if taker.isDeferred { return false }
     let now = BootClock.now()
     let account = account(of: party, at: now)
-    // The listening socket also precedes the calls of a single user, and must leave time for them.
+    // A single user needs no credit. The listening socket does: it comes before the user's calls,
+    // and must leave time for them.
     if account.credit.isLeft(at: now) || (userCount < 2 && party != .newcomers) { return true }
     taker.isDeferred = true
     account.waiting.append(taker)
@@ -161,7 +165,8 @@ final class FairShare {
     if !turns.contains(party) { turns.append(party) }
   }
 
-  /// Serves one source of each user with credit. The cost of a call is known only afterwards.
+  /// Serves one source of each user with credit. It serves no more, because the cost of a call is
+  /// known only after the call.
   private func serveWithCredit() {
     let now = BootClock.now()
     for party in turns where accounts[party]?.credit.isLeft(at: now) == true {

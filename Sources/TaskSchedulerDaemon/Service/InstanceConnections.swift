@@ -4,14 +4,15 @@ import TaskSchedulerCore
 /// The known connections of each instance.
 ///
 /// Before the scheduler enforces a limit, the daemon carries out the pending calls of the instance.
-/// It must not search all connections for them, because one user may have thousands.
+/// It must not search all connections for these calls, because one user may have thousands of
+/// connections.
 final class InstanceConnections {
   private typealias Connections = [ObjectIdentifier: Connection]
 
   /// The connections of each instance. Most instances have one, and a dictionary would take twice
   /// the memory of an array.
   private var byInstance: [InstanceID: [Connection]] = [:]
-  /// The connections of each user whose instance is not known.
+  /// The connections whose instance is not known, by user.
   private var unplaced: [UInt32: Connections] = [:]
 
   func add(_ connection: Connection) {
@@ -37,7 +38,8 @@ final class InstanceConnections {
   /// Returns the connections that are known to belong to an instance.
   func known(of id: InstanceID) -> [Connection] { byInstance[id] ?? [] }
 
-  /// Stores the instance of a connection after a call, which may have revealed it.
+  /// Stores the instance of a connection after a call, because the daemon may have determined the
+  /// instance for the call.
   func note(_ connection: Connection) {
     guard let instance = connection.peer.instance, connection.knownInstance != instance.id,
       connection.isOpen
@@ -67,7 +69,7 @@ final class InstanceConnections {
       }
       connection.peer.unmanagedSince = generation
     } catch {
-      // The failure is reported when the call is carried out.
+      // The daemon reports the failure when it carries out the call.
     }
     return true
   }

@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Before the scheduler enforces a limit, reads the pending calls of the application and checks for
-/// a debugger.
+/// Carries out the pending calls of an application, and checks for a debugger, before the scheduler
+/// enforces a limit.
 ///
 /// An application may have ended its task in time while the daemon was busy or restarted. Its call
 /// is then still in the socket. The daemon reads many calls in steps, so that other clients do not
@@ -22,7 +22,7 @@ final class LimitCheck {
 
   /// The length of a step in nanoseconds: some 50 calls. Source: this project.
   private static let stepTime: UInt64 = 2_000_000
-  /// The maximum time for one instance in nanoseconds, in steps. Only a flood of calls takes
+  /// The maximum time of all steps for one instance, in nanoseconds. Only a flood of calls takes
   /// longer. Source: this project.
   private static let timeMax: UInt64 = 50_000_000
   private static let pause: Duration = .microseconds(500)
@@ -39,7 +39,7 @@ final class LimitCheck {
 
   /// - Parameters:
   ///   - isTraced: Determines whether a debugger traces any process of the instance.
-  ///   - report: Receives the answers.
+  ///   - report: Receives the `tracerChecked` events.
   init(
     loop: EventLoop, connections: Connections,
     isTraced: @escaping (InstanceID, @escaping (Bool) -> Void) -> Void,
@@ -48,13 +48,13 @@ final class LimitCheck {
     self.connections = connections
     self.isTraced = isTraced
     self.report = report
-    // A call of the instance may have caused this check, so the answer follows in a later turn of
+    // A call of the instance may have caused this check, so the report follows in a later turn of
     // the loop.
     turn = try loop.soon { [unowned self] in answer() }
     rest = try loop.timer { [unowned self] in answer() }
   }
 
-  /// Checks an instance, and answers later by `tracerChecked`.
+  /// Checks an instance, and reports the event `tracerChecked` later.
   func ask(_ id: InstanceID) {
     waiting.insert(id)
     turn?.request()

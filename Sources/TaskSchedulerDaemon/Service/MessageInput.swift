@@ -24,9 +24,9 @@ package final class ReadBuffer {
 /// Finds whole messages in a socket, and receives them on request.
 ///
 /// The daemon peeks first, and then receives exactly one message. The descriptors of a message are
-/// thus never mistaken for those of another message. A message without an effect yet stays in the
-/// kernel. The parts of an unfinished message are collected here. If they stayed in the kernel, a
-/// message in many small pieces would fill the socket before its end arrives.
+/// thus never mistaken for those of another message. A message stays in the kernel until it has an
+/// effect. Only the parts of an unfinished message are collected here. If they stayed in the
+/// kernel, a message in many small pieces would fill the socket before its end arrives.
 package struct MessageInput: ~Copyable {
   package enum Step {
     /// A whole message without its NUL, valid until the next step. The message, or the end of a
@@ -55,7 +55,7 @@ package struct MessageInput: ~Copyable {
   package private(set) var mayHaveMore = false
   /// Whether descriptors are attached to the data of the last peek.
   package private(set) var hasDescriptors = false
-  /// The bytes of the last step that are still in the socket, including a message's NUL.
+  /// The number of bytes of the last step that are still in the socket, including a message's NUL.
   package private(set) var untakenCount = 0
   private var collected: [UInt8] = []
   /// The number of bytes received of a message whose end is still in the socket.
@@ -63,7 +63,7 @@ package struct MessageInput: ~Copyable {
 
   package init() {}
 
-  /// Continues with the collected bytes of an unfinished message.
+  /// Creates an input that continues with the collected bytes of an unfinished message.
   package init(collected: [UInt8]) {
     self.collected = collected
     takenCount = collected.count
@@ -131,7 +131,7 @@ package struct MessageInput: ~Copyable {
     return (count - rest.count, count == ReadBuffer.bytesCount)
   }
 
-  /// Receives and discards a number of bytes of these messages.
+  /// Receives and discards some of the messages that `wholeMessages` has found.
   package mutating func drop(
     _ count: Int, _ socket: Int32, _ buffer: ReadBuffer
   ) throws(ReceiveError) {
@@ -146,12 +146,12 @@ package struct MessageInput: ~Copyable {
     takenCount = 0
   }
 
-  /// Discards the last message, but keeps the collected beginning of another.
+  /// Discards the last message, but keeps the collected beginning of an unfinished message.
   package mutating func forgetMessage() {
     if !isCollecting { collected = [] }
   }
 
-  /// Receives the part of the last step from the socket.
+  /// Receives from the socket the part that the last step returned.
   package mutating func takePart(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     collected.append(contentsOf: try receive(socket, buffer))
     takenCount = collected.count

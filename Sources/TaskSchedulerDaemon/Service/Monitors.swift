@@ -5,8 +5,8 @@ import TaskSchedulerWire
 /// The connections that receive changes. Each receives the changes of the applications that it may
 /// see.
 ///
-/// Monitors of one application are indexed by its id. Each `taskctl run` is such a monitor, and a
-/// change costs only the monitors that it concerns.
+/// Monitors of a single application are indexed by the application's id. Each `taskctl run` is such
+/// a monitor, and a change costs time only for the monitors that receive it.
 final class Monitors {
   private typealias Entry = (connection: Connection, limits: DaemonState.Monitor)
   private typealias Watching = [ObjectIdentifier: Entry]
@@ -16,7 +16,7 @@ final class Monitors {
   private var counts: [Watcher: Int] = [:]
   private let eventLog: EventLog
 
-  /// The key for counting monitors.
+  /// The key by which the daemon counts monitors.
   private struct Watcher: Hashable {
     var user: UInt32
     /// The application's id; nil for monitors of all applications.
@@ -67,7 +67,8 @@ final class Monitors {
   /// Sends a change to all monitors that may see it. The change is encoded once.
   ///
   /// A monitor of a user's own applications waits for the user's turn if the user has no credit
-  /// left, because the user caused the changes. Operators do not pay for other users' changes.
+  /// left, because the user caused the changes. A monitor of several users' applications does not
+  /// wait, because its user did not cause all of the changes.
   func send(_ record: Record, at now: Instant) {
     var messages: [Bool: [UInt8]] = [:]
     func send(_ entries: Watching) {
@@ -81,6 +82,8 @@ final class Monitors {
     if !ofOne.isEmpty { send(ofOne[record.application.id.name] ?? [:]) }
   }
 
+  /// Encodes the message about a change.
+  ///
   /// - Parameter seesAll: Whether the monitor may see the applications of all users. Otherwise a
   ///   change names no other user's application.
   private func message(_ record: Record, at now: Instant, _ seesAll: Bool) -> [UInt8] {

@@ -16,8 +16,8 @@ final class Requests {
     self.numberLast = numberLast
   }
 
-  /// Whether a crash would cancel a promise that the daemon makes now. Reading this property makes
-  /// the daemon try to write the event log again.
+  /// Whether the daemon would forget a granted request in a crash, because it cannot write the
+  /// event log. Reading this property makes the daemon try to write the event log again.
   var isForgetful: Bool { !eventLog.isWhole(at: .sinceBoot()) }
 
   /// Opens a request for the current call.

@@ -17,7 +17,8 @@ final class Server: ConnectionOwner {
   private let listening = ListenerWork()
   private let fairShare: FairShare
   private var trimming: HeapTrimming?
-  /// Returns the memory that the start has used, once the daemon has served the waiting clients.
+  /// Returns memory that only the start needed to the kernel, after the daemon has served the
+  /// waiting clients.
   private var afterStart: DeferredSource?
   private let loop: EventLoop
   private let proc: ProcFS
@@ -26,13 +27,13 @@ final class Server: ConnectionOwner {
   private let kernelHasPeerPIDFD: Bool
   private(set) var connections: [ObjectIdentifier: Connection] = [:]
   private let store: DescriptorStore
-  /// The connections that are not in systemd's store yet. A connection for a short call never
-  /// enters it.
+  /// The connections that are not in systemd's store yet. A connection that the client closes
+  /// within ``saveDelay`` never enters the store.
   private var unsaved: [ObjectIdentifier: Connection] = [:]
   private var saveTimer: TimerSource?
   private static let saveDelay: Duration = .milliseconds(50)
-  /// The number of connections that the daemon saves before it serves other clients. Each needs a
-  /// message to systemd.
+  /// The number of connections that the daemon saves before it serves other clients. Each
+  /// connection needs a message to systemd.
   private static let savesAtOnceMax = 64
   private let instanceConnections = InstanceConnections()
   private var countByUser: [UInt32: Int] = [:] {
@@ -105,8 +106,8 @@ final class Server: ConnectionOwner {
     }
   }
 
-  /// Returns memory to the kernel that an idle daemon does not need. Half of the resident memory is
-  /// code that runs only at the start or in a busy time.
+  /// Returns to the kernel the memory that an idle daemon does not need. Half of the resident
+  /// memory is code that runs only at the start or in a busy time.
   private static func returnMemory() {
     Heap.trim()
     // If this fails, the daemon only keeps the memory.
@@ -133,11 +134,11 @@ final class Server: ConnectionOwner {
   private static let acceptsAtStartMax = 64
   /// The time for which the daemon accepts connections before it serves other clients, in
   /// nanoseconds.
-  private static let acceptTime: UInt64 = 500_000
+  private static let acceptTime: UInt64 = 100_000
   private static let acceptPause: Duration = .milliseconds(500)
 
-  /// Accepts connections. Accepting has a share of its own, and also counts for the connecting
-  /// users.
+  /// Accepts connections. Accepting has a share of the daemon's time (``FairShare``), and also
+  /// counts for the users that connect.
   private func accept() {
     guard fairShare.admits(listening, of: .newcomers) else {
       source?.wait(for: [])
@@ -179,8 +180,9 @@ final class Server: ConnectionOwner {
     }
   }
 
-  /// Pauses accepting until a connection is closed, or for a while. Without descriptors or memory
-  /// the next attempt would fail too, and the waiting connection would wake the daemon at once.
+  /// Stops accepting until a connection is closed, or for ``acceptPause``. Without descriptors or
+  /// memory the next attempt would fail too, and the waiting connection would wake the daemon at
+  /// once.
   private func pauseAccepting() {
     isPaused = true
     source?.wait(for: [])
@@ -205,7 +207,7 @@ final class Server: ConnectionOwner {
     return connection
   }
 
-  /// Takes over a connection from an earlier daemon; nil if that fails.
+  /// Takes over a connection from an earlier daemon; returns nil if that fails.
   func restore(
     _ number: Int32, cookie: UInt64, held: DaemonState.Connection?
   ) throws(SystemError) -> Connection? {
@@ -254,8 +256,8 @@ final class Server: ConnectionOwner {
     return connection
   }
 
-  /// Refuses a connection with the reason, and closes it. Does not wait for a call, because that
-  /// would need a descriptor that the user may not have.
+  /// Sends the client the reason for the refusal, and closes the connection. Does not wait for a
+  /// call, because an open connection would need a descriptor that the user may not have.
   private func refuse(_ socket: consuming FileDescriptor, of uid: UInt32) {
     let max = options.connectionsPerUserMax
     if refusedUsers.insert(uid).inserted {
@@ -397,7 +399,7 @@ final class Server: ConnectionOwner {
     } catch let failure as any MethodFailure {
       connection.fail(failure)
     } catch {
-      // The system caused the failure, not the caller. Nothing has changed.
+      // The system caused the failure, not the caller. The call has changed nothing.
       log.write(.warning, "\(call.method) failed: \(error)")
       connection.close(reason: String(describing: error))
     }

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 // Translates the explanation of a state to the types of the interface.
 
 extension ControlInterface.Explanation {
-  /// - Parameter isVisible: Whether the caller may see this user's applications.
+  /// - Parameter isVisible: Returns whether the caller may see the applications of a user.
   init(_ explanation: TaskSchedulerCore.Explanation, isVisible: (UserID) -> Bool) {
     self.init(
       cause: explanation.cause?.name,

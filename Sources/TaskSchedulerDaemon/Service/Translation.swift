@@ -120,10 +120,10 @@ extension ControlInterface.Entitlement {
 
 extension ControlInterface.Application {
   /// - Parameters:
-  ///   - unmanaged: The process of the application that runs without management.
+  ///   - unmanaged: The process of the application, if it runs without management.
   ///   - lowered: Sentences about the lowered priorities.
-  ///   - unit: The systemd unit of its leader.
-  ///   - isVisible: Whether the caller may see this user's applications.
+  ///   - unit: The systemd unit of the application's leader.
+  ///   - isVisible: Returns whether the caller may see the applications of a user.
   init(
     _ status: ApplicationStatus, badge: Int?, problem: String?, unmanaged: Leader?,
     lowered: [String], unit: String?, isVisible: (UserID) -> Bool

@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The connections that applications have handed over. The daemon watches them while their
-/// instances are suspended.
+/// The connections that applications have handed over. The daemon watches a connection while its
+/// instance is suspended.
 ///
 /// Each instance has an epoll instance of its own, which collects edges of readiness. The event
 /// loop watches that epoll instance only while the application is suspended. Data that arrives
@@ -39,8 +39,8 @@ final class ManagedSockets {
   ///   - socket: The cookie of the socket, which shows whether a socket is handed over twice.
   /// - Returns: The descriptor of the watch, for the descriptor store; nil if the socket is already
   ///   watched.
-  /// - Throws: EMFILE, ENFILE, ENOMEM; ENOSPC or EINVAL if the kernel watches too many. Then
-  ///   nothing has changed.
+  /// - Throws: EMFILE, ENFILE, ENOMEM; ENOSPC or EINVAL if the kernel watches too many. After an
+  ///   error, nothing has changed.
   @discardableResult
   func add(
     _ descriptor: consuming FileDescriptor, as socket: UInt64, of id: InstanceID
@@ -167,7 +167,7 @@ private final class Instance {
     return true
   }
 
-  /// Returns the readiness of all sockets, so that one report wakes the instance.
+  /// Returns all sockets that became ready, so that a single report wakes the instance.
   func collect() -> [(socket: UInt64, conditions: SocketPollEvents)] {
     let arrived = Set(epoll.collect(countMax: sockets.count))
     return sockets.filter { arrived.contains($0.number) }

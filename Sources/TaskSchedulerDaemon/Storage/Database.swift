@@ -2,8 +2,8 @@ import CSQLite
 
 /// A connection to an SQLite database.
 ///
-/// Only one thread uses it. A statement is prepared for its first run and kept until the connection
-/// closes. Use few different statements, and bind the values that vary.
+/// Use a connection on one thread only. A statement is prepared for its first run and kept until
+/// the connection closes. Use few different statements, and bind the values that vary.
 final class Database {
   private let connection: OpaquePointer
   private var statements: [String: Statement] = [:]

@@ -13,14 +13,15 @@ final class ClockProvider: SystemChangeProvider {
   /// The offset of the wall clock in the last report.
   private(set) var offset: Int64
 
-  /// It is a class, because Swift cannot borrow a noncopyable value in an optional.
+  /// A watch in a class, because Swift cannot borrow a noncopyable value in an optional.
   private final class Watch {
     let clock: ClockSetWatch
     init() throws(SystemError) { clock = try ClockSetWatch() }
   }
 
-  /// The smallest difference of the offset that counts as a change, in nanoseconds. It is far more
-  /// than the error of a reading. Smaller steps add up.
+  /// The smallest difference of the offset that counts as a change, in nanoseconds. The error of a
+  /// reading is far smaller. Smaller steps add up, because the provider compares with the last
+  /// report.
   static let toleranceNanoseconds: UInt64 = 1_000_000
 
   /// - Parameters:
@@ -49,7 +50,7 @@ final class ClockProvider: SystemChangeProvider {
   /// Handles a report of the kernel. A wake-up of the machine also causes a report, without a
   /// change of the offset.
   func read() {
-    // After an unknown failure, the offsets decide.
+    // If the reading fails for an unknown reason, the offsets decide.
     guard (try? watch?.clock.takeSetting()) ?? true else { return }
     let present = readOffset()
     guard Self.isSet(from: offset, to: present) else { return }

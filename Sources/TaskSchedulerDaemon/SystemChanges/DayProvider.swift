@@ -2,11 +2,11 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports a new day in the machine's time zone, when the date differs from the last one reported.
+/// Reports a new day in the machine's time zone, when the date differs from the last reported date.
 ///
-/// After a sleep over several midnights there is one report. There is also one if the clock or the
-/// zone was set across midnight in either direction. The provider waits for the next midnight in
-/// CLOCK_BOOTTIME. It compares the date again when the clock or the zone has changed
+/// After a sleep over several midnights there is one report. There is also a report if the clock or
+/// the zone was set across midnight in either direction. The provider waits for the next midnight
+/// in CLOCK_BOOTTIME. It compares the date again when the clock or the zone has changed
 /// (``reconsider()``).
 final class DayProvider: SystemChangeProvider {
   let subject = "the day"
@@ -48,7 +48,7 @@ final class DayProvider: SystemChangeProvider {
     let offset = readOffset()
     let boot = BootClock.now()
     let second = Self.second(ofBootTime: boot, offset: offset)
-    // Nanoseconds since 1970 fit until 2262.
+    // Nanoseconds since 1970 fit into 64 bits until the year 2262.
     let next = zone.nextDay(after: second).multipliedReportingOverflow(by: 1_000_000_000)
     let instant = next.overflow ? Int64.max : next.partialValue &- offset
     timer?.set(UInt64(clamping: instant))

@@ -17,13 +17,13 @@ final class DebouncedWatch {
   private let becameQuiet: () -> Void
   private var source: DescriptorSource?
   private var timer: TimerSource?
-  /// The instant at which the current burst ends in any case; nil between bursts.
+  /// The deadline, at which the current burst ends in any case; nil between bursts.
   private var limit: UInt64?
 
   /// - Parameters:
   ///   - descriptor: The descriptor, which must stay open for the lifetime of the watch.
   ///   - take: Reads the pending messages and returns whether any is relevant.
-  ///   - settled: Called after a burst; later messages begin another.
+  ///   - becameQuiet: Called after a burst. Later messages begin another burst.
   init(
     _ descriptor: Int32, loop: EventLoop, take: @escaping () -> Bool,
     becameQuiet: @escaping () -> Void

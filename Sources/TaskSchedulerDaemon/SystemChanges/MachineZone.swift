@@ -35,7 +35,7 @@ struct MachineZone: Hashable {
     name == other.name && (name != nil || rules == other.rules)
   }
 
-  /// Returns the part of a path after the zone directory, as in
+  /// Returns the name of the zone in the path of a zone file: `Europe/Berlin` for
   /// `/usr/share/zoneinfo/Europe/Berlin`.
   private static func name(in target: String) -> String? {
     let folder = "zoneinfo"

@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports that the path to the network appeared or disappeared, or that existing connections break
-/// because its interface, gateway or address changed.
+/// Reports that the path to the network appeared or disappeared. Also reports that existing
+/// connections break, because the interface, gateway or address of the path changed.
 ///
 /// A message of the kernel only triggers a reading of the tables. The kernel does not report every
 /// removed route, and messages may be lost (ENOBUFS).
@@ -15,7 +15,7 @@ final class NetworkProvider: SystemChangeProvider {
   private var burst: DebouncedWatch?
   /// The number of times that the provider has read the tables after a burst.
   private(set) var readCount = 0
-  /// The reading in the last report.
+  /// The configuration of the network in the last report.
   private var reading = NetworkConfiguration()
 
   private final class Sockets {
@@ -40,7 +40,7 @@ final class NetworkProvider: SystemChangeProvider {
     self.sockets = sockets
     burst = try DebouncedWatch(
       sockets.watch.rawValue, loop: loop,
-      // If reading fails, the provider reads the tables nevertheless.
+      // If it cannot read the messages, the provider reads the tables nevertheless.
       take: { (try? RouteSocket.drain(sockets.watch.rawValue)) ?? true },
       becameQuiet: { [weak self] in self?.read() })
   }

@@ -31,7 +31,7 @@ final class PowerProvider: SystemChangeProvider {
   /// The minimum interval between questions to UPower, however many signals arrive.
   private static let pause: Duration = .milliseconds(250)
   /// The first delay before the provider connects again to a bus that it lost. The bus probably
-  /// restarts. The delay doubles each time.
+  /// restarts. The delay doubles with each attempt.
   private static let reconnectMin: Duration = .seconds(1)
   private static let reconnectMax: Duration = .seconds(3600)
 
@@ -96,7 +96,8 @@ final class PowerProvider: SystemChangeProvider {
         + "member='NameOwnerChanged',arg0='\(Self.service)'",
     ]
     for signal in signals {
-      // If the bus refuses, the value at the start remains.
+      // If the bus refuses the subscription, the provider keeps the value that it read at the
+      // start.
       _ = try? bus?.call(
         .ofBus("AddMatch"), timeout: Self.answerMax,
         arguments: { body throws(SystemError) in try body.append("type='signal',\(signal)") },

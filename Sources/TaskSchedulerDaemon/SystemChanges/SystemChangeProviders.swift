@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// All sources of system changes. Each is independent of the others. The daemon logs a source that
-/// this machine lacks once.
+/// All sources of system changes, each independent of the others. If this machine lacks a source,
+/// the daemon logs that once.
 final class SystemChangeProviders {
   /// The locations of the machine's settings, services and clocks.
   struct Locations {

@@ -4,8 +4,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// systemd's file descriptor store. The next daemon receives its descriptors, even after a crash
-/// of this one.
+/// systemd's file descriptor store. The next daemon receives the stored descriptors, even after a
+/// crash of this daemon.
 struct DescriptorStore {
   private static let connectionName = "connection"
   private static let leaderPrefix = "leader-"
@@ -40,11 +40,12 @@ struct DescriptorStore {
     remove(Self.name(of: socket, id))
   }
 
-  /// Stores descriptors that take 10 to 20 ms each to close. They replace the stored ones.
+  /// Stores descriptors that take 10 to 20 ms each to close. Replaces the descriptors that an
+  /// earlier call stored.
   ///
   /// For a watch of files or a trigger of pressure, the kernel waits until all CPUs have passed a
-  /// quiescent state (RCU). If systemd had no copy, the kernel would not report the end of the
-  /// daemon before that.
+  /// quiescent state (RCU). If systemd had no copy, the kernel would report the end of the daemon
+  /// only after that wait.
   func save(slowToClose numbers: [Int32]) {
     remove(Self.slowToCloseName)
     for number in numbers { send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.slowToCloseName)", number) }
@@ -62,7 +63,8 @@ struct DescriptorStore {
   private func send(_ state: String, _ number: Int32) {
     guard isThere else { return }
     var number = number
-    // If this fails, the next crash closes the client's connection. It has no other effect.
+    // If this fails, the next crash closes the client's connection. The failure has no other
+    // effect.
     sd_pid_notify_with_fds(0, 0, state, &number, 1)
   }
 
@@ -74,7 +76,7 @@ struct DescriptorStore {
     var leaders: [InstanceID: Int32] = [:]
     /// Watches of managed sockets, by instance and by the cookie of the socket.
     var sockets: [InstanceID: [UInt64: Int32]] = [:]
-    /// The watches and triggers of the previous daemon, which this one only closes.
+    /// The watches and triggers of the previous daemon. This daemon only closes them.
     var slowToClose: [Int32] = []
 
     var isEmpty: Bool { connections.isEmpty && leaders.isEmpty }

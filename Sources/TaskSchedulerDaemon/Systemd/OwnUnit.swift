@@ -4,8 +4,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-// Whether systemd starts this daemon at boot, or at login. With the socket alone, the daemon starts
-// with the first call. Until then no application is launched.
+// Whether systemd starts this daemon at boot, or at login. If only the socket is enabled, the
+// daemon starts at the first call. Until then it launches no application.
 extension SystemdManager {
   /// Returns systemd's word for the enablement of this service, such as `enabled` or `static`.
   /// Blocks until the answer arrives.

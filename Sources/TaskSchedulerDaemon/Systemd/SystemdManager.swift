@@ -3,7 +3,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to a systemd that manages services, at its private socket. It needs no message bus.
+/// A connection to a systemd that manages services, at its private socket. The connection needs no
+/// message bus.
 ///
 /// The connection exists only while replies are outstanding, or while there is a listener. systemd
 /// sends each change of each unit to its connections, which would wake an idle daemon.
@@ -15,7 +16,7 @@ final class SystemdManager {
   private var callNumber: UInt64 = 0
   private var listener: ((OpaquePointer) -> Void)?
   private var listening: BusSlot?
-  /// Closes the connection when no reply is outstanding, but not from within a reply.
+  /// Closes the connection when no reply is outstanding. The handler of a reply must not close it.
   private var idle: DeferredSource?
 
   /// The time limit for a reply. The manager may be reading all of its units again.
@@ -23,7 +24,7 @@ final class SystemdManager {
 
   /// Connects to the manager of the service that this process is: the system's, or the user's own.
   ///
-  /// - Returns: nil if there is none, or if another process of a service started this one.
+  /// - Returns: nil if no manager started this process as a service.
   init?(loop: EventLoop, scope: ConfigurationPaths.Scope) throws(SystemError) {
     guard let starter = Self.environment("SYSTEMD_EXEC_PID"), starter == "\(getpid())" else {
       return nil
@@ -172,7 +173,7 @@ enum UnitProperty {
             try body.structure("sasb") { () throws(SystemError) in
               try body.append(path)
               try body.append(arguments)
-              // If the program fails, the unit fails.
+              // This flag says that a failure of the program is a failure of the unit.
               try body.append(false)
             }
           }

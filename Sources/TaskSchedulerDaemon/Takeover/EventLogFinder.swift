@@ -15,7 +15,7 @@ struct FoundEventLog {
 }
 
 extension EventLog {
-  /// Continues the event log of a previous daemon, and logs its problems.
+  /// Continues the event log of a previous daemon, and logs the problems of the event log.
   convenience init(
     continuing found: FoundEventLog, in directory: EventLogDirectory, boot: BootID, log: Log
   ) {

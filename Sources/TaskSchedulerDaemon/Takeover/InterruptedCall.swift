@@ -13,7 +13,8 @@ struct InterruptedCall {
   /// The number of bytes of the call's message in the event log, if the log contains only a part.
   private let inputCount: Int
   private let isInputUsedUp: Bool
-  /// Whether the daemon died while it sent a reply. The new daemon does not send that reply again.
+  /// Whether the previous daemon died while it sent a reply. The new daemon does not send that
+  /// reply again.
   private let isFirstEffectUnknown: Bool
 
   init(_ replay: Replay) {
@@ -30,12 +31,13 @@ struct InterruptedCall {
     }
   }
 
-  /// Returns whether it is unknown if the client received a reply. Receives the call's message from
-  /// the socket if the previous daemon did not.
+  /// Returns true if the new daemon cannot know whether the client received a reply. Receives the
+  /// call's message from the socket if the previous daemon did not receive it.
   ///
   /// The function records the progress of the call in the event log at once. This daemon may die
   /// before it serves another call. Without the record, the next daemon would then mistake the
-  /// client's next message for this one, and the next event for the event of this call.
+  /// client's next message for the message of this call, and the next event for the event of this
+  /// call.
   func leavesUnknown(
     _ cookie: UInt64, _ number: Int32, _ eventLog: EventLog
   ) throws(SystemError) -> Bool {
@@ -64,8 +66,8 @@ struct InterruptedCall {
     return !isKnown
   }
 
-  /// Receives the rest of a message part from the socket if the event log contains the part. If it
-  /// does not, the previous daemon received nothing of the part.
+  /// Receives the rest of a message part from the socket if the event log contains the part. If the
+  /// event log does not contain the part, the previous daemon received nothing of it.
   private func finishPart(_ number: Int32) throws(SystemError) -> Bool {
     if inputCount >= progress.callBytes, let left = try UnixSocket.peekMark(number), left > 0,
       !receive(left, from: number) {

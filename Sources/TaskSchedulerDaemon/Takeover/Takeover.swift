@@ -5,7 +5,7 @@ import TaskSchedulerEventLog
 
 /// The state that a previous daemon left in the runtime directory.
 struct PreviousDaemonState {
-  /// The intact part of its event log; nil if there is no event log.
+  /// The intact part of the previous daemon's event log; nil if there is no event log.
   var replay: Replay?
   /// The processes that may be stopped although the intact part of the event log does not name
   /// them.
@@ -29,11 +29,12 @@ struct Takeover {
   private struct Outcome {
     var connections = 0
     var closed = 0
-    /// Instances whose leaders ended while no daemon ran.
+    /// Instances that the daemon could not take over, mostly because their leaders ended while no
+    /// daemon ran.
     var lost: [InstanceID] = []
     /// Managed sockets whose watches are lost.
     var lostSockets: [(InstanceID, [SocketID])] = []
-    /// The effects of the last event that the previous daemon did not carry out.
+    /// The remaining effects of the last event, which the previous daemon did not carry out.
     var effects: [Effect] = []
   }
 
@@ -69,8 +70,8 @@ struct Takeover {
   private func recover(_ replay: Replay) -> Bool {
     let outcome = takeOver(replay)
     subsystems.notifications.reportLost(of: pump.scheduler.waitingNotifications)
-    // The previous daemon stopped, and systemd did not restart it. All processes run without
-    // management.
+    // The previous daemon stopped, and systemd did not restart it. Since then, all processes have
+    // run without management.
     if replay.progress.isClean, inherited.isEmpty {
       pump.finish(outcome.effects, of: replay.lastEvent)
       pump.post(.scheduler(.stop))
@@ -122,7 +123,7 @@ struct Takeover {
     outcome.lost = processes.takeOver(replay.daemonState.instances, leaders: inherited.leaders)
     subsystems.launches.restoreLeftRunning(replay.daemonState.leftRunning)
     if let unclear = previous.unclear {
-      // A process that belongs to an instance already is not added.
+      // This adds no process that already belongs to an instance.
       restoreLaunched()
       let found = processes.claimStopped(unclear, EnvironmentMarkers(socket: socketPath))
       for name in found.resumed {
@@ -157,6 +158,8 @@ struct Takeover {
     return outcome
   }
 
+  /// Restores the watches of managed sockets.
+  ///
   /// - Returns: The managed sockets that the daemon could not restore, by instance.
   private func restoreSockets(
     _ scheduler: Scheduler, _ inherited: [InstanceID: [UInt64: Int32]]

@@ -5,25 +5,25 @@ import LinuxSystem
 /// Finds the compositor or X server of the user's session, and reports its windows whenever they
 /// change.
 ///
-/// It waits for sockets by inotify and never polls. A compositor or X server that ends is found
-/// again when it comes back. Bad messages end the connection; they cannot do more.
+/// The monitor waits for sockets by inotify and never polls. If a compositor or X server ends, the
+/// monitor connects to the next one. A malformed message only ends the connection.
 package final class FocusMonitor {
   /// An event of the session.
   package enum Occurrence: Equatable {
-    /// The windows are now these; the snapshot differs from the one before.
+    /// The windows have changed to these.
     case windows(SessionWindows)
     /// Nothing is known about the windows any more: the compositor, X server or window manager
-    /// ended. `reason` is nil for a window manager.
+    /// ended. `reason` is nil if the window manager ended.
     case unknown(reason: SourceEnd?)
   }
 
-  /// After a failure, the next attempt follows after 10 ms, and each further one after twice the
-  /// time. inotify reports a socket when it is bound, slightly before its process listens; nothing
-  /// reports that it does.
+  /// The delay of the next attempt after a failure. The delay doubles with each further attempt.
+  /// inotify reports a socket when it is bound, slightly before its process listens. Nothing
+  /// reports that the process listens.
   private static let firstDelay: Duration = .milliseconds(10)
-  /// The attempts after which the monitor waits for a new socket only.
+  /// The number of failed attempts after which the monitor only waits for a new socket.
   private static let attemptsMax = 7
-  /// A connection that lasted this long was no failure.
+  /// The end of a connection that lasted this long does not count as a failed attempt.
   private static let lastingTime: Duration = .seconds(10)
 
   private let loop: EventLoop
@@ -77,7 +77,7 @@ package final class FocusMonitor {
     ) { [weak self] _ in self?.directoryChanged() }
     timer = try loop.timer { [weak self] in self?.look() }
     look()
-    // In an X11 session, KWin's windows are those of the X server.
+    // In an X11 session, the X server reports KWin's windows.
     if let address = environment.busAddress, !environment.isX11 {
       kwin = try KWinSource(address: BusAddress(text: address), loop: loop, lookUp: lookUp) {
         [weak self] in self?.heard($0, isKWins: true)
@@ -95,7 +95,7 @@ package final class FocusMonitor {
 
   private func directoryChanged() {
     guard let changes = try? watch.directories.takeChanges() else { return }
-    // Without a directory, the kernel lost events, so that any socket may be new.
+    // A change without a directory means that the kernel lost events. Any socket may then be new.
     let isRelevant = changes.contains {
       $0.folder == nil || environment.isSwaySocket($0.name) || environment.isXSocket($0.name)
     }

@@ -5,7 +5,8 @@ import TaskSchedulerWire
 /// lists windows with their processes, but scripts can, and they can call a method over D-Bus.
 ///
 /// The script calls `Windows` with a text: a JSON object with the list `windows`, in which each
-/// window has `pid`, `active`, `shown` and `id`. It calls after every change that can concern them.
+/// window has `pid`, `active`, `shown` and `id`. The script calls after every change that can
+/// concern these properties.
 package enum KWinScript {
   /// The method that the script calls.
   package static let path = "/org/taskschedd/Focus"
@@ -84,9 +85,9 @@ package enum KWinReportError: Error, Hashable, Sendable, CustomStringConvertible
   }
 }
 
-/// What the script sends.
+/// The content of the text that the script sends.
 package struct KWinReport: Hashable, Sendable {
-  /// The maximum length of the text in bytes. A window takes about 80.
+  /// The maximum length of the text in bytes. A window takes about 80 bytes.
   package static let bytesMax = 1 << 20
 
   /// A window as KWin describes it.

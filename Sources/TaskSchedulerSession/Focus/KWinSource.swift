@@ -2,15 +2,16 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// Reports the windows of KWin by a script that KWin runs, while it is on the session's bus.
+/// Reports the windows of KWin by a script that KWin runs, while KWin is on the session's bus.
 ///
-/// It waits for the bus by inotify, and for KWin by NameOwnerChanged. A KWin that restarts has none
-/// of its scripts, and gets it again.
+/// The source waits for the bus by inotify, and for KWin by NameOwnerChanged. A restarted KWin has
+/// lost the script, so the source loads the script again.
 final class KWinSource: WindowSource {
   static let service = "org.kde.KWin"
   private static let scriptName = "taskschedd-focus"
   private static let answerMax: Duration = .seconds(10)
-  /// The time after which to connect again to a bus that was lost; then twice the time, and so on.
+  /// The first delay before the source connects again to a bus that it lost. The delay doubles with
+  /// each attempt.
   private static let reconnectMin: Duration = .seconds(1)
   private static let reconnectMax: Duration = .seconds(64)
 
@@ -72,7 +73,8 @@ final class KWinSource: WindowSource {
     }
   }
 
-  /// Without an answer, there is no KWin.
+  /// Asks the bus for KWin's unique name. If the bus does not answer, the source assumes that KWin
+  /// does not run.
   private func lookForKWin() {
     let rule =
       "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
@@ -91,7 +93,8 @@ final class KWinSource: WindowSource {
     if owner != nil { loadScript() }
   }
 
-  /// Replaces the script of an earlier agent, and starts it. If KWin refuses, nothing is known.
+  /// Loads the script in place of an earlier agent's script, and starts it. If KWin refuses, the
+  /// source reports no windows.
   private func loadScript() {
     guard let name = bus.uniqueName,
       let script = try? MemoryFile.make(
@@ -132,7 +135,8 @@ final class KWinSource: WindowSource {
       })
   }
 
-  /// Takes the windows that the script sends, from KWin only. A malformed message says nothing.
+  /// Reports the windows that the script sends. Ignores malformed messages, and messages that do
+  /// not come from KWin.
   private func called(_ call: BusCallToServe) {
     guard call.sender == owner, call.isCall(of: KWinScript.interface, KWinScript.member),
       let text = call.arguments.text(), let message = try? KWinReport(text)

@@ -1,7 +1,7 @@
 import LinuxSystem
 
-/// The processes of windows, looked up when a window is first seen with its pid: later, another
-/// process could have the pid of one that ended.
+/// The processes of windows. The table looks up a process when a window is first seen with its pid.
+/// Later, another process could have the pid of an ended process.
 struct ProcessTable<WindowID: Hashable> {
   private var processes: [WindowID: (pid: Int32, process: ProcessIdentity?)] = [:]
 
@@ -16,7 +16,7 @@ struct ProcessTable<WindowID: Hashable> {
     return process
   }
 
-  /// Forgets all other windows.
+  /// Removes all windows except these.
   mutating func keep(_ windows: [WindowID]) {
     let kept = Set(windows)
     processes = processes.filter { kept.contains($0.key) }

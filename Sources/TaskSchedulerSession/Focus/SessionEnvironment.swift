@@ -4,11 +4,11 @@ import LinuxSystem
 package struct SessionEnvironment: Hashable, Sendable {
   /// XDG_RUNTIME_DIR: the directory of the user's sockets.
   package var runtimeDirectory: String?
-  /// SWAYSOCK: sway's socket. sway that restarts listens at another path.
+  /// SWAYSOCK: sway's socket. A restarted sway listens at another path.
   package var swaySocket: String?
   /// WAYLAND_DISPLAY.
   package var waylandDisplay: String?
-  /// DISPLAY: that of the X server, or of Xwayland in a Wayland session.
+  /// DISPLAY: the display of the X server, or of Xwayland in a Wayland session.
   package var display: String?
   /// DBUS_SESSION_BUS_ADDRESS, or the bus of systemd's user manager in ``runtimeDirectory``.
   package var busAddress: String?
@@ -42,8 +42,8 @@ package struct SessionEnvironment: Hashable, Sendable {
     case x(display: String)
   }
 
-  /// Whether the session is one of X11. In a Wayland session, the X server has some of the windows
-  /// only; in an X11 session, a sway runs in one of the windows.
+  /// Whether the session is an X11 session. In a Wayland session, the X server has only some of the
+  /// windows. In an X11 session, a sway can only run inside a window.
   var isX11: Bool { display != nil && waylandDisplay == nil && swaySocket == nil }
 
   /// Returns where the session's compositor or X server may listen now.

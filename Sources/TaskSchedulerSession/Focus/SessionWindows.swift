@@ -20,11 +20,12 @@ package struct SessionWindow: Hashable, Sendable {
   /// server cannot tell. If such a window is focused, all other windows still lack the focus.
   package var process: ProcessIdentity?
   package var visibility: WindowVisibility
-  /// The application's own word for itself: the app id of Wayland, or the class in WM_CLASS of X11.
-  /// At most ``idBytesMax`` bytes, never empty. Any program can use any id.
+  /// The id that the application gives itself: the app id of Wayland, or the class in WM_CLASS of
+  /// X11. At most ``idBytesMax`` bytes, never empty. Any program can use any id.
   package var applicationID: String?
 
-  /// The maximum length of an application id in bytes. A longer one is dropped.
+  /// The maximum length of an application id in bytes. A window with a longer id counts as a window
+  /// without an id.
   package static let idBytesMax = 256
 
   package init(
@@ -39,16 +40,17 @@ package struct SessionWindow: Hashable, Sendable {
 
 /// All windows of a user's session at one instant, as its compositor or X server lists them.
 ///
-/// A snapshot is complete: a process without a window in it has no window. That nothing is known is
-/// not a snapshot (``FocusMonitor`` reports nil then).
+/// A snapshot is complete: a process without a window in it has no window. If nothing is known
+/// about the windows, there is no snapshot (``FocusMonitor/Occurrence/unknown(reason:)``).
 ///
-/// Without a focused window, the user works with none of them: an empty workspace, the desktop, or,
-/// in X11 for less than a millisecond, a change of the focus from one window to another.
+/// If no window is focused, the user works with none of them. This happens on an empty workspace
+/// and on the desktop. In X11, it also happens for less than a millisecond while the focus changes
+/// from one window to another.
 package struct SessionWindows: Hashable, Sendable {
   /// The windows in no particular order, at most ``countMax``; at most one is focused.
   package let windows: [SessionWindow]
 
-  /// The maximum number of windows. Of more windows, hidden ones are left out first.
+  /// The maximum number of windows. If there are more, the snapshot omits hidden windows first.
   package static let countMax = 1024
 
   package init(_ windows: [SessionWindow] = []) {

@@ -7,13 +7,13 @@ final class SwayConnection {
   /// An event of the connection.
   enum Occurrence {
     case message(SwayMessage)
-    /// All bytes that had arrived are handled.
+    /// The connection has handled all bytes that had arrived.
     case caughtUp
-    /// Nothing follows.
+    /// The connection has ended. It reports nothing more.
     case ended(SourceEnd)
   }
 
-  /// The bytes to read before other sources of the loop have their turn.
+  /// The maximum number of bytes to read before other sources of the loop have their turn.
   private static let readBytesMax = 256 << 10
 
   private let socket: FileDescriptor
@@ -21,7 +21,7 @@ final class SwayConnection {
   private var buffer = SwayMessageBuffer()
   private let report: (Occurrence) -> Void
 
-  /// Connects.
+  /// Connects to sway's socket.
   ///
   /// - Throws: ENOENT and ECONNREFUSED if sway does not listen; EAGAIN if it does not accept.
   init(

@@ -22,7 +22,7 @@ package struct SwayMessage: Hashable, Sendable {
     self.payload = payload
   }
 
-  /// What changed, of an event: `focus`, `close` and so on.
+  /// The kind of change that an event reports: `focus`, `close` and so on.
   var change: String? {
     guard case .string(let change)? = payload["change"] else { return nil }
     return change
@@ -35,11 +35,11 @@ package enum SwayViolation: Error, Hashable, Sendable, CustomStringConvertible {
   case oversized(bytes: Int)
   case unknownType(UInt32)
   case badJSON(type: SwayMessageType, JSONError)
-  /// A reply that was not asked for.
+  /// sway sent a reply without a request.
   case unexpectedReply(SwayMessageType)
   case subscriptionRefused
   case eventWithoutChange(SwayMessageType)
-  /// The tree of windows lacks what it must have.
+  /// The tree of windows lacks a required field.
   case badTree(SwayTreeError)
   /// sway does not read what the agent sends.
   case notReading
@@ -62,7 +62,8 @@ package enum SwayViolation: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Splits the stream of bytes from sway into messages.
 package struct SwayMessageBuffer: Sendable {
-  /// The maximum length of a message's payload in bytes. In a tree, a window takes about 1,500.
+  /// The maximum length of a message's payload in bytes. In a tree, a window takes about 1,500
+  /// bytes.
   package static let payloadBytesMax = 16 << 20
 
   /// "i3-ipc".
@@ -119,7 +120,7 @@ package struct SwayMessageBuffer: Sendable {
     return (type, payloadStart..<start)
   }
 
-  /// Returns a message to sway.
+  /// Returns the bytes of a request to sway.
   package static func request(_ type: SwayMessageType, _ payload: String = "") -> [UInt8] {
     var message = magic
     withUnsafeBytes(of: UInt32(payload.utf8.count)) { message.append(contentsOf: $0) }

@@ -4,12 +4,13 @@ import TaskSchedulerWire
 
 /// Reports the windows of sway by its IPC.
 ///
-/// sway's events tell that something changed, not everything that changed with it: a change of the
-/// workspace shows and hides windows without an event for each. So after an event, the source asks
-/// for the whole tree, once for all events that arrived until then. Events that arrive before the
-/// tree need no further request: sway sends both in the order in which they happened.
+/// sway's events do not report everything that changed: a change of the workspace shows and hides
+/// windows without an event for each window. After an event, the source therefore requests the
+/// whole tree, once for all events that have arrived. Events that arrive before the tree need no
+/// further request, because sway sends events and the tree in the order in which they happened.
 ///
-/// sway tells nothing of a change of the layout (`layout tabbed`) until the next event.
+/// sway sends no event for a change of the layout (`layout tabbed`). The source notices the change
+/// at the next event.
 final class SwaySource: WindowSource {
   /// The changes of windows that concern neither their visibility nor the focus.
   private static let ignoredChanges: Set<String> = ["title", "mark", "urgent"]
@@ -26,8 +27,9 @@ final class SwaySource: WindowSource {
 
   /// Connects to the socket at `path`.
   ///
-  /// - Parameter display: the display of Xwayland; without it, the processes of X11 windows are not
-  ///   known. Connecting to it would start Xwayland, so this waits for the first X11 window.
+  /// - Parameter display: the display of Xwayland; if nil, the processes of X11 windows are not
+  ///   known. A connection starts Xwayland, so the source connects only when there is an X11
+  ///   window.
   init(
     path: String, display: String?, loop: EventLoop, lookUp: @escaping ProcessLookup,
     report: @escaping (SourceReport) -> Void

@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// What a tree of windows lacks.
+/// A defect of sway's tree of windows.
 package enum SwayTreeError: Error, Hashable, Sendable, CustomStringConvertible {
   /// `field` is missing, or has a value of another type, in the node with this id.
   case field(String, node: Int64?)
@@ -17,7 +17,7 @@ package enum SwayTreeError: Error, Hashable, Sendable, CustomStringConvertible {
 package struct SwayWindow: Hashable, Sendable {
   /// The id of the window's node, which no other node has while sway runs.
   package var id: Int64
-  /// Where the number of the window's process comes from.
+  /// The client that the window belongs to.
   package var client: SwayClient
   package var visibility: WindowVisibility
   package var applicationID: String?
@@ -25,7 +25,7 @@ package struct SwayWindow: Hashable, Sendable {
 
 /// The client that a window in sway's tree belongs to.
 package enum SwayClient: Hashable, Sendable {
-  /// A Wayland client. sway took the pid from its socket.
+  /// A Wayland client. sway took the pid from the client's socket.
   case wayland(pid: Int32)
   /// An X11 window in Xwayland. Only the X server knows its process, because sway (1.7) passes on
   /// the pid that the window itself claims (_NET_WM_PID).
@@ -44,7 +44,7 @@ package enum SwayTree {
     return reader.windows
   }
 
-  /// Walks through the tree. Its depth is limited by the parser of JSON.
+  /// Walks through the tree. The JSON parser limits the depth of the tree.
   private struct Reader {
     var windows: [SwayWindow] = []
     private var hasFocused = false

@@ -1,9 +1,9 @@
 import LinuxSystem
 
-/// What reports the windows of a session: a connection to one compositor or X server.
+/// An object that reports the windows of a session: a connection to one compositor or X server.
 ///
-/// A source reports from the loop only, never from within the call that creates it. Releasing it
-/// closes the connection; nothing is reported afterwards.
+/// A source reports from the loop only, never from within the call that creates the source. A
+/// released source closes the connection, and reports nothing afterwards.
 protocol WindowSource: AnyObject {}
 
 /// A report of a window source.
@@ -12,7 +12,7 @@ enum SourceReport {
   case windows(SessionWindows)
   /// Nothing is known about the windows: no window manager runs, for example.
   case unknown
-  /// The connection has ended. Nothing follows.
+  /// The connection has ended. The source reports nothing more.
   case ended(SourceEnd)
 }
 
@@ -37,5 +37,5 @@ package enum SourceEnd: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The processes by their pids, as far as they exist.
+/// Returns the process that has a pid now; nil if there is none.
 typealias ProcessLookup = (_ pid: Int32) -> ProcessIdentity?

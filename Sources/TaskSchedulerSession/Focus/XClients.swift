@@ -1,12 +1,12 @@
 import EventLoop
 import LinuxSystem
 
-/// The processes of X11 windows in Xwayland, whose windows another source lists. Connects when the
-/// first process is asked for.
+/// The processes of X11 windows in Xwayland. Another source lists the windows. Connects to the X
+/// server when a caller first asks for a process.
 final class XClients {
   private enum Answer {
     case asked
-    /// Nil if the server does not know.
+    /// Nil if the server does not know the pid.
     case pid(Int32?)
   }
 
@@ -37,7 +37,7 @@ final class XClients {
     }
   }
 
-  /// Forgets all other windows.
+  /// Removes all windows except these.
   func keep(_ windows: [UInt32]) {
     let kept = Set(windows)
     answers = answers.filter { kept.contains($0.key) }
@@ -68,8 +68,8 @@ final class XClients {
       for window in answers.keys { request(window) }
     case .event, .caughtUp: break
     case .ended:
-      // The next server gives its windows' numbers to other windows. The next one that sway shows
-      // connects again.
+      // The next server uses the same numbers for other windows. The next X11 window in sway causes
+      // a new connection.
       connection = nil
       isReady = false
       answers = [:]

@@ -13,25 +13,26 @@ enum XEvent: Hashable {
 
 /// A property of a window.
 struct XProperty {
-  /// The value, of a property of 32-bit numbers; else empty.
+  /// The value of a property that consists of 32-bit numbers; otherwise empty.
   var numbers: [UInt32] = []
-  /// The value, of a property of bytes; else empty.
+  /// The value of a property that consists of bytes; otherwise empty.
   var bytes: [UInt8] = []
 }
 
 /// A connection to an X server on the loop.
 ///
 /// Connecting waits for the server, so it happens on a thread of its own. Afterwards nothing waits:
-/// requests are sent, and the replies are handled as they arrive, in the order of the requests.
+/// the connection sends requests, and handles the replies as they arrive, in the order of the
+/// requests.
 final class XConnection {
   /// An event of the connection.
   enum Occurrence {
     /// Requests can be made.
     case ready
     case event(XEvent)
-    /// All that had arrived is handled.
+    /// The connection has handled everything that had arrived.
     case caughtUp
-    /// Nothing follows.
+    /// The connection has ended. It reports nothing more.
     case ended(SourceEnd)
   }
 
@@ -93,7 +94,7 @@ final class XConnection {
     report(.ended(reason))
   }
 
-  /// The root window, and the numbers of names. Nil unless the connection is ready.
+  /// The root window; nil unless the connection is ready.
   var root: UInt32? { server?.root }
 
   func atom(_ name: XAtom) -> UInt32? { server?.atom(name) }
@@ -102,8 +103,9 @@ final class XConnection {
 
   /// Handles everything that has arrived, and sends the requests that the handlers make.
   ///
-  /// libxcb reads replies while it looks for events and while it sends, so that the socket need not
-  /// be readable for what it holds. So this goes on until it finds nothing new.
+  /// libxcb also reads replies while it looks for events and while it sends. The socket is then not
+  /// readable, although libxcb holds replies. The function therefore repeats until it finds nothing
+  /// new.
   private func poll() {
     var hasFound = true
     while hasFound, let server {
@@ -160,7 +162,8 @@ final class XConnection {
     case XCB_DESTROY_NOTIFY:
       let event = raw.assumingMemoryBound(to: xcb_destroy_notify_event_t.self).pointee
       return .mapping(window: event.window)
-    // Other events, and errors of requests without a reply: the window is gone.
+    // Other events have no meaning here. An error of a request without a reply says that the window
+    // is gone.
     default: return nil
     }
   }
@@ -171,7 +174,8 @@ final class XConnection {
     pending.append((sequence, handler))
   }
 
-  /// Selects the events for changed properties and, of windows but the root, for their mapping.
+  /// Selects the events about changed properties of a window. For any window but the root, also
+  /// selects the events about mapping and unmapping.
   func selectEvents(of window: UInt32) {
     guard let server else { return }
     var mask = XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue

@@ -19,12 +19,13 @@ struct XDesktop: Hashable {
   var currentDesktop: UInt32?
   var windows: [XWindow] = []
 
-  /// A desktop's number that means all desktops.
+  /// The desktop number that stands for all desktops.
   static let allDesktops: UInt32 = 0xFFFF_FFFF
 
   /// The names of window managers that keep the windows of other desktops mapped, so that only the
-  /// desktop's number tells that a window is hidden. They show one desktop on all outputs. Others,
-  /// such as i3, show one desktop on each output and unmap what they hide.
+  /// desktop's number shows that a window is hidden. These window managers show one desktop on all
+  /// outputs. Other window managers, such as i3, show one desktop on each output and unmap the
+  /// windows that they hide.
   private static let managersThatKeepWindowsMapped = ["GNOME Shell", "KWin", "Mutter"]
 
   /// Returns the window's visibility.

@@ -7,7 +7,7 @@ package enum XFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// xcb_connection_has_error(3).
   case refused(display: String, code: Int32)
   case noScreen
-  /// The server has no X-Resource 1.2, which tells the process of a window.
+  /// The server has no extension X-Resource 1.2, which reports the process of a window.
   case noResourceExtension
   /// The server closed the connection while it was being set up.
   case closed
@@ -36,10 +36,10 @@ enum XAtom: String, CaseIterable {
   case windowClass = "WM_CLASS"
 }
 
-/// An open connection to an X server, with what every client asks first.
+/// An open connection to an X server, with the data that every client requests first.
 ///
-/// It is opened on one thread and then handed over to the loop's, so that two threads never use it
-/// at a time; libxcb itself would allow that.
+/// One thread opens the connection and then passes it to the thread of the loop. Two threads never
+/// use it at the same time, although libxcb would permit that.
 final class XServer: @unchecked Sendable {
   let connection: OpaquePointer
   let root: UInt32
@@ -75,7 +75,7 @@ final class XServer: @unchecked Sendable {
 
   /// Returns the number of a name.
   func atom(_ name: XAtom) -> UInt32 {
-    // All are interned, so that none is missing.
+    // `open` requests the numbers of all names, so none is missing.
     atoms[name]!
   }
 

@@ -2,13 +2,14 @@ import EventLoop
 import LinuxSystem
 
 /// Reports the windows of an X11 session, with any window manager that follows EWMH: i3, openbox
-/// and the desktops. i3's own IPC tells less: neither processes nor changes of the layout.
+/// and the desktops. i3's own IPC reports less: neither processes nor changes of the layout.
 ///
 /// After events, the source reads the properties of the root window and then those of all windows:
-/// two round trips, however many events and windows there are. What changes meanwhile makes it read
-/// once more.
+/// two round trips, however many events and windows there are. If something changes meanwhile, the
+/// source reads once more.
 ///
-/// The server itself tells the process of a window (X-Resource); _NET_WM_PID is only a claim.
+/// The server itself reports the process of a window (X-Resource). The property _NET_WM_PID is only
+/// a claim of the program.
 final class XSource: WindowSource {
   /// The maximum number of windows to read: the requests for them fit into the socket.
   private static let windowsMax = 512
@@ -19,7 +20,7 @@ final class XSource: WindowSource {
   private var next = XDesktop()
   /// The window that exists while the window manager runs.
   private var check: UInt32?
-  /// The windows whose events are selected, with what does not change.
+  /// The windows whose events the source has selected, with their properties that do not change.
   private var known: [UInt32: XWindow] = [:]
   private var processes = ProcessTable<UInt32>()
   private let lookUp: ProcessLookup
@@ -64,7 +65,8 @@ final class XSource: WindowSource {
 
   // MARK: Reading
 
-  /// Reads the root window's properties. Replies arrive in order, so the last one completes them.
+  /// Reads the root window's properties. Replies arrive in order, so the last reply completes the
+  /// reading.
   private func read() {
     guard let connection, let root = connection.root else { return }
     isReading = true
@@ -93,22 +95,22 @@ final class XSource: WindowSource {
     known = known.filter { ids.contains($0.key) }
     for id in ids where known[id] == nil { meet(id, connection) }
     for id in ids.sorted() { readState(of: id, connection) }
-    // The last request, so that its reply completes the others. A window manager that was killed
-    // leaves its properties behind, but not this window.
+    // This request comes last, so that its reply completes the others. A window manager that was
+    // killed leaves its properties behind, but not this window.
     connection.readProperty(.name, of: check) { [weak self] name in
       self?.next.windowManager = name.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
       self?.finish(hasManager: name != nil)
     }
   }
 
-  /// Selects the events of a new window before its state is read, so that no change is missed, and
-  /// reads what does not change.
+  /// Selects the events of a new window, and reads its properties that do not change. The selection
+  /// comes before the reading of the state, so that the source misses no change.
   private func meet(_ id: UInt32, _ connection: XConnection) {
     known[id] = XWindow(id: id)
     connection.selectEvents(of: id)
     connection.readPID(of: id) { [weak self] in self?.known[id]?.pid = $0 }
     connection.readProperty(.windowClass, of: id) { [weak self] property in
-      // The instance's name and the class, each with a NUL.
+      // The property contains the instance's name and the class, each with a NUL.
       let names = property?.bytes.split(separator: 0, omittingEmptySubsequences: false) ?? []
       guard names.count > 1 else { return }
       self?.known[id]?.applicationID = String(decoding: names[1], as: UTF8.self)
@@ -125,7 +127,7 @@ final class XSource: WindowSource {
       window.desktop = desktop?.numbers.first.flatMap { $0 == XDesktop.allDesktops ? nil : $0 }
     }
     connection.readIsViewable(id) { [weak self] isViewable in
-      // Nil: the window is gone, and the list of windows changes.
+      // If nil, the window is gone, and the list of windows changes.
       guard let self, let isViewable, let known = known[id] else { return }
       window.isViewable = isViewable
       window.pid = known.pid

@@ -15,7 +15,8 @@ struct BurstChecker: Checker {
     /// Whether a call of the handler waits, or waited, for another callback. The checker does not
     /// know the burst of such a call.
     var isUnsure = false
-    /// The longest possible delay of the last call, by the shortest interval at that time.
+    /// The longest possible delay of the last call, computed from the shortest interval at that
+    /// time.
     var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }

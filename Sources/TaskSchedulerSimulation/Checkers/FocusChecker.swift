@@ -15,7 +15,7 @@ struct FocusChecker: Checker {
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
     for instance in observed.sessions.mustBeActive.compactMap({ observed[$0] }) {
-      // An instance that may not run in the background may end here.
+      // The event may also end the instance, if the instance may not run in the background.
       try require(
         instance.isActiveOrActivating || instance.ending != nil,
         "the window of \(instance.name) got the focus, but it is \(instance.state)")
@@ -24,7 +24,8 @@ struct FocusChecker: Checker {
 }
 
 /// Checks that the application of a window that is visible without the focus is inactive
-/// (contract.md#session-visible). Without any focus, it remains active for `FocusSettleTime`.
+/// (contract.md#session-visible). If no window has the focus, the application remains active for
+/// `FocusSettleTime`.
 struct VisibleChecker: Checker {
   static let name = "visible windows"
   /// The longest delay of a timer, in nanoseconds.
@@ -111,7 +112,8 @@ struct LostAgentChecker: Checker {
         instance.window != nil,
         "\(instance.name) becomes \(to) by the focus, but its windows are not known")
     case .unfocused:
-      // An application without windows goes to the background when another one is activated.
+      // An application without windows goes to the background when another application is
+      // activated.
       try require(
         instance.window != nil,
         "\(instance.name) becomes inactive by the focus, but its windows are not known")

@@ -13,7 +13,7 @@ struct KeepAliveChecker: Checker {
 
   private struct Handler {
     let interval: UInt64
-    /// The instant of the last setting, call or waiting call.
+    /// The instant at which the handler was last set or called, or at which a call began to wait.
     var since: UInt64
   }
 

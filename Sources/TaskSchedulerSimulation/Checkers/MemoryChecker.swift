@@ -4,8 +4,9 @@ import TaskSchedulerCore
 /// (contract.md#memory).
 ///
 /// The daemon warns all running applications first. While pressure lasts, it ends one application
-/// at a time, and waits for the memory of each. Suspended applications come first, then background
-/// ones; within a class, the largest one comes first. It never ends a foreground application.
+/// at a time. It waits until the memory of that application is free. Suspended applications come
+/// first, then background ones; within a class, the largest one comes first. It never ends a
+/// foreground application.
 struct MemoryChecker: Checker {
   static let name = "memory"
 
@@ -228,10 +229,11 @@ struct MemoryChecker: Checker {
       "sizes are requested, but no application may end soon")
   }
 
-  /// Checks the age of a size. A size stays valid only while its application is suspended.
+  /// Checks the age of a size. A size is valid for a short time, and for as long as its application
+  /// stays suspended.
   private func checkAge(of instance: ObservedInstance, _ observed: ObservedState) throws(Finding) {
     if case .memory(.measured) = observed.event { return }
-    // Twice the longest measurement.
+    // 160 ms is twice the duration of the longest measurement.
     let isNew = observed.now <= dirtyAt + 160 * Nanoseconds.millisecond
     let isStill =
       instance.state == .suspended && (suspendedSince[instance.id] ?? .max) <= dirtyAt

@@ -4,8 +4,9 @@ import TaskSchedulerCore
 /// after its cancellation (contract.md#notifications).
 ///
 /// The scheduler refuses a notification exactly when a quota is used up: of the application's
-/// waiting notifications, or of the user's waiting and unshown ones. It replies only after the
-/// store has replied. After a restart it repeats the transactions that the store has not answered.
+/// waiting notifications, or of the user's waiting and unshown notifications. The scheduler replies
+/// only after the store has replied. After a restart it repeats the transactions that the store has
+/// not answered.
 struct NotificationChecker: Checker {
   static let name = "notifications"
   let slack: UInt64
@@ -113,8 +114,8 @@ struct NotificationChecker: Checker {
 
   // MARK: Transactions
 
-  /// Checks that the reply to a request with a transaction follows the store's result and equals
-  /// it.
+  /// Checks that the reply to a request with a transaction follows the store's result, and reports
+  /// that result.
   private func answer(
     _ request: RequestID, _ reply: Reply, _ observed: ObservedState
   ) throws(Finding) {

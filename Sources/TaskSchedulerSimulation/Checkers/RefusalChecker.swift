@@ -117,7 +117,7 @@ struct RefusalChecker: Checker {
   }
 
   /// Returns the verdict on a request for a warning. An application without an event stream
-  /// receives none.
+  /// receives no warning.
   private func warn(_ key: ApplicationKey?, _ observed: ObservedState) -> Verdict {
     guard let key else { return .allowed }
     guard let instance = observed.byKey[key], instance.state != .suspended, instance.hasStream

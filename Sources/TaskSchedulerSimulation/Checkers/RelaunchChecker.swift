@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Checks that the daemon launches an application by itself only at the daemon's start and after an
-/// end that neither the application nor a person chose (contract.md#launch).
+/// Checks when the daemon launches an application by itself (contract.md#launch): only at the
+/// daemon's start, and after an end that neither the application nor a person chose.
 ///
 /// A relaunch follows the back-off time, and never comes before the end of memory pressure if the
 /// application ended for memory. No relaunch follows an end that a person chose.
@@ -13,7 +13,8 @@ struct RelaunchChecker: Checker {
     var delay: UInt64
     /// The instant of the relaunch; nil while the application runs.
     var due: UInt64?
-    /// Whether the application ended for memory, so that it also waits for the end of the pressure.
+    /// Whether the application ended for memory, so that the relaunch also waits for the end of the
+    /// pressure.
     var awaitsMemory = false
     /// Whether the application ever lost its manifest, so that the scheduler may have forgotten it.
     var mayBeForgotten = false
@@ -28,7 +29,7 @@ struct RelaunchChecker: Checker {
   // MemoryQuietTime.
   private var pressedAt: UInt64 = 0
   private var isPressed = false
-  /// The latest end of the time in which the scheduler waits for an application to end for memory.
+  /// The latest instant until which the scheduler waits for an application that it ends for memory.
   private var memoryEndsBy: UInt64 = 0
 
   init(slack: UInt64) { self.slack = slack }
@@ -108,7 +109,7 @@ struct RelaunchChecker: Checker {
   mutating func after(_ observed: ObservedState) throws(Finding) {
     if let ended { try checkEnd(ended.key, ended.reason, observed) }
     for (key, (delay, awaitsMemory)) in planned where ended?.key != key {
-      // A launch has failed.
+      // A relaunch that is planned without an end follows a failed launch.
       try require(!awaitsMemory, "\(key.id.name) waits for memory after a failed launch")
       try require(
         plans[key].map { delay == min($0.delay * 2, longest(observed)) } ?? false
@@ -131,8 +132,8 @@ struct RelaunchChecker: Checker {
     }
   }
 
-  /// Returns the latest instant at which pressure ends that the kernel no longer reports. One
-  /// second covers the measurement of applications.
+  /// Returns the latest instant at which the scheduler considers the pressure over, if the kernel
+  /// reports no further pressure. One second covers the measurement of applications.
   private func memoryCalmBy(_ observed: ObservedState) -> UInt64 {
     max(pressedAt + quietTime(observed), memoryEndsBy, observed.floor) + Nanoseconds.second
   }

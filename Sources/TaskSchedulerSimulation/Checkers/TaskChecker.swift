@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Checks that background tasks are balanced (contract.md#tasks).
 ///
 /// Each begin has an id of its own, and the scheduler keeps the task until its end. The scheduler
-/// calls expiration handlers once in each stint, in the order of the begins. It calls them before
-/// it kills an application for its background time.
+/// calls expiration handlers once in each stay in the background (stint), in the order in which the
+/// tasks began. It calls them before it kills an application for its background time.
 struct TaskChecker: Checker {
   static let name = "tasks"
 

@@ -3,8 +3,9 @@ import TaskSchedulerCore
 /// Checks that states change only as in the contract's table, each for its cause
 /// (contract.md#states).
 ///
-/// One application is in the foreground of each seat. An aware application is inactive until it has
-/// acknowledged its launch or its entry into the foreground.
+/// At each seat, at most one application is active or becomes active. Several applications are in
+/// the foreground of a seat only if they have, or had, windows. An aware application is inactive
+/// until it has acknowledged its launch or its entry into the foreground.
 struct TransitionChecker: Checker {
   static let name = "transitions"
 

@@ -20,7 +20,7 @@ public struct EventLogTimeline {
   private var names: [InstanceID: ApplicationID] = [:]
   private var callbacks: [InstanceID: [CallbackID: CallbackKind]] = [:]
 
-  /// A hundred years after boot.
+  /// An instant after every event: a hundred years after boot.
   private static let latest = Instant(nanoseconds: 36_525 * 86_400 * Nanoseconds.second)
 
   /// Reads an event log of any boot.
@@ -66,7 +66,7 @@ public struct EventLogTimeline {
   private mutating func note(_ application: ApplicationID?, _ kind: Timeline.Kind) {
     timeline.entries.append(
       Timeline.Entry(
-        // The wire has microseconds, too.
+        // The wire also has instants in microseconds.
         at: .microseconds(Int64(now.nanoseconds / 1000 - start.at.nanoseconds / 1000)),
         application: application, kind: kind))
   }

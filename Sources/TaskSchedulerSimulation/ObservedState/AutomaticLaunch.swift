@@ -3,7 +3,8 @@ import TaskSchedulerCore
 // The applications that the daemon launches without a request (contract.md#launch).
 
 extension Manifest {
-  /// Whether the daemon launches the application at its start and after an end that requires it.
+  /// Whether the daemon launches the application at the daemon's start, and after an end that
+  /// requires a relaunch.
   var isLaunchedAutomatically: Bool {
     isLaunchable && multitasking && backgroundModes.contains(.voip)
   }

@@ -35,11 +35,12 @@ final class ObservedInstance {
   var callbackLast: UInt64 = 0
   var callbackSince: UInt64 = 0
 
-  // Outstanding background tasks, in the order of their begins.
+  // Outstanding background tasks, in the order in which they began.
   var tasks: [(id: TaskID, isExpired: Bool)] = []
   var taskLast: UInt64 = 0
 
-  // MARK: Handled events, with the id nil until the delivery, and managed sockets
+  // MARK: Handled events and managed sockets
+  /// The events that the instance handles. An id is nil until the instance has received the event.
   var handledEvents: [(id: CallbackID?, due: UInt64)] = []
   var sockets: [SocketID] = []
   var isWatched = false
@@ -100,7 +101,7 @@ final class ObservedInstance {
   var askedAt: UInt64?
   var isTraced = false
 
-  /// The instant from which the limits of the instance may have restarted.
+  /// The last instant at which the limits of the instance may have restarted.
   var base: UInt64 = 0
 
   init(id: InstanceID, key: ApplicationKey, plan: Plan) {

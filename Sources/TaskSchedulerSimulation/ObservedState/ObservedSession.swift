@@ -33,7 +33,8 @@ struct ObservedWindow {
 
 /// What the checkers know about the session agents, and what the current event requires.
 struct ObservedSessions {
-  /// The attached agents, and the lost ones with the instant of their loss.
+  /// The session agents by user. The value is nil for an attached agent, and the instant of the
+  /// loss for a lost agent.
   var agents: [UserID: UInt64?] = [:]
   var lastSnapshot: [UserID: WindowSnapshot] = [:]
   var locks: [SeatID: (since: UInt64, interrupted: InstanceID?, focused: InstanceID?)] = [:]

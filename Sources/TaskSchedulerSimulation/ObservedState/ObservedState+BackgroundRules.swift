@@ -13,7 +13,7 @@ extension ObservedState {
     }
   }
 
-  /// Determines whether the daemon must kill or throttle an instance for its use.
+  /// Determines whether the daemon must kill or throttle an instance for its use of resources.
   private func evaluate(_ use: ResourceUse, of instance: ObservedInstance) {
     (instance.violatedRule, instance.isExcessive) = (nil, instance.throttledTo != nil)
     guard instance.state == .background, instance.ending == nil, instance.isSampled else { return }

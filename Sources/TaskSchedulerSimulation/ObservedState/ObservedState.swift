@@ -247,7 +247,7 @@ struct ObservedState {
 // MARK: Effects
 
 extension ObservedState {
-  /// Finishes an event: cancels repeated suspensions of instances that may run again.
+  /// Finishes an event: cancels the next suspension attempt of each instance that may run again.
   func finish() {
     for instance in live where instance.retryDue != nil {
       let mayRun =
@@ -417,7 +417,8 @@ extension ObservedState {
 }
 
 extension TransitionCause {
-  /// Whether an instance that becomes inactive for this cause becomes active by itself.
+  /// Whether an instance that becomes inactive for this cause later becomes active without another
+  /// request.
   fileprivate var leadsToActive: Bool {
     switch self {
     case .interruption, .otherActivated, .shown, .unfocused, .locked: false

@@ -70,7 +70,7 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
 
 /// The rate of each fault, drawn for each seed.
 ///
-/// About half of the faults never happen in a run, so that they do not hide the others (swarm
+/// About half of the faults never happen in a run, so that they do not hide other faults (swarm
 /// testing: Groce et al., 2012).
 public struct Faults: Sendable {
   private var permille: [Fault: Int] = [:]

@@ -5,7 +5,7 @@ public struct Scenario: Equatable, Sendable {
   public var policy = Policy()
   public var applications: [Application] = []
   public var steps: [Step] = []
-  /// The time at which a timeline stops that would otherwise continue.
+  /// The time at which the timeline stops, even if it could continue; nil to continue.
   public var end: Duration?
 
   /// An application and its behavior.
@@ -16,17 +16,19 @@ public struct Scenario: Equatable, Sendable {
     public var multitasking = true
     /// The delay from the start to the event stream; nil if the application never registers.
     public var openDelay: Duration? = .milliseconds(50)
-    /// The delay before the application acknowledges a callback; nil if it never does.
+    /// The delay before the application acknowledges a callback; nil if it never acknowledges
+    /// callbacks.
     public var acknowledgeDelay: Duration? = .milliseconds(10)
     /// The delay from an expiration handler to the end of the task; nil if the task does not end.
     public var expireDelay: Duration? = .milliseconds(100)
     /// The delay from SIGTERM to the exit; nil if the application does not exit.
     public var terminateDelay: Duration? = .milliseconds(100)
-    /// The delay from an event of a socket to its acknowledgement; nil if there is none.
+    /// The delay from an event of a socket to its acknowledgement; nil if the application does not
+    /// acknowledge such events.
     public var handleDelay: Duration? = .milliseconds(10)
     /// The time until the processes are stopped; nil if they cannot be stopped.
     public var stopDelay: Duration? = .milliseconds(5)
-    /// The private dirty memory of its processes, in bytes.
+    /// The private dirty memory of the application's processes, in bytes.
     public var dirty: UInt64 = 64 << 20
 
     var manifest: Manifest {
@@ -36,7 +38,7 @@ public struct Scenario: Equatable, Sendable {
     }
   }
 
-  /// An action at a time.
+  /// An action, and the time at which it happens.
   public struct Step: Equatable, Sendable {
     public var at: Duration
     public var action: Action
@@ -78,7 +80,7 @@ public struct Scenario: Equatable, Sendable {
     /// Fires a trigger of the kernel. The number is the available percentage of the machine's 8
     /// GiB.
     case memoryPressure(Int, MemoryPressure.Source)
-    /// Warns one application of memory pressure; nil warns all.
+    /// Warns one application of memory pressure; nil warns all applications.
     case warnMemory(Int?)
   }
 }

@@ -229,7 +229,7 @@ struct ScenarioReader {
     }
   }
 
-  /// Reads how long the daemon is down. It cannot die again before it returns.
+  /// Reads how long the daemon is down. The daemon cannot die again before it restarts.
   private mutating func absence(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Duration {
     let column = words.column
     let length = try moment(&words, "how long it is away")
@@ -302,7 +302,8 @@ struct ScenarioReader {
     return .memoryPressure(percent, words.take("slice") ? .slice : .machine)
   }
 
-  /// Reads the name of a managed socket, and returns its index among those of the application.
+  /// Reads the name of a managed socket, and returns its index among the sockets of the
+  /// application.
   private func socket(
     of index: Int, _ words: inout ScenarioWords
   ) throws(ScenarioProblem) -> (place: Int, name: String) {

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The machine of a scenario.
+/// The memory of the machine in a scenario, in bytes.
 enum ScenarioMemory {
   static let total: UInt64 = 8 << 30
 }

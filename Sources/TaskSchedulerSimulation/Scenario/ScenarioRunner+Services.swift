@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The notifications of a scenario, and the last number of a socket.
+/// The notifications of a scenario, and the highest number of a socket so far.
 struct ScenarioStore {
   struct Name: Equatable {
     var application: Int
@@ -126,7 +126,7 @@ extension ScenarioRunner {
     }
   }
 
-  /// Returns the first time of a repeating notification after now.
+  /// Returns the first time after now at which a repeating notification fires.
   private func next(of id: NotificationID) -> WallTime? {
     guard let row = store.rows[id], let repeats = row.repeats else { return nil }
     let step = repeats.nanoseconds

@@ -289,7 +289,7 @@ public final class ScenarioRunner {
     case .begin(let task):
       post(.application(.beginBackgroundTask(request(.task(index, name: task)), id, name: task)))
     case .end(let task):
-      // The program may have ended the task before its expiration handler does.
+      // The program may have ended the task before the expiration handler ends it.
       guard let place = actors[index].tasks.firstIndex(where: { $0.id == task }) else { return }
       actors[index].tasks.remove(at: place)
       post(.application(.endBackgroundTask(request(), id, task)))
@@ -342,8 +342,8 @@ extension ScenarioRunner {
     }
   }
 
-  /// Advances the time during the machine's sleep. The planned actions of applications follow after
-  /// it.
+  /// Advances the time by the length of the machine's sleep. Delays the planned actions of
+  /// applications by the same length.
   private func advanceAsleep(_ length: UInt64) {
     now += length
     agenda = Heap(

@@ -54,7 +54,7 @@ struct ScenarioWords {
       candidates: candidates)
   }
 
-  /// Returns the next word. `what` describes it in an error.
+  /// Returns the next word. If there is none, the error says that `what` is missing.
   mutating func next(_ what: String) throws(ScenarioProblem) -> Word {
     guard let word = rest.popFirst() else { throw problem("\(what) is missing at the line's end") }
     return word
@@ -66,7 +66,7 @@ struct ScenarioWords {
     return true
   }
 
-  /// Returns the value of the next word, which must be one of some words.
+  /// Returns the value of the next word, which must be one of the words in `choices`.
   mutating func choice<Choice>(
     _ what: String, _ choices: [(String, Choice)]
   ) throws(ScenarioProblem) -> Choice {

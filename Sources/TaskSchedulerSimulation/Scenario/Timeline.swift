@@ -11,8 +11,8 @@ public struct Timeline: Equatable, Sendable {
   public static let entriesMax = 100_000
   /// The maximum number of handled instants, including those without an entry.
   public static let turnsMax = 100_000
-  /// The maximum number of successive instants without an entry while no event is planned. More of
-  /// them mean that only timers are left, such as repeated checks for a debugger.
+  /// The maximum number of successive instants without an entry while no event is planned. A larger
+  /// number means that only timers are left, such as repeated checks for a debugger.
   static let quietTurnsMax = 100
 
   /// One entry of a timeline.

@@ -24,7 +24,7 @@ struct SimulatedConfiguration {
     }
   }
 
-  /// Returns the manifests after a number of changes.
+  /// Returns the manifests after `index` changes during the run.
   func manifests(_ index: UInt64) -> [Manifest] {
     var chance = SeededGenerator(seed: seed, .policy, 1000 + index)
     var manifests: [Manifest] = []
@@ -41,7 +41,7 @@ struct SimulatedConfiguration {
     return manifests
   }
 
-  /// Returns the policy after a number of changes.
+  /// Returns the policy after `index` changes during the run.
   func policy(_ index: UInt64) -> Policy {
     var chance = SeededGenerator(seed: seed, .policy, 2000 + index)
     var policy = Policy()

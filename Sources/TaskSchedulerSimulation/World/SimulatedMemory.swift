@@ -13,7 +13,7 @@ struct SimulatedMemory {
 // Shortages of memory, drawn from the seed. Their stream of random numbers is separate, so that the
 // other actions of a seed do not depend on them.
 extension Simulation {
-  /// Makes memory short after some actions.
+  /// After some actions, makes memory short or simulates a warning.
   func runShort(_ action: Int) {
     var chance = SeededGenerator(seed: options.seed, .memory, UInt64(action) + 1)
     guard chance.happens(60) else { return }

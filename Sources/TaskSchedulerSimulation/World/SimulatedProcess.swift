@@ -33,7 +33,7 @@ final class SimulatedProcess {
   var instance: InstanceID?
   var isAlive = true
   var status: ExitStatus?
-  /// Whether the daemon cannot watch the process for its end, and therefore does not manage it.
+  /// Whether the daemon cannot watch for the end of the process, and therefore does not manage it.
   var isUnwatchable = false
   /// Whether no process of the program executes an instruction.
   var isStopped = false
@@ -127,7 +127,7 @@ enum PlannedEvent {
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)
-  /// Repeating work ends. With `isLast`, the manifests end, too.
+  /// Repeating work ends. With `isLast`, the manifests are removed instead, which ends relaunches.
   case repeatingWorkEnds(isLast: Bool)
   /// The session agent of a user connects.
   case agentAttaches(UserID)

@@ -10,7 +10,8 @@ struct SimulatedSession {
   /// The latest arrival of a message, because messages arrive in order.
   var arrivalLast: UInt64 = 0
 
-  /// Takes the focus away from the window that has it.
+  /// Takes the focus away from the window that has the focus, and gives that window another
+  /// visibility.
   mutating func unfocus(leaving visibility: WindowVisibility) {
     for index in windows.keys.sorted() where windows[index] == .focused {
       windows[index] = visibility
@@ -18,8 +19,8 @@ struct SimulatedSession {
   }
 }
 
-// Users who work with windows, session agents that report them late, die and lie, and screens that
-// are locked.
+// Users who work with windows, screens that are locked, and session agents. The agents report
+// windows late, report wrong windows, and die.
 extension Simulation {
   /// Performs one action in a session. Half of the seeds have no session agent.
   func actInSession(_ number: Int) {
@@ -79,7 +80,7 @@ extension Simulation {
     return WindowSnapshot(reports, hasFocus: session.hasFocus)
   }
 
-  /// Sends a message of an agent after all earlier ones.
+  /// Sends a message of an agent after all earlier messages of that agent.
   private func send(_ event: SessionEvent, of user: UserID, after lag: UInt64 = 0) {
     let arrival = max(sessions[user]?.arrivalLast ?? 0, now + lag)
     sessions[user, default: SimulatedSession()].arrivalLast = arrival
@@ -95,7 +96,7 @@ extension Simulation {
     send(.windows(user, snapshot(of: sessions[user] ?? SimulatedSession())), of: user)
   }
 
-  /// Ends the connection of an agent, which attaches again unless the run settles.
+  /// Ends the connection of an agent. In most cases, the agent attaches again later.
   private func loseAgent(_ user: UserID, _ chance: inout SeededGenerator) {
     guard sessions[user]?.isAttached == true else { return }
     sessions[user]?.isAttached = false
@@ -106,7 +107,8 @@ extension Simulation {
     }
   }
 
-  /// Reports instances of other users, instances that never existed, and several with the focus.
+  /// Sends a wrong report: instances of other users, an instance that never existed, and several
+  /// instances with the focus.
   private func lie(_ user: UserID, _ chance: inout SeededGenerator) {
     guard sessions[user]?.isAttached == true else { return }
     var reports = [WindowReport(InstanceID(1 << 40), .focused)]

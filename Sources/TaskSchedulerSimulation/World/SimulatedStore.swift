@@ -29,7 +29,7 @@ final class SimulatedStore {
 
   private static let shownMax = 16
 
-  /// A notification counts as shown when this number of others has fired after it.
+  /// A notification counts as shown when this number of other notifications has fired after it.
   private static let unshownMax = 4
 
   /// Returns the number of a user's notifications that have fired and were not shown yet.
@@ -70,7 +70,8 @@ final class SimulatedStore {
       after: delay(&chance, simulation), .storeWrites(generation: simulation.recoveryCount))
   }
 
-  /// Makes some transactions durable, in the order of their ids. The daemon learns of it later.
+  /// Makes some transactions durable, in the order of their ids. The daemon receives the results
+  /// later.
   func write(in simulation: Simulation) {
     var chance = simulation.draw(.effects)
     // The store reports the results of a group together, and then writes the next group.

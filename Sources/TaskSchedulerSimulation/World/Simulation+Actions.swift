@@ -132,8 +132,8 @@ extension Simulation {
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }
-    // The repeating work ends after messages in transit and transactions of a slow disk. The
-    // manifests end after planned relaunches.
+    // Repeating work ends when messages in transit have arrived and a slow disk has written its
+    // transactions. The manifests are removed when planned relaunches have happened.
     schedule(after: 60 * Nanoseconds.second, .repeatingWorkEnds(isLast: false))
     schedule(after: 1500 * Nanoseconds.second, .repeatingWorkEnds(isLast: true))
   }

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 
 // The simulated daemon uses the production code of the pump and of the event log. The daemon dies
-// at any effect, and the next one continues from the event log.
+// at any effect, and the next daemon continues from the event log.
 extension Simulation {
   private func pump(_ scheduler: Scheduler, _ eventLog: EventLog) -> Pump {
     let daemon = SimulatedDaemon(self, eventLog)

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// Planned events of the world, at their instants.
+// The planned events of the simulated world, performed at their instants.
 extension Simulation {
   func perform(_ planned: PlannedEvent) {
     switch planned {
@@ -14,7 +14,7 @@ extension Simulation {
       findRunning(processes[index], generation)
     case .exits(let index, let status): exits(index, status)
     case .signalFails(let id):
-      // A dead daemon does not report.
+      // A dead daemon does not report the failure.
       if isUp { post(.process(.signalFailed(id, reason: "EPERM"))) }
     case .debuggerLeaves(let index): processes[index].isTraced = false
     case .daemonStarts: start()

@@ -26,7 +26,8 @@ extension Simulation {
     if isUp { post(.scheduler(.clockRead(wallClock))) }
   }
 
-  /// Returns the leader of a running instance, more often one of the newest.
+  /// Returns the leader of a running instance among the 12 newest processes; nil if four draws find
+  /// none.
   private func runningLeader(_ chance: inout SeededGenerator) -> Int? {
     for _ in 0..<4 where !processes.isEmpty {
       let index = processes.count - 1 - chance.below(min(processes.count, 12))

@@ -20,7 +20,8 @@ public struct Workload: Sendable {
     case sendToBackground(ApplicationKey)
     case terminate(ApplicationKey, byUser: Bool)
     case launch(ApplicationKey, LaunchTarget, LaunchReason)
-    /// An operator hands over a new process. An aware application opens its event stream later.
+    /// An operator puts a new process under management. An aware application opens its event stream
+    /// later.
     case adopt(
       ApplicationKey, LaunchTarget, SeatID, AdoptionOptions, opensAfterNanoseconds: UInt64)
     // A new process opens its event stream.
@@ -115,7 +116,7 @@ public struct Workload: Sendable {
     return nil
   }
 
-  /// Returns a running process, more often one of the newest.
+  /// Returns a running process among the 12 newest processes; nil if four draws find none.
   private func runningProcess(_ chance: inout SeededGenerator, _ world: some WorkloadState) -> Int?
   {
     let count = world.processCount

@@ -41,7 +41,7 @@ public struct MessageScanner: Hashable, Sendable {
 /// The bytes that were read from a stream and not yet returned as messages.
 public struct MessageBuffer: Hashable, Sendable {
   private var bytes: [UInt8] = []
-  /// The offset of the first message that was not returned.
+  /// The offset of the first message that ``next()`` has not returned.
   private var start = 0
   private var scanner: MessageScanner
 
@@ -78,7 +78,8 @@ public struct MessageBuffer: Hashable, Sendable {
     return Array(bytes[start..<start + length - 1])
   }
 
-  /// Removes the returned messages, once per exhausted read rather than once per message.
+  /// Removes the returned messages from the buffer. ``next()`` does this when no complete message
+  /// is left, rather than once for each message.
   private mutating func compact() {
     if start == 0 { return }
     bytes.removeSubrange(..<start)

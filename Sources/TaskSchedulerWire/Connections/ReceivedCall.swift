@@ -8,7 +8,7 @@ public struct ReceivedCall: Hashable, Sendable {
   public let more: Bool
   /// Whether the caller expects no reply.
   public let oneway: Bool
-  /// Descriptors that came with the message.
+  /// The number of descriptors that came with the message.
   public let fileDescriptorCount: Int
 
   init(_ call: Call, fileDescriptorCount: Int) {
@@ -22,8 +22,9 @@ public struct ReceivedCall: Hashable, Sendable {
   /// Decodes the parameters as the method's input.
   ///
   /// Throws `ParameterError`, which `ServerConnection.fail` sends as `InvalidParameter`, if a field
-  /// is missing, unknown or of the wrong type, or if no field claims a descriptor. The owner must
-  /// call this function for every call, even if the input has no fields.
+  /// is missing, unknown or of the wrong type. Also throws it if no field claims a descriptor of
+  /// the message. The owner must call this function for every call, even if the input has no
+  /// fields.
   public func decode<Value: WireValue>(_ type: Value.Type) throws(ParameterError) -> Value {
     try Value(
       parameters: parameters, fileDescriptorCount: fileDescriptorCount, unknownFields: .refused)

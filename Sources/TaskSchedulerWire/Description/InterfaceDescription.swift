@@ -8,12 +8,12 @@ public struct InterfaceDescription: Hashable, Sendable {
   public let comment: Comment
   /// The text of the interface, with its comments, which introspection returns.
   public let text: String
-  /// The types, in the order of the text. The other declarations are in the same order.
+  /// The types, in the order of the text. `methods` and `errors` are also in the order of the text.
   public let types: [TypeDeclaration]
   public let methods: [MethodDeclaration]
   public let errors: [ErrorDeclaration]
 
-  /// `type Name (…)`.
+  /// A declaration `type Name (…)`.
   public struct TypeDeclaration: Hashable, Sendable {
     public let name: String
     public let comment: Comment
@@ -21,7 +21,7 @@ public struct InterfaceDescription: Hashable, Sendable {
     public let type: FieldType
   }
 
-  /// `method Name(…) -> (…)`.
+  /// A declaration `method Name(…) -> (…)`.
   public struct MethodDeclaration: Hashable, Sendable {
     public let name: String
     public let comment: Comment
@@ -29,14 +29,14 @@ public struct InterfaceDescription: Hashable, Sendable {
     public let output: [Field]
   }
 
-  /// `error Name (…)`.
+  /// A declaration `error Name (…)`.
   public struct ErrorDeclaration: Hashable, Sendable {
     public let name: String
     public let comment: Comment
     public let fields: [Field]
   }
 
-  /// `name: type`.
+  /// A field `name: type`.
   public struct Field: Hashable, Sendable {
     public let name: String
     public let comment: Comment

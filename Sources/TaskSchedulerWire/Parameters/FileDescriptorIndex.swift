@@ -47,8 +47,8 @@ final class FileDescriptorClaims {
     return true
   }
 
-  /// Returns the error about a descriptor that no field claims. No field has the error, so its name
-  /// is made up.
+  /// Returns the error about a descriptor that no field claims. Such an error concerns no field, so
+  /// it names `fileDescriptors[index]` in place of a field.
   static func unclaimedError(_ index: Int) -> ParameterError {
     ParameterError(
       parameter: "fileDescriptors[\(index)]",

@@ -60,7 +60,7 @@ struct MonitorCommand: DaemonCommand {
         if screen.isDone { return }
       }
     } catch ConnectionError.closedByDaemon {
-      // The failure below reports it.
+      // The error below reports that the daemon has closed the connection.
     }
     throw CommandFailure.noDaemon(
       "taskschedd at \(PrintableText.of(connection.path)) closed the connection: it has stopped,"

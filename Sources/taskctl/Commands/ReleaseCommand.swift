@@ -118,7 +118,7 @@ struct ReleaseCommand: ParsableCommand {
     (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/event-log"
   }
 
-  /// The event logs to read, and the lock that their daemon holds while it runs.
+  /// The event logs to read, and the lock that the daemon of these event logs holds while it runs.
   private struct EventLogs {
     var paths: [String]
     /// The lock file; nil if no daemon can hold one.
@@ -194,7 +194,8 @@ struct ReleaseCommand: ParsableCommand {
     _ eventLogs: EventLogs, isUnit: Bool
   ) throws -> Report? {
     guard let path = eventLogs.lock else {
-      // A daemon without an event log holds no lock. Its own unit runs this after the daemon's end.
+      // A daemon without an event log holds no lock. The daemon's unit runs this command after the
+      // daemon's end.
       return eventLogs.paths.isEmpty && !isUnit && answers(eventLogs.socket)
         ? nil : try resume(eventLogs)
     }
@@ -237,7 +238,8 @@ struct ReleaseCommand: ParsableCommand {
         report.failures.append("the event log \(path): \(error)")
       }
     }
-    // The event log may be missing or older than a suspension; the environment marks the processes.
+    // The event log may be missing, or older than a suspension. The processes' environment also
+    // names the daemon.
     report.add(
       ProcessRelease.resume(EnvironmentMarkers(socket: eventLogs.socket), in: try ProcFS()))
     return report
@@ -245,7 +247,7 @@ struct ReleaseCommand: ParsableCommand {
 
   private static func resume(_ left: Leftovers, _ report: inout Report) throws {
     let proc = try ProcFS()
-    // Priorities first, so that no process runs at a lowered priority once it is resumed.
+    // The priorities come first, so that no resumed process runs at a lowered priority.
     let priorities = PriorityRelease.all(
       left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: proc)
     report.restoredPriorities += priorities.count
@@ -259,7 +261,8 @@ struct ReleaseCommand: ParsableCommand {
 }
 
 extension LoweredPriority {
-  /// Returns nil for a lever that this version does not know.
+  /// Creates the item from its form in the event log. Returns nil for a kind of priority that this
+  /// version does not know.
   fileprivate init?(_ held: DaemonState.Lowered) {
     guard let kind = PriorityKind(rawValue: held.kind) else { return nil }
     self.init(

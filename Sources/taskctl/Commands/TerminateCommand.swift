@@ -35,7 +35,7 @@ struct TerminateCommand: DaemonCommand {
       try start(input, on: connection)
       return
     }
-    // No timeout here: the daemon's own limits end in SIGKILL.
+    // This call needs no timeout, because the daemon sends SIGKILL after its own time limit.
     let output = try connection.call(ControlInterface.Terminate.self, input)
     try Output.write(
       options.json

@@ -35,7 +35,7 @@ enum ApplicationTable {
   }
 
   /// Returns one line for each application, in the order given, with a column for the owner if the
-  /// applications have several.
+  /// applications have several owners.
   static func text(
     _ applications: [ControlInterface.Application], _ context: RenderingContext,
     header: Bool = true

@@ -28,7 +28,7 @@ enum EndDetailText {
     ]
   }
 
-  /// Returns the sentence about its class and its position in that class.
+  /// Returns the sentence that says why the daemon chose this application to terminate for memory.
   private static func order(_ end: ControlInterface.MemoryEnd) -> String {
     let state = end.state == .suspended ? "suspended" : "in the background"
     let size = size(end.dirty, isEstimate: end.estimate)

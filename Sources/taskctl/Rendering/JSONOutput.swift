@@ -1,6 +1,7 @@
 import TaskSchedulerWire
 
-/// The `--json` form of the daemon's replies: its own objects, on one line, with sorted keys.
+/// The `--json` form of the daemon's replies: the objects of the interface, on one line, with
+/// sorted keys.
 ///
 /// Beside each time since boot stands the wall-clock time: `stateSinceRealtimeUSec` beside
 /// `stateSinceUSec`.
@@ -20,7 +21,8 @@ enum JSONOutput {
     escaped(ordered(JSONValue(value), clock).description) + "\n"
   }
 
-  /// Returns a field of a document that only taskctl writes; null, which `line` omits, for nil.
+  /// Returns the value of a field in a document that taskctl composes. For nil, returns null, which
+  /// `line` omits.
   static func optional(_ value: (some WireValue)?) -> JSONValue {
     value.map { JSONValue($0) } ?? .null
   }

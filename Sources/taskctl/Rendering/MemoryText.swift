@@ -66,7 +66,8 @@ enum MemoryText {
     return table.text(context.painter)
   }
 
-  /// Returns why an application comes after the one before it.
+  /// Returns the reason why an application comes after the previous one in the order of
+  /// termination.
   private static func why(
     _ use: ControlInterface.MemoryUse, _ all: [ControlInterface.MemoryUse]
   ) -> String {

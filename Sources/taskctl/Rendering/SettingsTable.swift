@@ -2,7 +2,7 @@ import TaskSchedulerWire
 
 /// The output of `taskctl config`.
 enum SettingsTable {
-  /// Returns one line for each setting; `*` marks those that differ from their default.
+  /// Returns one line for each setting; `*` marks the settings that differ from their default.
   static func text(_ settings: [ControlInterface.Setting], _ painter: Painter) -> String {
     var table = Table(columns: [
       Table.Column(title: "NAME"), Table.Column(title: "VALUE"), Table.Column(title: ""),

@@ -130,7 +130,8 @@ enum StatusText {
     }
   }
 
-  /// Returns the first addresses on which it listened, and the number of further ones.
+  /// Returns the first addresses on which the application listened, and the number of further
+  /// addresses.
   static func listening(_ resources: ControlInterface.Resources) -> String {
     let addresses = resources.listening.map { PrintableText.of($0) }.joined(separator: ", ")
     let rest = resources.listeningCount - resources.listening.count

@@ -56,7 +56,7 @@ struct Table {
   }
 }
 
-/// The column of the owners, which a table has only if its rows have several.
+/// The column of the owners. A table has this column only if its rows have several owners.
 struct OwnerColumn {
   private let isShown: Bool
   private let context: RenderingContext

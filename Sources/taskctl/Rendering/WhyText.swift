@@ -134,7 +134,8 @@ enum WhyText {
     return lines
   }
 
-  /// Returns the end of the sentence that nothing entitles the application to run.
+  /// Returns the end of the sentence "Nothing entitles it to run", which names the last
+  /// entitlement.
   private static func last(
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
   ) -> String {

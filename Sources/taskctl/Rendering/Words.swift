@@ -79,7 +79,8 @@ extension ControlInterface.End {
     return details.isEmpty ? nil : details.joined(separator: " ")
   }
 
-  /// The sentence about the request that did not end it, if SIGKILL was needed.
+  /// The sentence about the stop signal that did not end the application, if the daemon sent
+  /// SIGKILL.
   private var force: String? {
     guard let stopSignal, let stopLimitUSec else { return nil }
     return "It did not exit within \(TimeSpan.text(usec: stopLimitUSec)) of "

@@ -73,7 +73,8 @@ struct ManagedProgram {
       ("TASKSCHEDD_LAUNCH_REASON", ControlInterface.LaunchReason.operator.rawValue),
       ("TASKSCHEDD_SOCKET", ProgramPath.absolute(socket)),
     ])
-    // The program's arguments are the last words of this command line. Their bytes are not changed.
+    // The program's arguments are the last words of this command line. taskctl passes their bytes
+    // unchanged.
     return SpawnRequest(
       path: path, arguments: ProgramEnvironment.lastArguments(arguments.count),
       environment: environment)
@@ -89,7 +90,8 @@ struct ManagedProgram {
     }
   }
 
-  /// Prints why the daemon ended the program; with `--json`, how it ended in every case.
+  /// Prints why the daemon ended the program. With `--json`, prints in every case how the program
+  /// ended.
   private func report(_ end: ControlInterface.End?, instance: Int, isJSON: Bool) {
     if isJSON {
       let report: JSONValue = [

@@ -3,10 +3,10 @@ import TaskSchedulerClient
 import TaskSchedulerWire
 
 /// The daemon's reports about the program of `run`: a Monitor call limited to the application, on
-/// the connection that registered the program. Nothing polls.
+/// the connection that registered the program. taskctl does not poll.
 ///
 /// A daemon that systemd restarts continues the stream. If the stream was closed, `refresh` opens
-/// another: after a key is typed, and for the end.
+/// another stream: after the user types a key, and at the end of the program.
 struct ProgramMonitor {
   /// The time limit for an answer of the daemon. If the daemon hangs, taskctl returns the program's
   /// exit code without asking further.
@@ -60,7 +60,7 @@ struct ProgramMonitor {
   mutating func waitForEnd() -> ControlInterface.End? {
     refresh()
     if end == nil { _ = waitUntil { _ in false } }
-    // A change lacks the exit code, the signal and the details.
+    // The report of the change lacks the exit code, the signal and the details.
     return end.map { lastEnd() ?? $0 }
   }
 
@@ -76,8 +76,8 @@ struct ProgramMonitor {
 
   // MARK: - The stream
 
-  /// Opens the stream and waits until it reports each change. A change before that would lack its
-  /// cause.
+  /// Opens the stream, and waits until the daemon reports each change on it. Only these reports
+  /// name the cause of a change.
   private mutating func open(_ connection: Connection) {
     self.connection = connection
     replies = try? connection.callMore(

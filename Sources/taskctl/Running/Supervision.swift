@@ -6,18 +6,18 @@ import TaskSchedulerWire
 /// Supervises the child as sudo(8) and time(1) do. A signal from the terminal reaches the whole
 /// process group, so the program handles it. taskctl forwards SIGTERM and SIGHUP.
 ///
-/// A program that the daemon has suspended handles no signal. In its place, taskctl does: Ctrl-C
-/// and Ctrl-\ terminate the program, Ctrl-Z returns to the shell, and the shell's `fg` brings the
-/// application to the foreground.
+/// A program that the daemon has suspended handles no signal. taskctl then handles the signals
+/// instead: Ctrl-C and Ctrl-\ terminate the program, Ctrl-Z returns to the shell, and the shell's
+/// `fg` brings the application to the foreground.
 ///
-/// There are no handlers and no threads. taskctl blocks the signals and reads them one at a time;
-/// poll(2) waits for them and for the daemon's replies.
+/// There are no signal handlers and no threads. The process blocks the signals and reads them one
+/// at a time. It waits in poll(2) for signals and for the daemon's replies.
 struct Supervision: ~Copyable {
   /// The end of the child.
   struct Outcome {
     /// The exit code as a shell would return it.
     var code: Int32
-    /// Whether a key typed while the program was suspended ended it.
+    /// Whether the user ended the program with a key while it was suspended.
     var isByUser: Bool
   }
 
@@ -32,7 +32,8 @@ struct Supervision: ~Copyable {
   /// The signal by which the user terminated the suspended program.
   private var endedBy: Int32?
 
-  /// Blocks the signals of this process. Call it after the child exists, which keeps its own mask.
+  /// Blocks the signals that taskctl handles. Call this after the child exists, because the child
+  /// must keep its own signal mask.
   init(_ monitor: ProgramMonitor, notices: SuspensionNotices?) throws(SystemError) {
     ignored = Set([SIGINT, SIGQUIT, SIGTSTP].filter(Self.isIgnored))
     // A background process group that writes a notice to its terminal must not be stopped.
@@ -50,8 +51,8 @@ struct Supervision: ~Copyable {
   /// job. If SIGSTOP stopped the child, the daemon has suspended it, and the wait continues.
   mutating func waitForEnd(of child: borrowing PIDFD) throws -> Outcome {
     while true {
-      // With `leave`, a child that ended can be waited for again. A second call must consume a
-      // stop.
+      // `leave` keeps the status, so that an ended child is not reaped. A second call must consume
+      // the report of a stop.
       switch try child.wait([.nonblocking, .stopped, .leave]) {
       case .ended(let status):
         let code = endedBy.map { 128 + $0 } ?? status.shellCode
@@ -117,7 +118,8 @@ struct Supervision: ~Copyable {
           ControlInterface.Activate.self,
           .init(application: monitor.application, owner: monitor.owner))
       } else {
-        // `bg` has resumed processes that must stay suspended. Any call makes the daemon check.
+        // `bg` has resumed processes that must stay suspended. Any call makes the daemon notice
+        // this and suspend them again.
         _ = try monitor.call(
           ControlInterface.GetApplication.self,
           .init(application: monitor.application, owner: monitor.owner))

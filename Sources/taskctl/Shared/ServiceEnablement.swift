@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerClient
 
-/// The enablement of the daemon's service. With the socket alone, the daemon starts at the first
-/// call; until then it launches no application and fires no notification.
+/// The enablement of the daemon's service. If only the socket is enabled, the daemon starts at the
+/// first call. Until then it launches no application and fires no notification.
 enum ServiceEnablement {
   /// Warns on standard error if the service of the daemon at `path` is not enabled.
   ///

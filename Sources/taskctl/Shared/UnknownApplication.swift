@@ -1,13 +1,15 @@
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The error about an application that the daemon does not know. It names the daemon that was
-/// called, and says whether the other one (the system's, or the user's own) knows the application.
+/// The error about an application that the daemon does not know. The error names the daemon that
+/// taskctl called. It also says whether the other daemon (the system's, or the user's own) knows
+/// the application.
 enum UnknownApplication {
   /// The time limit for the other daemon. Its answer is only a hint.
   private static let timeout: Duration = .seconds(1)
 
-  /// Returns nil for any other error, and if no daemon was called.
+  /// Returns the failure for an unknown application; nil for any other error, and if taskctl called
+  /// no daemon.
   static func failure(_ error: any Error, asked: SocketPath?) -> CommandFailure? {
     guard case ControlInterface.Failure.unknownApplication(let id, let nearest) = error,
       let asked
@@ -16,7 +18,10 @@ enum UnknownApplication {
     return .failed(name: "UnknownApplication", sentence: sentence)
   }
 
-  /// - Parameter isKnown: Whether the daemon of a socket knows the id; nil if none answers.
+  /// Returns the sentence of the error.
+  ///
+  /// - Parameter isKnown: Returns whether the daemon of a socket knows the id; nil if no daemon
+  ///   answers.
   static func sentence(
     _ id: String, nearest: String?, asked: SocketPath, isKnown: (SocketPath) -> Bool?
   ) -> String {

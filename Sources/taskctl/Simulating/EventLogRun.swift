@@ -10,10 +10,10 @@ struct EventLogRun {
   let path: String
   let isJSON: Bool
 
-  /// The largest event log to read, in bytes. A daemon's is far smaller.
+  /// The largest event log to read, in bytes. The event log of a daemon is far smaller.
   private static let bytesMax = 1 << 28
-  /// The number of attempts to open the current event log. The daemon replaces a full one, but not
-  /// this often in the time that opening takes.
+  /// The number of attempts to open the current event log. The daemon replaces a full event log,
+  /// but not this often while taskctl opens the file.
   private static let attemptsMax = 10
 
   func run() throws {

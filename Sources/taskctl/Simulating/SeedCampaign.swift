@@ -4,7 +4,7 @@ import TaskSchedulerWire
 
 /// Runs many seeds in several processes and reports the results.
 ///
-/// The workers are processes rather than threads: if the scheduler traps in one, the others
+/// The workers are processes rather than threads: if the scheduler traps in one process, the others
 /// continue and the failing seed is known.
 struct SeedCampaign {
   let plan: SeedPlan

@@ -12,10 +12,10 @@ final class CoreModel {
   private(set) var scheduler = Scheduler()
   private(set) var eventCount = 0
   private var recordCount = 0
-  /// All answers so far, each with the event that requested it, in order.
+  /// All answers so far in order, each with the event of its request.
   private(set) var answers: [Answer] = []
   private var asked: [RequestID: Event] = [:]
-  /// The stream events that each instance received, in order.
+  /// The stream events that the core has sent to each instance, in order.
   private(set) var told: [InstanceID: [DeliveredEvent]] = [:]
   private var instances: [Leader: InstanceID] = [:]
 
@@ -72,7 +72,7 @@ final class CoreModel {
     now = at
     eventCount += 1
     let effects = scheduler.handle(event, at: at)
-    // The checkers test the real daemon's run against the contract's invariants.
+    // The checker tests the invariants of the contract after each event.
     try checker?.check(event, effects, scheduler, at: at)
     if let request = event.request { asked[request] = event }
     for effect in effects {
@@ -168,7 +168,7 @@ extension Reply {
   /// The name of a refusal, or "done" for every other reply.
   var word: String { if case .refused(let refusal) = self { refusal.name } else { "done" } }
 
-  /// Like `word`, with the id of the task that was begun.
+  /// Like `word`, but with the id of the task for a reply that began one.
   var text: String {
     if case .began(let task, _) = self { "task \(task.number)" } else { word }
   }

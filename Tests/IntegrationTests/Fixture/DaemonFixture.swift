@@ -7,8 +7,8 @@ import Testing
 
 /// The real daemon in a directory of its own, with short limits from a configuration file.
 ///
-/// When the value is destroyed, it kills every process with the daemon's socket in its environment
-/// (`TASKSCHEDD_SOCKET`), also after a failed test.
+/// The deinitializer kills every process with the daemon's socket in its environment
+/// (`TASKSCHEDD_SOCKET`), even after a failed test.
 final class DaemonFixture: Sendable {
   /// The contents of the configuration files.
   struct Settings {
@@ -25,8 +25,8 @@ final class DaemonFixture: Sendable {
     /// Whether the test receives the daemon's sd_notify messages. If so, it must read all of them.
     var hearsNotifications = false
 
-    /// The machine's own memory may run short during the tests. Unless a test is about memory, its
-    /// daemon therefore ignores the machine's memory pressure.
+    /// Settings with which the daemon ignores short memory pressure of the machine. Tests that are
+    /// not about memory use them, because other tests may cause pressure.
     private static let unheard = [
       ("MemoryPressureStall", "10s"), ("MemoryPressureWindow", "10s"), ("MemoryQuietTime", "11s"),
     ]
@@ -50,7 +50,8 @@ final class DaemonFixture: Sendable {
   private let settings: Settings
   /// The socket of the daemon's sd_notify messages, if the test receives them.
   let notifications: NotifySocket?
-  /// The previous fixture. Its destruction would kill the processes that still run.
+  /// The fixture of the previous daemon. It is kept alive, because its deinitializer would kill the
+  /// processes that still run.
   private let earlier: DaemonFixture?
 
   /// Starts the daemon and waits for READY=1.
@@ -60,7 +61,7 @@ final class DaemonFixture: Sendable {
   /// - uid: the user that runs the daemon; nil for the user of the tests.
   /// - earlier: a daemon that has ended. The new daemon uses its directory.
   /// - dies: whether a program that the daemon launches kills the daemon at its start. The
-  ///   initializer then waits for that end instead.
+  ///   initializer then waits for the daemon's end instead of READY=1.
   init(
     _ settings: Settings = Settings(), ownGroup: Bool = false, uid: UInt32? = nil,
     after earlier: DaemonFixture? = nil, dies: Bool = false
@@ -123,7 +124,8 @@ final class DaemonFixture: Sendable {
 
   deinit { end() }
 
-  /// Kills the daemon with SIGKILL. All its connections end if no service manager started it.
+  /// Kills the daemon with SIGKILL. All connections to the daemon end, because no service manager
+  /// keeps them.
   func die() throws {
     _ = try process.send(signal: SIGKILL)
     _ = try process.wait()
@@ -248,7 +250,8 @@ final class DaemonFixture: Sendable {
 
   // MARK: Programs
 
-  /// The environment in which a program finds the daemon, and by which the test finds the program.
+  /// Returns an environment with the daemon's socket. A program finds the daemon by it, and the
+  /// fixture finds the program by it.
   func environment(marker: String? = nil) -> [String] {
     ["PATH=/usr/bin:/bin", "TASKSCHEDD_SOCKET=\(socketPath)"]
       + (marker.map { ["TASKSCHEDD_INSTANCE=\($0)"] } ?? [])
@@ -280,8 +283,8 @@ final class DaemonFixture: Sendable {
 
   // MARK: Processes
 
-  /// Returns the leaders of the programs that a daemon of this directory has launched: the
-  /// processes whose parent is not such a program itself.
+  /// Returns the leaders of the programs that daemons of this directory have launched: the
+  /// processes with the daemon's socket in their environment whose parent is not such a process.
   func programs() throws -> [Int32] {
     let all = try proc.pids().filter { pid in
       guard pid != getpid(), pid != process.pid,

@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Compares the daemon's answers, and the processes in /proc, with the core.
+/// Compares the daemon's answers and the state of the processes with the core.
 final class Inspection {
   private let daemon: DaemonFixture
   private let model: CoreModel
@@ -21,7 +21,7 @@ final class Inspection {
     self.model = model
   }
 
-  /// Throws ``PredictionMismatch`` where they differ.
+  /// Compares once. Throws ``PredictionMismatch`` if the daemon or a process differs from the core.
   ///
   /// - Parameter leaders: the processes to inspect, with all members of the groups that they lead.
   func compare(_ leaders: [Leader]) throws {
@@ -29,15 +29,16 @@ final class Inspection {
     let begin = Instant(nanoseconds: BootClock.now())
     let shown = try daemon.applications()
     let end = Instant(nanoseconds: BootClock.now())
-    // Events may have occurred while the daemon answered. Its answer must match one of these
-    // states.
+    // Events may have occurred while the daemon answered. Its answer must match the state before or
+    // after one of them.
     let states = try model.refresh().map(\.0)
     guard states.contains(where: { isLike($0, shown, from: begin, to: end) }) else {
       let core = states.map { "\(Self.text($0.statuses(at: end)))" }.joined(separator: "\n or ")
       throw PredictionMismatch("the daemon shows\n    \(Self.text(shown))\nthe core\n    \(core)")
     }
     facts.compared += 1
-    // The state did not change, so the daemon carried out all effects before it answered.
+    // If no event occurred, the daemon had carried out all effects before it answered, so the
+    // processes must match the core.
     if states.count == 1 { try look(at: leaders) }
   }
 
@@ -48,7 +49,7 @@ final class Inspection {
     let known = leaders.compactMap { leader in model.status(leader).map { (leader, $0) } }
     let stats = try daemon.proc.pids().compactMap { try daemon.proc.stat($0) }
     for (leader, (state, status)) in known where status.ending == nil && !status.isSuspending {
-      // Each leads a process group.
+      // Each leader leads a process group, which contains all processes of its instance.
       for stat in stats where stat.processGroup == leader.pid && !stat.state.hasEnded {
         let isStopped = stat.state == .stopped
         if isStopped { stopped += 1 } else { running += 1 }

@@ -2,8 +2,9 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// Real memory pressure within a cgroup of its own: a process reads at random positions in a file
-/// that is larger than its memory limit. The rest of the machine is not affected.
+/// Real memory pressure in a new cgroup. A process reads at random positions in a file that is
+/// larger than the memory limit of the cgroup. The pressure does not affect the rest of the
+/// machine.
 final class RealPressure: Sendable {
   private static let limit = 32 << 20
   private static let program = """
@@ -26,7 +27,8 @@ final class RealPressure: Sendable {
     """
 
   private let group = try? TestControlGroup()
-  /// The cgroup in the version 1 hierarchy, if the memory controller is there.
+  /// The cgroup of the process in the version 1 hierarchy, if that hierarchy has the memory
+  /// controller.
   private let older: ControlGroup?
   private let folder = TemporaryDirectory()
   private let process: TestProcess
@@ -38,7 +40,7 @@ final class RealPressure: Sendable {
     if geteuid() != 0 { return "only root sets limits of memory" }
     if let missing = TestControlGroup.missing { return missing }
     guard let group = try? TestControlGroup() else { return "no control group can be made" }
-    // The group is removed after the last use of the value.
+    // The cgroup exists only as long as `group`, so `group` must live until the checks are done.
     return withExtendedLifetime(group) {
       if access("\(group.group.path)/memory.pressure", W_OK) != 0 {
         return "the kernel tells no pressure (PSI)"

@@ -2,7 +2,8 @@ import LinuxSystem
 import TaskSchedulerWire
 import TestSupport
 
-/// Resources/other_user.py: another user's connections, made by a process of that user.
+/// Another user's connections to the daemon, which a process of that user opens
+/// (Resources/other_user.py).
 final class OtherUser {
   let process: TestProcess
 
@@ -41,7 +42,8 @@ final class OtherUser {
 }
 
 extension JSONValue {
-  /// The exceeded quota and its limit, if the answer is that error.
+  /// The exceeded quota and its limit, such as `MaxTasksPerUser = 3`; nil if the answer is another
+  /// one.
   var quotaExceeded: String? {
     guard errorName == "QuotaExceeded", case .string(let quota)? = self["parameters"]?["quota"],
       case .integer(let limit)? = self["parameters"]?["limit"]

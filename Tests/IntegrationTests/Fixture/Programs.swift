@@ -14,11 +14,13 @@ enum Programs {
 
   static func path(of program: String) -> String { "\(folder)/\(program)" }
 
-  /// The package's root: this file is Tests/IntegrationTests/Fixture/Programs.swift.
+  /// The package's root, four components above this file
+  /// (Tests/IntegrationTests/Fixture/Programs.swift).
   static let root =
     "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
-  /// Returns the text of a file of the package. Other users may not be able to read the file.
+  /// Returns the text of a file of the package. Tests pass this text to programs of other users,
+  /// which may not be allowed to read the file.
   static func text(of path: String) throws -> String {
     String(decoding: try FileDescriptor.open(reading: "\(root)/\(path)").readToEnd(), as: UTF8.self)
   }
@@ -27,7 +29,8 @@ enum Programs {
     try text(of: "Tests/IntegrationTests/Resources/\(name)")
   }
 
-  /// A Python interpreter. It has the packages of scripts/requirements.txt if the machine does.
+  /// The path of a Python interpreter with the packages of scripts/requirements.txt. It may not
+  /// exist.
   static let python: String =
     getenv("TASKSCHEDD_TEST_PYTHON").map { String(cString: $0) } ?? "\(root)/.venv/bin/python"
 }

@@ -48,8 +48,8 @@ final class RawClient {
     try #require(result == 0)
   }
 
-  /// Waits until poll(2) reports room, as the loop of a client does: less than a quarter of the
-  /// buffer is then in use.
+  /// Waits until poll(2) reports room for sending, as the event loop of a client does. The kernel
+  /// reports room when less than a quarter of the send buffer is in use.
   func waitForRoom() throws { try waitFor(POLLOUT, on: socket.rawValue) }
 
   /// Sends the bytes that the socket accepts without blocking. Returns their number.

@@ -5,8 +5,8 @@ import TaskSchedulerSimulation
 import TaskSchedulerWire
 import TestSupport
 
-/// Real processes and the real daemon, driven by actions that a seed draws, and compared with the
-/// core.
+/// Real processes and the real daemon. A seed determines actions, and after each action, the state
+/// of the daemon is compared with that of the core.
 final class RealWorld {
   let daemon: DaemonFixture
   let model: CoreModel
@@ -16,7 +16,7 @@ final class RealWorld {
   private let seed: UInt64
   private var processes: [RealProcess] = []
   private let inspection: Inspection
-  /// Counts of the actions and comparisons, so that a test can check that there were enough.
+  /// The numbers of actions and comparisons. A test checks that there were enough.
   private(set) var tally = Tally()
 
   struct Tally {
@@ -26,7 +26,7 @@ final class RealWorld {
     var states: Set<ApplicationState> = []
   }
 
-  /// A program that was started, with the process that leads it if it is managed.
+  /// A program that the test or the daemon started.
   private final class RealProcess {
     let leader: Leader
     let pidfd: PIDFD
@@ -74,14 +74,15 @@ final class RealWorld {
     workload = Workload(
       keys: Self.names.compactMap { ApplicationID($0) }.map { ApplicationKey($0, owner: owner) },
       seats: [SeatID("seat0")])
-    // Of all faults, these tests only let processes exit. Other tests cover faults of the machine
-    // and errors of applications.
+    // The only fault is that processes exit. Other tests cover faults of the machine and errors of
+    // applications.
     faults = Faults(seed: seed, without: Set(Fault.allCases).subtracting([.exits]))
   }
 
   var facts: Inspection.Facts { inspection.facts }
 
-  /// Performs the actions that the seed draws until the time has passed, and compares after each.
+  /// Performs actions that the seed determines, until the time has passed or `actionsMax` is
+  /// reached. Compares the daemon with the core after each action.
   func run(for limit: Duration, actionsMax: UInt64 = 400) throws {
     let end = BootClock.now() + UInt64(limit.components.seconds) * 1_000_000_000
     var number: UInt64 = 0
@@ -91,7 +92,7 @@ final class RealWorld {
         if let action = workload.action(number, seed: seed, faults: faults, in: self) {
           try perform(action)
         }
-        // Lets limits expire, too.
+        // Regularly waits until the limit of an application expires.
         if number % 4 == 3 { try waitForChange() }
         try compare()
       } catch {
@@ -147,8 +148,8 @@ final class RealWorld {
       try application.process.writeLine("stream \(other.name)")
       try wait(process, for: [.refused])
     case .exit(let process, let status): try kill(process, status)
-    // Only the daemon's providers report the first two events. The third would restart the history
-    // of a stream.
+    // Clients cannot perform the first two actions: they are reports of the daemon's providers. A
+    // new stream would receive earlier events again, which `finish` does not expect.
     case .activityBegins, .activityEnds, .openStream: return
     case .machineSleeps, .daemonDies, .configurationChanges, .debuggerAttaches, .losesStream,
       .endWrongly, .acknowledgeWrongly:
@@ -169,7 +170,8 @@ final class RealWorld {
     }
     try model.refresh()
     let given = model.answers[answered...].filter { $0.event.isLike(event) }.map(\.reply)
-    // The core would also refuse a request that the daemon refuses before it reaches the core.
+    // The daemon may refuse a request before the core receives it. The core would then refuse it
+    // for the same reason.
     let reply = given.isEmpty ? model.answer(to: event) : given.count == 1 ? given[0] : nil
     guard let reply, reply.word == heard else {
       throw PredictionMismatch("\(event) was answered by \(heard), and by the core \(given)")
@@ -213,7 +215,8 @@ final class RealWorld {
     tally.answers += 1
   }
 
-  /// Sends an application's call. The test compares the answer at the end.
+  /// Sends an application's call, and waits until the monitor reports its effect. `finish` compares
+  /// the answer.
   private func say(
     _ process: Int, _ method: String, _ parameters: JSONValue,
     _ kinds: [ControlInterface.ChangeKind]
@@ -247,7 +250,7 @@ final class RealWorld {
     }
   }
 
-  /// Waits until an application leaves the background.
+  /// Waits for the next change of an application in the background, if there is one.
   private func waitForChange() throws {
     try model.refresh()
     let waiting = processes.first { model.status($0.leader)?.state == .background }
@@ -272,7 +275,7 @@ final class RealWorld {
   }
 
   private func add(_ pid: Int32) {
-    // It may have been killed already.
+    // The launched process may have been killed already.
     guard let leader = try? leader(pid), let process = try? RealProcess(leader, pidfd(pid)) else {
       return
     }

@@ -3,8 +3,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Resources/application.py: an application in a separate process, which shares no code with this
-/// project.
+/// An application in a separate process that runs Resources/application.py. It shares no code with
+/// the project.
 final class TestApplication {
   let process: TestProcess
   let id: String
@@ -35,7 +35,7 @@ final class TestApplication {
       marker: marker)
   }
 
-  /// Waits until it is registered; returns the registration.
+  /// Waits until the application is registered, and returns the registration.
   @discardableResult
   func registered() throws -> JSONValue {
     let event = try nextEvent()
@@ -54,7 +54,7 @@ final class TestApplication {
     return events.removeFirst()
   }
 
-  /// Returns the answers that have arrived and that no caller has waited for.
+  /// Returns the answers that have arrived and that no call of `nextAnswer` has returned.
   func takeAnswers() -> [JSONValue] {
     defer { answers = [] }
     return answers

@@ -6,13 +6,13 @@ import TestSupport
 final class TestTerminal {
   let shell: TestProcess
   private let screen: FileDescriptor
-  /// Output of the terminal that no call has waited for yet.
+  /// The output after the last text that `wait(for:)` has found.
   private var unread = ""
 
   init(_ daemon: DaemonFixture) throws {
     screen = FileDescriptor(taking: open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC))
-    // TIOCSPTLCK and TIOCGPTN of ioctl_tty(2): the first unlocks the other end, the second returns
-    // its number.
+    // TIOCSPTLCK and TIOCGPTN (ioctl_tty(2)): the first unlocks the shell's end of the terminal,
+    // and the second returns its number.
     var isLocked: Int32 = 0
     var number: Int32 = 0
     guard ioctl(screen.rawValue, 0x4004_5431, &isLocked) == 0,

@@ -76,7 +76,8 @@ extension TestApplication {
     return (peer, Int(socket))
   }
 
-  /// Passes a descriptor that is not a connection, or passes one of its connections again.
+  /// Passes a descriptor to the daemon: one of the application's connections by its index, or a
+  /// descriptor of another kind.
   func handOver(_ what: String) throws -> JSONValue {
     try process.writeLine("hand \(what)")
     return try nextAnswer()
@@ -109,7 +110,7 @@ extension TestApplication {
 
   struct Reading: Equatable {
     var text: String
-    /// Whether the end of the stream has been read.
+    /// Whether the application has read the end of the stream.
     var isAtEnd: Bool
     var error: String?
   }
@@ -145,7 +146,7 @@ extension TestApplication {
     try registered()
   }
 
-  /// Waits until its event stream has ended.
+  /// Waits until the event stream has ended.
   func streamEnd() throws {
     while try nextEvent()["closed"] != true {}
   }

@@ -237,10 +237,11 @@ for line in sys.stdin:
     elif words[0] == "drop":
         events.socket.shutdown(socket.SHUT_RDWR)
     elif words[0] == "fork":
-        # The child's own connection, so that the socket names the child.
+        # The child uses a new connection, so that the daemon sees the child's pid as the peer of
+        # the socket.
         pid = os.fork()
         if pid == 0:
-            # Another thread may have held the lock.
+            # In the child, the copy of the lock may be held by a thread that does not exist there.
             write_lock = threading.Lock()
             calls = Connection()
             call = (words[1], json.loads(line.split(None, 2)[2]))

@@ -32,7 +32,8 @@ def send(number, data):
     try:
         connections[number].sendall(data)
     except ConnectionError:
-        # The test can still read the daemon's last message before it closed the connection.
+        # Not an error: the test can still read the last message that the daemon sent before it
+        # closed the connection.
         pass
 
 
@@ -41,8 +42,8 @@ for line in sys.stdin:
     answer = None
     if words[0] == "open":
         connections.append(socket.socket(socket.AF_UNIX))
-        # The kernel doubles the size. While more than a quarter is occupied, poll(2) reports no
-        # room.
+        # A small buffer, because poll(2) reports no room while more than a quarter of the buffer is
+        # occupied. The kernel doubles the size.
         connections[-1].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 40_000)
         connections[-1].connect(sys.argv[1])
         buffers.append(b"")

@@ -2,8 +2,8 @@ import TaskSchedulerWire
 
 /// The certification sequence: the expected calls and their answers.
 struct Certification {
-  /// One step: the method's name, its required parameters apart from `client_id`, its required
-  /// flags, and the answers.
+  /// One step: a method's name, the required parameters of its call apart from `client_id`, the
+  /// required flags of the call, and the answers.
   struct Step {
     let method: String
     let wants: JSONValue
@@ -75,7 +75,7 @@ struct Certification {
     }
   }
 
-  /// For each client, the index of the expected step.
+  /// The index of the step that is expected next from each client.
   private var next: [String: Int] = [:]
 
   /// Returns the answers to a call. All but the last one have the flag `continues`.
@@ -105,8 +105,8 @@ struct Certification {
     return step.answers
   }
 
-  /// Returns objects with sorted names and without null members, which mean the same as missing
-  /// ones.
+  /// Returns a value for comparison: the members of objects are sorted, and null members are
+  /// removed, because they mean the same as missing members.
   private static func sorted(_ value: JSONValue) -> JSONValue {
     switch value {
     case .null, .bool, .integer, .number, .string: value

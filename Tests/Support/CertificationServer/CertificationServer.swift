@@ -14,7 +14,7 @@ func complain(_ problem: some CustomStringConvertible) {
   _ = write(2, line, line.count)
 }
 
-/// Serves any number of connections, one at a time in the order of poll(2).
+/// A server of any number of connections, in one thread.
 struct CertificationServer {
   private struct Peer {
     var connection: ServerConnection

@@ -2,10 +2,10 @@ import Glibc
 
 @testable import TaskSchedulerClient
 
-// A check of the thread sanitizer: it must report the race of `race-canary unlocked`, and none in
-// `race-canary locked`, which uses the client's own lock.
+// A check of the thread sanitizer. It must report a race in `race-canary unlocked`, and none in
+// `race-canary locked`, which uses the lock of the client library.
 
-/// A number that threads increment, with the client's lock or without a lock.
+/// A number that threads increment, with the lock of the client library or without a lock.
 final class Tally: @unchecked Sendable {
   private var unlocked = 0
   private let locked = Locked(0)
@@ -27,7 +27,7 @@ final class Tally: @unchecked Sendable {
   var sum: Int { unlocked + locked.withLock { $0 } }
 }
 
-/// Runs two threads, each of which increments the number a thousand times.
+/// Increments a number a thousand times in each of two threads, and returns the result.
 func addUp(locking: Bool) -> Int {
   let tally = Tally()
   let add: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? =

@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// An isolated message bus without services. It ends with the value, and with the test's process,
-/// however that process ends.
+/// An isolated message bus without services. The bus ends when the value is destroyed, or when the
+/// test's process ends in any way.
 public final class SessionBus: Sendable {
   public let path: String
   public let process: GuardedProcess
@@ -37,7 +37,7 @@ public final class SessionBus: Sendable {
   /// Starts the bus, and waits until it accepts clients.
   ///
   /// - Parameters:
-  /// - path: the path of its socket, in an existing directory.
+  /// - path: the path of the bus socket, in an existing directory.
   /// - services: the directory of the services that the bus can start.
   /// - uid: the only user that the bus accepts; nil for the user of the test.
   public init(path: String, services: String? = nil, uid: UInt32? = nil) throws {
@@ -111,10 +111,10 @@ public final class Desktop: Sendable {
   /// Starts a bus, a screen and, by default, the service.
   ///
   /// - Parameters:
-  /// - timeout: how long a notification is shown, in seconds; 0: until it is closed.
-  /// - shownMax: the maximum number of notifications on the screen. Each new one redraws all, which
-  ///   takes some milliseconds.
-  /// - busPath: the path of the bus; nil: in a new directory.
+  /// - timeout: how long a notification is shown, in seconds; with 0, until it is closed.
+  /// - shownMax: the maximum number of notifications on the screen. Each new notification redraws
+  ///   all others, which takes some milliseconds.
+  /// - busPath: the path of the bus socket; nil for a path in a new directory.
   public init(
     timeout: Int = 0, shownMax: Int = 5, isServing: Bool = true, busPath: String? = nil
   ) throws {
@@ -188,7 +188,8 @@ public final class Desktop: Sendable {
     }
   }
 
-  /// Returns the numbers of notifications, after the signals for all of their changes have arrived.
+  /// Returns the numbers of notifications. The service has then sent the signals for all earlier
+  /// changes.
   public func counts() throws -> Counts {
     func number(_ what: String) throws -> Int {
       let digits = try control("count", what).filter { $0.isNumber }

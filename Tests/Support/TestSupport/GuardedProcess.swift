@@ -2,15 +2,16 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// A program that serves the test. It is terminated when the value ends, and when the test's
-/// process ends, however that process ends.
+/// A program that serves the test. It is terminated when the value is destroyed, or when the test's
+/// process ends in any way.
 public final class GuardedProcess: Sendable {
   /// The pid of the program itself, not of its guardian.
   public let pid: Int32
   private let guardian: TestProcess
   private let hasEnded = Atomic(false)
 
-  /// The guardian waits for the end of its input, or for a line.
+  /// The script of the guardian. It starts the program, and terminates it after a line of input or
+  /// at the end of the input.
   private static let script = """
     sh -c 'echo $$; exec "$@"' sh "$@" </dev/null 2>/dev/null &
     read line

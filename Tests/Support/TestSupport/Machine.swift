@@ -1,15 +1,15 @@
 import Glibc
 import LinuxSystem
 
-/// An isolated machine: a real systemd as PID 1 in its own namespaces and cgroup, on an overlay of
-/// this machine's root. It ends with the value, and with the test's process, however that process
-/// ends (see `Tests/Support/machine/guardian`).
+/// An isolated machine: a real systemd as PID 1 in separate namespaces and a separate cgroup, on an
+/// overlay of this machine's root. The machine ends when the value is destroyed, or when the test's
+/// process ends in any way (see `Tests/Support/machine/guardian`).
 public final class Machine: Sendable {
-  /// The pid of its PID 1 in the namespace of the test.
+  /// The pid of the machine's PID 1 in the namespace of the test.
   public let pid: Int32
-  /// Its cgroup in the namespace of the test.
+  /// The machine's cgroup in the namespace of the test.
   public let group: ControlGroup
-  /// The process that boots the machine, and removes all of it when its standard input ends.
+  /// The process that boots the machine. It removes the machine when its standard input ends.
   private let guardian: PIDFD
   private let guardianInput: Int32
 
@@ -25,7 +25,7 @@ public final class Machine: Sendable {
   /// The program that boots a machine and removes it afterwards.
   public static let guardianPath = scripts + "/guardian"
 
-  /// The reason why this machine cannot run another one inside; nil if it can.
+  /// The reason why this machine cannot run an isolated machine; nil if it can.
   public static let missing: String? = {
     if geteuid() != 0 { return "only root boots a systemd in namespaces" }
     if let missing = TestControlGroup.missing { return missing }
@@ -54,7 +54,7 @@ public final class Machine: Sendable {
       arguments: ["guardian", SystemString(try Self.parent().path), SystemString(tree)],
       environment: [SystemString("PATH=\(searchPath)")])
     request.stdio = (childsInput.rawValue, childsOutput.rawValue, nil)
-    // Signals from the terminal of the test do not reach the machine.
+    // In a new session, the machine receives no signals from the terminal of the test.
     request.newSession = true
     guardian = try HeldChild.spawn(request).releaseAndWaitForExec()
     childsOutput.close()
@@ -130,8 +130,8 @@ public final class Machine: Sendable {
     }
   }
 
-  /// Returns why the namespaces of a machine cannot be created. Containers often forbid root to
-  /// mount, so this tries the mounts that a boot begins with.
+  /// Returns why the namespaces of a machine cannot be created; nil if they can. Containers often
+  /// forbid root to mount, so the function tries the first mounts of a boot.
   private static func namespaceRefusal() -> String? {
     let script = "mount -t tmpfs tmpfs /tmp && mkdir /tmp/u /tmp/w /tmp/m && "
       + "mount -t overlay overlay -o lowerdir=/,upperdir=/tmp/u,workdir=/tmp/w /tmp/m && "

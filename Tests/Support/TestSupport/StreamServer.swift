@@ -8,10 +8,10 @@ public enum StreamKind: String, CaseIterable, Sendable {
   case unix
 }
 
-/// A server to which applications connect. The accepted ends send on request of the test.
+/// A server to which applications connect. A test sends data with the accepted ends.
 public final class StreamServer: Sendable {
   public let kind: StreamKind
-  /// "127.0.0.1:PORT" for TCP, otherwise the path.
+  /// "127.0.0.1:PORT" for TCP, or the path of the Unix socket.
   public let address: String
   /// The listening socket.
   public let number: Int32
@@ -74,7 +74,7 @@ public final class StreamServer: Sendable {
   }
 }
 
-/// One end of a blocking connection, which is closed when the value ends.
+/// One end of a connection, with blocking calls. It is closed when the value is destroyed.
 public final class StreamEnd {
   /// The descriptor; -1 once it is closed.
   public private(set) var number: Int32
@@ -99,7 +99,7 @@ public final class StreamEnd {
     close()
   }
 
-  /// Shuts down sending. The peer reads the end of the stream, and may continue to send.
+  /// Shuts down sending. The peer then reads the end of the stream, but can still send.
   public func finish() throws {
     try must("shutdown", shutdown(number, Int32(SHUT_WR)))
   }
@@ -122,13 +122,13 @@ public final class StreamEnd {
   }
 
   /// Sends at an instant of CLOCK_BOOTTIME, with an accuracy of some microseconds. Uses the CPU
-  /// until then.
+  /// until that instant.
   public func send(_ text: String, at nanoseconds: UInt64) throws {
     while BootClock.now() < nanoseconds {}
     try send(text)
   }
 
-  /// Sends as soon as a condition holds. Checks the condition continuously.
+  /// Sends as soon as a condition holds. Checks the condition continuously until then.
   ///
   /// - Throws: ETIMEDOUT if the deadline passes first.
   public func send(_ text: String, when isSo: () throws -> Bool) throws {
@@ -141,9 +141,8 @@ public final class StreamEnd {
     try send(text)
   }
 
-  /// Waits for one byte, which the application sends as its last action, and answers after the
-  /// given delay. The answer therefore arrives between the application's last read and its
-  /// suspension, approximately.
+  /// Waits for one byte, and sends the text after the given delay. The application sends the byte
+  /// as its last action, so the text arrives about between its last read and its suspension.
   public func answer(_ text: String, after delay: Duration) throws {
     guard try receive(1).utf8.count == 1 else {
       throw SystemError(call: "waiting for the application's byte", errno: ECONNRESET)

@@ -1,11 +1,11 @@
 import Glibc
 import LinuxSystem
 
-/// A directory under /tmp for a test, which is removed with its contents when the value ends.
+/// A directory under /tmp for a test. It is removed with its contents when the value is destroyed.
 public final class TemporaryDirectory: Sendable {
   public let path: String
 
-  /// - Parameter mode: 0700 unless another user must enter it.
+  /// - Parameter mode: the mode of the directory. Tests of other users need more than 0700.
   public init(mode: mode_t = 0o700) {
     var template = Array("/tmp/taskschedd-test-XXXXXX".utf8CString)
     precondition(mkdtemp(&template) != nil, "mkdtemp: \(SystemError.describe(errno))")
@@ -28,7 +28,7 @@ public final class TemporaryDirectory: Sendable {
     let count = text.withUTF8 { Glibc.write(number, $0.baseAddress, $0.count) }
     precondition(count == text.utf8.count, "write \(path): \(SystemError.describe(errno))")
     close(number)
-    // creat(2) applied the umask, so the mode is set again.
+    // The umask may have removed bits of the mode.
     chmod(path, mode)
     return path
   }

@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// A new cgroup below that of the tests. When the value ends, its processes are killed, and it is
-/// removed.
+/// A new cgroup below that of the tests. When the value is destroyed, the processes of the cgroup
+/// are killed, and the cgroup is removed.
 public final class TestControlGroup: Sendable {
   public let group: ControlGroup
 

@@ -1,8 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// A real process in a new process group. When the value ends, the group is killed and the process
-/// is reaped. Its standard input is a socket that `writeLine` writes to.
+/// A real process in a new process group. When the value is destroyed, the group is killed and the
+/// process is reaped. `writeLine` writes to the process's standard input.
 public final class TestProcess: Sendable {
   public let pid: Int32
   public let pidfd: PIDFD
@@ -36,7 +36,8 @@ public final class TestProcess: Sendable {
     var request = SpawnRequest(
       path: path, arguments: arguments, environment: ["PATH=/usr/bin:/bin"])
     request.stdio.output = childsOutput.rawValue
-    // A socket: writing to the pipe of a process that ended would raise SIGPIPE.
+    // The standard input is a socket, because writing to the pipe of a process that ended would
+    // raise SIGPIPE.
     let (inputReading, inputWriting) = try UnixSocket.pair().ends()
     let childsInput = FileDescriptor(taking: inputReading)
     input = FileDescriptor(taking: inputWriting)

@@ -56,7 +56,8 @@ whole = Line.message("Application.EndBackgroundTask", {"task": task})
 for line in sys.stdin:
     words = line.split()
     if words[0] == "half":
-        # A daemon that is about to be killed receives some of the bytes.
+        # Sends single bytes, so that the daemon, which is about to be killed, receives some of
+        # them.
         for byte in whole[: len(whole) // 2]:
             calls.socket.sendall(bytes([byte]))
         say("half")
@@ -64,7 +65,7 @@ for line in sys.stdin:
         calls.socket.sendall(whole[len(whole) // 2:])
         say(calls.receive())
     elif words[0] == "large":
-        # The message is much larger than a socket buffer, so the daemon collects it in memory.
+        # The message is much larger than a socket buffer, so the daemon must collect its parts.
         large = Line.message("Application.BeginBackgroundTask", {"name": "x" * 400_000})
         calls.socket.sendall(large[:300_000])
         rest = large[300_000:]

@@ -1,0 +1,79 @@
+// Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
+
+extension SessionInterface {
+  /// A notification that the agent must show.
+  public struct Notification: WireStructure {
+    /// Unique within the daemon. A notification with the same id replaces the earlier one.
+    public var id: Int
+    public var application: String
+    /// The name from the application's manifest.
+    public var applicationName: String?
+    /// A name of the icon theme, or the absolute path of an image.
+    public var icon: String?
+    public var title: String
+    public var body: String?
+    /// A name of the freedesktop sound theme, or the absolute path of a sound file; default means
+    /// the sound that the notification service chooses.
+    public var sound: String?
+    public var urgency: Urgency
+    /// A category of the Desktop Notifications Specification, such as im.received.
+    public var category: String?
+    /// The actions besides the choice of the notification itself.
+    public var actions: [NotificationAction]
+    /// Set for a notification that an agent has shown before. If the same service still runs, the
+    /// agent shows the notification again in its place, without a sound. Otherwise the agent
+    /// reports it as closed.
+    public var shown: ShownNotification?
+
+    public static let fieldNames = [
+      "id", "application", "applicationName", "icon", "title", "body", "sound", "urgency",
+      "category", "actions", "shown",
+    ]
+
+    public init(
+      id: Int, application: String, applicationName: String? = nil, icon: String? = nil,
+      title: String, body: String? = nil, sound: String? = nil, urgency: Urgency,
+      category: String? = nil, actions: [NotificationAction], shown: ShownNotification? = nil
+    ) {
+      self.id = id
+      self.application = application
+      self.applicationName = applicationName
+      self.icon = icon
+      self.title = title
+      self.body = body
+      self.sound = sound
+      self.urgency = urgency
+      self.category = category
+      self.actions = actions
+      self.shown = shown
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      id = try fields.required("id")
+      application = try fields.required("application")
+      applicationName = try fields.optional("applicationName")
+      icon = try fields.optional("icon")
+      title = try fields.required("title")
+      body = try fields.optional("body")
+      sound = try fields.optional("sound")
+      urgency = try fields.required("urgency")
+      category = try fields.optional("category")
+      actions = try fields.required("actions")
+      shown = try fields.optional("shown")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "id", id)
+      object.append(field: "application", application)
+      object.append(field: "applicationName", applicationName)
+      object.append(field: "icon", icon)
+      object.append(field: "title", title)
+      object.append(field: "body", body)
+      object.append(field: "sound", sound)
+      object.append(field: "urgency", urgency)
+      object.append(field: "category", category)
+      object.append(field: "actions", actions)
+      object.append(field: "shown", shown)
+    }
+  }
+}

@@ -1,0 +1,16 @@
+// Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
+
+extension SessionInterface {
+  /// How much of a window the user sees.
+  /// - `focused`: the window has the keyboard focus
+  /// - `visible`: the window is on the screen without the focus; other windows may cover it
+  /// - `hidden`: the window is minimized, or on a workspace that is not on the screen
+  public enum Visibility: String, WireEnumeration {
+    case focused, visible, hidden
+  }
+
+  /// How urgently the user must see a notification.
+  public enum Urgency: String, WireEnumeration {
+    case low, normal, critical
+  }
+}

@@ -1,0 +1,342 @@
+// Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
+
+/// The interface between taskschedd and the session agent of a user, taskschedd-session.
+///
+/// The agent runs without privileges in the session of its user. It reports what happens there, and
+/// shows the notifications of the user's applications. It attaches to the system's daemon and to
+/// the user's own daemon. The daemon takes the user from the credentials of the socket. It uses a
+/// report only for applications of that user.
+///
+/// Each daemon serves one agent of each user: the one that attached last. An agent reports on a
+/// second connection, because the first one receives the daemon's orders.
+///
+/// org.taskschedd.Application describes the limits of messages.
+public enum SessionInterface {
+  public static let name = "org.taskschedd.Session"
+
+  /// The contents of the `.varlink` file. Introspection returns its text.
+  public static let description = InterfaceDescription(
+    embedded: PackageResources.org_taskschedd_Session_varlink)
+
+  /// The types of the methods.
+  public static let methods: [any InterfaceMethod.Type] = [
+    Attach.self, ReportWindows.self, ForgetWindows.self, NotificationShown.self,
+    NotificationChosen.self, NotificationClosed.self, NotificationFailed.self,
+  ]
+
+  /// The full names of the methods, to tell a call by.
+  public enum MethodName: String, CaseIterable, Sendable {
+    case attach = "org.taskschedd.Session.Attach"
+    case reportWindows = "org.taskschedd.Session.ReportWindows"
+    case forgetWindows = "org.taskschedd.Session.ForgetWindows"
+    case notificationShown = "org.taskschedd.Session.NotificationShown"
+    case notificationChosen = "org.taskschedd.Session.NotificationChosen"
+    case notificationClosed = "org.taskschedd.Session.NotificationClosed"
+    case notificationFailed = "org.taskschedd.Session.NotificationFailed"
+  }
+
+  /// A type that carries out the methods of the interface. A method replies to its caller, at
+  /// once or later, or throws a ``MethodFailure``.
+  public protocol Implementation {
+    /// The client that calls.
+    associatedtype Caller
+
+    func attach(_ input: Attach.Input, _ caller: Caller) throws
+    func reportWindows(_ input: ReportWindows.Input, _ caller: Caller) throws
+    func forgetWindows(_ input: ForgetWindows.Input, _ caller: Caller) throws
+    func notificationShown(_ input: NotificationShown.Input, _ caller: Caller) throws
+    func notificationChosen(_ input: NotificationChosen.Input, _ caller: Caller) throws
+    func notificationClosed(_ input: NotificationClosed.Input, _ caller: Caller) throws
+    func notificationFailed(_ input: NotificationFailed.Input, _ caller: Caller) throws
+  }
+
+  /// Decodes the parameters of a call, and carries it out.
+  ///
+  /// - Throws: ``ParameterError`` if they are not those of the method.
+  public static func carryOut<Methods: Implementation>(
+    _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
+    for caller: Methods.Caller
+  ) throws {
+    switch method {
+    case .attach:
+      try methods.attach(call.decode(Attach.Input.self), caller)
+    case .reportWindows:
+      try methods.reportWindows(call.decode(ReportWindows.Input.self), caller)
+    case .forgetWindows:
+      try methods.forgetWindows(call.decode(ForgetWindows.Input.self), caller)
+    case .notificationShown:
+      try methods.notificationShown(call.decode(NotificationShown.Input.self), caller)
+    case .notificationChosen:
+      try methods.notificationChosen(call.decode(NotificationChosen.Input.self), caller)
+    case .notificationClosed:
+      try methods.notificationClosed(call.decode(NotificationClosed.Input.self), caller)
+    case .notificationFailed:
+      try methods.notificationFailed(call.decode(NotificationFailed.Input.self), caller)
+    }
+  }
+}
+
+extension SessionInterface {
+  /// Makes the caller the session agent of its user. Requires the more flag, because each reply is
+  /// an order to the agent; exactly one field of an order is set. The first order is attached.
+  /// After it, the agent reports all windows if it knows them. The daemon sends again the
+  /// notifications that it wants shown, and all badges.
+  ///
+  /// An agent that attached earlier receives the error AgentReplaced.
+  public enum Attach: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.Attach"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      /// The number of this attachment, which each report contains.
+      public var attached: Int?
+      /// Show this notification.
+      public var show: Notification?
+      /// Close the notification with this id, or do not show it.
+      public var close: Int?
+      public var badge: Badge?
+
+      public static let fieldNames = ["attached", "show", "close", "badge"]
+
+      public init(
+        attached: Int? = nil, show: Notification? = nil, close: Int? = nil, badge: Badge? = nil
+      ) {
+        self.attached = attached
+        self.show = show
+        self.close = close
+        self.badge = badge
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attached = try fields.optional("attached")
+        show = try fields.optional("show")
+        close = try fields.optional("close")
+        badge = try fields.optional("badge")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attached", attached)
+        object.append(field: "show", show)
+        object.append(field: "close", close)
+        object.append(field: "badge", badge)
+      }
+    }
+  }
+}
+
+extension SessionInterface {
+  /// Reports all windows of the session. Processes without a window in the report have no window.
+  /// Of windows without a known process, the agent reports only whether one of them has the focus.
+  /// At most 1024 windows.
+  ///
+  /// hasFocus is true if any window has the focus. It is false on an empty workspace.
+  public enum ReportWindows: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.ReportWindows"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var windows: [Window]
+      public var hasFocus: Bool
+
+      public static let fieldNames = ["attachment", "windows", "hasFocus"]
+
+      public init(attachment: Int, windows: [Window], hasFocus: Bool) {
+        self.attachment = attachment
+        self.windows = windows
+        self.hasFocus = hasFocus
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        windows = try fields.required("windows")
+        hasFocus = try fields.required("hasFocus")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "windows", windows)
+        object.append(field: "hasFocus", hasFocus)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports that nothing is known about the windows any more, because the compositor or X server
+  /// has ended. The last report holds for SessionGraceTime (10 s by default).
+  public enum ForgetWindows: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.ForgetWindows"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+
+      public static let fieldNames = ["attachment"]
+
+      public init(attachment: Int) {
+        self.attachment = attachment
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports that the notification service shows a notification. The agent reports it again when
+  /// the notification is replaced.
+  public enum NotificationShown: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.NotificationShown"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var notification: Int
+      public var shown: ShownNotification
+
+      public static let fieldNames = ["attachment", "notification", "shown"]
+
+      public init(attachment: Int, notification: Int, shown: ShownNotification) {
+        self.attachment = attachment
+        self.notification = notification
+        self.shown = shown
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        notification = try fields.required("notification")
+        shown = try fields.required("shown")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "notification", notification)
+        object.append(field: "shown", shown)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports that the user has chosen a notification, or one of its actions. activationToken is the
+  /// token by which the compositor gives the focus to the application.
+  public enum NotificationChosen: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.NotificationChosen"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var notification: Int
+      public var action: String?
+      public var activationToken: String?
+
+      public static let fieldNames = ["attachment", "notification", "action", "activationToken"]
+
+      public init(
+        attachment: Int, notification: Int, action: String? = nil, activationToken: String? = nil
+      ) {
+        self.attachment = attachment
+        self.notification = notification
+        self.action = action
+        self.activationToken = activationToken
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        notification = try fields.required("notification")
+        action = try fields.optional("action")
+        activationToken = try fields.optional("activationToken")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "notification", notification)
+        object.append(field: "action", action)
+        object.append(field: "activationToken", activationToken)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports that the notification service no longer shows a notification.
+  public enum NotificationClosed: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.NotificationClosed"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var notification: Int
+
+      public static let fieldNames = ["attachment", "notification"]
+
+      public init(attachment: Int, notification: Int) {
+        self.attachment = attachment
+        self.notification = notification
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        notification = try fields.required("notification")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "notification", notification)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports that the agent cannot show a notification. `reason` is for the log. The agent keeps
+  /// the notification and shows it as soon as possible, unless the notification service refused it.
+  public enum NotificationFailed: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.NotificationFailed"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var notification: Int
+      public var reason: String
+      public var isRefused: Bool
+
+      public static let fieldNames = ["attachment", "notification", "reason", "isRefused"]
+
+      public init(attachment: Int, notification: Int, reason: String, isRefused: Bool) {
+        self.attachment = attachment
+        self.notification = notification
+        self.reason = reason
+        self.isRefused = isRefused
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        notification = try fields.required("notification")
+        reason = try fields.required("reason")
+        isRefused = try fields.required("isRefused")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "notification", notification)
+        object.append(field: "reason", reason)
+        object.append(field: "isRefused", isRefused)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
