@@ -19,7 +19,7 @@ struct PIDFDTests {
     try process.writeLine("")
     #expect(try process.readLine() == "got")
     #expect(try other.waitForEnd(timeout: deadline))
-    // A zombie still exists.
+    // The process is a zombie, which still exists until it is reaped.
     #expect(try other.send(signal: 0) == .delivered)
     #expect(try process.waitForExit() == .exited(code: 5))
     #expect(try other.send(signal: 0) == .gone)

@@ -61,7 +61,7 @@ struct ProcFSTests {
   }
 
   @Test(
-    "The device of a terminal has the name of the kernel's list of devices",
+    "The name of a terminal's device is that in the kernel's list of devices",
     arguments: [
       (0x8803, "pts/3"), (0x10_882C, "pts/300"), (0x401, "tty1"), (0x440, "ttyS0"),
       (0xCC05, "tty-204-5"), (0, nil),
@@ -191,7 +191,7 @@ struct ProcFSTests {
     #expect(try has("") == false)
   }
 
-  @Test("Every question about a process that does not exist returns nil")
+  @Test("Every function returns nil for a process that does not exist")
   func gone() throws {
     let process = try TestProcess.shell("exit 0")
     let pid = process.pid

@@ -108,7 +108,7 @@ final class SocketMessageTests {
     #expect(try receive(4, &bag) == "last")
   }
 
-  @Test("A peek would block without a message, and reports that the peer has closed")
+  @Test("A peek without a message returns wouldBlock, and reports that the peer has closed")
   func closed() throws {
     let (first, second) = try UnixSocket.pair(nonblocking: true).ends()
     let one = FileDescriptor(taking: first)
@@ -123,7 +123,7 @@ final class SocketMessageTests {
     #expect(sent == .closed)
   }
 
-  @Test("A send would block when the kernel's buffer is full, after a partial send")
+  @Test("A send returns wouldBlock when the kernel's buffer is full, after a partial send")
   func full() throws {
     let bytes = [UInt8](repeating: 1, count: 4 << 20)
     var sent: [Transfer] = []

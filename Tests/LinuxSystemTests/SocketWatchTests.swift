@@ -78,9 +78,8 @@ struct SocketWatchTests {
   }
 
   @Test(
-    """
-    A process that takes over a watch receives the events of the connection
-    """, arguments: StreamKind.allCases)
+    "A process that takes over a watch receives the events of the connection",
+    arguments: StreamKind.allCases)
   func adopted(_ kind: StreamKind) throws {
     let (application, peer) = try pair(kind)
     let copy: FileDescriptor
@@ -126,7 +125,7 @@ struct EpollTests {
     try pairs[1].peer.send("b")
     #expect(epoll.collect(countMax: 3) == [1])
     #expect(epoll.collect(countMax: 3) == [])
-    // The data is read before the event is collected.
+    // The application reads the data before the event is collected.
     try pairs[2].peer.send("b")
     #expect(try pairs[2].application.receive(2) == "ab")
     #expect(epoll.collect(countMax: 3) == [])

@@ -58,9 +58,8 @@ struct BadInputTests {
   }
 
   @Test(
-    """
-    The refusal of a request for an unknown application names the application
-    """, arguments: Request.allCases)
+    "The refusal of a request for an unknown application names the application",
+    arguments: Request.allCases)
   func unknownApplications(_ request: Request) {
     var world = World()
     _ = world.make(mail, .active)

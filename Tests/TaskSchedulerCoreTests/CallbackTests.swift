@@ -57,9 +57,8 @@ struct CallbackTests {
   }
 
   @Test(
-    """
-    An application that acknowledges one nanosecond before the deadline is not killed
-    """, arguments: lifecycle)
+    "An application that acknowledges one nanosecond before the deadline is not killed",
+    arguments: lifecycle)
   func inTime(_ kind: CallbackKind) {
     var (world, id) = world(awaiting: kind)
     world.advance(by: .seconds(6) - nanosecond)
@@ -301,7 +300,7 @@ struct DebuggerTests {
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
 
-  @Test("Without a running limit, the daemon does not check repeatedly whether a debugger traces")
+  @Test("Without a running limit, the daemon does not check repeatedly for a debugger")
   func noPolling() {
     var world = World()
     let id = world.register(mail)

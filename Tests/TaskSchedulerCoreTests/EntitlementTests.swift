@@ -187,7 +187,7 @@ struct EntitlementTests {
     world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.status(id)?.isSuspending == true)
     world.traced = [id]
-    // The application sent the call before the daemon stopped its processes.
+    // The application sent BeginBackgroundTask before the daemon stopped its processes.
     world.begin(id)
     #expect(world.status(id)?.isSuspending == false)
     #expect(world.effects.last == .resume(id))

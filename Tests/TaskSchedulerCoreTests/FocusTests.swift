@@ -37,7 +37,11 @@ extension World {
 
 @Suite("§20 Focus: the windows that the user sees determine the states")
 struct FocusTests {
-  @Test("An application that gets the focus becomes active before the previous one acknowledges")
+  @Test(
+    """
+    An application that gets the focus does not wait for the previous application's \
+    acknowledgement
+    """)
   func focused() {
     var (world, first, second) = World.withTwo()
     #expect(world.state(first) == .active)
@@ -129,7 +133,7 @@ struct FocusTests {
     #expect(world.state(second) == .active)
   }
 
-  @Test("A window that is gone counts as hidden")
+  @Test("A window that a report no longer lists counts as hidden")
   func gone() {
     var (world, first, second) = World.withTwo()
     world.see([(second, .focused)])

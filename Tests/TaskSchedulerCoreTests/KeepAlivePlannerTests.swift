@@ -158,7 +158,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.useWakeUp(at: at(minute * 9)) == [InstanceID(1)])
     #expect(planner.nextBurst == at(minute * 21))
     #expect(planner.useWakeUp(at: at(minute * 10)).isEmpty)
-    // A burst that the deadlines require may also be run as a wake-up for another reason.
+    // At 21 min, a burst is due anyway. A wake-up for another reason runs this burst.
     #expect(planner.useWakeUp(at: at(minute * 21)).map(\.number) == [1, 2])
     #expect(planner.nextBurst == at(minute * 33))
   }

@@ -81,9 +81,8 @@ struct KeepAliveTests {
   }
 
   @Test(
-    """
-    The scheduler also calls the handler of an application that is not suspended
-    """, arguments: [ApplicationState.active, .inactive, .background])
+    "The scheduler also calls the handler of an application that is not suspended",
+    arguments: [ApplicationState.active, .inactive, .background])
   func running(_ state: ApplicationState) {
     var world = World { $0.backgroundTime = .seconds(6000) }
     let id = world.makeVoIP(mail, state)

@@ -237,9 +237,8 @@ struct MemoryTests {
   }
 
   @Test(
-      """
-      The foreground application is never terminated
-      """, arguments: [ApplicationState.active, .inactive])
+    "The foreground application is never terminated",
+    arguments: [ApplicationState.active, .inactive])
   func neverForeground(_ state: ApplicationState) {
     var world = World()
     let id = world.make(mail, state)

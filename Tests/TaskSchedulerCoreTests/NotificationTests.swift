@@ -211,7 +211,7 @@ struct NotificationTests {
     #expect(world.fired == [other])
   }
 
-  @Test("The cancellation of a shown notification closes it")
+  @Test("The cancellation of a shown notification closes the notification")
   func cancelShown() {
     var world = clocked()
     let id = NotificationID(7)

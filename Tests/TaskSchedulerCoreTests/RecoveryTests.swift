@@ -18,7 +18,7 @@ struct RecoveryTests {
     #expect(world.state(id) == .inactive)
   }
 
-  @Test("The daemon stops suspended processes again, and resumes running ones")
+  @Test("The daemon stops suspended processes again, and resumes running processes")
   func stopped() throws {
     var world = World()
     let sleeper = world.make(mail, .suspended)

@@ -71,10 +71,10 @@ struct RelaunchAfterKillTests {
   }
 
   @Test(
-      """
-      §8: The daemon relaunches a voip application that ended for memory when the pressure \
-      is over, and the status says so
-      """, arguments: [true, false])
+    """
+    §8: When the pressure is over, the daemon relaunches a voip application that ended for \
+    memory; until then, the status shows the wait
+    """, arguments: [true, false])
   func endedForMemory(daemonDies: Bool) throws {
     var world = World()
     _ = world.makeVoIP(mail, .suspended)

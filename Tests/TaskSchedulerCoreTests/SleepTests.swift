@@ -2,8 +2,8 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// Tests of limits during a sleep of the machine. An application cannot act during the sleep, so a
-/// limit that passes then starts again.
+/// Tests of limits during a sleep of the machine. An application cannot act during the sleep. A
+/// limit that passes during the sleep therefore starts again.
 @Suite("Limits that pass while the machine sleeps")
 struct SleepTests {
   @Test("A callback that was delivered before a sleep may be acknowledged after the sleep")

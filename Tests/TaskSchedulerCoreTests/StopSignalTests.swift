@@ -69,7 +69,7 @@ struct StopSignalTests {
     #expect(world.lastEnd(mail)?.forced == nil)
   }
 
-  @Test("Signals have their names, and only some of them can be stop signals")
+  @Test("Each signal has its name, and only some signals can be stop signals")
   func names() {
     for number in Int32(1)...31 { #expect(Signal(name: Signal(number).name)?.number == number) }
     #expect(Signal(name: "INT") == nil)

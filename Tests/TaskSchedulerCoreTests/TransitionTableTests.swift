@@ -25,8 +25,8 @@ struct Row: CustomTestStringConvertible {
   let cause: Cause
   let callbacks: [CallbackKind]
   let to: ApplicationState
-  /// The state of an aware application before it has acknowledged the first callback, if it differs
-  /// from `to`.
+  /// The state of an aware application before it has acknowledged the first callback. It is nil if
+  /// that state is `to`.
   let first: ApplicationState?
 
   init(
@@ -102,9 +102,8 @@ extension World {
 @Suite("§2 The table of transitions")
 struct TransitionTableTests {
   @Test(
-    """
-    Each row of the table holds: from | cause | callbacks, in order | to
-    """, arguments: table, [true, false])
+    "Each row of the table holds: from | cause | callbacks, in order | to",
+    arguments: table, [true, false])
   func row(_ row: Row, isAware: Bool) {
     var world = World { $0.multitaskingSupported = row.cause != .sentAwayUnsupported }
     world.obeysTerminate = true
@@ -258,9 +257,8 @@ struct RefusedTransitionTests {
   }
 
   @Test(
-      """
-      §2: A request for the present state succeeds without effect
-    """, arguments: PairWithoutRow.done, [true, false])
+    "§2: A request for the present state succeeds without effect",
+    arguments: PairWithoutRow.done, [true, false])
   func alreadyThere(_ pair: PairWithoutRow, isAware: Bool) {
     var world = World()
     _ = world.make(mail, pair.state, isAware: isAware)
@@ -321,9 +319,8 @@ struct RefusedTransitionTests {
   }
 
   @Test(
-    """
-    A report that does not fit the application's state has no effect
-    """, arguments: ApplicationState.allCases)
+    "A report that does not fit the application's state has no effect",
+    arguments: ApplicationState.allCases)
   func staleReports(_ state: ApplicationState) {
     var world = World()
     let id = world.make(mail, state)

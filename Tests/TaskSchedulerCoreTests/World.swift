@@ -385,12 +385,12 @@ struct World {
     }
   }
 
-  /// The notifications that fired.
+  /// The notifications that fired in ``effects``, in order.
   var fired: [NotificationID] {
     effects.compactMap { if case .notification(.fire(let id, _, _, _)) = $0 { id } else { nil } }
   }
 
-  /// The reasons of the launches so far.
+  /// The reasons of the launches in ``effects``, in order.
   var spawned: [LaunchReason] {
     effects.compactMap { if case .spawn(_, _, let reason) = $0 { reason } else { nil } }
   }

@@ -43,7 +43,7 @@ struct DatabaseTests {
     #expect(try database.text("SELECT CAST(x'ff41' AS TEXT)") == "\u{FFFD}A")
   }
 
-  @Test("A transaction that fails leaves nothing behind, and the next one succeeds")
+  @Test("A transaction that fails leaves nothing behind, and the next transaction succeeds")
   func rollback() throws {
     let database = try database()
     let insert = "INSERT INTO pair VALUES (?, ?)"

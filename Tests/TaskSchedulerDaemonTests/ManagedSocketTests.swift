@@ -50,9 +50,8 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    """
-    Data that the application has read does not wake the application
-    """, arguments: StreamKind.allCases)
+    "Data that the application has read does not wake the application",
+    arguments: StreamKind.allCases)
   func read(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
     try it.send("text")
@@ -126,9 +125,8 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    """
-    Data that arrived before the socket was passed wakes the application, too
-    """, arguments: StreamKind.allCases)
+    "Data that arrived before the socket was passed wakes the application, too",
+    arguments: StreamKind.allCases)
   func before(_ kind: StreamKind) throws {
     let (application, peer) = try scene.pair(kind)
     try peer.send("text")

@@ -109,7 +109,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "A time that the clock skips is the instant of the change",
+    "A notification at a local time that the clock skips fires at the instant of the change",
     arguments: [
       ("2026-03-29T02:00:00", "Europe/Berlin", "2026-03-29T01:00:00"),
       ("2026-03-29T02:30:00", "Europe/Berlin", "2026-03-29T01:00:00"),
@@ -123,7 +123,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "A time that occurs twice is the first of the two",
+    "A notification at a local time that occurs twice fires at the first of the two instants",
     arguments: [
       ("2026-10-25T02:30:00", "Europe/Berlin", "2026-10-25T00:30:00"),
       ("2026-11-01T01:30:00", "America/New_York", "2026-11-01T05:30:00"),
@@ -198,9 +198,8 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    """
-    The next time can be computed for the first and for the last possible instant
-    """, arguments: RepeatInterval.allCases)
+    "The next time can be computed for the first and for the last possible instant",
+    arguments: RepeatInterval.allCases)
   func extremes(interval: RepeatInterval) throws {
     let schedule = NotificationSchedule(
       date: "2199-12-31T23:59:59", timeZone: "America/New_York", repeats: interval)

@@ -26,12 +26,12 @@ struct SuspensionScansTests {
     DescriptorScan(of: [ProcessIdentity(pid: pid, startTime: 7)])
   }
 
-  /// Replaces a process's stat by a FIFO. A scan of the process blocks until the test writes to the
-  /// FIFO.
+  /// Replaces the file `stat` of a process by a FIFO. A scan of the process blocks until the test
+  /// writes to the FIFO.
   private func blockProcess(_ pid: Int) -> FileDescriptor {
     unlink(root.file("\(pid)/stat"))
     mkfifo(root.file("\(pid)/stat"), 0o600)
-    // Opened for reading as well, so that neither end waits for the other to open it.
+    // O_RDWR opens both ends, so that neither open(2) waits for the other end.
     return FileDescriptor(taking: open(root.file("\(pid)/stat"), O_RDWR | O_CLOEXEC))
   }
 

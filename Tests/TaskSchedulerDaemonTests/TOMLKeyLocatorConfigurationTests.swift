@@ -57,7 +57,7 @@ struct TOMLKeyLocatorConfigurationTests {
     #expect(locator.lines[path] == line)
   }
 
-  @Test("The sample is valid TOML, and no key of it is given twice")
+  @Test("The sample document is valid TOML without duplicate keys")
   func sampleIsValid() throws {
     let (document, problems) = TOMLDocument.parse(Array(Self.document.utf8), file: "f")
     #expect(problems == [])

@@ -7,9 +7,9 @@ import Testing
 /// Returns the names of a struct's fields, or of an enum's cases, as the compiler wrote them into
 /// the program.
 private func declaredNames(of type: Any.Type) -> [String] {
-  // The second word of a type's metadata points to its context descriptor. Its word at byte 16 is
-  // the distance to the field descriptor. That descriptor has a header of 16 bytes, whose last word
-  // is the count, and 12 bytes for each field, whose last word is the distance to the name.
+  // Metadata points to a context descriptor, which has the distance to a field descriptor at byte
+  // 16. A field descriptor has a header of 16 bytes, which ends with the count, and 12 bytes for
+  // each field, which end with the distance to the name.
   func relative(_ place: UnsafeRawPointer) -> UnsafeRawPointer {
     place + Int(place.load(as: Int32.self))
   }
@@ -35,7 +35,8 @@ private func name(_ type: any Stored.Type) -> String {
 
 @Suite("The forms of stored types are complete and documented")
 struct StoredFormTests {
-  /// The types of an event log's beginning and of its records, and all types that they contain.
+  /// The types at the start of an event log and of its records, and all types that these types
+  /// contain.
   private static let types: [any StoredByParts.Type] = {
     var found: [any StoredByParts.Type] = []
     var seen: Set<ObjectIdentifier> = []
@@ -123,8 +124,8 @@ struct StoredFormTests {
     StoredWriter.bytes(of: try StoredReader.read(type, from: bytes))
   }
 
-  /// Returns the bytes of an arbitrary value of a type. For an enum, this is the case with the
-  /// given number.
+  /// Returns the bytes of an arbitrary value of a type. For an enum, the value has the case with
+  /// the given number.
   private static func sample(
     _ type: any Stored.Type, ofCase number: Int = 0
   ) throws -> [UInt8] {

@@ -105,7 +105,7 @@ struct KWinTests {
     try focus.wait(visible: [getpid()])
   }
 
-  @Test("A KWin that restarts gets the script again, and nothing is known meanwhile")
+  @Test("A KWin that restarts gets the script again, and no windows are known meanwhile")
   func restart() throws {
     let kwin = try SimulatedKWin(bus)
     try expectStart(kwin)

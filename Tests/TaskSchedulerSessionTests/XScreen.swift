@@ -135,7 +135,7 @@ final class XControl {
 
   func showDesktop(_ number: UInt32) throws { try tell("_NET_CURRENT_DESKTOP", root, number) }
 
-  /// Sets the property of a window that claims a process.
+  /// Sets the property with which a window claims a process.
   func claim(_ title: String, pid: UInt32) throws {
     var pid = pid
     xcb_change_property(

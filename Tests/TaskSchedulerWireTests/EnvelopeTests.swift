@@ -113,7 +113,7 @@ struct EnvelopeTests {
     for (text, violation) in bad { #expect(throws: violation) { try reply(text) } }
   }
 
-  @Test("A written message reads back")
+  @Test("A message that is written and read equals the original")
   func roundTrips() throws {
     let calls = [
       Call(method: "a.b.C"), Call(method: "a.b.C", parameters: ["x": nil], more: true),

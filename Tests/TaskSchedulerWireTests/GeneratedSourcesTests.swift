@@ -85,7 +85,7 @@ struct GeneratedSourcesTests {
   }
 
   @Test(
-    "A declaration without a Swift type or a comment is refused by name",
+    "The error for a declaration without a Swift type or a comment has the name",
     arguments: [
       ("# T.\ntype T (f: (a: int))", "'f'"), ("# T.\ntype T (f: [string]int)", "'f'"),
       ("# T.\ntype T (f: []?int)", "'f'"), ("# T.\ntype T (someFileDescriptor: string)", "'some"),

@@ -17,9 +17,8 @@ struct NearestNameTests {
   }
 
   @Test(
-    """
-    A name that is not similar to any known name has no nearest name
-    """, arguments: ["", "-", "colour", "x", "Timeout"])
+    "A name that is not similar to any known name has no nearest name",
+    arguments: ["", "-", "colour", "x", "Timeout"])
   func findsNone(_ name: String) {
     #expect(nearestName(to: name, among: Self.names) == nil)
   }

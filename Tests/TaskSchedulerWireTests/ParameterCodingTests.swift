@@ -119,9 +119,8 @@ struct ParameterCodingTests {
   ]
 
   @Test(
-    """
-    The error for a field of the wrong type has the dotted path of the field
-    """, arguments: bad.indices)
+    "The error for a field of the wrong type has the dotted path of the field",
+    arguments: bad.indices)
   func refuses(index: Int) {
     let (text, parameter) = Self.bad[index]
     let error = #expect(throws: ParameterError.self) { try outer(text) }

@@ -42,7 +42,7 @@ enum SourceRules {
   /// The words by which a source uses a clock, randomness or the environment.
   static let wordsForbiddenInCore = ["now()", "random", "Date(", "sleep", "getenv", "Task {"]
 
-  /// A violation of a rule, described for people.
+  /// A violation of a rule, with its place.
   struct Violation: Hashable, CustomStringConvertible {
     let path: String
     let line: Int

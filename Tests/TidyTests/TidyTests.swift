@@ -86,9 +86,8 @@ struct SourceRulesTests {
   }
 
   @Test(
-    """
-    An import of full Foundation is reported
-    """, arguments: ["Sources/taskctl/A.swift", "Tests/A.swift"])
+    "An import of full Foundation is reported",
+    arguments: ["Sources/taskctl/A.swift", "Tests/A.swift"])
   func foundation(_ path: String) {
     #expect(rules("import Foundation\n", in: path).count == 1)
     #expect(rules("import FoundationEssentials\n", in: path).isEmpty)

@@ -85,7 +85,7 @@ struct SimulatedServiceTests {
     #expect(try second.readLine() == "Notify 0 three")
   }
 
-  @Test("A notification that crashes the simulated service is given up, and the others are shown")
+  @Test("A notification that crashes the simulated service is given up; the others are shown")
   func diesOfOne() throws {
     let bare = try BareBus()
     let driver = try DesktopDriver(bare.bus)

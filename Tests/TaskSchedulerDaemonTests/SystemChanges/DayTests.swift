@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("The next day, by a zone's rules")
+@Suite("The beginning of the next day in a time zone")
 struct NextDayTests {
   /// A moment in a time zone, and the expected next date with its first second.
   struct Case: CustomTestStringConvertible {

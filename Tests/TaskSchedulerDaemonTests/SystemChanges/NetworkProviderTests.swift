@@ -18,7 +18,7 @@ struct NetworkProviderTests {
   private static let online = SystemChange(kind: .network, value: "online")
   private static let offline = SystemChange(kind: .network, value: "offline")
 
-  /// Creates the two ends of a cable. One end has an address, and there is no default route.
+  /// Creates a virtual cable. One end of the cable has an address, and there is no default route.
   init() throws {
     network = try NetworkNamespace()
     watcher = try ChangeWatcher()
@@ -112,7 +112,7 @@ struct NetworkProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("A burst is reported once, and not if the state is the same at its end")
+  @Test("A burst is reported once, or not at all if the state at its end is unchanged")
   func bursts() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -136,7 +136,7 @@ struct NetworkProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("Changes are those of the network namespace in which the sockets were opened")
+  @Test("The provider reports changes of the network namespace in which its sockets were opened")
   func place() throws {
     try start()
     try network.ip("route add default via 192.0.2.1")
