@@ -74,7 +74,7 @@ public final class Daemon {
   }
 
   /// The time that the daemon must serve after it has replayed the event log of a previous daemon.
-  /// If it dies earlier, the next daemon suspects that the event log causes the crash.
+  /// If too many daemons in succession die earlier, the next daemon refuses the event log.
   private static let survivalTime: Duration = .milliseconds(100)
 
   /// The way in which the daemon has stopped.
@@ -108,7 +108,8 @@ public final class Daemon {
     pump.start(runner)
   }
 
-  /// Reports the current state of the machine to the scheduler.
+  /// Reports the clock, the stored notifications and the settings to the scheduler. Reports its
+  /// start if the scheduler is new.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
     if isNew { subsystems.notifications.load() }
@@ -165,8 +166,8 @@ public final class Daemon {
 
   // MARK: Signals
 
-  /// Blocks the signals that the event loop handles, and sets how the process reacts to two others.
-  /// Threads that are created later inherit the blocked signals.
+  /// Blocks the signals that the event loop handles, ignores SIGPIPE, and restores the default
+  /// effect of SIGABRT. Threads that are created later inherit the blocked signals.
   private static func blockSignals() {
     // systemd's watchdog ends the daemon with SIGABRT. Swift's runtime handles that signal: it
     // prints a backtrace and returns, so the daemon would continue.
@@ -189,8 +190,8 @@ public final class Daemon {
   // MARK: Stopping
 
   /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
-  /// whether systemd restarts it, it resumes them. In both cases, systemd keeps the connections for
-  /// the next daemon.
+  /// whether systemd restarts it, it resumes them. Even then, systemd keeps the connections for the
+  /// next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere

@@ -216,7 +216,7 @@ do {
   let daemon = try Daemon(daemonArguments)
   let ending = try daemon.run()
   // The program exits without freeing the daemon, because the kernel frees all resources. A library
-  // might even start threads to free its own.
+  // might even start threads to free its own resources.
   withExtendedLifetime(daemon) { exit(ending == .restarting ? ExitStatus.restarting : 0) }
 } catch StartFailure.configuration {
   complain("not started: the configuration has the problems above")

@@ -2,7 +2,7 @@ import FoundationEssentials
 import FuzzTargets
 import Testing
 
-/// An input that is kept in the repository.
+/// An input of the fuzzer that is kept in the repository.
 struct CorpusInput: Sendable, CustomTestStringConvertible {
   let target: FuzzTarget
   let path: String
@@ -19,8 +19,8 @@ struct CorpusInput: Sendable, CustomTestStringConvertible {
     return names.filter { !$0.hasPrefix(".") }.sorted()
   }
 
-  /// The inputs of all targets below `Corpus` or `Findings`. The corpus includes the interface
-  /// descriptions.
+  /// Returns the inputs of all targets below `Corpus` or `Findings`. The corpus includes the
+  /// interface descriptions.
   static func all(in folder: String) -> [CorpusInput] {
     FuzzTarget.all.flatMap { target in
       var folders = ["\(folder)/\(target.name)"]
@@ -41,7 +41,7 @@ struct CorpusInput: Sendable, CustomTestStringConvertible {
 
 @Suite("§15: Bad input never crashes, through the functions that the fuzzer calls")
 struct CorpusTests {
-  @Test("The kept corpus violates no promise", arguments: FuzzTarget.all)
+  @Test("No input of the corpus violates a promise", arguments: FuzzTarget.all)
   func corpus(_ target: FuzzTarget) throws {
     let inputs = CorpusInput.all(in: "Corpus").filter { $0.target.name == target.name }
     #expect(inputs.count >= 3, "a target without seeds")
@@ -60,7 +60,7 @@ struct CorpusTests {
     try input.run()
   }
 
-  @Test("Each input of the corpus, truncated at every byte, violates no promise")
+  @Test("No truncated input of the corpus violates a promise")
   func truncated() throws {
     for target in FuzzTarget.all {
       for input in CorpusInput.all(in: "Corpus") where input.target.name == target.name {
@@ -77,7 +77,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("A violated promise is reported: the canary")
+  @Test("The violated promise of the canary target is reported")
   func canary() {
     let target = FuzzTarget.canary
     #expect(throws: Finding.self) {
@@ -90,7 +90,7 @@ struct CorpusTests {
 }
 
 extension CorpusInput {
-  /// Runs the target with about 64 beginnings of the input, or with all of a short input.
+  /// Runs the target with about 64 prefixes of the input, or with every prefix of a short input.
   func runTruncated() throws {
     let bytes = try Data(contentsOf: URL(filePath: "\(Self.fuzz)/\(path)"))
     for count in stride(from: 0, to: bytes.count, by: 1 + bytes.count / 64) {

@@ -25,7 +25,7 @@ struct ClockSetWatchTests {
     }
   #endif
 
-  @Test("The clock's offset is read to the microsecond, from the narrowest bracket")
+  @Test("The clock's offset is that of the reading that took the shortest time, to the microsecond")
   func offset() {
     typealias Bracket = WallClock.Bracket
     let brackets = [

@@ -9,7 +9,7 @@ struct CloseElsewhereTests {
     case claimed, unclaimed, tooMany, unread
   }
 
-  @Test("Closing a lingering socket does not block the caller", arguments: Way.allCases)
+  @Test("The close of a socket with SO_LINGER does not block the caller", arguments: Way.allCases)
   func lingering(_ way: Way) throws {
     let (application, peer) = try StreamServer(.tcp, in: TemporaryDirectory()).pair()
     var option = linger(l_onoff: 1, l_linger: 3600)
@@ -28,8 +28,7 @@ struct CloseElsewhereTests {
           sender.rawValue, UnsafeRawBufferPointer(rebasing: bytes[..<1]), descriptors: $0)
       }
     }
-    // While the thread closes its descriptor, the sender's is not the last one and closes
-    // immediately.
+    // The message still holds a descriptor of the socket, so this close does not wait.
     application.close()
     let start = BootClock.now()
     var bag = DescriptorBag(messageMax: way == .tooMany ? 0 : 8, closesElsewhere: true)
@@ -49,7 +48,7 @@ struct CloseElsewhereTests {
     UnixSocket.abandon(receiver.rawValue)
     receiver.close()
     #expect(BootClock.now() - start < 60_000_000_000)
-    // If the close was waiting, it now completes.
+    // If another thread still waits in close(2), the call now completes.
     peer.close()
   }
 }

@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// Contract §7: the application passes a connected stream socket to the daemon.
+/// Tests of contract §7: an application passes a connected stream socket to the daemon.
 @Suite("§7: A descriptor that an application passes as a connection")
 final class ConnectedSocketTests {
   private let directory = TemporaryDirectory()
@@ -28,7 +28,7 @@ final class ConnectedSocketTests {
     FileDescriptor(taking: try succeeded(Glibc.socket(family, Int32(type), 0)))
   }
 
-  @Test("A descriptor that is not a socket is refused, with its kind and what would be right")
+  @Test("A descriptor that is not a socket is refused, and the error names its kind")
   func noSocket() throws {
     let file = try FileDescriptor.open(reading: directory.write("file", "text"))
     #expect(refusal(file.rawValue) == .notASocket(what: "a file"))
@@ -82,10 +82,10 @@ final class ConnectedSocketTests {
     #expect(refusal(socket.rawValue) == .notConnected)
   }
 
-  @Test("A connecting socket is refused with a reason of its own")
+  @Test("A socket whose connect has not completed is refused with a separate reason")
   func connecting() throws {
     let server = try StreamServer(.tcp, in: directory, backlog: 0)
-    // A backlog of 0 holds one connection; the next waits.
+    // A backlog of 0 holds one connection; the next connection waits.
     let first = try server.connect()
     let second = try server.beginToConnect()
     #expect(
@@ -123,15 +123,16 @@ final class ConnectedSocketTests {
   }
 
   @Test(
-      """
-      The check changes neither flags nor bytes nor a pending error of a connection
-      """, arguments: [true, false])
+    """
+    The check changes neither the flags nor the unread data nor the pending error of a \
+    connection
+    """, arguments: [true, false])
   func untouched(nonblocking: Bool) throws {
     let (application, peer) = try StreamServer(.unix, in: directory).pair()
     if nonblocking { try application.duplicate().setNonblocking(true) }
     let flags = fcntl(application.number, F_GETFL)
     try peer.send("text")
-    // A socket that is closed with unread data reports an error to its peer.
+    // If a socket is closed with unread data, its peer has the pending error ECONNRESET.
     try application.send("unread")
     peer.close()
     #expect(refusal(application.number) == nil)
@@ -157,7 +158,7 @@ struct OwnConnectionTests {
     }
   }
 
-  @Test("A connection to the daemon is refused, whatever its path, accepted or not")
+  @Test("A connection to the daemon is refused, whatever path the client used, even before accept")
   func client() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     #expect(symlink("socket", directory.file("link")) == 0)
@@ -226,7 +227,7 @@ struct OwnConnectionTests {
   }
 }
 
-/// Returns the result of a system call, or throws if it is a failure.
+/// Returns the result of a system call, or throws the errno if the call has failed.
 private func succeeded(_ number: Int32) throws(SystemError) -> Int32 {
   if number < 0 { throw SystemError(call: "a call of the test", errno: errno) }
   return number

@@ -13,7 +13,7 @@ struct ControlGroupTests {
 
   init() throws { test = try TestControlGroup() }
 
-  /// Waits until cgroup.events has the given content.
+  /// Waits until the contents of cgroup.events satisfy a condition.
   private func wait(
     _ watch: borrowing FileDescriptor, until reached: (ControlGroup.Events) -> Bool
   ) throws {
@@ -62,7 +62,7 @@ struct ControlGroupTests {
     try spend(microseconds: 20_000)
     #expect(try group.isToBeFrozen() == false)
     try group.freeze()
-    // Read immediately, even if the group's processes still run.
+    // The request to freeze is visible immediately, even if the group's processes still run.
     #expect(try group.isToBeFrozen() == true)
     try wait(watch) { $0.isFrozen }
     #expect(try group.isFrozen())
@@ -90,7 +90,8 @@ struct ControlGroupTests {
     }
   }
 
-  @Test("A control group counts the processes below it, and is removed with all groups below it")
+  @Test(
+    "A control group counts the processes of the groups below it, and is removed with these groups")
   func nested() throws {
     let lowest = group.child("a").child("b")
     try group.child("a").create()
@@ -126,7 +127,7 @@ struct ControlGroupTests {
 struct ControlGroupMountTests {
   private let directory = TemporaryDirectory()
 
-  @Test("The mount point is found on a hybrid machine and in a path with spaces")
+  @Test("The mount point is found on a machine with cgroup v1 and v2, and if the path has spaces")
   func mountInfo() throws {
     let path = directory.write(
       "mountinfo",

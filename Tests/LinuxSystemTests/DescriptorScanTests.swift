@@ -65,7 +65,8 @@ struct DescriptorScanTests {
     open(3, "socket:[7]")
     open(4, "socket:[8]")
     let others = (1...1000).map { line($0, "0100007F:0051", "01", 1000 + $0) }.joined()
-    // The kernel would not write a line here. The scan must not reach it.
+    // The kernel lists listening sockets first, so it never writes this last line. The scan must
+    // stop before the line.
     let last = line(1001, "0100007F:0052", "0A", 8)
     root.write("42/net/tcp", header + line(0, "0100007F:0050", "0A", 7) + others + last)
     #expect(try listening() == ["127.0.0.1:80"])
@@ -82,7 +83,7 @@ struct DescriptorScanTests {
     }
   }
 
-  @Test("A scan ends with its budget of descriptors, and says that it is not complete")
+  @Test("A scan that exceeds its budget of descriptors ends, and says that it is not complete")
   func budget() throws {
     for number in 3..<203 { open(number, "socket:[\(number)]") }
     let findings = try #require(try scan { $0.budget.descriptors = 100 })
@@ -92,7 +93,7 @@ struct DescriptorScanTests {
     #expect(whole.isComplete && whole.examinedCount == 200)
   }
 
-  @Test("A scan ends with its budget of CPU time, and says that it is not complete")
+  @Test("A scan that exceeds its budget of CPU time ends, and says that it is not complete")
   func time() throws {
     for number in 3..<203 { open(number, "socket:[\(number)]") }
     let findings = try #require(try scan { $0.budget.processorTime = .zero })
@@ -110,7 +111,7 @@ struct DescriptorScanTests {
     #expect(findings == nil && asked == 3)
   }
 
-  @Test("The scan does not examine another process that has got the pid")
+  @Test("The scan does not examine another process that reuses the pid")
   func reused() throws {
     open(3, "socket:[9]")
     root.write("42/stat", "42 (b) T 1 2 3 0 -1 0 0 0 0 0 10 5 0 0 20 0 1 0 8")
@@ -137,7 +138,7 @@ struct DescriptorScanTests {
     #expect(try held(["/home/contacts.db"]) == nil, "it has no lock")
   }
 
-  @Test("The scan finds GPU devices again by their descriptors, without examining all")
+  @Test("A later scan reads the known GPU descriptors without examining the other descriptors")
   func knownGPUFiles() throws {
     open(3, "/dev/dri/renderD128", info: "drm-driver:\txe\ndrm-client-id:\t5\ndrm-cycles-rcs:\t9\n")
     open(4, "/dev/null")

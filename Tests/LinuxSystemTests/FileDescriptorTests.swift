@@ -30,7 +30,7 @@ struct FileDescriptorTests {
     #expect(try withUnsafeMutableBytes(of: &byte) { try pipe.reading.read(into: $0) } == nil)
   }
 
-  @Test("A wait reports readiness within the timeout, and 0 after it")
+  @Test("A wait reports readiness within the timeout, and 0 after the timeout")
   func readiness() throws {
     let quiet = try FileDescriptor.event()
     let counting = try FileDescriptor.event(initialValue: 1)

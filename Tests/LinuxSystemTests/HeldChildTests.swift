@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("A held child")
+@Suite("A child that is held before it executes its program")
 final class HeldChildTests {
   private let directory = TemporaryDirectory(mode: 0o755)
   private let proc: ProcFS
@@ -64,7 +64,10 @@ final class HeldChildTests {
   }
 
   @Test(
-    "A failed start throws ENOMEM, EAGAIN and EMFILE with the call, and leaves no child",
+    """
+    The error of a start that fails with ENOMEM, EAGAIN or EMFILE names the call, and no child \
+    is left
+    """,
     arguments: ["socketpair", "pipe2", "fork", "pidfd_open"], [ENOMEM, EAGAIN, EMFILE])
   func shortage(_ call: String, _ code: Int32) throws {
     let path = directory.file("ran")
@@ -79,14 +82,13 @@ final class HeldChildTests {
     #expect(access(path, F_OK) != 0)
   }
 
-  /// Returns the children of this thread. Other tests run on other threads, and add no children
-  /// here.
+  /// Returns the children of this thread. Children of other tests belong to other threads.
   private func childrenOfThread() throws -> Set<Substring> {
     let bytes = try FileDescriptor.open(reading: "/proc/thread-self/children").readToEnd()
     return Set(String(decoding: bytes, as: UTF8.self).split(separator: " "))
   }
 
-  @Test("A failed child reports the step with its errno and path, and is reaped")
+  @Test("A child that cannot execute its program reports the step, errno and path, and is reaped")
   func failures() throws {
     let nowhere = directory.file("nothing")
     let missing = SpawnRequest(path: nowhere, arguments: ["x"], environment: [])
@@ -133,7 +135,7 @@ final class HeldChildTests {
       $0.newSession = true
       $0.openFilesSoft = 123
     }
-    // env prints A and PATH, and PWD, which the shell adds.
+    // env prints three lines: A, PATH, and PWD, which the shell adds.
     #expect(try process.readLine() == "b c|3|\(directory.path)|123")
     let stat = try #require(try proc.stat(process.pid))
     #expect(stat.session == process.pid)
@@ -152,7 +154,7 @@ final class HeldChildTests {
     sigemptyset(&blocked)
     sigaddset(&blocked, SIGUSR1)
     pthread_sigmask(SIG_BLOCK, &blocked, &before)
-    // ls also opens the directory that it lists.
+    // Descriptor 3 is the directory that ls lists.
     let script = "ls -m /proc/self/fd; exec grep -E '^Sig(Blk|Ign)' /proc/self/status"
     let process = try TestProcess.shell(script)
     pthread_sigmask(SIG_SETMASK, &before, nil)
@@ -166,7 +168,7 @@ final class HeldChildTests {
   @Test("A held child can be killed by a signal")
   func killed() throws {
     let child = try HeldChild.spawn(request("exit 0"))
-    // Once the child waits, its signals have default actions and are unblocked.
+    // While the child waits for its release, its signals have default actions and are not blocked.
     #expect(try child.pidfd.send(signal: SIGTERM) == .delivered)
     try waitFor(POLLIN, on: child.pidfd.rawValue)
     let pidfd = try child.releaseAndWaitForExec()
@@ -189,7 +191,7 @@ final class HeldChildTests {
   }
 
   @Test(
-    "A child enters its directory as the other user",
+    "A child that runs as another user enters its directory as that user",
     .enabled(if: geteuid() == 0, "changing user ids needs root"))
   func otherUsersDirectory() throws {
     let closed = TemporaryDirectory(mode: 0o700)

@@ -16,8 +16,8 @@ struct MemoryTests {
     }
   }
 
-  /// Starts a process with the given amount of dirty memory in MiB: private, and shared with a
-  /// child if it forks.
+  /// Starts a process that holds the given amount of dirty memory in MiB. If `forks` is true, the
+  /// process shares this memory with a child.
   private func holder(mebibytes: Int, forks: Bool = false) throws -> TestProcess {
     let script = """
       import os, sys
@@ -77,7 +77,7 @@ struct MemoryTests {
     #expect(pages.resident >= readings[0].dirty && pages.shared < pages.resident)
   }
 
-  @Test("A group that cannot have more dirty memory than one that was read is not read")
+  @Test("The scan does not read a group whose bound is below the dirty memory of an earlier group")
   func endsEarly() throws {
     let proc = try ProcFS()
     let large = try holder(mebibytes: 32)
@@ -120,7 +120,7 @@ struct MemoryTests {
     #expect(try ProcFS().pages(process.pid)?.resident ?? 0 == 0)
   }
 
-  @Test("A pressure trigger is set in the kernel's form; an error names the path")
+  @Test("A pressure trigger is set with a stall and a window; an error names the path")
   func trigger() throws {
     let path = "/proc/pressure/memory"
     guard access(path, F_OK) == 0 else {

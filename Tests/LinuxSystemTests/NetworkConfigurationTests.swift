@@ -31,7 +31,7 @@ struct NetworkConfigurationTests {
     NetlinkMessage.all(in: bytes[...]).flatMap { RouteMessage.defaultRoutes($0, AF_INET) }
   }
 
-  @Test("A default route and a route to half of all addresses are default routes")
+  @Test("A default route and a route to half of all addresses count as default routes")
   func defaults() {
     #expect(Self.routes(Self.route()).map(\.interface) == [7])
     #expect(Self.routes(Self.route(prefix: 1)).count == 1)
@@ -40,7 +40,10 @@ struct NetworkConfigurationTests {
   }
 
   @Test(
-    "A route that is refused, dead, without carrier or to one destination is not a default route")
+    """
+    A route that is refused, dead, without carrier or to one destination does not count as \
+    default
+    """)
   func unusable() {
     #expect(Self.routes(Self.route(type: 7)).isEmpty)
     #expect(Self.routes(Self.route(flags: 16)).isEmpty)
@@ -48,7 +51,7 @@ struct NetworkConfigurationTests {
     #expect(Self.routes(Self.route(flags: 0x200)).isEmpty)
   }
 
-  @Test("Each usable next hop is a default route")
+  @Test("Each usable next hop counts as a default route")
   func hops() {
     func hop(_ interface: UInt32, flags: UInt8) -> [UInt8] {
       let gateway = Self.attribute(5, [192, 0, 2, UInt8(interface)])

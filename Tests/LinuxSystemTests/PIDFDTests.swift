@@ -19,13 +19,13 @@ struct PIDFDTests {
     try process.writeLine("")
     #expect(try process.readLine() == "got")
     #expect(try other.waitForEnd(timeout: deadline))
-    // A zombie still exists.
+    // The process is a zombie, which still exists until it is reaped.
     #expect(try other.send(signal: 0) == .delivered)
     #expect(try process.waitForExit() == .exited(code: 5))
     #expect(try other.send(signal: 0) == .gone)
   }
 
-  @Test("A pidfd of a missing process is nil; another descriptor is refused")
+  @Test("A pidfd of a missing process is nil; a descriptor that is not a pidfd is refused")
   func refused() throws {
     let process = try TestProcess.shell("exit 0")
     _ = try process.waitForExit()
@@ -57,7 +57,8 @@ struct PIDFDTests {
     #expect(throws: SystemError(call: "waitid", errno: ECHILD)) { _ = try process.pidfd.wait() }
   }
 
-  /// Starts a child that ends on request, prints its pid, and reaps it on request.
+  /// A Python program that starts a child and prints the child's pid. At the first line of input,
+  /// the child ends. At the second line, the program reaps the child.
   private static let parent = """
     import os, signal, sys
     pid = os.fork()
@@ -74,7 +75,10 @@ struct PIDFDTests {
     """
 
   @Test(
-    "A pidfd reports how another's child ended, from /proc for a zombie, then from the kernel",
+    """
+    A pidfd reports how another process's child ended: from /proc while it is a zombie, later \
+    from the kernel
+    """,
     arguments: [("code", ProcessExit.exited(code: 9)), ("signal", .signaled(signal: SIGTERM))])
   func nonChild(way: String, expected: ProcessExit) throws {
     let parent = try TestProcess.python(Self.parent, [way])
@@ -93,7 +97,8 @@ struct PIDFDTests {
     #expect(status != nil || !Kernel.isAtLeast(6, 15))
   }
 
-  @Test("A pid is identified with its start time; the same pid with another start time differs")
+  @Test(
+    "A process is identified by its pid and start time; the pid with another start time differs")
   func reuse() throws {
     let process = try TestProcess.shell("read x")
     let identity = try #require(try process.pidfd.identity(in: proc))
@@ -106,7 +111,7 @@ struct PIDFDTests {
     #expect(try !proc.exists(identity))
   }
 
-  @Test("An exit status is decoded from wait(2), with a shell's exit code for it")
+  @Test("An exit status is decoded from wait(2), and is converted to the exit code of a shell")
   func status() {
     #expect(ProcessExit(waitStatus: 0x0700) == .exited(code: 7))
     #expect(ProcessExit(waitStatus: 0x8b) == .signaled(signal: SIGSEGV))

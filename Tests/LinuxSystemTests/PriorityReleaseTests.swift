@@ -11,7 +11,10 @@ struct PriorityReleaseTests {
   init() throws { proc = try ProcFS() }
 
   @Test(
-    "A process that was forked while its parent was lowered gets the original priorities",
+    """
+    A process that was forked while its parent had lowered priorities gets the original \
+    priorities
+    """,
     .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "it takes CAP_SYS_NICE"))
   func bornBetween() throws {
     let parent = try TestProcess.shell("sleep 1000 & echo $!; wait")
@@ -28,7 +31,8 @@ struct PriorityReleaseTests {
     var items: [LoweredPriority] = []
     let kinds = [(PriorityKind.nice, 15), (.ioPriority, last), (.outOfMemoryScore, 500)]
     for (kind, after) in kinds { items.append(try lowered(stats[0], kind, 0, after)) }
-    // The record names one lowered priority of the child. The child inherited the others.
+    // The items name only one lowered priority of the child. The other two simulate priorities that
+    // the child inherited at the fork.
     items.append(try lowered(stats[1], .nice, 0, 15))
     _ = try lowered(stats[1], .ioPriority, 0, last)
     _ = try lowered(stats[1], .outOfMemoryScore, 0, 500)

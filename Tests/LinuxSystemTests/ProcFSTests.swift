@@ -9,7 +9,7 @@ struct ProcFSTests {
 
   init() throws { proc = try ProcFS() }
 
-  /// Sets the name with prctl(PR_SET_NAME), and then waits.
+  /// A Python program that sets its command name with prctl(PR_SET_NAME), and then waits.
   private static let renamed = """
     import ctypes, sys
     ctypes.CDLL(None).prctl(15, bytes.fromhex(sys.argv[1]), 0, 0, 0)
@@ -18,7 +18,7 @@ struct ProcFSTests {
     """
 
   @Test(
-    "A command that looks like the fields after it is parsed",
+    "A command name that looks like the following fields is parsed",
     arguments: ["a b", ") Z 1 1 (", "))))", "((((", "x\ny) R 2", "\u{fc}) S"])
   func hostileNames(name: String) throws {
     let hex = name.utf8.map { byte in
@@ -61,7 +61,7 @@ struct ProcFSTests {
   }
 
   @Test(
-    "The device of a terminal has the name of the kernel's list of devices",
+    "The name of a terminal's device is that in the kernel's list of devices",
     arguments: [
       (0x8803, "pts/3"), (0x10_882C, "pts/300"), (0x401, "tty1"), (0x440, "ttyS0"),
       (0xCC05, "tty-204-5"), (0, nil),
@@ -88,13 +88,13 @@ struct ProcFSTests {
     let stopped = try #require(try proc.stat(process.pid))
     #expect(stopped.state == .stopped)
     #expect(stopped.state.isStandingStill)
-    // Another process uses the CPU, so that time passes that is not this process's CPU time.
+    // Meanwhile, another process uses CPU time.
     let other = try TestProcess.shell("while :; do :; done")
     try spend(ticks: 5, other.pid)
     #expect(try proc.stat(process.pid)?.cpuTicks == stopped.cpuTicks)
   }
 
-  /// Waits until a process has used CPU time. A timer determines the end, not an estimate.
+  /// Waits until a process has used the given CPU time, at most 20 s.
   private func spend(ticks: UInt64, _ pid: Int32) throws {
     let start = try #require(try proc.stat(pid)).cpuTicks
     let end = BootClock.now() + 20_000_000_000
@@ -115,7 +115,7 @@ struct ProcFSTests {
     thread.join()
     """
 
-  @Test("The walk finds the children of another thread, all threads, and the parents")
+  @Test("The children of any thread, all threads and the ancestors of a process are found")
   func children() throws {
     let process = try TestProcess.python(Self.threaded)
     let child = try #require(try process.readLine().flatMap { Int32($0) })
@@ -163,7 +163,7 @@ struct ProcFSTests {
     """
 
   @Test(
-    "The tracer of a process is found, whichever of its threads has attached",
+    "The tracer of a process is found, whichever thread of the tracer has attached",
     arguments: ["first", "other"])
   func traced(thread: String) throws {
     let process = try TestProcess.shell("read x")
@@ -176,7 +176,7 @@ struct ProcFSTests {
     if thread == "first" { #expect(try proc.details(process.pid)?.tracerPID == tracer.pid) }
   }
 
-  @Test("A search in the environment finds a complete entry and no part of one")
+  @Test("A search in the environment finds a complete entry, and not a part of an entry")
   func environment() throws {
     let process = try TestProcess.shell("echo ready; read x") {
       $0.environment = ["MARK=abc", "OTHER=x"]
@@ -191,7 +191,7 @@ struct ProcFSTests {
     #expect(try has("") == false)
   }
 
-  @Test("Every question about a process that does not exist returns nil")
+  @Test("Every function returns nil for a process that does not exist")
   func gone() throws {
     let process = try TestProcess.shell("exit 0")
     let pid = process.pid

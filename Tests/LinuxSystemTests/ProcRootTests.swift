@@ -25,7 +25,7 @@ struct ProcRootTests {
   }
 
   @Test(
-    "A malformed stat line is nil",
+    "The parser returns nil for a malformed stat line",
     arguments: [
       "", "42", "42 (", "42 (a", "42 (a)", "42 (a) ", "42 )a( R 1", "42 (a) R 1 2 3", "(a) R 1",
     ])
@@ -33,7 +33,7 @@ struct ProcRootTests {
     #expect(try stat(line) == nil)
   }
 
-  @Test("A missing root is an error that names it")
+  @Test("The error for a missing root directory names the directory")
   func noRoot() {
     #expect(throws: SystemError(call: "open /nowhere", errno: ENOENT)) {
       _ = try ProcFS(root: "/nowhere")

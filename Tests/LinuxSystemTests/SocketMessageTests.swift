@@ -37,7 +37,7 @@ final class SocketMessageTests {
     return try bytes.withUnsafeMutableBytes { try UnixSocket.peek(ours.rawValue, into: $0) }
   }
 
-  @Test("A message without descriptors and the next one with descriptors keep their own")
+  @Test("The descriptors of a message are not received with the previous message")
   func exactBytes() throws {
     let passed = try FileDescriptor.event(initialValue: 7)
     try send("first\0")
@@ -56,7 +56,7 @@ final class SocketMessageTests {
     #expect(counter == 7)
   }
 
-  @Test("Bytes without descriptors are received exactly as many as were asked for")
+  @Test("A receive without descriptors returns exactly the requested number of bytes")
   func plainBytes() throws {
     func take(_ count: Int) throws -> String {
       var bytes = [UInt8](repeating: 0, count: count)
@@ -70,7 +70,8 @@ final class SocketMessageTests {
     #expect(throws: ReceiveError.short(received: 4)) { try take(5) }
   }
 
-  @Test("A message with a descriptor that fills several kernel buffers is peeked once per byte")
+  @Test(
+    "Each byte of a message that has a descriptor and fills several kernel buffers is peeked once")
   func longMessageWithDescriptor() throws {
     try UnixSocket.setPeekMark(ours.rawValue, 0)
     let passed = try FileDescriptor.event()
@@ -82,7 +83,7 @@ final class SocketMessageTests {
     var bag = DescriptorBag()
     #expect(try receive(seen, &bag) == text)
     #expect(bag.count == 1)
-    // The peek offset moved back by the received bytes: the next message is peeked from its start.
+    // The receive moved the peek offset back, so the next message is peeked from its start.
     try send("next")
     #expect(try peek(64) == .bytes(4))
   }
@@ -107,7 +108,7 @@ final class SocketMessageTests {
     #expect(try receive(4, &bag) == "last")
   }
 
-  @Test("A peek would block without a message, and reports that the peer has closed")
+  @Test("A peek without a message returns wouldBlock, and reports that the peer has closed")
   func closed() throws {
     let (first, second) = try UnixSocket.pair(nonblocking: true).ends()
     let one = FileDescriptor(taking: first)
@@ -122,7 +123,7 @@ final class SocketMessageTests {
     #expect(sent == .closed)
   }
 
-  @Test("A send would block when the kernel's buffer is full, after a partial send")
+  @Test("A send returns wouldBlock when the kernel's buffer is full, after a partial send")
   func full() throws {
     let bytes = [UInt8](repeating: 1, count: 4 << 20)
     var sent: [Transfer] = []
@@ -133,14 +134,14 @@ final class SocketMessageTests {
     #expect(sent.first != .wouldBlock)
   }
 
-  @Test("A receive reports the number of bytes if fewer came than were peeked")
+  @Test("A receive reports the number of bytes if fewer bytes came than were requested")
   func short() throws {
     try send("abc")
     var bag = DescriptorBag()
     #expect(throws: ReceiveError.short(received: 3)) { _ = try receive(4, &bag) }
   }
 
-  @Test("A message carries at most 253 descriptors, and unclaimed ones are closed")
+  @Test("A message carries at most 253 descriptors, and unclaimed descriptors are closed")
   func most() throws {
     let passed = try FileDescriptor.pipe()
     try send("x", Array(repeating: passed.writing.rawValue, count: UnixSocket.descriptorsMax))
@@ -153,7 +154,7 @@ final class SocketMessageTests {
     let (reading, writing) = passed.ends()
     FileDescriptor(taking: writing).close()
     bag.removeAll()
-    // If a writer were left anywhere, this read would block forever.
+    // If a descriptor of the pipe's writing end were still open, no hang-up would come.
     let reader = FileDescriptor(taking: reading)
     #expect(try waitForHangUp(reader.rawValue))
     let none = Array(repeating: Int32(0), count: 254)
@@ -161,7 +162,7 @@ final class SocketMessageTests {
   }
 
   @Test(
-    "A message with too many descriptors (MSG_CTRUNC) loses all, with an error of its own",
+    "A message with too many descriptors (MSG_CTRUNC) loses all of them, which is a separate error",
     arguments: [0, 1, 2, 5])
   func truncated(messageMax: Int) throws {
     let (reading, writing) = try FileDescriptor.pipe().ends()

@@ -58,12 +58,12 @@ struct SocketWatchTests {
   }
 
   @Test(
-    "A watched connection closes when its owner closes it, and its peer sees that at once",
+    "A watched connection closes when its owner closes it, and the peer sees the close at once",
     arguments: StreamKind.allCases)
   func closed(_ kind: StreamKind) throws {
     let (application, peer) = try pair(kind)
-    // The duplicate represents a descriptor that arrived by SCM_RIGHTS and is closed once it is
-    // watched.
+    // The duplicate represents the descriptor that arrives by SCM_RIGHTS. The daemon closes that
+    // descriptor as soon as it watches the connection.
     let arrived = try application.duplicate()
     let watch = try SocketWatch(of: arrived.rawValue)
     arrived.close()
@@ -77,7 +77,9 @@ struct SocketWatchTests {
     #expect(try !watch.isConnectionOpen())
   }
 
-  @Test("A process that takes a watch over gets the same events", arguments: StreamKind.allCases)
+  @Test(
+    "A process that takes over a watch receives the events of the connection",
+    arguments: StreamKind.allCases)
   func adopted(_ kind: StreamKind) throws {
     let (application, peer) = try pair(kind)
     let copy: FileDescriptor
@@ -99,9 +101,9 @@ struct SocketWatchTests {
   }
 }
 
-@Suite("Edges of watched connections")
+@Suite("Edge-triggered events of watched connections")
 struct EpollTests {
-  @Test("Each edge is collected once, and again after a new event")
+  @Test("Each event is collected once")
   func edges() throws {
     let directory = TemporaryDirectory()
     let server = try StreamServer(.unix, in: directory)
@@ -116,14 +118,14 @@ struct EpollTests {
     #expect(epoll.collect(countMax: 3) == [])
     for pair in pairs { try pair.peer.send("a") }
     #expect(try waitFor(POLLIN, on: epoll.rawValue) != 0)
-    // Events that do not fit stay pending.
+    // Events beyond `countMax` stay pending.
     #expect(epoll.collect(countMax: 2).count == 2)
     #expect(epoll.collect(countMax: 2).count == 1)
     #expect(epoll.collect(countMax: 3) == [])
     try pairs[1].peer.send("b")
     #expect(epoll.collect(countMax: 3) == [1])
     #expect(epoll.collect(countMax: 3) == [])
-    // The data is read before the event is collected.
+    // The application reads the data before the event is collected.
     try pairs[2].peer.send("b")
     #expect(try pairs[2].application.receive(2) == "ab")
     #expect(epoll.collect(countMax: 3) == [])

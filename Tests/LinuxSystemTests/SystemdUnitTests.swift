@@ -4,7 +4,10 @@ import Testing
 @Suite("The systemd unit of a process, by its control group")
 struct SystemdUnitTests {
   @Test(
-    "A path names the unit of the system's manager, and that of the user's manager",
+    """
+    A path names the unit of the system's manager, and the unit of the user's manager if there \
+    is one
+    """,
     arguments: [
       ("/system.slice/cron.service", "cron.service", nil),
       ("/init.scope", "init.scope", nil),

@@ -26,8 +26,8 @@ struct UnixSocketTests {
 
   @Test("A socket file without a listening process is replaced")
   func stale() throws {
-    // The listener is in another process. A child that another test forks here would hold a copy of
-    // it for a moment.
+    // The listener is in another process. A child that another test forks in this process could
+    // briefly hold a copy of a listener.
     let listening = """
       import socket, sys
       s = socket.socket(socket.AF_UNIX)
@@ -47,7 +47,8 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  /// Runs a program that listens at the path and exits. Its child has a copy of the socket.
+  /// Runs a program that listens at the path and exits. A child of the program keeps a copy of the
+  /// socket.
   ///
   /// - Parameter child: Python code that the child runs with the socket `s` before it exits.
   private func leaveListeningChild(_ child: String) throws {
@@ -71,7 +72,7 @@ struct UnixSocketTests {
     #expect(try process.waitForExit() == .exited(code: 0))
   }
 
-  @Test("A socket file of a dead listener is replaced when its last child has closed the copy")
+  @Test("A socket file of a dead listener is replaced when the last child has closed its copy")
   func leftBehind() throws {
     // The child exits when a client connects.
     try leaveListeningChild("select.select([s], [], [])")
@@ -81,7 +82,7 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  @Test("A socket is refused if a child of a dead listener answers")
+  @Test("A second listener is refused if a child of a dead listener answers at the path")
   func inherited() throws {
     // The child accepts a connection, and exits when the client disconnects.
     try leaveListeningChild("s.accept()[0].recv(1)")
@@ -90,7 +91,7 @@ struct UnixSocketTests {
     }
   }
 
-  @Test("A socket is refused if a process listens, and that listener stays")
+  @Test("A second listener at a path is refused, and the first listener stays")
   func occupied() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
@@ -100,7 +101,7 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  @Test("A socket is refused at once if the backlog of the listening process is full")
+  @Test("A second listener is refused at once even if the backlog of the first listener is full")
   func full() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600, backlog: 0)
     // A backlog of 0 holds one connection.
@@ -148,7 +149,7 @@ struct SocketPeerTests {
     """
 
   @Test(
-    "The peer of a socket is known by pid, groups and a pidfd that outlives it",
+    "The peer of a socket is known by pid, groups and a pidfd that outlives the process",
     .enabled(if: geteuid() == 0, "changing groups needs root"))
   func peer() throws {
     let directory = TemporaryDirectory()
@@ -174,8 +175,8 @@ struct SocketPeerTests {
     #expect(try peer.send(signal: SIGKILL) == .gone)
     #expect(try peer.identity(in: ProcFS()) == nil)
 
-    // A second request after the process has ended returns nil, or a pidfd that Adopt refuses
-    // because the process has ended.
+    // After the process has ended, a second request returns nil, or a pidfd that `PIDFD(adopting:)`
+    // refuses.
     if let late = try UnixSocket.peerPIDFD(socket.rawValue) {
       do {
         _ = try PIDFD(adopting: late)

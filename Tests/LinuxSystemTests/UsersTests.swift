@@ -21,7 +21,7 @@ struct UsersTests {
     #expect(try Users.group(named: "no-such-group-here") == nil)
   }
 
-  @Test("The ids of this process are the effective ones")
+  @Test("The ids of this process are its effective ids")
   func own() {
     #expect(Users.effectiveUID == geteuid())
     #expect(Users.effectiveGID == getegid())

@@ -63,7 +63,7 @@ struct BackgroundRuleTests {
     #expect(effects.contains(.resources(.prioritize(first, .foreground))) )
   }
 
-  @Test("An application that starts in the background has a lower priority until its release")
+  @Test("An application that starts in the background has a lower priority at once")
   func start() {
     var world = world()
     let id = world.adopt(mail, in: .background, task: "work")
@@ -110,7 +110,7 @@ struct BackgroundRuleTests {
     })
   }
 
-  @Test("A report of a lock kills no application unless its suspension is in progress")
+  @Test("A report of a held lock kills an application only while its suspension is in progress")
   func lateHeld() {
     var world = world()
     for state in [ApplicationState.active, .background, .suspended] {
@@ -151,7 +151,8 @@ struct BackgroundRuleTests {
     #expect(world.lastEnd(mail)?.reason == .excessiveUse)
   }
 
-  @Test("The daemon does not throttle an application below its share, nor sample it in front")
+  @Test(
+    "The daemon throttles no application below its CPU share, and samples none in the foreground")
   func share() {
     var world = world()
     let id = world.make(mail, .background)
@@ -167,7 +168,7 @@ struct BackgroundRuleTests {
     #expect(world.scheduler.nextDeadline == nil, "no timer wakes an idle daemon")
   }
 
-  @Test("A suspended application is not sampled, and the foreground is never throttled")
+  @Test("A suspended application is not sampled, and a foreground application is not throttled")
   func lifted() {
     var world = world()
     let id = world.make(mail, .background)
@@ -187,7 +188,11 @@ struct BackgroundRuleTests {
     #expect(samples(world) == 0)
   }
 
-  @Test("The use of an instance is unlimited while a debugger traces one of its processes")
+  @Test(
+    """
+    An instance may use any amount of CPU and GPU time while a debugger traces one of its \
+    processes
+    """)
   func traced() {
     var world = world()
     let id = world.make(mail, .background)
@@ -198,7 +203,7 @@ struct BackgroundRuleTests {
     #expect(throttles(world).isEmpty)
   }
 
-  @Test("A restarted daemon counts use from its start, and keeps a throttle")
+  @Test("A restarted daemon counts CPU use from its own start, and keeps a throttle")
   func absence() throws {
     var world = world()
     let id = world.make(mail, .background)
@@ -213,7 +218,7 @@ struct BackgroundRuleTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("A restarted daemon samples an application that it cannot stop again")
+  @Test("A restarted daemon samples an application whose processes it cannot stop again")
   func suspensionLost() throws {
     for isPlaying in [false, true] {
       var world = world()

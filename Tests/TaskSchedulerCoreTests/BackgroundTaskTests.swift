@@ -81,7 +81,7 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    "One end balances a begin; the id of an unknown or ended task is an error without effect")
+    "A task ends once; EndBackgroundTask of an unknown or ended task is an error without effect")
   func ends() {
     var world = World()
     let id = world.make(mail, .background)
@@ -108,10 +108,10 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-      """
-      backgroundTimeRemaining is unlimited in the foreground, and the rest of \
-      BackgroundTime = 600 s since the application entered the background
-      """)
+    """
+    backgroundTimeRemaining is unlimited in the foreground; in the background it counts down \
+    from BackgroundTime = 600 s
+    """)
   func remaining() {
     var world = World()
     let id = world.make(mail, .active)
@@ -133,8 +133,7 @@ struct BackgroundTaskTests {
     #expect(world.status(id)?.timeRemaining == .seconds(600), "a new stint")
   }
 
-  @Test(
-    "§4: The expiration handler of an outstanding task is called once in each stint")
+  @Test("§4: The expiration handler of a task is called once in each stint in the background")
   func laterStint() {
     var world = World()
     let id = world.make(mail, .background)
@@ -156,7 +155,7 @@ struct BackgroundTaskTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("A suspended application has no time left, rather than no limit")
+  @Test("The remaining background time of a suspended application is 0, and not unlimited")
   func suspendedHasNone() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -176,8 +175,8 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-      ExpirationLead = 5 s before the limit, the expiration handler of every outstanding \
-      task is called once, in the order of their begins
+    The expiration handler of every outstanding task is called once, ExpirationLead = 5 s before \
+    the background time ends, in the order in which the tasks began
     """)
   func expiration() {
     var world = World()
@@ -195,7 +194,7 @@ struct BackgroundTaskTests {
     #expect(world.status(id)?.tasks.allSatisfy(\.isExpired) == true)
   }
 
-  @Test("The expiration handler of a task that begins within the lead follows the reply at once")
+  @Test("A task that begins within the last ExpirationLead expires directly after the reply")
   func lateBeginIsWarned() {
     var world = World()
     let id = world.make(mail, .background)
@@ -209,7 +208,8 @@ struct BackgroundTaskTests {
     #expect(world.expired(id) == [TaskID(2)], "the handler of the first task was called before")
   }
 
-  @Test("An application without an outstanding task is suspended at the limit")
+  @Test(
+    "An application whose last task ends within the last ExpirationLead is suspended, not killed")
   func limitWithoutTask() {
     var world = World()
     let id = world.make(mail, .background)
@@ -222,7 +222,7 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    "An application with an outstanding task is killed at the limit: backgroundTimeExpired",
+    "An application with an outstanding task is killed after BackgroundTime: backgroundTimeExpired",
     arguments: [true, false])
   func limitWithTask(isAware: Bool) {
     var world = World()
@@ -235,7 +235,7 @@ struct BackgroundTaskTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("The end of the last task suspends an application without another entitlement at once")
+  @Test("An application without another entitlement is suspended at the end of its last task")
   func endingTheLast() {
     var world = World()
     let id = world.make(mail, .background)
@@ -258,7 +258,7 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    "After a sleep past the lead, an application has the whole lead again")
+    "An application whose background time passes during a sleep still has the whole ExpirationLead")
   func sleptPastTheLead() {
     var world = World()
     let id = world.make(mail, .background)
@@ -272,7 +272,8 @@ struct BackgroundTaskTests {
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }
 
-  @Test("An application that enters the background again within the lead has a new limit")
+  @Test(
+    "An application that enters the background again after an expiration has the whole time again")
   func newStintAfterWarning() {
     var world = World()
     let id = world.make(mail, .background)
@@ -305,7 +306,7 @@ struct BackgroundTaskTests {
     #expect(registration.remaining == .seconds(4))
   }
 
-  @Test("A new BackgroundTime applies to the present stint, from its start")
+  @Test("A changed BackgroundTime counts from the start of the present stint in the background")
   func changedPolicy() {
     var world = World()
     let id = world.make(mail, .background)

@@ -6,7 +6,7 @@ import Testing
 struct BadInputTests {
   private let stranger = InstanceID(99)
 
-  @Test("The reply to a request of an unknown instance is the state notRunning")
+  @Test("A request of an unknown instance is refused with the state notRunning")
   func unknownInstances() {
     var world = World()
     _ = world.make(mail, .background)
@@ -43,7 +43,7 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("A call of an ended instance does not affect the application's new instance")
+  @Test("A call or report of an ended instance does not affect the application's new instance")
   func endedInstance() {
     var world = World()
     let old = world.make(mail, .background)
@@ -57,7 +57,9 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("Unknown applications are refused by name", arguments: Request.allCases)
+  @Test(
+    "The refusal of a request for an unknown application names the application",
+    arguments: Request.allCases)
   func unknownApplications(_ request: Request) {
     var world = World()
     _ = world.make(mail, .active)
@@ -69,7 +71,8 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("The launch of a running application without a manifest is refused because it runs")
+  @Test(
+    "The launch of a running application is refused with alreadyRunning, even without a manifest")
   func launchOfRunning() throws {
     var world = World()
     let instance = world.make(mail, .active)
@@ -79,7 +82,7 @@ struct BadInputTests {
     #expect(world.state(instance) == .active)
   }
 
-  @Test("The launch of an application without a manifest of that owner is refused")
+  @Test("The launch of an application is refused if its owner has no launchable manifest for it")
   func notLaunchable() {
     var world = World()
     let command = Manifest(id: music.id, owner: music.owner, isLaunchable: false)
@@ -136,7 +139,7 @@ struct BadInputTests {
     #expect(started.contains(.reply(request, .started(InstanceID(1), leader))))
   }
 
-  @Test("A second report of an executed program starts no second instance")
+  @Test("A second report that a launched program was executed starts no second instance")
   func spawnedTwice() {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
@@ -153,7 +156,8 @@ struct BadInputTests {
     #expect(world.status(id)?.isAware == false)
   }
 
-  @Test("An application with MaxQueuedCallbacks callbacks changes no state, but can be terminated")
+  @Test(
+    "With MaxQueuedCallbacks queued callbacks, a change of state is refused, a termination is not")
   func queuedCallbacks() {
     var world = World { $0.queuedCallbacksMax = 5 }
     let id = world.register(mail)
@@ -236,9 +240,9 @@ struct BadInputTests {
   }
 }
 
-@Suite("The bounds of the limits, and time")
+@Suite("The bounds of settings and of instants")
 struct PolicyTests {
-  @Test("The defaults are those of the contract")
+  @Test("The settings have the defaults of the contract")
   func defaults() {
     let policy = Policy()
     #expect(policy.problems.isEmpty)
@@ -286,7 +290,7 @@ struct PolicyTests {
     #expect(start.duration(to: Instant(nanoseconds: .max)) == .nanoseconds(Int64.max))
   }
 
-  @Test("A limit at the last possible instant is never due, and does not trap")
+  @Test("A deadline at the last possible instant is never due, and does not trap")
   func unlimited() {
     var world = World {
       $0.callbackTimeout = .seconds(Int64.max)

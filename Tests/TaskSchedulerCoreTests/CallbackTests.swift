@@ -50,16 +50,15 @@ struct CallbackTests {
     #expect(!world.effects.contains(.kill(id)), "a limit is never early")
     world.advance(by: nanosecond)
     #expect(world.effects.contains(.kill(id)))
-    // The operator's order stays the reason (§14).
+    // After willTerminate, the operator's order is the reason of the end (§14).
     #expect(
       world.ends(of: mail) == [kind == .willTerminate ? .terminatedByOperator : .callbackTimeout])
     #expect(world.lastEnd(mail)?.detail == .callback(kind))
   }
 
   @Test(
-      """
-      An application that acknowledges one nanosecond before the limit is not killed
-      """, arguments: lifecycle)
+    "An application that acknowledges one nanosecond before the deadline is not killed",
+    arguments: lifecycle)
   func inTime(_ kind: CallbackKind) {
     var (world, id) = world(awaiting: kind)
     world.advance(by: .seconds(6) - nanosecond)
@@ -82,10 +81,7 @@ struct CallbackTests {
   }
 
   @Test(
-    """
-      The daemon delivers callbacks one at a time and in order; the next one waits for the \
-      acknowledgement
-    """)
+    "The daemon delivers callbacks in order, each after the acknowledgement of the previous one")
   func oneAtATime() {
     var world = World()
     let id = world.register(mail)
@@ -142,8 +138,7 @@ struct CallbackTests {
       world.ask { .application(.acknowledge($0, id, first)) } == .refused(.unknownCallback(first)))
   }
 
-  @Test(
-    "A closed event stream loses no callback: the outstanding one is sent again with the same id")
+  @Test("The daemon sends an outstanding callback again on a new event stream, with the same id")
   func reconnection() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -250,7 +245,7 @@ struct DebuggerTests {
     #expect(world.lastEnd(mail)?.reason == reason)
   }
 
-  @Test("An operator's terminate is enforced even if the application must acknowledge it")
+  @Test("A debugger does not delay the kill of an aware application that an operator terminates")
   func orderedTerminationOfAware() {
     var world = World()
     let id = world.make(mail, .background)
@@ -305,7 +300,7 @@ struct DebuggerTests {
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
 
-  @Test("A traced instance without a running limit is not checked repeatedly")
+  @Test("Without a running limit, the daemon does not check repeatedly for a debugger")
   func noPolling() {
     var world = World()
     let id = world.register(mail)
@@ -366,8 +361,8 @@ struct UnawareTests {
 
   @Test(
     """
-    An application that opens its event stream later is aware from then on, and receives \
-    its state
+    An unaware application that opens an event stream becomes aware, and receives the callbacks \
+    of its state
     """)
   func becomesAware() {
     var world = World()

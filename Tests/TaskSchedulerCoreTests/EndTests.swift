@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§14 Ends")
+@Suite("§14 Ends of applications")
 struct EndTests {
   @Test(
     "Every end has exactly one reason, which the log and the status show",
@@ -41,7 +41,7 @@ struct EndTests {
     #expect(world.effects.contains(.reply(request, .ended(End(reason: reason, at: world.now)))))
   }
 
-  @Test("The first reason of an end stays, whichever signal ends the leader")
+  @Test("The first request to terminate determines the reason, whichever signal ends the leader")
   func firstReason() {
     var world = World()
     let id = world.make(mail, .active)
@@ -115,10 +115,10 @@ struct EndTests {
   }
 
   @Test(
-      """
-      §8: The next daemon does not launch an application that an operator or a user has \
-      terminated, even if the daemon stopped before the end
-      """)
+    """
+    §8: The next daemon does not launch an application that an operator or a user has \
+    terminated, even if the previous daemon stopped before the application ended
+    """)
   func stoppedWhileOrdered() {
     var world = World()
     _ = world.makeVoIP(mail, .active)
@@ -245,7 +245,7 @@ struct EndTests {
     #expect(world.scheduler.owners(of: key("org.example.other").id) == [UserID(2000)])
   }
 
-  @Test("Ended applications stay within MaxEndedApplications when manifests are removed, too")
+  @Test("The removal of manifests leaves at most MaxEndedApplications ended applications")
   func manifestsGo() {
     var world = World { $0.endedApplicationsMax = 3 }
     for number in 1...10 {
@@ -287,7 +287,7 @@ struct EndTests {
     #expect(remembered() == nil)
   }
 
-  @Test("The scheduler keeps an application that ends several times only once")
+  @Test("The scheduler lists an application once, however often it has ended")
   func endedOften() {
     var world = World { $0.endedApplicationsMax = 2 }
     for _ in 1...10 { _ = world.make(mail, .notRunning) }

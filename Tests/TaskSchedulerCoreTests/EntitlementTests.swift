@@ -4,7 +4,8 @@ import Testing
 
 @Suite("§5 Entitlements to run in the background")
 struct EntitlementTests {
-  /// An application with every mode, in the background with one task.
+  /// Returns a world with an application that declares all modes and has one task in the
+  /// background.
   private func busy() -> (World, InstanceID) {
     var world = World()
     world.feed(
@@ -114,7 +115,7 @@ struct EntitlementTests {
     #expect(world.status(id)?.entitlements == [.audio])
   }
 
-  @Test("The end of audio after the limit suspends an application without a task")
+  @Test("An application without a task is suspended if its audio ends after BackgroundTime")
   func audioOutlastsWithoutTask() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -127,8 +128,7 @@ struct EntitlementTests {
     #expect(world.ends(of: mail).isEmpty)
   }
 
-  @Test(
-    "The end of audio after the limit kills an application with an outstanding task")
+  @Test("An application with an outstanding task is killed if its audio ends after BackgroundTime")
   func audioOutlastsWithTask() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -140,7 +140,7 @@ struct EntitlementTests {
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }
 
-  @Test("A task that begins after the limit during audio expires at once, with no time left")
+  @Test("A task that begins after BackgroundTime, while audio plays, expires at once")
   func taskAfterTheLimit() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -163,7 +163,7 @@ struct EntitlementTests {
     #expect(world.status(id)?.tasks.map(\.name) == ["command"])
   }
 
-  @Test("When a debugger leaves an application past its limit, a task has the whole time again")
+  @Test("When a debugger leaves after BackgroundTime has passed, a task has the whole time again")
   func debuggerHoldsTheKill() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -177,8 +177,7 @@ struct EntitlementTests {
     #expect(world.status(id)?.timeRemaining == .seconds(600))
   }
 
-  @Test(
-    "A task of a traced application that begins after the limit cancels a suspension in progress")
+  @Test("Even after BackgroundTime, a new task of a traced application cancels its suspension")
   func taskWhileTraced() {
     var (world, id) = busy()
     world.feed(.process(.activityBegan(id, .audio)))
@@ -188,7 +187,7 @@ struct EntitlementTests {
     world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.status(id)?.isSuspending == true)
     world.traced = [id]
-    // The application sent the call before the daemon stopped its processes.
+    // The application sent BeginBackgroundTask before the daemon stopped its processes.
     world.begin(id)
     #expect(world.status(id)?.isSuspending == false)
     #expect(world.effects.last == .resume(id))

@@ -18,11 +18,7 @@ struct ExplanationTests {
     #expect(explanation(World()) == nil)
   }
 
-  @Test(
-    """
-    The explanation of a displaced application names the other application and its own \
-    limits
-    """)
+  @Test("The explanation of an application in the background has the cause and the limits")
   func background() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -39,7 +35,7 @@ struct ExplanationTests {
       ])
   }
 
-  @Test("The nearest limit is the instant of the scheduler's next action", arguments: 0..<3)
+  @Test("The first limit of an explanation ends at the scheduler's next deadline", arguments: 0..<3)
   func nearest(step: Int) {
     var world = World()
     let id = world.make(mail, .active)
@@ -51,8 +47,8 @@ struct ExplanationTests {
 
   @Test(
     """
-    The explanation of a suspended application has its last entitlement and the time of \
-    its end
+    The explanation of a suspended application has the last entitlement and the instant at which \
+    the entitlement ended
     """)
   func suspended() throws {
     var world = World()
@@ -84,7 +80,7 @@ struct ExplanationTests {
       explanation(world)?.lastEntitlement == nil, "a foreground application needs no entitlement")
   }
 
-  @Test("The explanation names the event whose time ended without a task")
+  @Test("The explanation of a suspension after EventTime names the event")
   func eventTime() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -99,7 +95,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.lastEntitlement?.kind == .eventTime)
   }
 
-  @Test("The explanation of a kill for a callback names the callback")
+  @Test("The explanation of a kill for an unacknowledged callback names the callback")
   func callbackTimeout() {
     var world = World()
     let id = world.make(mail, .active)
@@ -113,7 +109,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.limits.isEmpty == true)
   }
 
-  @Test("The explanation of a kill for the background time names the outstanding tasks")
+  @Test("The explanation of a kill after BackgroundTime names the outstanding tasks")
   func backgroundTimeExpired() {
     var world = World()
     let id = world.make(mail, .active)
@@ -127,10 +123,10 @@ struct ExplanationTests {
   }
 
   @Test(
-      """
-      The explanation of a termination for memory has the class, the memory, the next \
-      candidates and the warning
-      """)
+    """
+    The explanation of a termination for memory has the application's state and memory, the next \
+    candidates and the instant of the warning
+    """)
   func memory() throws {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }

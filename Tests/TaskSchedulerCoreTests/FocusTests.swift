@@ -5,7 +5,7 @@ import Testing
 private let user = mail.owner
 
 extension World {
-  /// Reports all windows of the user's session.
+  /// Reports that the user's session has exactly these windows.
   @discardableResult
   fileprivate mutating func see(
     _ windows: [(InstanceID, WindowVisibility)], hasFocus: Bool? = nil
@@ -18,7 +18,7 @@ extension World {
 
   fileprivate mutating func attach() { feed(.session(.agentAttached(user))) }
 
-  /// Creates two aware applications whose windows are visible. The first one has the focus.
+  /// Returns a world with two aware applications whose windows are visible. `mail` has the focus.
   fileprivate static func withTwo(
     _ change: (inout Policy) -> Void = { _ in }
   ) -> (World, mail: InstanceID, maps: InstanceID) {
@@ -37,7 +37,11 @@ extension World {
 
 @Suite("§20 Focus: the windows that the user sees determine the states")
 struct FocusTests {
-  @Test("The application of the focused window becomes active, without waiting for the other one")
+  @Test(
+    """
+    An application that gets the focus does not wait for the previous application's \
+    acknowledgement
+    """)
   func focused() {
     var (world, first, second) = World.withTwo()
     #expect(world.state(first) == .active)
@@ -99,7 +103,7 @@ struct FocusTests {
     #expect(world.scheduler.explanation(of: mail)?.cause == .hidden)
   }
 
-  @Test("A hidden application that is shown again in time stays in the foreground")
+  @Test("A hidden application that is shown again within HiddenGraceTime stays in the foreground")
   func shownInTime() {
     var (world, first, second) = World.withTwo()
     world.see([(first, .hidden), (second, .focused)])
@@ -112,7 +116,7 @@ struct FocusTests {
     #expect(world.delivered(first).last == .willResignActive)
   }
 
-  @Test("An application in the background whose window is shown without the focus is inactive")
+  @Test("A suspended application whose window is shown without the focus becomes inactive")
   func shown() {
     var (world, first, second) = World.withTwo()
     world.see([(first, .hidden), (second, .focused)])
@@ -129,7 +133,7 @@ struct FocusTests {
     #expect(world.state(second) == .active)
   }
 
-  @Test("A window that is gone counts as hidden")
+  @Test("A window that a report no longer lists counts as hidden")
   func gone() {
     var (world, first, second) = World.withTwo()
     world.see([(second, .focused)])
@@ -139,7 +143,7 @@ struct FocusTests {
   }
 
   @Test(
-    "Without any focus, no application becomes inactive before FocusSettleTime",
+    "If no window has the focus, the active application becomes inactive after FocusSettleTime",
     arguments: [true, false])
   func settles(isHidden: Bool) {
     var (world, first, second) = World.withTwo()
@@ -151,7 +155,7 @@ struct FocusTests {
     #expect(world.state(first) == .inactive)
   }
 
-  @Test("A short gap without the focus changes nothing")
+  @Test("A loss of the focus for less than FocusSettleTime changes nothing")
   func gap() {
     var (world, first, second) = World.withTwo()
     world.forget()
@@ -162,7 +166,7 @@ struct FocusTests {
     #expect(world.effects.isEmpty)
   }
 
-  @Test("A repeated report changes nothing, and an order holds until the window changes")
+  @Test("An operator's order holds until the window changes; a repeated report does not undo it")
   func orders() {
     var (world, first, second) = World.withTwo()
     world.ask { .operation(.sendToBackground($0, mail)) }
@@ -180,7 +184,7 @@ struct FocusTests {
     #expect(world.inFlight[first]?.kind == .willEnterForeground)
   }
 
-  @Test("An application that never had a window is not affected, except that it gives up its seat")
+  @Test("A report of windows does not affect applications that never had a window")
   func withoutWindow() {
     var world = World()
     world.attach()
@@ -238,9 +242,9 @@ struct FocusTests {
   }
 }
 
-@Suite("§20 A session agent that is lost")
+@Suite("§20 The loss of a session agent")
 struct LostAgentTests {
-  @Test("What a lost agent reported holds for SessionGraceTime")
+  @Test("The last report of a lost agent stays valid for SessionGraceTime")
   func grace() {
     var (world, first, second) = World.withTwo { $0.hiddenGraceTime = .seconds(5) }
     world.see([(first, .hidden), (second, .focused)])
@@ -251,7 +255,7 @@ struct LostAgentTests {
     #expect(world.state(first) == .background)
   }
 
-  @Test("After SessionGraceTime, the limits of hidden windows are cancelled")
+  @Test("SessionGraceTime after the loss of an agent, the limits of hidden windows are cancelled")
   func cancelled() {
     var (world, first, second) = World.withTwo()
     world.see([(first, .hidden), (second, .focused)])
@@ -281,7 +285,7 @@ struct LostAgentTests {
     #expect(world.state(first) == .background)
   }
 
-  @Test("A changed snapshot of an agent that comes back counts as changes")
+  @Test("Changes in the first snapshot of an agent that comes back take effect")
   func changes() {
     var (world, first, second) = World.withTwo()
     world.feed(.session(.agentLost(user)))
@@ -292,7 +296,8 @@ struct LostAgentTests {
     #expect(world.state(first) == .inactive)
   }
 
-  @Test("After the loss, another activation sends an application away whose windows are unknown")
+  @Test(
+    "After the loss of an agent, an activation displaces applications whose windows are unknown")
   func sentAway() {
     var (world, first, second) = World.withTwo()
     world.feed(.session(.agentLost(user)))
@@ -303,7 +308,7 @@ struct LostAgentTests {
     #expect(!world.state(second).isForeground)
   }
 
-  @Test("Windows, lost agents and locks survive a crash of the daemon")
+  @Test("The known windows and locks survive a crash of the daemon")
   func crash() throws {
     var (world, first, second) = World.withTwo()
     world.see([(first, .hidden), (second, .focused)])
@@ -318,7 +323,7 @@ struct LostAgentTests {
     #expect(world.state(first) == .background)
   }
 
-  @Test("A limit that passes while the machine sleeps starts again")
+  @Test("The limit of a hidden window starts again if it passes while the machine sleeps")
   func sleeps() {
     var (world, first, second) = World.withTwo()
     world.see([(first, .hidden), (second, .focused)])
@@ -333,7 +338,7 @@ struct LostAgentTests {
 
 @Suite("§20 The lock of the screen")
 struct ScreenLockTests {
-  @Test("The lock interrupts the active application of its seat, and the unlock ends it")
+  @Test("A locked screen makes the active application of its seat inactive until the unlock")
   func locks() {
     var world = World()
     let id = world.make(mail, .active)
@@ -360,7 +365,7 @@ struct ScreenLockTests {
     #expect(!world.state(id).isForeground)
   }
 
-  @Test("A window that gets the focus while the screen is locked is active when it is unlocked")
+  @Test("An application that gets the focus while the screen is locked is active after the unlock")
   func focusWhileLocked() {
     var (world, first, second) = World.withTwo()
     world.feed(.session(.locked(seat0)))

@@ -11,7 +11,8 @@ private let lead = Duration.milliseconds(100)
 private func at(_ time: Duration) -> Instant { start.advanced(by: time) }
 
 extension KeepAlivePlanner {
-  /// Sets handlers 1, 2, … at `start`, each due after the given number of minutes.
+  /// Creates a planner with handlers 1, 2, … that are set at `start`. Each handler is due after the
+  /// given number of minutes.
   fileprivate init(minutes: Int...) {
     self.init()
     for (index, period) in minutes.enumerated() {
@@ -28,7 +29,7 @@ extension KeepAlivePlanner {
 
 @Suite("§6 Keep-alive: the handlers of each burst")
 struct KeepAlivePlannerTests {
-  @Test("The machine wakes only for handlers, and as rarely as their deadlines allow")
+  @Test("Without handlers, the planner plans no burst")
   func empty() {
     var planner = KeepAlivePlanner()
     #expect(planner.nextBurst == nil)
@@ -37,7 +38,8 @@ struct KeepAlivePlannerTests {
     #expect(planner.plannedBurst(of: InstanceID(1)) == nil)
   }
 
-  @Test("The handlers of all applications run in common bursts, unless they can wait for the next")
+  @Test(
+    "A burst calls the handlers of all applications, except those that can wait for the next burst")
   func commonBursts() {
     var planner = KeepAlivePlanner(minutes: 10, 20, 25, 60)
     var runs: [[UInt64]] = []
@@ -50,7 +52,10 @@ struct KeepAlivePlannerTests {
   }
 
   @Test(
-    "The planner plans a call a twentieth of the interval before its deadline, at most 100 ms",
+    """
+    The planner plans a call before its deadline by 5% of the interval, or by 100 ms if that is \
+    less
+    """,
     arguments: [
       (interval: .nanoseconds(1), lead: .zero), (.milliseconds(20), .milliseconds(1)),
       (.seconds(1), .milliseconds(50)), (.seconds(2), lead), (.seconds(600), lead),
@@ -66,7 +71,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.plannedBurst(of: InstanceID(1)) == keepAlive.due)
   }
 
-  @Test("A call that is late by at most the lead comes before the deadline")
+  @Test("A planned call that is late by 100 ms still meets its deadline")
   func withinTheLead() throws {
     var planner = KeepAlivePlanner(minutes: 10)
     var last = start
@@ -122,7 +127,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.all.isEmpty)
   }
 
-  @Test("The planner calls a handler that was due during the machine's sleep at once after it")
+  @Test("When the machine wakes, the planner calls the handlers that were due during the sleep")
   func sleptPastDeadlines() {
     var planner = KeepAlivePlanner(minutes: 10, 20, 45, 60)
     let woken = at(minute * 33)
@@ -146,19 +151,19 @@ struct KeepAlivePlannerTests {
     #expect(runs == [1: 600, 2: 300, 3: 200])
   }
 
-  @Test("The planner uses a wake-up for another reason as a burst if that saves a wake-up")
+  @Test("The planner runs a burst at a wake-up for another reason if that saves a later wake-up")
   func wakeUpUsed() {
     var planner = KeepAlivePlanner(minutes: 12, 24)
     #expect(planner.useWakeUp(at: at(minute * 9 - .nanoseconds(1))).isEmpty)
     #expect(planner.useWakeUp(at: at(minute * 9)) == [InstanceID(1)])
     #expect(planner.nextBurst == at(minute * 21))
     #expect(planner.useWakeUp(at: at(minute * 10)).isEmpty)
-    // A necessary burst is a wake-up, too.
+    // At 21 min, a burst is due anyway. A wake-up for another reason runs this burst.
     #expect(planner.useWakeUp(at: at(minute * 21)).map(\.number) == [1, 2])
     #expect(planner.nextBurst == at(minute * 33))
   }
 
-  @Test("An interval that is longer than any machine's life wakes no machine")
+  @Test("A handler with the longest possible interval does not wake the machine")
   func hugeInterval() {
     var planner = KeepAlivePlanner(minutes: 10)
     planner.set(InstanceID(2), interval: .seconds(Int64.max), at: start)
@@ -169,8 +174,8 @@ struct KeepAlivePlannerTests {
 
 @Suite("§6 Keep-alive: the planner compared with the best schedule")
 struct KeepAliveOptimumTests {
-  /// Searches all schedules for the lowest cost, tick by tick. A state is the number of ticks to
-  /// each deadline.
+  /// A search of all schedules for the lowest cost, tick by tick. A key of `leastCost` contains the
+  /// number of ticks until each handler's deadline.
   private struct Search {
     let intervals: [Int]
     private var leastCost: [[Int]: Int]
@@ -180,8 +185,8 @@ struct KeepAliveOptimumTests {
       leastCost = [left: 0]
     }
 
-    /// Advances all schedules by a tick, in which any handlers may run. A handler must run at its
-    /// deadline.
+    /// Advances all schedules by one tick, and discards those that miss a deadline. If `mayRun` is
+    /// true, any handlers may run in this tick.
     mutating func tick(mayRun: Bool = true, cost: (Int) -> Int) {
       var next: [[Int]: Int] = [:]
       for (left, count) in leastCost {
@@ -197,8 +202,9 @@ struct KeepAliveOptimumTests {
     var best: Int? { leastCost.values.min() }
   }
 
-  /// Pairs of intervals of 2 to 7 ticks and triples of 2 to 4, at each phase of the intervals. A
-  /// tick is a second. The actual interval is longer by the lead.
+  /// Pairs of intervals of 2 to 7 ticks and triples of 2 to 4 ticks. `left` is the number of ticks
+  /// until each handler is due, in all combinations. A tick is a second. The planner's intervals
+  /// are longer by the lead.
   private static let cases: [(intervals: [Int], left: [Int])] = {
     var sets = (2...7).flatMap { first in (first...7).map { [first, $0] } }
     for first in 2...4 {
@@ -226,12 +232,13 @@ struct KeepAliveOptimumTests {
           at: at(.seconds(10 + left[index] - interval)))
       }
       var wakeUps = Search(intervals: intervals, left: left)
-      // The best schedule of each single handler that runs only at the planner's bursts.
+      // For each handler, the search for the fewest runs if it runs only at the planner's bursts.
       var runs = intervals.indices.map { Search(intervals: [intervals[$0]], left: [left[$0]]) }
       var burstCount = 0
       var runCounts = intervals.map { _ in 0 }
       for tick in 1...20 {
-        // The search needs the later ticks only to discard schedules that would miss a deadline.
+        // Runs after tick 12 do not count. The search needs the later ticks only to discard
+        // schedules that would miss a deadline.
         let counts = tick <= 12
         let called = planner.burst(at: at(.seconds(10 + tick)))
         burstCount += called.isEmpty ? 0 : 1

@@ -34,7 +34,7 @@ struct KeepAliveTests {
     #expect(world.scheduler.keepAlives[id]?.interval == .seconds(900))
   }
 
-  @Test("The scheduler accepts a long interval")
+  @Test("The scheduler accepts an interval of any length")
   func endless() {
     var world = World()
     let id = world.makeVoIP(mail, .suspended)
@@ -81,9 +81,8 @@ struct KeepAliveTests {
   }
 
   @Test(
-      """
-      The scheduler calls the handler of a foreground application, too
-      """, arguments: [ApplicationState.active, .inactive, .background])
+    "The scheduler also calls the handler of an application that is not suspended",
+    arguments: [ApplicationState.active, .inactive, .background])
   func running(_ state: ApplicationState) {
     var world = World { $0.backgroundTime = .seconds(6000) }
     let id = world.makeVoIP(mail, state)
@@ -94,7 +93,7 @@ struct KeepAliveTests {
     #expect(world.state(id) == state)
   }
 
-  @Test("Only the machine's sleep delays a call, which then comes at once")
+  @Test("A call that is due while the machine sleeps comes at the wake-up")
   func sleep() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -109,7 +108,7 @@ struct KeepAliveTests {
     #expect(world.delivered(id) == [.keepAlive])
   }
 
-  @Test("A call resumes a suspended application until it has acknowledged the call")
+  @Test("A call resumes a suspended application until the acknowledgement")
   func woken() throws {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -173,8 +172,7 @@ struct KeepAliveTests {
         == End(reason: .terminatedByUser, at: world.now, detail: .callback(.keepAlive)))
   }
 
-  @Test(
-    "One call waits for the acknowledgement of the last call")
+  @Test("At most one further call waits while a call is unacknowledged")
   func oneCallWaits() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -191,14 +189,14 @@ struct KeepAliveTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("The call of a common burst waits for the acknowledgement of the last call")
+  @Test("A call of a common burst waits until the application acknowledges its previous call")
   func burstMeanwhile() {
     var world = World { $0.keepAliveHandlerTime = .seconds(500) }
     let id = suspendedWithKeepAlive(&world)
     let other = world.make(music, .suspended)
     world.advance(by: .seconds(600))
     world.advance(by: .seconds(460))
-    // The scheduler uses a wake-up in the last quarter of the interval as a burst.
+    // A wake-up for another reason in the last quarter of the interval causes a burst.
     world.ask { .operation(.activate($0, music)) }
     world.acknowledgeAll(other)
     let used = world.now
@@ -213,7 +211,7 @@ struct KeepAliveTests {
     #expect(world.state(other) == .active)
   }
 
-  @Test("One call waits behind another callback")
+  @Test("At most one call waits while a lifecycle callback is unacknowledged")
   func waitsBehindAnother() {
     var world = World { $0.callbackTimeout = .seconds(3000) }
     let id = world.makeVoIP(mail, .active)
@@ -228,7 +226,8 @@ struct KeepAliveTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("§3 The scheduler does not call the handler again while a debugger stops its limit")
+  @Test(
+    "§3 The scheduler does not call the handler again while a debugger stops the limit of a call")
   func debugger() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -244,7 +243,8 @@ struct KeepAliveTests {
     #expect(world.ends(of: mail) == [.keepAliveTimeout])
   }
 
-  @Test("The handlers of all applications run in common bursts, unless they can wait for the next")
+  @Test(
+    "A burst calls the handlers of all applications, except those that can wait for the next burst")
   func coalescing() {
     var world = World()
     let often = suspendedWithKeepAlive(&world, mail, every: .seconds(600))
@@ -260,7 +260,7 @@ struct KeepAliveTests {
       wakeUps += 1
       for id in [often, seldom, third] { world.acknowledgeAll(id) }
     }
-    // 40 bursts of 600 s: one in each shortest interval.
+    // The shortest interval is 600 s. Each burst ends one such interval.
     #expect(wakeUps == 40)
     #expect(world.delivered(often).count == 40)
     #expect((12...14).contains(world.delivered(seldom).count))
@@ -268,7 +268,7 @@ struct KeepAliveTests {
   }
 
   @Test(
-    "The scheduler uses a wake-up for another reason as a burst if that saves a wake-up",
+    "The scheduler runs a burst at a wake-up for another reason if that saves a later wake-up",
     arguments: ["notification", "socket", "foreground"])
   func usedWakeUp(_ wakeUp: String) {
     var world = World()
@@ -292,7 +292,7 @@ struct KeepAliveTests {
     #expect(!world.delivered(id).contains(.keepAlive), "the wake-up replaces the burst at 600 s")
   }
 
-  @Test("The scheduler does not use a wake-up that saves no burst")
+  @Test("The scheduler runs no burst at a wake-up for another reason if that saves no wake-up")
   func unusedWakeUp() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -304,7 +304,7 @@ struct KeepAliveTests {
     #expect(world.state(caller).isForeground)
   }
 
-  @Test("The application, its termination and its end each clear the handler")
+  @Test("A request of the application, its termination and its end each remove the handler")
   func cleared() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -346,7 +346,8 @@ struct KeepAliveTests {
   }
 }
 
-/// Returns a suspended application whose keep-alive handler was set now and is due in 600 s.
+/// Creates a suspended application with a keep-alive handler. By default, the handler is due in 600
+/// s.
 private func suspendedWithKeepAlive(
   _ world: inout World, _ app: ApplicationKey = mail,
   every interval: Duration = .seconds(600) + lead

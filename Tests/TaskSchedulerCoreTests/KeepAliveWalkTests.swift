@@ -2,8 +2,8 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// Sets, changes and removes handlers at random. The device wakes for handlers only, or also for
-/// other reasons. The walk computes the deadlines independently of the planner.
+/// A random walk that sets, changes and removes handlers of a planner. The walk computes the
+/// deadlines independently of the planner.
 private struct KeepAliveWalk {
   /// What the walk knows about a handler.
   private struct Promise {
@@ -11,7 +11,7 @@ private struct KeepAliveWalk {
     var countedFrom: Instant
     var runs = 0
     var deadline: Instant { countedFrom.advanced(by: interval) }
-    /// All intervals are long enough for the longest lead.
+    /// The instant of the planned call. Every interval is long enough for the longest lead, 100 ms.
     var due: Instant { countedFrom.advanced(by: interval - .milliseconds(100)) }
   }
 
@@ -38,7 +38,7 @@ private struct KeepAliveWalk {
   }
 
   private mutating func set(_ id: InstanceID) {
-    // Two kinds of intervals, so that deadlines often coincide.
+    // All intervals are multiples of 60 s or 59 s, so that deadlines often coincide.
     let interval = seconds(10...60) * (Bool.random(using: &generator) ? 60 : 59)
     planner.set(id, interval: interval, at: now)
     promises[id] = Promise(
@@ -68,7 +68,7 @@ private struct KeepAliveWalk {
     now = max(now, end)
   }
 
-  /// Wakes the device for another reason.
+  /// Wakes the device for a reason other than a handler.
   mutating func wakeByItself() throws {
     let isUsed = try run { $0.useWakeUp(at: $1) }
     usedCount += isUsed ? 1 : 0
@@ -94,7 +94,7 @@ private struct KeepAliveWalk {
     return true
   }
 
-  /// Performs a random change up to 15 minutes after the last one.
+  /// Advances the time by at most 15 minutes, and then performs a random action.
   mutating func step(changes: Bool, wakesByItself: Bool) throws {
     try advance(to: now.advanced(by: seconds(0...900)))
     switch Int.random(in: 0..<5, using: &generator) {
@@ -120,12 +120,12 @@ struct KeepAliveWalkTests {
   }
 
   @Test(
-    "The planner needs no more wake-ups than one that runs every handler at every burst",
+    "The planner needs no more wake-ups than a planner that calls every handler at every burst",
     arguments: seeds)
   func lowerBound(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
-    // A handler that runs early can wait longer for its next burst. So this planner has the fewest
-    // wake-ups.
+    // A planner that calls every handler at every burst. A handler that is called early can wait
+    // longer for its next burst, so this planner has the fewest wake-ups.
     var everybody = KeepAlivePlanner()
     var count = 0
     for _ in 0..<400 {
@@ -145,8 +145,8 @@ struct KeepAliveWalkTests {
 
   @Test(
     """
-    Used wake-ups save three quarters of their number, and a handler runs at most 4/3 as \
-    often
+    Four bursts at wake-ups for other reasons save three wake-ups, and a handler is called at \
+    most 4/3 as often
     """,
     arguments: seeds)
   func wakeUps(seed: UInt64) throws {
@@ -169,7 +169,7 @@ struct KeepAliveWalkTests {
     }
   }
 
-  @Test("The planner calls a handler at the burst that it has planned", arguments: seeds)
+  @Test("A handler is called at the instant that plannedBurst(of:) returns", arguments: seeds)
   func planned(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<100 { try walk.step(changes: true, wakesByItself: true) }
@@ -184,7 +184,8 @@ struct KeepAliveWalkTests {
     }
   }
 
-  @Test("A restored planner behaves like the original", arguments: seeds)
+  @Test(
+    "A planner that is restored from its stored form behaves like the original", arguments: seeds)
   func restored(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<100 { try walk.step(changes: true, wakesByItself: true) }

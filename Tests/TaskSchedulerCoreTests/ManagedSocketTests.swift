@@ -31,7 +31,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.manage($0, id, SocketID(7))) } == .managed(SocketID(7)))
   }
 
-  @Test("§16 An application may pass MaxSocketsPerApplication = 64 sockets until its end begins")
+  @Test("§16 An application may pass MaxSocketsPerApplication = 64 sockets until it is terminated")
   func refusals() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -70,10 +70,10 @@ struct ManagedSocketTests {
   }
 
   @Test(
-      """
-      The daemon watches a socket at once that the application passed before or during its \
-      suspension
-      """)
+    """
+    When an application is suspended, the daemon watches its sockets, including those that \
+    arrive later
+    """)
   func handedOverAtTheEnd() throws {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -93,7 +93,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("A restarted daemon watches a socket when it has stopped the processes again")
+  @Test("A restarted daemon watches a new socket only after it has stopped the processes again")
   func handedOverAfterAbsence() throws {
     var world = World()
     let id = world.makeVoIP(mail, .suspended)
@@ -141,7 +141,7 @@ struct ManagedSocketTests {
     #expect(world.delivered(id).isEmpty, "suspended | an event that it must handle | none")
   }
 
-  @Test("One event reports all ready sockets of the application, and no unknown ones")
+  @Test("One event reports all ready sockets of the application, and no unknown sockets")
   func several() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -186,7 +186,7 @@ struct ManagedSocketTests {
       world.ask { .application(.acknowledge($0, id, event)) } == .refused(.unknownCallback(event)))
   }
 
-  @Test("A background task extends the time of an event")
+  @Test("A background task keeps the application running after EventTime")
   func task() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -244,7 +244,7 @@ struct ManagedSocketTests {
     #expect(told(world, id) == event)
   }
 
-  @Test("Managed sockets end with the instance")
+  @Test("Events about the sockets of an ended instance have no effect")
   func end() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -277,7 +277,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.release($0, id, SocketID(1))) } == .refused(.unknownSocket(SocketID(1))))
   }
 
-  @Test("A restarted daemon watches a socket again when the processes are stopped")
+  @Test("A restarted daemon watches the sockets again when the processes are stopped")
   func daemonDies() throws {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)

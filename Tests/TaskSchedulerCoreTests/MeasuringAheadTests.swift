@@ -6,8 +6,8 @@ import Testing
 struct MeasuringAheadTests {
   private let lead = Policy.memoryMeasuringLead
 
-  /// Returns a world with memory pressure below the floor, and the applications in `state`. The
-  /// test itself feeds the sizes.
+  /// Returns a world with the applications in `state` and memory pressure, with less memory
+  /// available than MemoryFloorPercent. The test itself feeds the measured sizes.
   private func pressed(
     _ apps: [ApplicationKey], _ state: ApplicationState = .suspended
   ) -> (World, [InstanceID]) {
@@ -92,7 +92,7 @@ struct MeasuringAheadTests {
     #expect(world.scheduler.memory.measurement == nil, "the sizes are discarded")
   }
 
-  @Test("The scheduler discards sizes that arrive after the pressure")
+  @Test("The scheduler discards sizes that arrive after the pressure has ended")
   func lateAndCalm() {
     var (world, ids) = pressed([mail])
     world.available = 500
@@ -103,7 +103,7 @@ struct MeasuringAheadTests {
     #expect(world.scheduler.nextDeadline == nil && world.chosen.isEmpty)
   }
 
-  @Test("The scheduler chooses when the sizes arrive, if that is after the warning time")
+  @Test("If the sizes arrive after the warning time, the scheduler chooses when they arrive")
   func late() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: timeUntilMeasurement(world) + lead)
@@ -153,11 +153,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test(
-    """
-    The scheduler measures again if the largest application has ended and the rest is \
-    estimated
-    """)
+  @Test("The scheduler measures again if the size of the largest application is an estimate")
   func estimates() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: timeUntilMeasurement(world))
@@ -168,7 +164,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail], "a second estimate suffices")
   }
 
-  @Test("The size of a suspended application is valid until the next trigger")
+  @Test("The scheduler does not measure a suspended application again at the next trigger")
   func nextTrigger() {
     var (world, ids) = pressed([mail, music])
     world.available = 150
@@ -183,7 +179,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail] && measurementCount(world) == 1)
   }
 
-  @Test("The scheduler measures a running application at each trigger near the floor")
+  @Test("At a trigger near MemoryFloorPercent, the scheduler measures running applications again")
   func nextTriggerOfRunning() {
     var (world, ids) = pressed([mail, music], .background)
     world.available = 150
@@ -199,7 +195,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music] && measurementCount(world) == 2)
   }
 
-  @Test("The scheduler does not choose by an old size of a running application")
+  @Test("The scheduler measures a running application again if its size is old")
   func old() {
     var (world, ids) = pressed([mail, music], .background)
     world.available = 500
@@ -213,7 +209,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("The scheduler measures a suspended application again that ran after its measurement")
+  @Test("The scheduler measures a suspended application again if it has run since its measurement")
   func ranMeanwhile() {
     var (world, ids) = pressed([mail])
     world.available = 150
@@ -230,7 +226,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen.isEmpty && measurementCount(world) == 2)
   }
 
-  @Test("The scheduler measures no application far above the floor, however often a trigger fires")
+  @Test("With memory far above MemoryFloorPercent, further triggers cause no further measurement")
   func farAbove() {
     var (world, ids) = pressed([mail], .background)
     world.available = 500
@@ -243,7 +239,11 @@ struct MeasuringAheadTests {
     #expect(measurementCount(world) == 1)
   }
 
-  @Test("Below half the floor, the choice waits for pending sizes, but not for the warning time")
+  @Test(
+    """
+    Below half of MemoryFloorPercent, the choice waits for pending sizes, but not for the \
+    warning time
+    """)
   func critical() {
     var (world, ids) = pressed([mail])
     world.advance(by: timeUntilMeasurement(world))
@@ -281,14 +281,14 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("The instant before the first possible instant is the first one")
+  @Test("An instant that would precede the first possible instant is the first possible instant")
   func earlier() {
     let start = Instant(nanoseconds: 100)
     #expect(start.earlier(by: .nanoseconds(30)) == Instant(nanoseconds: 70))
     #expect(start.earlier(by: .seconds(1)) == Instant(nanoseconds: 0))
   }
 
-  @Test("The scheduler measures a new application if there was none before")
+  @Test("The scheduler measures an application that is the first to run during the pressure")
   func nobody() {
     var (world, _) = pressed([])
     world.advance(by: timeUntilMeasurement(world))

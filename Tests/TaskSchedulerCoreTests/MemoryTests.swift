@@ -6,7 +6,7 @@ import Testing
 struct MemoryTests {
   private let chat = key("org.example.chat")
 
-  /// Reports pressure below the floor, and lets the warning time pass.
+  /// Reports memory pressure below MemoryFloorPercent, and advances the time by the warning time.
   private func outlastWarning(_ world: inout World) {
     world.available = 80
     world.press()
@@ -42,7 +42,7 @@ struct MemoryTests {
     #expect(warnings(world, id) == 2, "a new episode of pressure has a warning")
   }
 
-  @Test("A trigger terminates no application while MemAvailable is above the floor")
+  @Test("A trigger terminates no application while MemAvailable is above MemoryFloorPercent")
   func floor() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -59,8 +59,8 @@ struct MemoryTests {
 
   @Test(
     """
-    Lasting pressure of the daemon's own slice terminates an application even above the \
-    floor
+    Lasting pressure in the daemon's slice terminates an application even above \
+    MemoryFloorPercent
     """)
   func ownSlice() {
     var world = World()
@@ -75,7 +75,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("Below half the floor, the daemon does not wait for the warning time")
+  @Test("Below half of MemoryFloorPercent, the daemon does not wait for the warning time")
   func critical() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -107,7 +107,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail, music], "the reading shows that the pressure lasts")
   }
 
-  @Test("If pressure ends during the wait for an application, no other application is terminated")
+  @Test("If the pressure ends while an application terminates, no other application is terminated")
   func quietMeanwhile() {
     var world = World { $0.memoryQuietTime = .seconds(3) }
     for app in [mail, music] { _ = world.make(app, .suspended) }
@@ -122,7 +122,7 @@ struct MemoryTests {
   // MARK: Warnings
 
   @Test(
-    "Every running application receives didReceiveMemoryWarning first",
+    "At the start of pressure, every running application receives didReceiveMemoryWarning once",
     arguments: [ApplicationState.active, .inactive, .background])
   func warned(_ state: ApplicationState) {
     var world = World()
@@ -145,7 +145,7 @@ struct MemoryTests {
     #expect(world.effects.isEmpty)
   }
 
-  @Test("An application that resumes during the pressure receives the warning at its resume")
+  @Test("An application that is resumed or started during the pressure receives the warning then")
   func warnedLater() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -156,7 +156,7 @@ struct MemoryTests {
     #expect(warnings(world, late) == 1)
   }
 
-  @Test("taskctl warn-memory simulates a warning for one application, those of a user, or all")
+  @Test("taskctl warn-memory simulates a warning for one, for a user's, or for all applications")
   func simulated() {
     var world = World()
     let other = key("org.example.mail", uid: 2000)
@@ -172,7 +172,7 @@ struct MemoryTests {
     #expect(world.scheduler.memoryStatus.phase == .calm)
   }
 
-  @Test("A simulated warning is refused if the application cannot receive it")
+  @Test("A simulated warning is refused if the application cannot receive the warning")
   func simulatedRefused() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -237,9 +237,8 @@ struct MemoryTests {
   }
 
   @Test(
-      """
-      The foreground application is never terminated
-      """, arguments: [ApplicationState.active, .inactive])
+    "The foreground application is never terminated",
+    arguments: [ApplicationState.active, .inactive])
   func neverForeground(_ state: ApplicationState) {
     var world = World()
     let id = world.make(mail, state)
@@ -253,7 +252,7 @@ struct MemoryTests {
     #expect(world.chosen.isEmpty)
   }
 
-  @Test("Within a class, the application with the most dirty memory is terminated first")
+  @Test("Of several suspended applications, the one with the most dirty memory is terminated first")
   func largestFirst() {
     var world = World()
     let ids = [mail, music, maps].map { world.make($0, .suspended) }
@@ -325,7 +324,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail, music])
   }
 
-  @Test("A traced application delays the next choice only for a limited time")
+  @Test("An application that a debugger traces delays the next choice only for a limited time")
   func traced() {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
@@ -355,7 +354,7 @@ struct MemoryTests {
     #expect(world.chosen.first == music)
   }
 
-  // MARK: The rest
+  // MARK: Recovery, paging out, many applications
 
   @Test("A restarted daemon continues the procedure for memory pressure")
   func recovery() throws {
@@ -388,7 +387,7 @@ struct MemoryTests {
     #expect(asked.position(of: .memory(.pageOut(paged))) != nil)
   }
 
-  @Test("The choice among 500 measured applications measures none of them again")
+  @Test("Of 500 suspended applications, the largest is terminated first")
   func many() {
     var world = World { $0.applicationsPerUserMax = 600 }
     for number in 0..<500 {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§9, §15 The store has a change of notifications before the client has the reply")
+@Suite("§9, §15 A change of notifications is stored before the client receives the reply")
 struct NotificationStoringTests {
   private let tea = NotificationDraft(content: NotificationContent(title: "tea"))
 
@@ -121,7 +121,7 @@ struct NotificationStoringTests {
     #expect(world.feed(.notification(.stored(TransactionID(2)))).contains(next))
   }
 
-  @Test("A notification whose firing cannot be stored fires again at its next time")
+  @Test("A repeating notification whose firing cannot be stored still fires at its next time")
   func firingNotStored() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(10), repeats: .minute)

@@ -211,7 +211,7 @@ struct NotificationTests {
     #expect(world.fired == [other])
   }
 
-  @Test("The cancellation of a shown notification closes it")
+  @Test("The cancellation of a shown notification closes the notification")
   func cancelShown() {
     var world = clocked()
     let id = NotificationID(7)
@@ -307,7 +307,11 @@ struct NotificationTests {
     #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
   }
 
-  @Test("The user's choice during a launch in the background launches to the foreground instead")
+  @Test(
+    """
+    If the user chooses a notification during a launch in the background, the application starts \
+    in the foreground
+    """)
   func chosenWhileLaunching() throws {
     var world = clocked()
     world.spawning = .never
@@ -367,7 +371,7 @@ struct NotificationTests {
     #expect(fresh == NotificationID(8), "each id is used once")
   }
 
-  @Test("After the wall clock is set, notifications fire by the new time")
+  @Test("After the wall clock is set, notifications fire according to the new time")
   func clockIsSet() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(3600))
@@ -381,7 +385,7 @@ struct NotificationTests {
     #expect(world.fired == [id, later])
   }
 
-  @Test("Many notifications that are due at once fire in several turns")
+  @Test("Each of many notifications that are due at the same instant fires once")
   func many() {
     var world = clocked()
     for _ in 0..<100 { world.schedule(mail, in: .seconds(10)) }

@@ -3,7 +3,7 @@ import Testing
 
 private let mailer = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 
-/// Records the calls of a pump.
+/// A store and effect handler that records the calls of a pump.
 private final class PumpRecorder: EventStore, EffectHandler {
   enum Line: Equatable {
     case recorded(Event), willHandle(Event), willCarryOut(Int), run(Effect), effectDone
@@ -11,7 +11,7 @@ private final class PumpRecorder: EventStore, EffectHandler {
   }
 
   var lines: [Line] = []
-  /// Called with each effect.
+  /// The closure that is called with each effect that the pump carries out.
   var onRun: (Effect) -> Void = { _ in }
 
   func record(_ event: Event, at now: Instant) { lines.append(.recorded(event)) }
@@ -45,7 +45,8 @@ struct PumpTests {
     pump = Pump(scheduler: Scheduler(), store: behind) { Instant(nanoseconds: 1_000) }
   }
 
-  @Test("The pump stores an event before the scheduler handles it, and notes each effect")
+  @Test(
+    "The pump stores an event before the scheduler handles it, and reports each completed effect")
   func order() {
     pump.start(behind)
     pump.post(terminate)
@@ -86,8 +87,8 @@ struct PumpTests {
 
   @Test(
     """
-    After an absence, the pump carries out the remaining effects, and then posts the \
-    recovery
+    After the daemon's absence, the pump carries out the remaining effects of the last event, \
+    and then posts the event of the recovery
     """)
   func resumption() {
     let caused = Event.scheduler(.deadlineReached)

@@ -2,7 +2,8 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// SplitMix64 (Steele, Lea, Flood 2014). The seed determines all numbers.
+/// The random number generator SplitMix64 (Steele, Lea, Flood 2014). The seed determines all
+/// numbers.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }
@@ -144,7 +145,7 @@ struct RandomWalk {
     }
   }
 
-  /// Returns an event that may resume an application, or that sends it a notice.
+  /// Returns an event that may resume an application or send a notice to an application.
   private mutating func wakingEvent() -> Event {
     let id = instance()
     let app = pick(apps)
@@ -244,7 +245,7 @@ struct RandomWalk {
     }
   }
 
-  // MARK: What holds, found out without the core's help
+  // MARK: Checks that do not rely on the core
 
   private func checkSeats() {
     let active = world.scheduler.statuses(at: world.now).filter {
@@ -262,8 +263,8 @@ struct RandomWalk {
     #expect(answers.values.allSatisfy { $0 == 1 }, "no request has two replies")
   }
 
-  /// Checks that no message goes to a suspended or ended application, and that each transition
-  /// begins in the state in which the last one ended.
+  /// Checks that no message goes to a suspended or ended application. Checks that each transition
+  /// of an application begins in the state in which the previous transition ended.
   private func checkConversations() {
     var states: [ApplicationKey: ApplicationState] = [:]
     var keys: [InstanceID: ApplicationKey] = [:]
@@ -300,14 +301,14 @@ struct RandomWalk {
 @Suite("Random events")
 struct RandomWalkTests {
   @Test(
-    "The invariants hold, and every request is answered once",
+    "After random events, the invariants hold, and every request has one reply",
     arguments: 1...16 as ClosedRange<UInt64>)
   func walk(seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     walk.run(steps: 1000)
   }
 
-  @Test("The random walks reach every end and refusal")
+  @Test("The random walks reach every kind of end and refusal")
   func coverage() {
     var kinds: Set<String> = []
     for seed in 1...20 as ClosedRange<UInt64> {

@@ -8,7 +8,8 @@ private func ended(
   .ended(End(reason: reason, at: Instant(nanoseconds: 1), detail: detail, forced: forced))
 }
 
-/// At least one change of each kind, with the text that follows the application's id.
+/// Examples of changes, at least one of each kind. `text` is what follows the application's id in
+/// the sentence.
 private let examples: [(change: Record.Change, kind: Record.Kind, text: String)] = [
   (
     .transition(from: .notRunning, to: .active, cause: .launch), .transition,
@@ -140,8 +141,8 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
 ]
 
-/// The choice of a suspended application of user 1. One candidate belongs to the same user, one to
-/// another.
+/// Returns the choice of an application of user 1 to be terminated for memory. Of the next
+/// candidates, one belongs to user 1 and one to user 2.
 private func choice() -> MemoryChoice {
   func candidate(_ name: String, owner: UInt32, dirty: UInt64) -> MemoryCandidate {
     MemoryCandidate(
@@ -218,7 +219,7 @@ struct RecordDescriptionTests {
     #expect(RecordValue.texts(["a", "b"]).texts == ["a", "b"])
   }
 
-  @Test("The log may omit records, but none of the daemon's actions on an application")
+  @Test("The log may omit a record, but not that of an action of the daemon on an application")
   func indispensable() {
     let kept = examples.filter { $0.change.description().isIndispensable }.map(\.kind)
     #expect(
@@ -296,7 +297,8 @@ struct RecordDescriptionTests {
     #expect(!some.fields.contains { $0.name == "by" })
   }
 
-  @Test("The level of an end by the policy or by a crash is warning; that of a chosen end is not")
+  @Test(
+    "The level of an end by a limit or a crash is warning; the level of a requested end is notice")
   func levels() {
     for reason: EndReason in [
       .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure,

@@ -18,7 +18,7 @@ struct RecoveryTests {
     #expect(world.state(id) == .inactive)
   }
 
-  @Test("The daemon stops suspended processes again, and resumes running ones")
+  @Test("The daemon stops suspended processes again, and resumes running processes")
   func stopped() throws {
     var world = World()
     let sleeper = world.make(mail, .suspended)
@@ -88,7 +88,8 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("An application whose background time ended during the absence has the whole lead again")
+  @Test(
+    "An application whose background time ended during the absence has the whole ExpirationLead")
   func lead() throws {
     var world = World()
     let id = world.make(mail, .background)
@@ -101,7 +102,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("Tasks that should have expired during the absence expire with the whole lead")
+  @Test("A task whose expiration was due during the absence has the whole ExpirationLead")
   func warning() throws {
     var world = World()
     let id = world.make(mail, .background)
@@ -113,7 +114,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("An absence in which no limit passed changes no limit")
+  @Test("An absence during which no deadline passed changes no deadline")
   func noLimit() throws {
     var world = World()
     _ = world.make(mail, .active)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("§8 Relaunch after an end that the daemon caused")
 struct RelaunchAfterKillTests {
-  /// An end that neither the application nor a person has chosen, and the actions that lead to it.
+  /// An end that neither the application nor a user has chosen, and the actions that cause the end.
   struct DaemonEnd: CustomTestStringConvertible, Sendable {
     let reason: EndReason
     let cause: @Sendable (inout World) -> Void
@@ -71,10 +71,10 @@ struct RelaunchAfterKillTests {
   }
 
   @Test(
-      """
-      §8: The daemon relaunches a voip application that ended for memory when the pressure \
-      is over, and the status says so
-      """, arguments: [true, false])
+    """
+    §8: When the pressure is over, the daemon relaunches a voip application that ended for \
+    memory; until then, the status shows the wait
+    """, arguments: [true, false])
   func endedForMemory(daemonDies: Bool) throws {
     var world = World()
     _ = world.makeVoIP(mail, .suspended)

@@ -15,7 +15,7 @@ struct RelaunchTests {
     world.scheduler.status(of: mail, at: world.now)?.instance?.id
   }
 
-  /// Ends `mail` by a crash, and returns the delay of its relaunch.
+  /// Ends `mail` by a crash, and returns the delay of the relaunch, or nil if there is no relaunch.
   private func crash(
     _ world: inout World, _ status: TaskSchedulerCore.ExitStatus = .signaled(11)
   ) throws -> Duration? {
@@ -69,7 +69,7 @@ struct RelaunchTests {
   }
 
   @Test(
-    "An application is relaunched after a nonzero exit code or another program's signal",
+    "An application is relaunched after it exits with a nonzero code or is killed by a signal",
     arguments: [
       TaskSchedulerCore.ExitStatus.exited(code: 1), .exited(code: 255), .signaled(11), .signaled(9),
     ])
@@ -114,7 +114,7 @@ struct RelaunchTests {
     #expect(try crash(&world) == .seconds(1))
   }
 
-  @Test("The daemon repeats a failed launch with the same delays")
+  @Test("The daemon repeats a failed launch with the delays of a relaunch")
   func launchFails() {
     var world = World()
     manifests(&world)
@@ -124,7 +124,7 @@ struct RelaunchTests {
     #expect(world.spawned == [.boot, .relaunch, .relaunch, .relaunch])
   }
 
-  @Test("The status of a pending relaunch has the time of the next attempt and its delay")
+  @Test("The record of a planned relaunch has the delay")
   func told() {
     var world = World()
     manifests(&world)
@@ -147,8 +147,7 @@ struct RelaunchTests {
     #expect(world.spawned.isEmpty && world.state(second) == .active)
   }
 
-  @Test(
-    "An application whose manifest now belongs to another user is not relaunched (seed 3936)")
+  @Test("A manifest that belongs to another user for a moment cancels the relaunch")
   func othersMeanwhile() {
     var world = World()
     manifests(&world)
@@ -226,10 +225,10 @@ struct RelaunchTests {
   }
 
   @Test(
-      """
-      A termination by an operator or a user cancels a pending relaunch, and the reply is \
-      the last end
-      """, arguments: [true, false])
+    """
+    A termination by an operator or a user cancels a pending relaunch, and the reply describes \
+    the last end
+    """, arguments: [true, false])
   func terminatedWhileWaiting(byUser: Bool) throws {
     var world = World()
     manifests(&world)
@@ -285,7 +284,7 @@ struct RelaunchTests {
     support(true)
     world.advance(by: .zero)
     #expect(world.spawned == [.relaunch])
-    // The same applies to an application that ends while multitasking is off.
+    // The relaunch also waits if the application ends while multitasking is off.
     let next = try #require(running(world))
     support(false)
     world.feed(.process(.leaderExited(next, .exited(code: 1))))

@@ -121,10 +121,10 @@ struct SeatTests {
   }
 
   @Test(
-      """
-      An application that is sent to the background and activated again acknowledges the second \
-      activation
-      """)
+    """
+    An application that is activated twice, with a return to the background between, becomes \
+    active after the second willEnterForeground
+    """)
   func activatedTwice() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -153,7 +153,7 @@ struct SeatTests {
     #expect(world.lastEnd(mail)?.reason == .terminatedByOperator)
   }
 
-  @Test("An application that is coming to the foreground continues after the daemon's death")
+  @Test("An activation in progress continues after the daemon's death")
   func recovers() throws {
     var world = World()
     let id = world.register(mail)

@@ -2,10 +2,11 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// While the machine sleeps, an application cannot act before its limit.
+/// Tests of limits during a sleep of the machine. An application cannot act during the sleep. A
+/// limit that passes during the sleep therefore starts again.
 @Suite("Limits that pass while the machine sleeps")
 struct SleepTests {
-  @Test("A callback that was delivered before the sleep may be acknowledged after it")
+  @Test("A callback that was delivered before a sleep may be acknowledged after the sleep")
   func callback() {
     var world = World()
     let id = world.make(mail, .active)
@@ -31,7 +32,11 @@ struct SleepTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("An application whose tasks expired before the sleep has the whole lead again after it")
+  @Test(
+    """
+    An application whose tasks expired before a sleep has the whole ExpirationLead after the \
+    sleep
+    """)
   func lead() {
     var world = World()
     let id = world.make(mail, .background)
@@ -46,7 +51,7 @@ struct SleepTests {
     #expect(world.expired(id) == [TaskID(1)], "the handler is called once")
   }
 
-  @Test("A delay of at most WakeTolerance does not restart a limit")
+  @Test("A sleep past the deadline by at most WakeTolerance does not restart the limit")
   func tolerance() {
     var world = World()
     _ = world.make(mail, .active)

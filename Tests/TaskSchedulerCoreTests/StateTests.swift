@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§2 States, in addition to the table")
+@Suite("§2 States: rules that the table of transitions does not contain")
 struct StateTests {
   @Test("At most one application is active at a seat")
   func oneActivePerSeat() {
@@ -69,8 +69,8 @@ struct StateTests {
 
   @Test(
     """
-    After an absence, an application that was suspended is suspended as soon as its \
-    processes are stopped
+    After the daemon's absence, an application is suspended again as soon as all its processes \
+    are stopped
     """)
   func stillSuspended() {
     var world = World()
@@ -89,7 +89,7 @@ struct StateTests {
     #expect(world.state(asleep) == .suspended, "the suspension is complete")
   }
 
-  @Test("A new task cancels a suspension in progress before the reply")
+  @Test("A new task cancels a suspension in progress")
   func suspensionTakenBack() {
     var world = World()
     world.suspending = .never
@@ -214,7 +214,7 @@ struct StateTests {
     #expect(world.state(InstanceID(1)) == .active)
   }
 
-  @Test("A launch displaces the active application only when its program runs")
+  @Test("A launch displaces the active application only when the launched program runs")
   func launchVacatesLate() {
     var world = World()
     world.spawning = .never
@@ -242,7 +242,7 @@ struct StateTests {
     #expect(world.scheduler.status(of: mail, at: world.now)?.state == .notRunning)
   }
 
-  @Test("The reply to an activation comes when the application runs")
+  @Test("The reply to an activation follows the resume and the change of priority")
   func doneWhenDone() throws {
     var world = World()
     let id = world.make(mail, .suspended)

@@ -36,7 +36,7 @@ struct StopSignalTests {
     #expect(world.effects.contains(.terminate(id, Signal(15))))
   }
 
-  @Test("The detail of an end by SIGKILL has the stop signal and its limit")
+  @Test("The description of an end by SIGKILL has the stop signal and the limit that passed")
   func forced() throws {
     var world = namingWorld()
     let id = world.make(mail, .active, isAware: false)
@@ -52,7 +52,7 @@ struct StopSignalTests {
     #expect(records == [end], "the log has the detail, too")
   }
 
-  @Test("The end of an application by its stop signal is not forced")
+  @Test("The end of an application by its stop signal does not count as forced")
   func obedient() {
     var world = World()
     world.obeysTerminate = true
@@ -61,7 +61,7 @@ struct StopSignalTests {
     #expect(world.lastEnd(mail)?.forced == nil)
   }
 
-  @Test("The kill of a suspended application is not forced")
+  @Test("The kill of a suspended application does not count as forced")
   func suspended() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -69,7 +69,7 @@ struct StopSignalTests {
     #expect(world.lastEnd(mail)?.forced == nil)
   }
 
-  @Test("Signals have their names, and only some of them can be stop signals")
+  @Test("Each signal has its name, and only some signals can be stop signals")
   func names() {
     for number in Int32(1)...31 { #expect(Signal(name: Signal(number).name)?.number == number) }
     #expect(Signal(name: "INT") == nil)

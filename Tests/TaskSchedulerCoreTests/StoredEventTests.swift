@@ -103,7 +103,8 @@ struct StoredEventTests {
     try StoredReader.read(Value.self, from: StoredWriter.bytes(of: value))
   }
 
-  /// Returns the number of the case with which the bytes of an enum begin.
+  /// Returns the number of an enum value's case. The stored bytes of the value begin with this
+  /// number.
   private func caseNumber(_ value: some Stored) -> Int { Int(StoredWriter.bytes(of: value)[0]) }
 
   private func caseCount(_ parts: StoredParts) -> Int {
@@ -115,13 +116,13 @@ struct StoredEventTests {
     #expect(try restored(event) == event)
   }
 
-  @Test("The samples contain every case of an event")
+  @Test("The samples contain every kind of event")
   func everyEvent() {
     let count = caseCount(Event.parts)
     #expect(Set(Event.samples.map { caseNumber($0) }) == Set(0..<count))
   }
 
-  @Test("A random walk has every case of an effect, and each decoded effect equals the original")
+  @Test("A random walk has every kind of effect, and each decoded effect equals the original")
   func effects() throws {
     var seen: Set<Int> = []
     for seed in 1...4 as ClosedRange<UInt64> {

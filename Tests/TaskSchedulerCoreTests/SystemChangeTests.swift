@@ -23,7 +23,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([SystemChange(kind: kind, value: "x")])])
   }
 
-  @Test("The reply to a custom change of an operator is success")
+  @Test("A custom change that an operator posts is accepted")
   func posted() {
     var world = World()
     let change = SystemChange(kind: .custom("vpn"), value: "up")
@@ -105,7 +105,7 @@ struct SystemChangeTests {
     #expect(world.notices(id).count == 2)
   }
 
-  @Test("An application that could not be stopped after an absence receives missed changes")
+  @Test("A suspended application that a restarted daemon cannot stop receives missed changes")
   func suspensionLost() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -158,8 +158,8 @@ struct SystemChangeTests {
 
   @Test(
     """
-    A change of one user reaches only that user's applications, and replaces a held \
-    change of the system
+    A change for one user reaches only that user's applications, and replaces a held change for \
+    all users
     """)
   func owner() {
     var world = World()

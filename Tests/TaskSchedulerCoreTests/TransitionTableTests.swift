@@ -19,14 +19,14 @@ enum Cause: String, CaseIterable {
   case leaderExits = "its leader exits"
 }
 
-/// One row of the table.
+/// One row of the table of transitions in contract §2.
 struct Row: CustomTestStringConvertible {
   let from: ApplicationState
   let cause: Cause
   let callbacks: [CallbackKind]
   let to: ApplicationState
-  /// The state of an aware application before it has acknowledged the first callback, if it differs
-  /// from `to`.
+  /// The state of an aware application before it has acknowledged the first callback. It is nil if
+  /// that state is `to`.
   let first: ApplicationState?
 
   init(
@@ -101,7 +101,9 @@ extension World {
 
 @Suite("§2 The table of transitions")
 struct TransitionTableTests {
-  @Test("from | cause | callbacks, in order | to", arguments: table, [true, false])
+  @Test(
+    "Each row of the table holds: from | cause | callbacks, in order | to",
+    arguments: table, [true, false])
   func row(_ row: Row, isAware: Bool) {
     var world = World { $0.multitaskingSupported = row.cause != .sentAwayUnsupported }
     world.obeysTerminate = true
@@ -177,7 +179,7 @@ struct TransitionTableTests {
   }
 }
 
-/// A request for a state, and the causes in the table that it leads to.
+/// A request for a state, and the causes in the table to which the request leads.
 enum Request: String, CaseIterable {
   case activate, deactivate, sendToBackground, terminate
 
@@ -241,7 +243,7 @@ struct PairWithoutRow: CustomTestStringConvertible {
 @Suite("§2 Transitions that are not in the table")
 struct RefusedTransitionTests {
   @Test(
-    "A request without a row in the table is refused with the present state",
+    "A request without a row in the table is refused; the refusal names the present state",
     arguments: PairWithoutRow.refused, [true, false])
   func refused(_ pair: PairWithoutRow, isAware: Bool) {
     var world = World()
@@ -255,9 +257,8 @@ struct RefusedTransitionTests {
   }
 
   @Test(
-      """
-      §2: A request for the present state succeeds without effect
-    """, arguments: PairWithoutRow.done, [true, false])
+    "§2: A request for the present state succeeds without effect",
+    arguments: PairWithoutRow.done, [true, false])
   func alreadyThere(_ pair: PairWithoutRow, isAware: Bool) {
     var world = World()
     _ = world.make(mail, pair.state, isAware: isAware)
@@ -269,7 +270,7 @@ struct RefusedTransitionTests {
     #expect(world.effects.count == 1, "the reply is the only effect")
   }
 
-  @Test("§2: Terminating an application that has never run succeeds; an unknown one is refused")
+  @Test("§2: An application that has never run can be terminated; an unknown application cannot")
   func terminateNeverRun() {
     var world = World()
     #expect(
@@ -318,7 +319,8 @@ struct RefusedTransitionTests {
   }
 
   @Test(
-    "A stale report has no effect", arguments: ApplicationState.allCases)
+    "A report that does not fit the application's state has no effect",
+    arguments: ApplicationState.allCases)
   func staleReports(_ state: ApplicationState) {
     var world = World()
     let id = world.make(mail, state)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// Carries out the scheduler's effects in a test, with simulated processes and time.
+/// A simulated world that carries out the scheduler's effects in a test.
 ///
 /// The world calls `checkInvariants()` after every event. It answers `checkTracer`, `suspend`,
 /// `spawn`, `terminate` and `kill` as the properties of type ``Answer`` say.
@@ -24,11 +24,11 @@ struct World {
   var reclaiming = Answer.atOnce
   /// The private memory of instances, in MiB; 1 by default.
   var dirty: [InstanceID: UInt64] = [:]
-  /// The available memory of the machine, in MiB of 1000.
+  /// The available memory of the machine, in MiB. The machine has 1000 MiB.
   var available: UInt64 = 500
   /// Whether processes exit at once on SIGTERM.
   var obeysTerminate = false
-  /// The CPU and GPU time that instances use, as a part of the elapsed time.
+  /// The CPU and GPU time that instances use, each as a fraction of the elapsed time.
   var rates: [InstanceID: (processor: Double, gpu: Double)] = [:]
   private var accounts: [InstanceID: (at: Instant, processor: Double, gpu: Double)] = [:]
   /// The instances that a debugger traces.
@@ -113,8 +113,8 @@ struct World {
     }
   }
 
-  /// Returns the use of an instance so far. The present rate applies to the time since the last
-  /// call.
+  /// Returns the CPU and GPU time that an instance has used so far. The rates of ``rates`` apply to
+  /// the time since the previous call.
   private mutating func use(of id: InstanceID) -> ResourceUse {
     let rate = rates[id] ?? (0, 0)
     var account = accounts[id] ?? (now, 0, 0)
@@ -165,10 +165,10 @@ struct World {
       let caused = feed(.scheduler(.deadlineReached))
       let goesOn = caused.contains {
         switch $0 {
-        // Some of many due notifications fire in each turn.
+        // If many notifications are due, only some of them fire at each deadline.
         case .notification(.fire): true
-        // With the new callback, the scheduler checks at once for a debugger that it has seen
-        // before.
+        // If a debugger traced the instance before, the delivery of a callback makes a new check
+        // for the debugger due at once.
         case .deliver: true
         case _: false
         }
@@ -189,7 +189,7 @@ struct World {
 
   mutating func forget() { effects = [] }
 
-  /// Replaces the daemon by one that starts after `duration`, from the stored state.
+  /// Replaces the daemon by a new daemon, which starts after `duration` from the stored state.
   mutating func crash(awayFor duration: Duration = .milliseconds(100)) throws {
     let lastAlive = now
     scheduler = try StoredReader.read(Scheduler.self, from: StoredWriter.bytes(of: scheduler))
@@ -277,7 +277,7 @@ struct World {
     return id
   }
 
-  // MARK: What wakes
+  // MARK: Sockets, notifications and the clock
 
   /// Creates an application with mode voip in a state, without unacknowledged callbacks.
   mutating func makeVoIP(_ app: ApplicationKey, _ state: ApplicationState) -> InstanceID {
@@ -287,7 +287,7 @@ struct World {
     return make(app, state)
   }
 
-  /// Passes a new socket to the daemon.
+  /// Passes a new socket of an instance to the daemon. Returns the socket's id.
   mutating func manage(_ id: InstanceID) -> SocketID {
     socketLast += 1
     let handed = SocketID(socketLast)
@@ -305,7 +305,7 @@ struct World {
     feed(.scheduler(.clockRead(WallTime(nanoseconds: seconds * 1_000_000_000))))
   }
 
-  /// Schedules a notification after a delay; nil presents it at once.
+  /// Schedules a notification after `delay`. If `delay` is nil, the notification fires at once.
   @discardableResult
   mutating func schedule(
     _ app: ApplicationKey, in delay: Duration?, repeats: RepeatInterval? = nil
@@ -333,7 +333,8 @@ struct World {
     feed(.memory(.pressed(MemoryPressure(source: source, memory: reading))))
   }
 
-  /// The applications that were chosen to end for memory, in that order.
+  /// The applications that the scheduler chose to terminate for memory, in the order of the
+  /// choices.
   var chosen: [ApplicationKey] {
     effects.compactMap {
       guard case .record(let record) = $0, case .memoryChosen = record.change else { return nil }
@@ -341,20 +342,20 @@ struct World {
     }
   }
 
-  // MARK: What came of it
+  // MARK: States and effects
 
   func state(_ id: InstanceID) -> ApplicationState { scheduler.state(of: id) }
   func status(_ id: InstanceID) -> InstanceStatus? { scheduler.instanceStatus(id, at: now) }
   func lastEnd(_ app: ApplicationKey) -> End? { scheduler.status(of: app, at: now)?.lastEnd }
 
-  /// The callbacks that were delivered to an instance.
+  /// Returns the callbacks that were delivered to an instance.
   func delivered(_ id: InstanceID) -> [CallbackKind] {
     effects.compactMap {
       if case .deliver(id, let callback, _) = $0 { callback.kind } else { nil }
     }
   }
 
-  /// The tasks whose expiration handler was called.
+  /// Returns the tasks of an instance whose expiration handler was called.
   func expired(_ id: InstanceID) -> [TaskID] {
     effects.compactMap { if case .expire(id, let task, _) = $0 { task } else { nil } }
   }
@@ -377,19 +378,19 @@ struct World {
     }
   }
 
-  /// Returns the recipients of a notification that fired; nil is the user.
+  /// Returns the recipients of a notification, one for each time that it fired; nil is the user.
   func receivers(of id: NotificationID) -> [InstanceID?] {
     effects.compactMap {
       if case .notification(.fire(id, _, _, let receiver)) = $0 { .some(receiver) } else { nil }
     }
   }
 
-  /// The notifications that fired.
+  /// The notifications that fired in ``effects``, in order.
   var fired: [NotificationID] {
     effects.compactMap { if case .notification(.fire(let id, _, _, _)) = $0 { id } else { nil } }
   }
 
-  /// The reasons of the launches so far.
+  /// The reasons of the launches in ``effects``, in order.
   var spawned: [LaunchReason] {
     effects.compactMap { if case .spawn(_, _, let reason) = $0 { reason } else { nil } }
   }
@@ -398,7 +399,7 @@ struct World {
     changes(of: app).compactMap { if case .ended(let end) = $0 { end.reason } else { nil } }
   }
 
-  /// Returns the first position of an effect since the last ``forget()``.
+  /// Returns the index of the first occurrence of an effect in ``effects``.
   func position(of effect: Effect) -> Int? { effects.firstIndex(of: effect) }
 }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite("Sizes in the settings")
 struct ByteCountConfigurationTests {
   @Test(
-    "Sizes are read to the base 1024 and written in the largest unit",
+    "Sizes are read with units to the base 1024, and are written in the largest unit",
     arguments: [
       ("65536", 65536, "64K"), ("64K", 65536, "64K"), ("1M", 1 << 20, "1M"), ("5B", 5, "5"),
       ("1000", 1000, "1000"), ("2G", 2 << 30, "2G"), ("0", 0, "0"),

@@ -2,8 +2,8 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// Computes times with Python's zoneinfo, which reads the same tz database independently. zoneinfo
-/// cannot report the end of a gap, so the program finds it by bisection of the offsets.
+/// The times that Python's zoneinfo computes, which reads the same tz database independently.
+/// zoneinfo cannot report when a gap in local time ends, so the program finds the end by bisection.
 enum Oracle {
   /// Returns the output of a program as lines.
   static func lines(_ program: String, _ arguments: [String]) throws -> [String] {
@@ -40,7 +40,8 @@ enum Oracle {
 
     """
 
-  /// Arguments: ZONE INTERVAL LAST-YEAR START…. Prints a line with all times for each start.
+  /// A Python program with the arguments ZONE, INTERVAL, LAST-YEAR and any number of starts. For
+  /// each start, it prints a line with all times until the end of LAST-YEAR.
   static let program = moment + """
     import calendar
     name, interval, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -69,7 +70,8 @@ enum Oracle {
       print(" ".join(map(str, times)))
     """
 
-  /// Argument: YEAR. Prints a line for each zone and for some times of that year.
+  /// A Python program with the argument YEAR. It prints lines for all zones, with some times of
+  /// that year.
   static let allZones = moment + """
     import zoneinfo
     year = int(sys.argv[1])

@@ -1,10 +1,10 @@
 import Glibc
 import TaskSchedulerDaemon
 
-/// A root directory for the configuration of a test, which is removed with the value.
+/// A temporary root directory for the configuration files of a test.
 final class ConfigurationFixture {
   let root: String
-  /// The uid that runs the test, which the fixture's daemon trusts.
+  /// The uid that runs the test. The fixture's daemon trusts files of this uid.
   let uid = getuid()
 
   init() {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reading taskschedd.toml")
 struct ConfigurationLoadTests {
-  @Test("Without any file all settings have their defaults, and no file is missed")
+  @Test("Without any settings file, all settings have their defaults, and no problem is reported")
   func defaults() {
     let fixture = ConfigurationFixture()
     let (configuration, problems) = Configuration.load(from: fixture.system)
@@ -14,7 +14,7 @@ struct ConfigurationLoadTests {
     #expect(configuration.effectiveSettings.allSatisfy { $0.value == $0.default })
   }
 
-  @Test("Every setting is read from the file and found again with its value, file and line")
+  @Test("Every setting is read from the file, and is listed with its value, file and line")
   func everySetting() {
     let texts: [String: (written: String, shown: String)] = [
       "suspend-mechanism": ("\"freezer\"", "freezer"), "suspend-timeout": ("\"3s\"", "3s"),
@@ -80,7 +80,7 @@ struct ConfigurationLoadTests {
     #expect(configuration.options.queuedBytesPerConnectionMax == 65536)
   }
 
-  @Test("Both bounds of a setting are allowed, and its default is within them")
+  @Test("Both bounds of a setting are allowed, and the default is within the bounds")
   func bounds() throws {
     let defaults = Configuration()
     for setting in SettingDescription.all {
@@ -108,7 +108,7 @@ struct ConfigurationLoadTests {
   }
 
   @Test(
-    "SharedResources are absolute paths without wildcards, or refused with what would be right",
+    "SharedResources must be a list of at most 256 absolute paths without wildcards",
     arguments: [
       TOMLNode.string("/x"), .array([.string("x")]), .array([.string("/x/*.db")]),
       .array([.string("/x?")]), .array([.string("/[x]")]), .array([.integer(1)]),
@@ -121,7 +121,7 @@ struct ConfigurationLoadTests {
     #expect(configuration == Configuration())
   }
 
-  @Test("A file in /etc wins over one in /usr/share, a drop-in over both, key by key")
+  @Test("For each key, a file in /etc has precedence over /usr/share, and a drop-in over both")
   func precedence() {
     let fixture = ConfigurationFixture()
     fixture.write(
@@ -141,7 +141,11 @@ struct ConfigurationLoadTests {
         == .file(path: fixture.root + "/etc/taskschedd/taskschedd.toml", line: 3))
   }
 
-  @Test("Drop-ins of all directories are ordered by name; of the same name, that of /etc counts")
+  @Test(
+    """
+    The drop-ins of all directories are read in the order of their names; a drop-in in /etc \
+    replaces those of the same name
+    """)
   func dropIns() {
     let fixture = ConfigurationFixture()
     let (share, etc) = (
@@ -165,7 +169,7 @@ struct ConfigurationLoadTests {
     #expect(configuration.options.logLevel == .info)
   }
 
-  @Test("A user's daemon reads the user's directory last; the system's daemon never does")
+  @Test("A user's daemon reads the user's directory last; the system's daemon does not read it")
   func userFolder() {
     let fixture = ConfigurationFixture()
     fixture.write("/etc/taskschedd/taskschedd.toml", "policy.LaunchTime = 1")
@@ -175,7 +179,7 @@ struct ConfigurationLoadTests {
       Configuration.load(from: fixture.system).configuration.policy.launchTime == .seconds(1))
   }
 
-  @Test("The XDG directories must be absolute; without a home there is none")
+  @Test("The XDG directories must be absolute; without a home directory, they are not used")
   func xdg() {
     let both = ConfigurationPaths.user(
       uid: 7, environment: ["HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "relative"])
@@ -191,7 +195,7 @@ struct ConfigurationLoadTests {
     #expect(none.settingDirectories == ["/usr/share/taskschedd", "/etc/taskschedd"])
   }
 
-  @Test("The file of --config, with its drop-ins, is read instead of all others")
+  @Test("The file that --config names, and its drop-ins, are read instead of all other files")
   func explicit() {
     let fixture = ConfigurationFixture()
     fixture.write("/etc/taskschedd/taskschedd.toml", "log-level = \"debug\"")

@@ -4,7 +4,8 @@ import TaskSchedulerCore
 import TaskSchedulerDaemon
 import Testing
 
-/// One mistake: a file's text, and the problem that the daemon prints after the file's path.
+/// The text of a file with a mistake, and the problems that the daemon prints after the file's
+/// path.
 struct Mistake: Sendable, CustomTestStringConvertible {
   var text: String
   var expected: [String]
@@ -136,8 +137,8 @@ struct ConfigurationMistakesTests {
     fixture.write(path, mistake.text)
     let (configuration, problems) = Configuration.load(from: fixture.system)
     #expect(problems.map(\.description) == mistake.expected.map { fixture.root + path + $0 })
-    // A refused setting changes nothing. Only relations between settings are checked with the
-    // values in force.
+    // A refused setting changes nothing. An exception is a setting that contradicts another
+    // setting, because contradictions are found with the values in force.
     if !mistake.text.contains("BackgroundTime = \"3s\"") {
       #expect(configuration.options == DaemonOptions())
       #expect(configuration.policy == Policy())
@@ -158,7 +159,7 @@ struct ConfigurationMistakesTests {
     #expect(problems.first?.message.hasPrefix("column 8: invalid TOML: expected ]") == true)
   }
 
-  @Test("All mistakes of all files are reported together, in the order of their lines")
+  @Test("All mistakes of all files are reported together, in the order of the files and lines")
   func allAtOnce() {
     let fixture = ConfigurationFixture()
     fixture.write("/usr/share/taskschedd/taskschedd.toml", "nonsense-key = 1\nlog-level = 3")
@@ -182,7 +183,7 @@ struct ConfigurationMistakesTests {
       ])
   }
 
-  @Test("A refused limit is not checked again by its relation to another")
+  @Test("A refused setting is not also reported as a contradiction of another setting")
   func refusedRelation() {
     let text = "[policy]\nExpirationLead = \"x\"\nBackgroundTime = \"1s\""
     let problems = Configuration.parse(Array(text.utf8), file: "f").problems
@@ -211,7 +212,10 @@ struct ConfigurationMistakesTests {
   }
 
   @Test(
-    "A directory, a dangling link and a file in the place of the drop-ins' directory are reported")
+    """
+    Files of the wrong kind are reported: a directory, a dangling link, a file that should be a \
+    directory
+    """)
   func wrongKinds() {
     let fixture = ConfigurationFixture()
     fixture.makeFolder("/etc/taskschedd/taskschedd.toml")
@@ -229,7 +233,7 @@ struct ConfigurationMistakesTests {
   }
 
   @Test(
-    "A mistake is reported with terminal control characters escaped",
+    "The report of a mistake escapes terminal control characters",
     arguments: [
       (0x1B, "\\x1b"), (0x9B, "\\x9b"), (0x85, "\\x85"), (0x2028, "\\u2028"),
       (0x202E, "\\u202e"), (0x200B, "\\u200b"), (0xE0041, "\\U000e0041"),
@@ -244,7 +248,7 @@ struct ConfigurationMistakesTests {
     #expect(problems[1].description.contains("\"x\(shown)\""))
   }
 
-  @Test("The parser's message about a mistake is reported without them, too")
+  @Test("A message of the TOML parser is escaped, too")
   func parserMessages() {
     let (_, problems) = Configuration.parse(Array("a = \"\\\u{FEFF}\"\n".utf8), file: "f")
     #expect(problems.count == 1)
@@ -260,7 +264,7 @@ struct ConfigurationMistakesTests {
     #expect(shown.first?.contains(#"/a\x1b[2J\u202e\n.toml:1: x"#) == true, "\(shown)")
   }
 
-  @Test("A pipe is reported and does not block")
+  @Test("A pipe in the place of a settings file is reported, and does not block the daemon")
   func pipe() {
     let fixture = ConfigurationFixture()
     fixture.makePipe("/etc/taskschedd/taskschedd.toml")
@@ -297,7 +301,7 @@ struct ConfigurationMistakesTests {
   }
 
   @Test(
-    "Of tens of thousands of mistakes the first hundred are reported and the others counted",
+    "Of tens of thousands of mistakes, the first hundred are reported, and the others are counted",
     arguments: ["[t%]\n", "k% = 1\n", "log-level = \"info\" # %\n"])
   func thousands(pattern: String) {
     let count = 60_000
@@ -310,11 +314,11 @@ struct ConfigurationMistakesTests {
     #expect(problems.first?.line == (pattern.hasPrefix("log") ? 2 : 1))
     let rest = count - 100 - (pattern.hasPrefix("log") ? 1 : 0)
     #expect(problems.last?.description == "f: and \(rest) more problems")
-    // Comparing each key with every setting took 25 s.
+    // A comparison of each key with every setting would take 25 s.
     #expect(time < .seconds(5))
   }
 
-  @Test("Of a manifest's tens of thousands of mistakes the first hundred are reported")
+  @Test("Of a manifest's tens of thousands of mistakes, the first hundred are reported")
   func thousandsInManifest() {
     let fixture = ConfigurationFixture()
     let keys = (0..<60_000).map { "k\($0) = 1\n" }.joined()

@@ -21,7 +21,7 @@ struct DatabaseTests {
     return Dictionary(uniqueKeysWithValues: rows)
   }
 
-  @Test("A value that a statement binds is read as it was, NULL and each NUL included")
+  @Test("A bound value is read back unchanged, also if it is NULL or contains NUL characters")
   func values() throws {
     let database = try database()
     let texts: [Int64: String?] = [
@@ -43,7 +43,7 @@ struct DatabaseTests {
     #expect(try database.text("SELECT CAST(x'ff41' AS TEXT)") == "\u{FFFD}A")
   }
 
-  @Test("A transaction that fails leaves nothing behind, and the next one succeeds")
+  @Test("A transaction that fails leaves nothing behind, and the next transaction succeeds")
   func rollback() throws {
     let database = try database()
     let insert = "INSERT INTO pair VALUES (?, ?)"
@@ -53,7 +53,7 @@ struct DatabaseTests {
         try database.run(insert, [.integer(1), .text("again")])
       }
     }
-    // SQLITE_CONSTRAINT_PRIMARYKEY.
+    // The code 1555 is SQLITE_CONSTRAINT_PRIMARYKEY.
     #expect(error?.code == 1555)
     #expect(try pairs(database).isEmpty)
     try database.transaction { () throws(DatabaseError) in

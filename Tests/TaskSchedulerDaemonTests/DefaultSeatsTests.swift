@@ -4,7 +4,7 @@ import Testing
 @testable import LinuxSystem
 @testable import TaskSchedulerDaemon
 
-@Suite("§1: Seats of applications whose manifest names none")
+@Suite("§1: Seats of applications whose manifest names no seat")
 struct DefaultSeatsTests {
   private let system = DefaultSeats(isUserDaemon: false)
   private let own = DefaultSeats(isUserDaemon: true)
@@ -23,20 +23,21 @@ struct DefaultSeatsTests {
     #expect(system.ofTerminal(try self.process(terminal: 0), uid: 1000) == nil)
   }
 
-  @Test("A terminal that gets the number of a closed one is another seat")
+  @Test("A terminal that has the number of a closed terminal is another seat")
   func reusedNumber() throws {
     let (closed, fresh) = (try process(terminal: 0x8803), try process(session: 5, terminal: 0x8803))
     #expect(system.ofTerminal(closed, uid: 1000) != system.ofTerminal(fresh, uid: 1000))
   }
 
-  @Test("The seats of two users differ in the system's daemon, also at one terminal")
+  @Test("In the system's daemon, the seats of two users differ, even at the same terminal")
   func users() throws {
     let process = try process(terminal: 0x8803)
     #expect(system.ofTerminal(process, uid: 1000) != system.ofTerminal(process, uid: 1001))
     #expect(system.ofUser(1000) != system.ofUser(1001))
   }
 
-  @Test("The default seat is that of the user; an adopted program without a terminal is alone")
+  @Test(
+    "The default seat belongs to the user; an adopted program without a terminal has its own seat")
   func noTerminal() throws {
     let id = try #require(ApplicationID("org.example.backup"))
     let application = ApplicationKey(id, owner: UserID(1000))

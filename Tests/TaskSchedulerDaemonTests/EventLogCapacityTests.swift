@@ -29,7 +29,7 @@ struct EventLogCapacityTests {
     return eventLog
   }
 
-  @Test("An event that is longer than the usual room gets enough room")
+  @Test("An event that is longer than the usual capacity of an event log is stored")
   func longEvent() throws {
     let eventLog = try eventLog()
     let name = String(repeating: "n", count: 1000)
@@ -43,9 +43,9 @@ struct EventLogCapacityTests {
     #expect(try replay().scheduler.manifests == manifests)
   }
 
-  @Test("A daemon that takes over a nearly full event log begins no other before it serves")
+  @Test("A daemon that takes over a nearly full event log begins no new event log before it serves")
   func takingOver() throws {
-    // The number of events that fit.
+    // The number of events that fit into an event log of the usual capacity.
     var count = 0
     var last = try eventLog()
     let first = folder.numbers
@@ -68,13 +68,13 @@ struct EventLogCapacityTests {
     #expect(try replay().eventCount == UInt64(count + 1))
   }
 
-  /// While the body runs, no file with this name can be created in the directory.
+  /// Runs the body while the disk seems full: a file with this name cannot be created (ENOSPC).
   private func full(_ name: String = "unfinished", _ body: () throws -> Void) rethrows {
     try SyscallFaults.$errnoFor.withValue(
       { $0.hasPrefix("open ") && $0.contains("/\(name)") ? ENOSPC : nil }, operation: body)
   }
 
-  @Test("The next event log reuses the file of the previous one, however full the directory is")
+  @Test("A new event log reuses the file of an earlier event log, however full the disk is")
   func spare() throws {
     let eventLog = try eventLog()
     full {
@@ -88,7 +88,7 @@ struct EventLogCapacityTests {
     #expect(try replay().eventCount == 1)
   }
 
-  @Test("Without that file, new requests are refused, and events are still written")
+  @Test("Without room for the file spare, new requests are refused, and events are still written")
   func short() throws {
     var begun: EventLog?
     try full("unfinished-spare") {
@@ -102,7 +102,10 @@ struct EventLogCapacityTests {
   }
 
   @Test(
-    "A spare file with holes is used if there is room to fill them, and causes no trap otherwise",
+    """
+    The file spare is used even with holes if there is room to fill the holes; otherwise, it \
+    causes no trap
+    """,
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func spareWithHoles() async {
     await #expect(processExitsWith: .success) { [path = temporary.path as String] in

@@ -15,13 +15,12 @@ struct FairShareTurnTests {
     func serve() { isServed = true }
   }
 
-  @Test(
-    "A user gets a turn when the deficit is repaid, although others never leave the daemon idle")
+  @Test("A user gets a turn when the deficit is repaid, even if other users keep the daemon busy")
   func busy() throws {
     let loop = try EventLoop()
     let share = try FairShare(loop: loop)
     share.userCount = 2
-    // The descriptor is always readable.
+    // Simulates the work of other users: the descriptor is always readable.
     let (reading, writing) = try UnixSocket.pair().ends()
     let others = FileDescriptor(taking: reading)
     let far = FileDescriptor(taking: writing)
@@ -56,7 +55,7 @@ struct FairShareTurnTests {
     #expect(servedBefore <= 2, "before the listener")
   }
 
-  @Test("The connections of the only user leave the daemon time for that user's calls")
+  @Test("Many new connections of the only user do not delay that user's calls")
   func storm() throws {
     let share = try FairShare(loop: EventLoop())
     share.userCount = 1

@@ -9,7 +9,7 @@ import Testing
 
 /// Test machines have no GPU, so the process and its descriptors are simulated. The directory of
 /// the devices is real, so that the kernel reports files that are opened in it.
-@Suite("§12: Using the GPU in the background is found within 2 s of the first use")
+@Suite("§12: The daemon finds the use of a GPU in the background within 2 s")
 struct GPUSamplingTests {
   private let root = TemporaryDirectory()
   private let devices = TemporaryDirectory()
@@ -46,7 +46,7 @@ struct GPUSamplingTests {
       instances: { [instance] in [instance] }, found: { found($0.meter.gpu) })
   }
 
-  /// Simulates GPU use: the process opens the device, or continues to use it.
+  /// Simulates that the process has the device open and has used the GPU for the given time.
   private func use(_ milliseconds: Int) {
     symlink("/dev/dri/renderD128", root.file("42/fd/3"))
     root.write(
@@ -60,7 +60,7 @@ struct GPUSamplingTests {
 
   private func members() throws -> [ProcessStat] { try membership.tree(instance.processes) }
 
-  @Test("A device that is opened in the background, and used, is found within 2 s")
+  @Test("The use of a device that is opened in the background is found within 2 s")
   func opened() throws {
     var found: [Duration] = []
     let sampling = try sampling { found.append($0) }
@@ -77,7 +77,7 @@ struct GPUSamplingTests {
     #expect(BootClock.now() - start < 2_000_000_000)
   }
 
-  @Test("A device that was open before is read again and again: its use is found within 2 s")
+  @Test("The use of a device that was opened in the foreground is found within 2 s")
   func usedAgain() throws {
     var found: [Duration] = []
     let sampling = try sampling { found.append($0) }
@@ -93,7 +93,7 @@ struct GPUSamplingTests {
     #expect(BootClock.now() - start < 2_000_000_000)
   }
 
-  @Test("An instance without an open GPU device costs no check, nor does a machine without a GPU")
+  @Test("Without an open GPU device, or without a GPU, the daemon has no checks to make")
   func none() throws {
     let sampling = try sampling { _ in Issue.record("there is nothing to be found") }
     var isAnswered = false

@@ -14,7 +14,7 @@ struct GoneClientTests {
   private static let query = "org.taskschedd.Control.ListApplications"
   private static let order = "org.taskschedd.Control.Activate"
 
-  @Test("Its oneway calls without effect are not carried out; those with an effect are")
+  @Test("Of the oneway calls of a disconnected client, only those with an effect are carried out")
   func oneway() throws {
     let daemon = try GoneClientsDaemon()
     let calls = [Self.query, Self.order, Self.query, Self.query, Self.order, Self.query]
@@ -22,7 +22,8 @@ struct GoneClientTests {
     #expect(carriedOut == [Self.order, Self.order])
   }
 
-  @Test("Its thousand calls without effect are discarded after a few reads of its socket")
+  @Test(
+    "Many calls without effect of a disconnected client are discarded in a few turns of the loop")
   func thousand() throws {
     let daemon = try GoneClientsDaemon()
     let carriedOut = try daemon.carriedOut([Self.order] + Array(repeating: Self.query, count: 150))
@@ -30,7 +31,7 @@ struct GoneClientTests {
     #expect(daemon.turns <= 10, "turns of the loop")
   }
 
-  @Test("While it is connected, all of its calls are carried out")
+  @Test("All calls of a connected client are carried out")
   func present() throws {
     let daemon = try GoneClientsDaemon()
     let calls = [Self.query, Self.order, Self.query]
@@ -38,7 +39,7 @@ struct GoneClientTests {
   }
 }
 
-/// Serves one connection, and records and answers its calls.
+/// A daemon with one connection, which records and answers the calls of the client.
 private final class GoneClientsDaemon: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
@@ -69,8 +70,8 @@ private final class GoneClientsDaemon: ConnectionOwner {
       owner: self, loop: loop, held: nil)
   }
 
-  /// Returns the oneway calls that the daemon carries out for a client that sends them and then
-  /// leaves or stays.
+  /// Sends oneway calls, and then disconnects the client if `isGone` is true. Returns the calls
+  /// that the daemon carries out.
   func carriedOut(_ methods: [String], isGone: Bool = true) throws -> [String] {
     for method in methods {
       let message = Array(#"{"method":"\#(method)","oneway":true}"#.utf8) + [0]

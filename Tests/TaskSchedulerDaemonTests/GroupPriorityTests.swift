@@ -26,8 +26,8 @@ struct GroupPriorityTests {
     let log = Log(target: .stderr, level: .error)
     let eventLog = EventLog(
       nil, boot: BootID(""), scheduler: Scheduler(), at: Instant(nanoseconds: 0), log: log)
-    // Unlike the kernel's files, these are not truncated by a write, so each number must have at
-    // least as many digits as the previous one.
+    // A write does not truncate these files. A number with fewer digits than the previous number
+    // would therefore leave digits behind.
     folder.write("cgroup.procs", "\(program.pid)\n")
     folder.write("cpu.weight", "200\n")
     folder.write("io.weight", "default 500\n8:0 300\n")
@@ -53,12 +53,13 @@ struct GroupPriorityTests {
       decoding: try FileDescriptor.open(reading: folder.file(file)).readToEnd(), as: UTF8.self)
   }
 
-  @Test("With both controllers, cpu.weight and io.weight are lowered, and no thread is")
+  @Test(
+    "With both controllers, the daemon lowers cpu.weight and io.weight, and no thread's priority")
   func weights() throws {
     let before = try ThreadPriority(of: program.pid)
     for _ in 0..<2 {
       priorities.prioritize(instance, .background)
-      // Four fifths of the weight correspond to one step of nice.
+      // A nice value of 1, as in `backgroundNice`, corresponds to four fifths of the weight.
       #expect(try text("cpu.weight") == "160\n")
       #expect(try text("io.weight") == "default 400\n8:0 300\n")
       #expect(try ThreadPriority(of: program.pid) == before)
@@ -73,7 +74,7 @@ struct GroupPriorityTests {
     }
   }
 
-  @Test("A weight that another program has set is not changed back")
+  @Test("The daemon does not restore a weight that another program has changed")
   func changed() throws {
     priorities.prioritize(instance, .background)
     folder.write("cpu.weight", "170\n")
@@ -82,7 +83,7 @@ struct GroupPriorityTests {
     #expect(try text("io.weight") == "default 500\n8:0 300\n")
   }
 
-  @Test("With only cpu.weight, the I/O priority of the threads is lowered")
+  @Test("Without io.weight, the daemon lowers the I/O priority of the threads")
   func processorsOnly() throws {
     unlink(folder.file("io.weight"))
     priorities.prioritize(instance, .background)
@@ -94,7 +95,7 @@ struct GroupPriorityTests {
     #expect(try ThreadPriority(of: program.pid)?.ioPriority == 0)
   }
 
-  @Test("A throttle sets cpu.max, and is removed again")
+  @Test("A throttle sets cpu.max; the end of the throttle restores cpu.max")
   func throttle() throws {
     #expect(try priorities.limit(instance, percent: 25))
     #expect(try text("cpu.max") == "25000 100000\n")

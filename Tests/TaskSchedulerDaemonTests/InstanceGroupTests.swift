@@ -9,7 +9,7 @@ import Testing
 @Suite("The names of instances' cgroups")
 struct InstanceGroupTests {
   @Test(
-    "A name of an instance's cgroup is distinguished from names of other programs",
+    "The name of an instance's cgroup is distinguished from the names of other cgroups",
     arguments: [
       ("org.example.mail.812-3", true), ("org.example.mail.812-3-2", true),
       ("a.b.1-1", true), ("org.example.mail", false), ("org.example.mail.812", false),

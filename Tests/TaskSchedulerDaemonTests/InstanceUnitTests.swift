@@ -8,7 +8,7 @@ import Testing
 @Suite("The names of instances' units")
 struct InstanceUnitTests {
   @Test(
-    "A name of an instance's unit is distinguished from others in the slice",
+    "The name of an instance's unit is distinguished from the names of other units",
     arguments: [
       ("app-org.example.mail@7-0123456789abcdef.service", true),
       ("app-taskschedd-org.example.mail@7-0123456789abcdef.service", true),
@@ -43,7 +43,10 @@ struct InstanceUnitTests {
   }
 
   @Test(
-    "A unit is in a slice below the manager's own group, wherever the daemon's is",
+    """
+    The slice of units is directly below the service manager's group, wherever the daemon's unit \
+    is
+    """,
     arguments: [
       ("/g/system.slice/taskschedd.service", "/g/taskschedd.slice"),
       ("/g/a.slice/a-b.slice/taskschedd.service", "/g/taskschedd.slice"),
@@ -55,7 +58,7 @@ struct InstanceUnitTests {
         == ControlGroup(path: slice))
   }
 
-  @Test("A unit of a user's daemon is among the user's other applications")
+  @Test("The slice of a user's daemon is in app.slice, with the user's other applications")
   func usersSlice() {
     let manager = "/g/user.slice/user-7.slice/user@7.service/app.slice"
     #expect(

@@ -32,12 +32,12 @@ struct InterruptedCallTests {
   func nextMessage() throws {
     try client.call {
       eventLog.record(client.event, at: now)
-      // The daemon dies while the message is in the socket.
+      // The first daemon has stored the event, and dies while the message is still in the socket.
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
       #expect(!isUnknown)
       #expect(client.unreadCount == 0, "it is not handled twice")
-      // The second daemon has answered, and dies before it has read the next call.
+      // The second daemon has answered the call, and dies before it has read the next call.
       try client.sendNext()
       let isUnknownNow = try leavesUnknown(takeOver())
       #expect(!isUnknownNow)
@@ -45,12 +45,11 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test(
-    "An interrupted call without a record is read, whatever the next daemon has written by then")
+  @Test("An interrupted call whose event was not stored is read again, even by the third daemon")
   func unwritten() throws {
     try client.call {
       eventLog.record(client.event, at: now)
-      // The daemon dies while it writes that event.
+      // The first daemon dies while it writes the event.
       try cutLastEvent()
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
@@ -64,27 +63,28 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("An interrupted call does not wait for a reply if a new event log was begun for it")
+  @Test("An event log that begins before a call's event does not list the call as waiting")
   func newEventLog() throws {
     try fill()
     let old = folder.numbers
     try client.call {
       eventLog.record(client.event, at: now)
       #expect(folder.numbers != old)
-      // The new log does not begin with a waiting call: the call's event follows its beginning.
+      // The state at the start of the new event log lists no waiting call: the call's event
+      // follows.
       let waitsBefore = try waits()
       #expect(!waitsBefore)
-      // From here on, the log begins with the call.
+      // The state at the start of a later event log lists the call.
       eventLog.condense(at: now)
       let waitsAfter = try waits()
       #expect(waitsAfter)
     }
   }
 
-  @Test("The next daemon knows an interrupted call as it was made, not only its event")
+  @Test("The next daemon knows the method and options of an interrupted call, not only its event")
   func asMade() throws {
     let name = try #require(ApplicationID("org.example.a"))
-    // Another method of an application leads to the same event.
+    // A method of the application interface causes the same event.
     let event = Event.notification(
       .cancel(client.request, ApplicationKey(name, owner: UserID(0)), NotificationID(7), stored: [])
     )
@@ -102,7 +102,8 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("A reply that was being sent is not sent again, and the next one is")
+  @Test(
+    "A reply that the daemon was sending when it died is not sent again; the next reply is sent")
   func sending() throws {
     try client.call {
       eventLog.record(client.event, at: now)
@@ -110,25 +111,25 @@ struct InterruptedCallTests {
       #expect(hasAnswer(refused), "there is no such application")
       eventLog.willCarryOut(refused)
       eventLog.willSend(toConnection: client.connection.cookie)
-      // The daemon dies while it writes that event.
+      // The first daemon dies while it sends the reply.
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
       #expect(isUnknown)
       #expect(!hasAnswer(second.call.effectsLeft(second.eventLog)))
-      // The daemon dies before it answers the call that it has read.
+      // The second daemon has read the next call, and dies before it answers.
       second.eventLog.record(client.event, at: now)
       let third = try takeOver()
       #expect(hasAnswer(third.call.effectsLeft(third.eventLog)))
     }
   }
 
-  /// The amount of a partial message that the daemon has saved when it dies.
+  /// The step at which the daemon dies while it saves a part of a message.
   enum PartMoment: CaseIterable {
     case marked, noted, halfTaken, taken, unmarked
   }
 
   @Test(
-    "No byte of a partial message is lost or read twice, whenever the daemon dies",
+    "No byte of a partial message is lost or read twice, at whatever step the daemon dies",
     arguments: PartMoment.allCases)
   func part(_ moment: PartMoment) throws {
     let message = Client.message
@@ -137,7 +138,7 @@ struct InterruptedCallTests {
     #expect(try input(takeOver()) == Array(message[..<20]))
     try client.send(message[20..<40])
     try die(at: moment, taking: message[20..<40])
-    // The next daemon also dies before it serves.
+    // The next daemon dies before it serves, so a third daemon takes over.
     for _ in 1...2 {
       let next = try takeOver()
       let isUnknown = try leavesUnknown(next)
@@ -165,7 +166,7 @@ struct InterruptedCallTests {
     next.replay.daemonState.connections[client.cookie]?.input.bytes ?? []
   }
 
-  @Test("The received bytes of a call are held until the call is written, and no longer")
+  @Test("The event log holds the received bytes of a call until the call's event is stored")
   func collected() throws {
     let message = Client.message
     try client.send(message[..<20])
@@ -188,7 +189,7 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("No event log begins between a call's event and the scheduler's answer")
+  @Test("Taking a stored call's message from the socket writes nothing to the event log")
   func taken() throws {
     let message = Client.message
     try client.send(message[..<20])
@@ -207,7 +208,7 @@ struct InterruptedCallTests {
     effects.contains { if case .reply = $0 { true } else { false } }
   }
 
-  // MARK: Daemons
+  // MARK: Event logs and the next daemon
 
   private func find() throws -> FoundEventLog {
     let finder = EventLogFinder(
@@ -239,7 +240,7 @@ struct InterruptedCallTests {
     try next.call.leavesUnknown(client.cookie, client.far, next.eventLog)
   }
 
-  /// Whether the newest event log begins with the call as one that awaits its answer.
+  /// Returns whether the state at the start of the newest event log lists the call as waiting.
   private func waits() throws -> Bool {
     let mapping = try FileMapping.open(path: folder.path(of: #require(folder.numbers.first)))
     let reader = try EventLogReader(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
@@ -260,7 +261,7 @@ struct InterruptedCallTests {
     }
   }
 
-  /// Truncates the last event, as a kill during its write does.
+  /// Damages the end of the last event, as a kill during the write does.
   private func cutLastEvent() throws {
     let end = try replay().end
     let mapping = try FileMapping.open(path: folder.path(of: #require(folder.numbers.first)))
@@ -269,7 +270,7 @@ struct InterruptedCallTests {
   }
 }
 
-/// A client of one connection, whose calls the test carries out.
+/// A client with one connection. The test carries out the client's calls.
 private final class Client: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
@@ -343,7 +344,7 @@ private final class Client: ConnectionOwner {
   /// The number of bytes that the daemon has not read.
   var unreadCount: Int? { try? UnixSocket.readableCount(far) }
 
-  /// Sends a call, or the rest of it, which `body` carries out.
+  /// Sends a call, or the rest of a call, and runs `body` when the daemon would carry out the call.
   func call(
     with rest: ArraySlice<UInt8> = message[...], _ body: @escaping () throws -> Void
   ) throws {
@@ -353,7 +354,7 @@ private final class Client: ConnectionOwner {
       isCalled = true
       try body()
     }
-    // Breaks the reference cycle, so that the suite is deallocated and its directory removed.
+    // Breaks the reference cycle, so that the suite is deallocated and removes its directory.
     defer { self.body = {} }
     while !isCalled { try loop.turn(within: deadline) }
     if let problem { throw problem }

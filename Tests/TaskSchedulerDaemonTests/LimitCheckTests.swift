@@ -6,9 +6,9 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: The daemon reads what an application sent before its limit")
+@Suite("§15.6: Before the daemon enforces a limit, it reads what the application has sent")
 struct LimitCheckTests {
-  /// Serves two users. One application always has more data to read.
+  /// A limit check of two users' instances. The instance `talker` always has more data to read.
   private final class Scene {
     let loop: EventLoop
     private(set) var reported: [InstanceID] = []
@@ -62,7 +62,7 @@ struct LimitCheckTests {
     #expect(scene.steps.count > 1)
   }
 
-  @Test("The daemon reads nothing about an instance that has ended")
+  @Test("The daemon reads nothing for an instance that has ended")
   func ended() throws {
     let scene = try Scene()
     scene.ask(Scene.ended)

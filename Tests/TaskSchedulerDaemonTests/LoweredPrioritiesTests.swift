@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§12: What the daemon knows of the priorities that it lowered")
+@Suite("§12: The list of the priorities that the daemon has lowered")
 struct LoweredPrioritiesTests {
   private func thread(_ number: Int) -> ProcessIdentity {
     ProcessIdentity(pid: Int32(number), startTime: UInt64(number))
@@ -17,7 +17,7 @@ struct LoweredPrioritiesTests {
   }
 
   @Test(
-    "An item is noted once, and its first value is what is restored, of few threads and of many",
+    "A lowered priority is noted once, with its first value as the one to restore",
     arguments: [1, 5, 16, 17, 100])
   func isNotedOnce(count: Int) {
     var state = LoweredPriorities()
@@ -36,7 +36,8 @@ struct LoweredPrioritiesTests {
     #expect(state.words(.background).first == "nice value 19 of \(threads)")
   }
 
-  @Test("A thread that has ended is forgotten, of few threads and of many", arguments: [3, 17, 40])
+  @Test(
+    "The list forgets a thread that has ended, among few threads or many", arguments: [3, 17, 40])
   func endedIsForgotten(count: Int) {
     var state = LoweredPriorities()
     _ = state.add((1...count).map { item($0) })

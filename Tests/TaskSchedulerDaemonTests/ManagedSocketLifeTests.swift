@@ -13,7 +13,7 @@ struct ManagedSocketLifeTests {
   init() throws { scene = try SocketScene() }
 
   @Test(
-    "A socket that the application closes is closed and does not wake the application",
+    "A socket that the application closes is removed, and does not wake the application",
     arguments: StreamKind.allCases)
   func closed(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -87,7 +87,7 @@ struct ManagedSocketLifeTests {
   }
 
   @Test(
-    "The next daemon continues: unread data is reported, and closed sockets are gone",
+    "The next daemon reports unread data, and removes sockets that were closed meanwhile",
     arguments: StreamKind.allCases)
   func restored(_ kind: StreamKind) throws {
     let id = InstanceID(7)
@@ -152,7 +152,7 @@ struct ManagedSocketLifeTests {
   }
 }
 
-@Suite("§7: Data of a peer at any time")
+@Suite("§7: A peer that sends data at random times")
 struct ManagedSocketRaceTests {
   private static let count = 3000
   private static let peer = """
@@ -174,7 +174,7 @@ struct ManagedSocketRaceTests {
     """
 
   @Test(
-    "An application that reads everything and is suspended at once is woken for all data",
+    "An application that is suspended directly after each read is woken for all data",
     arguments: StreamKind.allCases)
   func race(_ kind: StreamKind) throws {
     let scene = try SocketScene()
@@ -231,7 +231,7 @@ struct ManyManagedSocketTests {
     }
   }
 
-  @Test("Sockets of many instances are reported one by one, and only while they are suspended")
+  @Test("With many instances, each report is about the socket of one suspended instance")
   func manyInstances() throws {
     let all = try (1...Self.count).map {
       try scene.manage(.unix, of: InstanceID(UInt64($0)))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Contract §7 with the real kernel: the reports about managed sockets, and their time.
+/// Tests of contract §7 with the real kernel: which sockets are reported, and when.
 @Suite("§7: The daemon monitors a socket while the application is suspended")
 struct ManagedSocketTests {
   private let scene: SocketScene
@@ -14,7 +14,10 @@ struct ManagedSocketTests {
   init() throws { scene = try SocketScene() }
 
   @Test(
-    "Data that arrives between the application's last read and its suspension must wake it too",
+    """
+    Data that arrives between the application's last read and its suspension wakes the \
+    application
+    """,
     arguments: StreamKind.allCases)
   func lastRead(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -46,7 +49,9 @@ struct ManagedSocketTests {
     }
   }
 
-  @Test("Data that the application has read does not wake it", arguments: StreamKind.allCases)
+  @Test(
+    "Data that the application has read does not wake the application",
+    arguments: StreamKind.allCases)
   func read(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
     try it.send("text")
@@ -58,7 +63,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "Reported unread data does not wake it again, now or at the next suspension",
+    "Unread data that was reported does not wake the application again",
     arguments: StreamKind.allCases)
   func once(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -89,7 +94,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "A rest of data that was never reported wakes it once",
+    "Unread data that was never reported wakes the application once",
     arguments: StreamKind.allCases)
   func part(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -104,7 +109,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "New data in the middle of reported data wakes it while it is still suspended",
+    "New data after reported data wakes an application that is still suspended",
     arguments: StreamKind.allCases)
   func more(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -119,7 +124,9 @@ struct ManagedSocketTests {
     }
   }
 
-  @Test("Data from before the socket was passed wakes it as well", arguments: StreamKind.allCases)
+  @Test(
+    "Data that arrived before the socket was passed wakes the application, too",
+    arguments: StreamKind.allCases)
   func before(_ kind: StreamKind) throws {
     let (application, peer) = try scene.pair(kind)
     try peer.send("text")
@@ -172,7 +179,7 @@ struct ManagedSocketConditionTests {
   }
 
   @Test(
-    "A peer that closes is reported, with the data that came before",
+    "A peer that closes the connection is reported together with the data that it sent before",
     arguments: StreamKind.allCases)
   func closed(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -188,7 +195,7 @@ struct ManagedSocketConditionTests {
   }
 
   @Test(
-    "A peer that closes while the application runs is reported at its suspension, once",
+    "A peer that closes while the application runs is reported once, at the next suspension",
     arguments: StreamKind.allCases)
   func closedBefore(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -203,11 +210,11 @@ struct ManagedSocketConditionTests {
   }
 
   @Test(
-    "A reset is reported as an error, and the application reads its reason",
+    "A reset is reported as an error, and the application can read ECONNRESET from the socket",
     arguments: StreamKind.allCases)
   func reset(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
-    // Closing a Unix stream with unread data resets it.
+    // If an end of a Unix stream closes with unread data, the connection is reset.
     try it.application.send("unread")
     try waitFor(POLLIN, on: it.peer.number)
     scene.sockets.watch(it.id)
@@ -260,7 +267,7 @@ struct ManagedSocketConditionTests {
   }
 
   @Test(
-    "Nothing is lost or reported twice if the instance resumes within the report",
+    "If the instance resumes during a report, nothing is lost or reported twice",
     arguments: StreamKind.allCases)
   func fromWithin(_ kind: StreamKind) throws {
     let first = try scene.manage(kind)
@@ -287,7 +294,7 @@ struct ManagedSocketConditionTests {
     }
   }
 
-  @Test("An instance that ends within the report gets no further reports")
+  @Test("An instance that ends during a report gets no further reports")
   func endedWithin() throws {
     let it = try scene.manage(.tcp)
     scene.onReport = { scene in scene.sockets.removeAll(of: it.id) }

@@ -52,7 +52,7 @@ struct ManifestConfigurationTests {
           namesSeat: true, stopSignal: Signal(3)))
   }
 
-  @Test("A manifest with only the id is that of an application that cannot be launched")
+  @Test("An application whose manifest has only the id cannot be launched")
   func shortest() throws {
     let fixture = ConfigurationFixture()
     fixture.write(Self.etc + "/org.example.mail.toml", "id = \"org.example.mail\"")
@@ -166,7 +166,11 @@ struct ManifestConfigurationTests {
     #expect(problems.first?.message.contains("use two or more labels of letters") == true)
   }
 
-  @Test("A directory of precedence masks an id by a manifest, an empty file or a link to /dev/null")
+  @Test(
+    """
+    A manifest, an empty file or a link to /dev/null masks the manifest of the same name in a \
+    directory of lower precedence
+    """)
   func masks() throws {
     let fixture = ConfigurationFixture()
     for name in ["a", "b", "c", "d"] {
@@ -194,7 +198,11 @@ struct ManifestConfigurationTests {
     configuration.manifests.values.map { "\($0.id) \($0.displayName ?? "")" }.sorted()
   }
 
-  @Test("A user's daemon refuses `user` in the user's directories and skips it in shared ones")
+  @Test(
+    """
+    A user's daemon refuses manifests with `user` in the user's directories, and skips shared \
+    ones
+    """)
   func userKey() {
     let fixture = ConfigurationFixture()
     fixture.write(
@@ -210,7 +218,7 @@ struct ManifestConfigurationTests {
     #expect(problems.first?.message.hasPrefix("only the system's daemon runs") == true)
   }
 
-  @Test("`stop-signal` names a signal that asks a program to end, as systemd names it")
+  @Test("The key `stop-signal` takes the name of a signal that asks a program to exit")
   func stopSignal() throws {
     let fixture = ConfigurationFixture()
     let path = Self.etc + "/org.example.mail.toml"
@@ -225,7 +233,7 @@ struct ManifestConfigurationTests {
   }
 
   @Test(
-    "Another `stop-signal` is refused with file, line and key",
+    "Any other value of `stop-signal` is refused with file, line and key",
     arguments: [
       ("\"SIGKILL\"", "\"SIGKILL\" is not a signal that asks a program to exit; write one of "),
       ("\"SIGSTOP\"", "\"SIGSTOP\" is not a signal that asks a program to exit; "),
@@ -245,7 +253,7 @@ struct ManifestConfigurationTests {
     #expect(problem.hasPrefix("\(path):2: stop-signal: \(message)"), "\(problem)")
   }
 
-  @Test("A manifest that others may write is refused: by file, by directory, or behind a link")
+  @Test("A manifest is refused if other users may write the file, its directory or a link's target")
   func writable() {
     let path = Self.etc + "/org.example.mail.toml"
     let reason =
@@ -255,7 +263,8 @@ struct ManifestConfigurationTests {
     fixture.chmod(path, 0o664)
     #expect(
       fixture.systemProblems == ["\(path): is writable by others (mode 664), \(reason)"])
-    // The user's daemon allows the user's group, as umask 002 does, but no others.
+    // The user's daemon allows write access of the user's group (umask 002), but not of other
+    // users.
     #expect(Configuration.load(from: fixture.user).problems == [])
     fixture.chmod(path, 0o646)
     #expect(Configuration.load(from: fixture.user).problems.count == 1)
@@ -295,7 +304,8 @@ struct ManifestConfigurationTests {
       ])
   }
 
-  @Test("A program's name is looked for in the manifest's PATH, then the daemon's; a path is kept")
+  @Test(
+    "A program's name is searched in the manifest's PATH, or else in the daemon's; a path is kept")
   func executable() throws {
     let fixture = ConfigurationFixture()
     fixture.write("/first/mail", "not executable")

@@ -20,14 +20,17 @@ struct NotificationCalendarTests {
     "2026-05-29T02:00:00", "2026-08-30T23:59:59", "2028-02-29T12:00:00",
   ]
 
-  // MARK: Beside Python's zoneinfo
+  // MARK: Comparison with Python's zoneinfo
 
   private func milliseconds(_ time: WallTime?) -> String {
     time.map { "\($0.nanoseconds / 1_000_000_000)" } ?? "none"
   }
 
   @Test(
-    "Repeat interval (day to year, calendar rules, daylight saving): as in Python",
+    """
+    Notifications that repeat daily, weekly, monthly or yearly fire at the times that Python \
+    computes
+    """,
     arguments: zones, [RepeatInterval.day, .week, .month, .year])
   func calendarRules(zone: String, interval: RepeatInterval) throws {
     let expected = try Oracle.lines(Oracle.program, [zone, interval.rawValue, "2046"] + Self.starts)
@@ -49,7 +52,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "Repeat interval (minute, hour): by elapsed time, through 20 years",
+    "Notifications that repeat every minute or hour fire by elapsed time, through 20 years",
     arguments: zones, [RepeatInterval.minute, .hour])
   func elapsed(zone: String, interval: RepeatInterval) throws {
     let expected = try Oracle.lines(Oracle.program, [zone, "none", "2046"] + Self.starts)
@@ -60,7 +63,7 @@ struct NotificationCalendarTests {
       let schedule = NotificationSchedule(date: start, timeZone: zone, repeats: interval)
       let all = try NotificationCalendar.FiringTimes(schedule, TimeZoneDatabase())
       #expect(milliseconds(all.first) == line)
-      // The times reach to the end of 2046, in steps that cover all hours of the day.
+      // Checks times until the end of 2046, in steps that cover all hours of the day.
       var count: Int64 = 0
       while first + count * period < 2_429_913_600 {
         let before = WallTime(nanoseconds: (first + count * period) * 1_000_000_000)
@@ -86,7 +89,7 @@ struct NotificationCalendarTests {
     }
   }
 
-  // MARK: Sentences
+  // MARK: Rules
 
   private func time(
     _ date: String, _ zone: String, _ repeats: RepeatInterval? = nil, after: String? = nil
@@ -106,7 +109,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "A time that the clock skips is the instant of the change",
+    "A notification at a local time that the clock skips fires at the instant of the change",
     arguments: [
       ("2026-03-29T02:00:00", "Europe/Berlin", "2026-03-29T01:00:00"),
       ("2026-03-29T02:30:00", "Europe/Berlin", "2026-03-29T01:00:00"),
@@ -120,19 +123,19 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "A time that occurs twice is the first of the two",
+    "A notification at a local time that occurs twice fires at the first of the two instants",
     arguments: [
       ("2026-10-25T02:30:00", "Europe/Berlin", "2026-10-25T00:30:00"),
       ("2026-11-01T01:30:00", "America/New_York", "2026-11-01T05:30:00"),
       ("2026-04-05T01:45:00", "Australia/Lord_Howe", "2026-04-04T14:45:00"),
-      // The time first occurs only after the clock was put back.
+      // 03:00 occurs only after the clock was put back to 02:00.
       ("2026-10-25T03:00:00", "Europe/Berlin", "2026-10-25T02:00:00"),
     ])
   func overlap(local: String, zone: String, expected: String) throws {
     #expect(try time(local, zone) == seconds(expected))
   }
 
-  @Test("Every month from the 31st: the last day of shorter months, and the 31st again")
+  @Test("A notification that repeats monthly from the 31st fires on the last day of shorter months")
   func endsOfMonths() throws {
     for (after, expected) in [
       ("2027-01-31T09:00:00", "2027-02-28T09:00:00"),
@@ -145,7 +148,7 @@ struct NotificationCalendarTests {
     }
   }
 
-  @Test("Every year from the 29th of February: the 28th, and the 29th again in leap years")
+  @Test("A notification that repeats yearly from 29 February fires on 28 February in other years")
   func leapDays() throws {
     for (after, expected) in [
       ("2028-02-29T09:00:00", "2029-02-28T09:00:00"),
@@ -156,7 +159,8 @@ struct NotificationCalendarTests {
     }
   }
 
-  @Test("The next time is after the instant, not at it; before the first it is the first")
+  @Test(
+    "The next time is later than the given instant; before the first time, it is the first time")
   func order() throws {
     let at = "2026-06-01T10:00:00"
     #expect(try time(at, "UTC", .day, after: at) == seconds("2026-06-02T10:00:00"))
@@ -166,12 +170,12 @@ struct NotificationCalendarTests {
     #expect(try time(at, "UTC", after: at) == nil, "it does not repeat")
   }
 
-  @Test("The next time after a century without power is found at once")
+  @Test("Even after two centuries without power, the next time is found at once")
   func farBehind() throws {
     for interval in RepeatInterval.allCases {
       let schedule = NotificationSchedule(
         date: "1970-01-01T00:00:00", timeZone: "Europe/Berlin", repeats: interval)
-      // Both are measured alternately a hundred times, so that the load of the machine affects both
+      // Measures a near and a far instant alternately, so that the load of the machine affects both
       // alike.
       var soon: [Duration] = []
       var late: [Duration] = []
@@ -193,7 +197,9 @@ struct NotificationCalendarTests {
     return time
   }
 
-  @Test("Every instant has an answer", arguments: RepeatInterval.allCases)
+  @Test(
+    "The next time can be computed for the first and for the last possible instant",
+    arguments: RepeatInterval.allCases)
   func extremes(interval: RepeatInterval) throws {
     let schedule = NotificationSchedule(
       date: "2199-12-31T23:59:59", timeZone: "America/New_York", repeats: interval)
@@ -228,7 +234,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "Unknown time zones are refused, with the nearest one",
+    "Unknown time zones are refused, and the error suggests the nearest name",
     arguments: [
       ("Europe/Berln", "Europe/Berlin"), ("europe/berlin", "Europe/Berlin"),
       ("Berlin", "Europe/Berlin"), ("New York", "America/New_York"),
@@ -249,7 +255,7 @@ struct NotificationCalendarTests {
     #expect(error?.message.contains(part) == true, "\(String(describing: error))")
   }
 
-  @Test("A machine without a tz database says so")
+  @Test("Without a tz database, the error names the missing directory")
   func noDatabase() throws {
     let calendar = NotificationCalendar(TimeZoneDatabase(path: "/nonexistent"))
     let error = #expect(throws: ScheduleError.self) {
@@ -258,7 +264,7 @@ struct NotificationCalendarTests {
     #expect(error?.message.contains("no tz database at /nonexistent") == true)
   }
 
-  @Test("A zone file that is truncated or has any changed byte is read or refused")
+  @Test("A truncated zone file is refused, and a changed byte causes no trap")
   func damagedFiles() throws {
     for zone in Self.zones {
       let bytes = try BoundedFileBytes.of("/usr/share/zoneinfo/\(zone)")

@@ -62,7 +62,7 @@ struct NotificationStoreFaultTests {
       #expect(there.allSatisfy { $0.application == mail && $0.id.number <= 200 })
       #expect(try store.idLast().number > 1_700_000_000_000)
     }
-    // A leaf page contains a dozen notifications.
+    // The damage of one page loses only the notifications of that page, about a dozen.
     var damaged = whole
     for index in 12 * 4096..<13 * 4096 { damaged[index] = 0xff }
     write(damaged)
@@ -72,7 +72,7 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
-    "A truncated file, or one with a changed byte in its first page, does not prevent the start")
+    "A file that is truncated or has a changed byte in its first page does not prevent the start")
   func cut() throws {
     try fill(60)
     let whole = try bytes()
@@ -80,7 +80,7 @@ struct NotificationStoreFaultTests {
       write(Array(whole[..<count]))
       _ = try NotificationStore(path: path).list()
     }
-    // All bytes of the header, and some of the others.
+    // Changes each byte of the header, and some of the other bytes of the first page.
     for index in Array(0..<100) + stride(from: 104, to: 4096, by: 13) {
       var changed = whole
       changed[index] ^= 0xff
@@ -93,7 +93,7 @@ struct NotificationStoreFaultTests {
     }
   }
 
-  @Test("Invalid edited rows are skipped, and the rest is read")
+  @Test("Rows with invalid values are skipped, and the other rows are read")
   func edited() throws {
     try fill(3)
     do {
@@ -107,10 +107,13 @@ struct NotificationStoreFaultTests {
     #expect(try NotificationStore(path: path).list().map(\.id.number) == [3])
   }
 
-  // MARK: Places where it cannot be
+  // MARK: Paths and disks where the store cannot be
 
   @Test(
-    "A directory, pipe or device at its path or its log's: the error says what it is and must be",
+    """
+    If a directory, pipe or device is at the path of the store or of its log, the error names \
+    the kind
+    """,
     arguments: ["", "-wal", "-journal"])
   func wrongKinds(suffix: String) throws {
     let place = path + suffix
@@ -131,7 +134,7 @@ struct NotificationStoreFaultTests {
     }
   }
 
-  @Test("A file in the place of its directory: the error says what is there")
+  @Test("If a file is in the place of the store's directory, the error names the file")
   func wrongFolder() throws {
     folder.write("file", "")
     let other = #expect(throws: StoreError.self) {
@@ -142,7 +145,7 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
-    "A full disk refuses what does not fit and keeps stored promises; with room it continues",
+    "On a full disk, new notifications are refused and stored notifications are kept",
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func full() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -174,7 +177,7 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
-    "On a full disk notifications can be removed, one after the other, and badges, too",
+    "On a full disk, notifications and badges can be removed, one after the other",
     .enabled(if: geteuid() == 0, "only root mounts a small disk"), arguments: [2000, 16_000])
   func removalOnFullDisk(kilobytes: Int) async {
     await #expect(processExitsWith: .success) { [path = folder.path as String, kilobytes] in
@@ -211,7 +214,7 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
-    "On a disk without any room the store cannot be created, and says so",
+    "On a full disk, the store cannot be created, and the error is of the kind full",
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func fullFromTheStart() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -226,7 +229,7 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
-    "On a read-only disk the store says so, and renames nothing",
+    "On a read-only disk, the error says that the file system is read-only",
     .enabled(if: geteuid() == 0, "only root mounts a read-only disk"))
   func readOnly() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in

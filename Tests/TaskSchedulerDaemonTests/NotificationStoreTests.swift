@@ -6,7 +6,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Contract §9: "They survive the daemon's restart, the application's end and a reboot."
+/// Tests of contract §9: notifications survive the daemon's restart, the application's end and a
+/// reboot.
 @Suite("The notification store")
 struct NotificationStoreTests {
   private let folder = TemporaryDirectory()
@@ -16,9 +17,9 @@ struct NotificationStoreTests {
 
   private func store() throws -> NotificationStore { try NotificationStore(path: path) }
 
-  // MARK: What is kept
+  // MARK: Contents
 
-  @Test("A scheduled notification is complete for the next daemon")
+  @Test("The next daemon reads a scheduled notification with all its fields")
   func kept() throws {
     let content = NotificationContent(
       title: "Tee\u{0} \u{301}\u{1F375}", body: "\"'%;\n\u{202E}", sound: "bell", badge: -3,
@@ -38,7 +39,7 @@ struct NotificationStoreTests {
     #expect(try store.idLast() == NotificationID(7))
   }
 
-  @Test("A notification that fires once is scheduled, fired, presented")
+  @Test("The state of a notification that fires once is scheduled, then fired, then presented")
   func once() throws {
     let store = try store()
     let id = NotificationID(1)
@@ -56,7 +57,7 @@ struct NotificationStoreTests {
     #expect(try store.contents().unpresented.isEmpty)
   }
 
-  @Test("A repeating notification is due and scheduled at the same time")
+  @Test("A repeating notification can wait to be shown and be scheduled at the same time")
   func repeating() throws {
     let store = try store()
     let id = NotificationID(1)
@@ -74,7 +75,8 @@ struct NotificationStoreTests {
     #expect(try store.scheduled().map(\.firesAt) == [WallTime(nanoseconds: 31)])
   }
 
-  @Test("A notification for immediate presentation is due when written, and shown when it fires")
+  @Test(
+    "An immediate notification is due when it is stored, and waits to be shown when it has fired")
   func now() throws {
     let store = try store()
     let (id, draft) = (NotificationID(1), NotificationDraft(content: .init(title: "now")))
@@ -86,7 +88,7 @@ struct NotificationStoreTests {
     #expect(try store.contents().unpresented.map(\.id) == [id])
   }
 
-  @Test("The copy in memory changes as the store does")
+  @Test("After the same changes, the copy in memory equals the store")
   func copy() throws {
     let store = try store()
     var copy = StoredNotifications()
@@ -124,7 +126,7 @@ struct NotificationStoreTests {
     #expect(try store.contents().unpresented.map(\.id.number) == [3, 2, 1])
   }
 
-  @Test("An id is never used again: the highest is known when all are cancelled")
+  @Test("The store knows the highest id even when all notifications are removed")
   func ids() throws {
     try store().apply((1...9).map { StoreFixture.schedule($0, mail) })
     try store().apply((1...9).map { .removed(NotificationID($0)) })
@@ -132,7 +134,7 @@ struct NotificationStoreTests {
     #expect(try store().idLast() == NotificationID(9))
   }
 
-  @Test("Lists are by application, and a user's list has no other user's notifications")
+  @Test("The list of an application has no other application's and no other user's notifications")
   func lists() throws {
     let store = try store()
     let others = ApplicationKey(mail.id, owner: UserID(1001))
@@ -147,7 +149,7 @@ struct NotificationStoreTests {
     #expect(try store.contents().badges == [others: 9])
   }
 
-  @Test("Every change may be written twice")
+  @Test("A change that is written twice has the same result as a change that is written once")
   func twice() throws {
     let store = try store()
     let changes: [NotificationChange] = [
@@ -170,7 +172,7 @@ struct NotificationStoreTests {
     #expect(try store.notification(NotificationID(99)) == nil)
   }
 
-  @Test("The latest 128 presented notifications are kept; one that was not shown is never removed")
+  @Test("An application's latest 128 presented notifications are kept, and all that were not shown")
   func bounded() throws {
     let store = try store()
     let now = NotificationDraft(content: NotificationContent(title: "now"))
@@ -208,7 +210,7 @@ struct NotificationStoreTests {
     #expect(first.notifications.map(\.id.number) == Array(1...256))
     #expect(first.next == NotificationID(256))
     let second = list.page(of: .all, after: first.next)
-    // 44 short notifications, and as many long ones of 4099 bytes as fit.
+    // The page has 44 short notifications, and as many notifications of 4099 bytes as fit.
     #expect(second.notifications.map(\.id.number) == Array(257...363))
     let ofGame = list.page(of: .application(game))
     #expect(ofGame.notifications.map(\.id.number) == Array(stride(from: 1, to: 300, by: 2)))
@@ -219,7 +221,11 @@ struct NotificationStoreTests {
     #expect(list.owners(of: mail.id) == [mail.owner])
   }
 
-  @Test("Of a user's notifications that were presented and fire no more the latest 1024 are kept")
+  @Test(
+    """
+    Of a user's notifications that were presented and will not fire again, the latest 1024 are \
+    kept
+    """)
   func pastOfUser() throws {
     let store = try store()
     let now = NotificationDraft(content: NotificationContent(title: "Tea"))
@@ -263,7 +269,7 @@ struct NotificationStoreTests {
     #expect(try database.integer("PRAGMA synchronous") == 2)
   }
 
-  @Test("After a stop, nothing is only in the log, where damage would not be detected")
+  @Test("A stop moves all changes from the log to the database, where damage would be detected")
   func stopped() throws {
     do {
       let store = try store()
@@ -284,7 +290,7 @@ struct NotificationStoreTests {
     #expect(FileStatus(path: folder.file("new"))?.permissions == 0o700)
   }
 
-  @Test("A stored change survives kill -9 during the next")
+  @Test("A stored change survives kill -9 during the next transaction")
   func killed() async throws {
     let (path, acknowledged) = (path, folder.file("acknowledged"))
     for round in 1...12 as ClosedRange<Int32> {
@@ -326,7 +332,7 @@ struct NotificationStoreTests {
     try first.apply([StoreFixture.schedule(1, mail)])
   }
 
-  @Test("A daemon that finds the file opened by another program says so, and may try again")
+  @Test("If another program holds the file, the error says so, and a later attempt succeeds")
   func heldByAnother() throws {
     try store().apply([StoreFixture.schedule(1, mail)])
     let program = """
@@ -366,7 +372,7 @@ struct NotificationStoreTests {
   }
 
   @Test(
-    "A file whose two versions differ is damaged, and its notifications are taken over",
+    "A file with two different versions counts as damaged, and its notifications are recovered",
     arguments: ["user_version", "application_id"])
   func differingVersions(field: String) throws {
     do {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§16 The operators' group is the present one, not that of the daemon's start")
+@Suite("§16 The daemon notices changes of the operators' group")
 struct OperatorGroupTests {
   private let folder = TemporaryDirectory()
   /// A group name that no machine has.
@@ -16,7 +16,7 @@ struct OperatorGroupTests {
     rename(folder.file("new"), folder.file("group"))
   }
 
-  @Test("A group that is created, renumbered and removed later counts, without a reload")
+  @Test("The creation, renumbering or removal of the group takes effect without a reload")
   func created() {
     write("root:x:0:")
     let group = OperatorGroup(named: name, path: folder.file("group"))

@@ -18,7 +18,7 @@ struct ProcessWorkQueueTests {
     steps = try ProcessWorkQueue(loop: loop)
   }
 
-  @Test("The users take turns, and so do the works of one user; what can wait comes last")
+  @Test("Users take turns, and so does the work of one user; work of the rank later comes last")
   func turns() throws {
     var done: [String] = []
     func work(_ name: String, _ rank: ProcessWorkQueue.Rank, user: UInt32) {
@@ -38,7 +38,7 @@ struct ProcessWorkQueueTests {
     #expect(done == ["a", "other", "b", "other", "a", "b", "later", "later"])
   }
 
-  @Test("A turn of the loop performs a limited number of steps, and cancelled work none")
+  @Test("A turn of the loop performs a limited number of steps, and no step of cancelled work")
   func bound() throws {
     var count = 0
     let work = steps.begin(.first, user: 1) {
@@ -79,7 +79,8 @@ struct ProcessWorkQueueTests {
   }
 }
 
-/// A real application with more processes than the daemon resumes in one turn of its loop.
+/// Tests with a real application that has more processes than the daemon handles in one turn of its
+/// loop.
 @Suite("§15.6: No turn of the loop handles all processes of an application")
 struct ManyProcessesTests {
   private static let count = 5 * ProcessWorkQueue.stepsMax
@@ -139,7 +140,7 @@ struct ManyProcessesTests {
       try pids.count { try (ThreadPriority(of: $0)?.nice ?? 0) > 0 }
     }
 
-    /// Runs the loop. Returns the largest change of `count` in one turn.
+    /// Runs the loop until the condition holds. Returns the largest change of `count` in one turn.
     func turn(_ count: () throws -> Int, until isReached: () throws -> Bool) throws -> Int {
       let end = ContinuousClock.now + deadline
       var most = 0
@@ -200,7 +201,7 @@ struct ManyProcessesTests {
     #expect(try scene.stopped() == 0)
   }
 
-  @Test("An instance that is terminated while its processes are recorded is terminated completely")
+  @Test("A termination that begins before the daemon has recorded all processes ends all of them")
   func termination() throws {
     scene.controller?.terminate(scene.id, by: .terminate)
     #expect(try instance.remembered.count < Self.count, "it is under way")
@@ -231,7 +232,7 @@ struct ManyProcessesTests {
   }
 
   @Test(
-    "Priorities are lowered and restored in steps; restoring in the middle leaves none lowered",
+    "Priorities are lowered and restored in steps, and none stays lowered after the last restore",
     .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "it takes CAP_SYS_NICE"))
   func priorities() throws {
     let controller = try #require(scene.controller)
@@ -242,7 +243,7 @@ struct ManyProcessesTests {
     #expect(most <= ProcessWorkQueue.stepsMax)
     priorities.prioritize(instance, .foreground)
     _ = try scene.turn(scene.lowered) { try scene.lowered() < Self.count + 1 }
-    // The restore of the priorities is incomplete when the instance is lowered again.
+    // The priorities are lowered again before the restore is complete.
     priorities.prioritize(instance, .background)
     _ = try scene.turn(scene.lowered) { try scene.lowered() == Self.count + 1 }
     priorities.prioritize(instance, .foreground)

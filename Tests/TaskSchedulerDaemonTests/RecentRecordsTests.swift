@@ -15,7 +15,7 @@ struct RecentRecordsTests {
 
   private func messages(_ entries: [RecentRecords.Entry]) -> [String] { entries.map(\.message) }
 
-  @Test("The newest come, the oldest of them first, by user and by application")
+  @Test("A query returns the newest records of a user or an application, the oldest of them first")
   func order() throws {
     var recent = RecentRecords()
     for number in 1...4 {
@@ -35,7 +35,7 @@ struct RecentRecordsTests {
     #expect(messages(before) == ["mail 1", "mail 2"])
   }
 
-  @Test("A flood of one user's records costs that user the older ones, and no other user any")
+  @Test("A flood of one user's records removes only older records of that user")
   func flood() throws {
     var recent = RecentRecords()
     recent.add(try record("a.quiet", uid: 1), .info, "once", at: now)

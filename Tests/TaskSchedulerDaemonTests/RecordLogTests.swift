@@ -20,7 +20,11 @@ struct RecordLogTests {
     #expect(Record.journalName("dirtyBytes") == "DIRTY_BYTES")
   }
 
-  @Test("A monitor receives a transition with its states, its cause and the application it may see")
+  @Test(
+    """
+    A monitor receives a transition with its states and cause, and the other application if \
+    visible
+    """)
   func transition() throws {
     let id = try #require(ApplicationID("org.example.mail"))
     let game = try #require(ApplicationID("org.example.game"))
@@ -57,7 +61,7 @@ struct RecordLogTests {
     #expect(change(.suspensionFailed(reason: "it waits")).reason == "it waits")
   }
 
-  @Test("A reason from outside is escaped for operators and applications")
+  @Test("Control characters in a reason are escaped for operators and applications")
   func errorTexts() {
     let refusal = Refusal.notStored(reason: "no room\n\u{1b}[2J\u{e0041}")
     let shown = #"no room\n\x1b[2J\U000e0041"#
@@ -68,7 +72,7 @@ struct RecordLogTests {
         == .launchFailed(application: "a.b", reason: #"\x9b"#))
   }
 
-  @Test("What systemctl shows counts the applications that run, and the suspended among them")
+  @Test("The status text for systemctl counts the running and the suspended applications")
   func status() {
     #expect(ServiceStatus.text((all: 0, suspended: 0)) == "0 applications")
     #expect(ServiceStatus.text((all: 1, suspended: 1)) == "1 application, 1 suspended")

@@ -37,7 +37,8 @@ struct ResourceMeterTests {
       """)
   }
 
-  /// - Parameter milliseconds: the time of the reading.
+  /// Reads the counters of the process's descriptors at the given instant. Returns the GPU use so
+  /// far.
   private func read(_ meter: inout ResourceMeter, at milliseconds: UInt64 = 0) throws -> Duration {
     var scan = DescriptorScan(of: [process])
     scan.findsGPUs = true
@@ -53,19 +54,19 @@ struct ResourceMeterTests {
     root.write("42/fdinfo/3", "drm-driver:\txe\ndrm-client-id:\t\(id)\n\(lines)")
   }
 
-  @Test("A driver's cycles are converted to time by all cycles of the engine")
+  @Test("The cycles of a client are converted to time by the total cycles of the engine")
   func cyclesOfAll() throws {
     var meter = ResourceMeter()
     cycles(7, "drm-cycles-rcs:\t1000\ndrm-total-cycles-rcs:\t50000\n")
     #expect(try read(&meter, at: 0) == .zero, "what was used before the first look does not count")
-    // 100 ms are 10,000 cycles; the client used 6,000.
+    // The engine ran 10,000 cycles in 100 ms. The client used 6,000 of them.
     cycles(7, "drm-cycles-rcs:\t7000\ndrm-total-cycles-rcs:\t60000\n")
     #expect(try read(&meter, at: 100) == .milliseconds(60))
     cycles(7, "drm-cycles-rcs:\t7000\ndrm-total-cycles-rcs:\t70000\n")
     #expect(try read(&meter, at: 200) == .milliseconds(60))
   }
 
-  @Test("A new client whose driver counts cycles counts completely at its second reading")
+  @Test("The second reading of a new client counts all cycles since the client's start")
   func cyclesOfNewClient() throws {
     var meter = ResourceMeter()
     _ = try read(&meter, at: 0)
@@ -97,7 +98,8 @@ struct ResourceMeterTests {
     #expect(try read(&meter) == .nanoseconds(15))
   }
 
-  @Test("A simulated descriptor that was passed on counts once, and another device again")
+  @Test(
+    "Two simulated descriptors of one client count once; a client of another device counts, too")
   func duplicates() throws {
     var meter = ResourceMeter()
     client(3, 7, render: 10)
@@ -110,7 +112,7 @@ struct ResourceMeterTests {
     #expect(try read(&meter) == .nanoseconds(30))
   }
 
-  @Test("Simulated clients that come and go are counted")
+  @Test("Simulated clients that appear after the first reading count completely")
   func comeAndGo() throws {
     var meter = ResourceMeter()
     client(3, 7, render: 1000)
@@ -123,7 +125,7 @@ struct ResourceMeterTests {
     #expect(try read(&meter) == .nanoseconds(41))
   }
 
-  @Test("A simulated descriptor in a message is missed at one reading, and is not new later")
+  @Test("A simulated client that is missing at one reading does not count as new later")
   func handedOn() throws {
     var meter = ResourceMeter()
     meter.begin()
@@ -140,7 +142,7 @@ struct ResourceMeterTests {
     #expect(try read(&meter) == .nanoseconds(3))
   }
 
-  @Test("A simulated file that is not a GPU, or lacks counters, is not counted")
+  @Test("A simulated file that is not a GPU, or has no counters, does not count")
   func others() throws {
     var meter = ResourceMeter()
     client(3, 7, render: 5, path: "/tmp/renderD128")

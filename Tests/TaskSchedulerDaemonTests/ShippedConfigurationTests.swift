@@ -3,7 +3,7 @@ import TaskSchedulerCore
 import TaskSchedulerDaemon
 import Testing
 
-/// Compares the installed files below `systemd/` with the behaviour of the daemon.
+/// Tests that compare the installed files below `systemd/` with the daemon.
 @Suite("Configuration files that are installed")
 struct ShippedConfigurationTests {
   /// The package's directory, from the path of this file.
@@ -24,7 +24,7 @@ struct ShippedConfigurationTests {
   }
 
   @Test(
-    "The installed taskschedd.toml without its comment marks sets every setting, to its default")
+    "Without its comment marks, the installed taskschedd.toml sets every setting to its default")
   func uncommented() throws {
     let lines = try Self.text("taskschedd.toml").split(separator: "\n").map { line in
       line.hasPrefix("#") && !line.hasPrefix("# ") ? String(line.dropFirst()) : String(line)
@@ -42,7 +42,7 @@ struct ShippedConfigurationTests {
     }
   }
 
-  @Test("The fuzzer begins with the installed taskschedd.toml")
+  @Test("The fuzzer's corpus contains the installed taskschedd.toml")
   func corpus() throws {
     let copy = try BoundedFile(
       path: "\(Self.package)/Fuzz/Corpus/settings/shipped.toml", bytesMax: 1 << 20)
@@ -90,7 +90,7 @@ struct ShippedConfigurationTests {
   private static let messageIDs =
     MessageID.allCases.map(\.rawValue) + Record.Kind.allCases.map(\.messageID)
 
-  @Test("Every kind of record has one entry in the message catalog, and every entry is of a kind")
+  @Test("The message catalog has exactly one entry for each kind of record and message")
   func catalog() throws {
     let entries = try Self.text("catalog/taskschedd.catalog").split(separator: "\n")
       .filter { $0.hasPrefix("-- ") }.map { String($0.dropFirst(3)) }
@@ -121,7 +121,7 @@ struct ShippedConfigurationTests {
       #expect(lines.contains("Defined-By: taskschedd"))
       let blank = try #require(lines.firstIndex(of: ""))
       #expect(lines[(blank + 1)...].contains { !$0.isEmpty })
-      // Every second part between at signs is the name of a field.
+      // The text contains a field as @NAME@, so every second part between at signs is a name.
       let pieces = entry.split(separator: "@", omittingEmptySubsequences: false)
       for index in stride(from: 1, to: pieces.count, by: 2) {
         #expect(fields.contains(String(pieces[index])))

@@ -5,9 +5,10 @@ import LinuxSystem
 @_silgen_name("unshare")
 private func unshare(_ flags: Int32) -> Int32
 
-/// A small disk, and one that is full.
+/// Functions that mount a small disk and fill it.
 enum SmallDisk {
-  /// Mounts a tmpfs that only this process sees. For exit tests, which run in a separate process.
+  /// Mounts a tmpfs that only this process sees. Call it only in an exit test, which has a process
+  /// of its own.
   static func mount(_ path: String, bytes: Int) {
     let newMounts: Int32 = 0x0002_0000  // CLONE_NEWNS
     precondition(unshare(newMounts) == 0, "unshare: \(SystemError.describe(errno))")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// One socket of a report.
+/// One socket in a report of ready sockets.
 struct Report: Hashable {
   var instance: InstanceID
   var socket: UInt64
@@ -83,8 +83,8 @@ final class SocketScene {
     try Readiness.wait(for: Int16(POLLIN), on: loop.descriptor, timeout: .zero) != 0
   }
 
-  /// Runs the loop, and takes each step after the loop has handled everything that was ready. May
-  /// be called once in a scene.
+  /// Runs the loop and the given steps. Each step runs after the loop has handled all ready events.
+  /// Call this function at most once for a scene.
   func run(
     _ first: @escaping () throws -> Void,
     then second: @escaping () throws -> Void = {}, then third: @escaping () throws -> Void = {},

@@ -26,7 +26,7 @@ enum StoreFixture {
     .schedule(NotificationID(id), key, draft(firesAt: Int64(id), body: body))
   }
 
-  /// SplitMix64: returns the same numbers in each run.
+  /// The random number generator SplitMix64, which returns the same numbers in each run.
   struct Generator: RandomNumberGenerator {
     private var state: UInt64 = 7
 
@@ -39,10 +39,10 @@ enum StoreFixture {
     }
   }
 
-  // MARK: Being killed
+  // MARK: Writing until a kill
 
-  /// Writes three notifications at a time, and after each transaction their number into a file,
-  /// until a timer kills this process. The timer starts after three transactions.
+  /// Writes three notifications at a time until a timer kills this process. After each transaction,
+  /// writes the number of notifications into a file. The timer starts after three transactions.
   static func writeUntilKilled(
     _ path: String, _ acknowledged: String, microseconds: Int32
   ) throws {
@@ -50,8 +50,7 @@ enum StoreFixture {
     var last = try store.idLast().number
     let body = String(repeating: "x", count: 500)
     signal(SIGALRM) { _ in kill(getpid(), SIGKILL) }
-    // itimerval separates whole seconds from microseconds. Below one second, the microseconds are
-    // the whole value.
+    // The time is shorter than one second, so the field for whole seconds is 0.
     var timer = itimerval(
       it_interval: timeval(), it_value: timeval(tv_sec: 0, tv_usec: Int(microseconds)))
     for round in 1... {
@@ -62,8 +61,8 @@ enum StoreFixture {
     }
   }
 
-  /// Replaces the number with one write of constant length, so that a reader finds the old or the
-  /// new number.
+  /// Replaces the number in a file with one write of constant length, so that a reader finds the
+  /// old or the new number.
   static func setCount(_ count: Int, in path: String) {
     let number = open(path, O_WRONLY | O_CREAT, 0o600)
     var count = count
@@ -93,13 +92,13 @@ extension NotificationStore {
     try contents()[id]
   }
 
-  /// Returns the notifications that have not fired yet.
+  /// Returns the notifications that have a next time to fire.
   func scheduled() throws(StoreError) -> [StoredNotification] {
     try contents().rows { $0.firesAt != nil }
   }
 }
 
-/// Returns the bytes of a file of the machine.
+/// The bytes of any file of the machine, up to 16 MiB.
 enum BoundedFileBytes {
   static func of(_ path: String) throws -> [UInt8] {
     try BoundedFile(path: path, bytesMax: 16 << 20).bytes

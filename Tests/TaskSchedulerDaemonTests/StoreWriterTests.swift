@@ -11,7 +11,7 @@ struct StoreWriterTests {
   private let folder = TemporaryDirectory()
   private let mail = StoreFixture.mail
 
-  /// A writer, its store, and all its answers so far.
+  /// A writer with its store, and all answers of the writer so far.
   private final class Fixture {
     let loop: EventLoop
     private let store: NotificationStore
@@ -30,7 +30,7 @@ struct StoreWriterTests {
 
     func add(_ changes: [NotificationChange]) -> UInt64 { writer?.add(changes) ?? 0 }
 
-    /// The numbers of the answered jobs, grouped as the writer stored them.
+    /// The numbers of the answered jobs, grouped by transaction.
     var groups: [[UInt64]] { answers.map(\.numbers) }
 
     func waitForAnswers(to count: Int) throws {
@@ -82,7 +82,7 @@ struct StoreWriterTests {
     try fixture.waitForAnswers(to: 1)
   }
 
-  @Test("A change that cannot be stored makes no other fail that waits with it")
+  @Test("A change that cannot be stored does not affect other changes that wait with it")
   func failing() throws {
     let fixture = try Fixture(
       folder.file("db"),
@@ -105,7 +105,7 @@ struct StoreWriterTests {
     #expect(stored.badges == [mail: 4], "nothing of what failed was done")
   }
 
-  @Test("After the writer was waited for, everything is on the disk and answered")
+  @Test("After waitUntilIdle(), all changes are on the disk and answered")
   func waitedFor() throws {
     let fixture = try Fixture(folder.file("db"), Self.slow)
     for id in 1...40 as ClosedRange<UInt64> { _ = fixture.add([StoreFixture.schedule(id, mail)]) }

@@ -26,12 +26,12 @@ struct SuspensionScansTests {
     DescriptorScan(of: [ProcessIdentity(pid: pid, startTime: 7)])
   }
 
-  /// Replaces a process's stat by a FIFO. A scan of the process blocks until the test writes to the
-  /// FIFO.
+  /// Replaces the file `stat` of a process by a FIFO. A scan of the process blocks until the test
+  /// writes to the FIFO.
   private func blockProcess(_ pid: Int) -> FileDescriptor {
     unlink(root.file("\(pid)/stat"))
     mkfifo(root.file("\(pid)/stat"), 0o600)
-    // Opened for reading as well, so that neither end waits for the other to open it.
+    // O_RDWR opens both ends, so that neither open(2) waits for the other end.
     return FileDescriptor(taking: open(root.file("\(pid)/stat"), O_RDWR | O_CLOEXEC))
   }
 
@@ -46,7 +46,7 @@ struct SuspensionScansTests {
     #expect(isReached())
   }
 
-  @Test("Findings are reported before the end of the scan, and never within the caller's call")
+  @Test("Findings are reported before the end of the scan, and after the call that adds the scan")
   func order() throws {
     for number in 3..<10 { symlink("/x", root.file("42/fd/\(number)")) }
     var told: [String] = []
@@ -79,7 +79,7 @@ struct SuspensionScansTests {
     #expect(found == [InstanceID(1)] && ended == [InstanceID(1)])
   }
 
-  @Test("While one user's scan takes any time, the event loop and other users' scans continue")
+  @Test("While one user's scan is blocked, the event loop and other users' scans continue")
   func others() throws {
     let pipe = blockProcess(42)
     var ended: [UInt64] = []
@@ -95,7 +95,7 @@ struct SuspensionScansTests {
     try turn { ended.count == 5 }
   }
 
-  @Test("Instances without anything to scan end together")
+  @Test("The scans of instances without anything to examine end together")
   func unexamined() throws {
     var ended: [[UInt64]] = []
     let suspensionScans = try SuspensionScans(scans: scans, loop: loop) { _, _ in
@@ -110,7 +110,7 @@ struct SuspensionScansTests {
   }
 }
 
-@Suite("The users take turns in being scanned")
+@Suite("The users take turns in the queue of scans")
 struct ScanQueueTests {
   private func job(_ number: UInt64, _ user: UInt32) -> ScanQueue.Job {
     ScanQueue.Job(number: number, user: user, scan: DescriptorScan(of: []))

@@ -57,7 +57,7 @@ struct TOMLKeyLocatorConfigurationTests {
     #expect(locator.lines[path] == line)
   }
 
-  @Test("The sample is valid TOML, and no key of it is given twice")
+  @Test("The sample document is valid TOML without duplicate keys")
   func sampleIsValid() throws {
     let (document, problems) = TOMLDocument.parse(Array(Self.document.utf8), file: "f")
     #expect(problems == [])
@@ -74,7 +74,7 @@ struct TOMLKeyLocatorConfigurationTests {
     }
   }
 
-  @Test("Line ends of Windows and a byte order mark change no line")
+  @Test("Windows line ends and a byte order mark do not change the line numbers")
   func windows() {
     let text = "\u{FEFF}a = 1\r\n[t]\r\nb = \"\"\"x\r\ny\"\"\"\r\nc = 2\r\n"
     let locator = TOMLKeyLocator(text: Array(text.utf8))
@@ -90,7 +90,7 @@ struct TOMLKeyLocatorConfigurationTests {
     #expect(locator.line(of: [.key("missing")]) == nil)
   }
 
-  @Test("Every prefix of a document is scanned to its end, and no key is on a line past it")
+  @Test("A truncated document has no key on a line after its end")
   func truncated() {
     let bytes = Array(Self.document.utf8)
     for count in bytes.indices {
@@ -138,7 +138,7 @@ struct TOMLKeyLocatorConfigurationTests {
     let marks = Array("\"'[]{}#=.,\\\n\r \0\u{7F}u0\u{FEFF}".utf8)
     var state: UInt64 = 0x7461_736B
     func next(_ bound: Int) -> Int {
-      // Knuth's MMIX generator: the test is the same in every run.
+      // Knuth's MMIX generator returns the same numbers in every run.
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return Int((state >> 33) % UInt64(bound))
     }
@@ -163,12 +163,12 @@ struct TOMLKeyLocatorConfigurationTests {
         #expect(locator.lines[path] != nil, "\(path.keyText) of \(text)")
       }
     }
-    // With fewer accepted inputs, the random walk would prove nothing.
+    // With fewer accepted inputs, the test would prove nothing.
     #expect(acceptedCount > 100)
   }
 
   @Test(
-    "Text that would crash the parser is refused before it",
+    "Text that would crash the parser is refused before it is parsed",
     arguments: [
       ("a. = 1", 4), ("a.", 3), ("[a.]", 4), ("[a.#]", 4), ("a = { b. = 1 }", 10),
       ("a = 2020-01-01T", 5), ("a = 2020-01-01 x", 5), ("a = 07:32:", 5), ("a = 1.", 5),

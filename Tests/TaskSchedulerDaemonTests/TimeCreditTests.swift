@@ -45,7 +45,7 @@ struct TimeCreditTests {
     #expect([first, spent, later] == [true, false, true])
   }
 
-  @Test("The credit does not change while the clock does not")
+  @Test("The credit does not grow while the clock stands still")
   func standing() {
     var credit = TimeCredit(at: start)
     credit.spend(UInt64(TimeCredit.burst) + 1)

@@ -131,7 +131,7 @@ struct EventLogTests {
     }
   }
 
-  @Test("One wrong bit: every process that another record names is found, and none is forgotten")
+  @Test("After one wrong bit, the stopped processes that other records name are still found")
   func namedBeyondDamage() throws {
     let recording = RecordingScheduler()
     recording.fill()
@@ -169,7 +169,7 @@ struct EventLogTests {
       var bytes = recording.bytes
       for index in end..<bytes.count { bytes[index] = 0 }
       let found = try replay(bytes).get()
-      // The daemon counts an event before it writes the record.
+      // The daemon counts an event before it writes the record, so one missing event is no damage.
       let isDamaged = missing > 1
       #expect((found.damage != nil) == isDamaged, "\(missing) events are missing")
       if isDamaged {
@@ -179,7 +179,7 @@ struct EventLogTests {
     }
   }
 
-  @Test("Records after the damage release no process, because lost records may be later")
+  @Test("Records after damage release no process, because a lost record may have stopped it again")
   func resumedBeyondDamage() throws {
     let recording = RecordingScheduler()
     recording.fill()
@@ -193,8 +193,8 @@ struct EventLogTests {
       return left.stopped.contains(one)
     }
     #expect(try !named(recording.bytes))
-    // Damages the record between them: its length is zero, as if the event log ended there, or one
-    // bit is wrong.
+    // Damages the record between the two notes. First its length is zero, as if the event log ended
+    // there; then one bit of the record is wrong.
     var ended = recording.bytes
     for index in end..<end + 4 { ended[index] = 0 }
     #expect(try replay(ended).get().damage == nil)
@@ -211,13 +211,13 @@ struct EventLogTests {
     let effects = recording.handle(.process(.leaderExited(InstanceID(1), .unknown)), effectsDone: 1)
     #expect(effects.count > 1)
     #expect(try Array(replay(recording.bytes).get().effectsLeft) == Array(effects.dropFirst()))
-    // The daemon died between the header and the record, but had already executed all written
-    // events.
+    // Simulates a daemon that died after it counted the next event, and before it wrote the record.
+    // All effects of the written events were carried out.
     recording.writer.setEvent(recording.eventCount + 1)
     #expect(try replay(recording.bytes).get().effectsLeft.isEmpty)
   }
 
-  @Test("An event log that begins while an event is carried out has the rest of its effects")
+  @Test("An event log that begins while an event is carried out has the event's remaining effects")
   func begunWithin() throws {
     let recording = RecordingScheduler()
     recording.fill()
@@ -240,7 +240,7 @@ struct EventLogTests {
     #expect(try left().isEmpty)
   }
 
-  @Test("A process that was arriving when the event log began is not left stopped")
+  @Test("A process that was unmanaged when the event log began is not left stopped")
   func arrivingAtTheBeginning() throws {
     let recording = RecordingScheduler()
     var daemonState = DaemonState()
@@ -257,7 +257,7 @@ struct EventLogTests {
     #expect(left.groups == ["/applications/mail"])
   }
 
-  @Test("Each of several arriving processes is held until its event has been handled, in any order")
+  @Test("Each of several new processes is held until the scheduler has handled its event")
   func severalArrivals() throws {
     let recording = RecordingScheduler()
     recording.handle(
@@ -278,7 +278,8 @@ struct EventLogTests {
     #expect(
       Self.names.indices.map { found.daemonState.instances[InstanceID(UInt64($0 + 1))]?.details }
         == leaders.map { Self.details($0) })
-    // Only a process that the scheduler did not accept is released.
+    // The application of the first process already runs. The scheduler refuses the process, which
+    // is then no longer held.
     let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
     for leader in others { #expect(recording.note(.leader(Self.details(leader)))) }
     recording.handle(
@@ -299,7 +300,7 @@ struct EventLogTests {
       isLaunched: true, launch: InstanceID(UInt64(leader.pid)))
   }
 
-  @Test("Processes that were arriving when the event log began are held, too")
+  @Test("Processes that were unmanaged when the event log began are held, too")
   func arrivalsAtTheBeginning() throws {
     let recording = RecordingScheduler()
     var daemonState = DaemonState()
@@ -361,7 +362,7 @@ struct EventLogTests {
     #expect(same(found.scheduler, recording.scheduler))
   }
 
-  @Test("A record without room is not written, and no earlier one is lost")
+  @Test("A record that does not fit is not written, and no earlier record is lost")
   func full() throws {
     let recording = RecordingScheduler(bytesCount: EventLogLayout.headerBytes + 2048)
     var number: UInt64 = 1

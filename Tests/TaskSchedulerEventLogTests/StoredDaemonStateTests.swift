@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An event log stores what the daemon holds")
 struct StoredDaemonStateTests {
-  @Test("A part of an unfinished message takes a byte for each byte, whatever it contains")
+  @Test("A part of an unfinished message is stored with one byte for each byte of the message")
   func messagePart() throws {
     let part = MessagePart([UInt8](repeating: 0xE9, count: 1 << 16))
     let note = Note.input(part, connection: 7)
@@ -49,7 +49,7 @@ struct StoredDaemonStateTests {
     #expect(try StoredReader.read(DaemonState.self, from: bytes) == daemonState)
   }
 
-  @Test("A note is read as it was written, whatever its case")
+  @Test("A note of each case is read as it was written")
   func notes() throws {
     let id = InstanceID(3)
     let leader = Leader(pid: 7, startTime: 8)
@@ -76,7 +76,7 @@ struct StoredDaemonStateTests {
   @Test("The checksum is that of zlib")
   func checksum() {
     #expect(Array("123456789".utf8).withUnsafeBytes { Checksum.crc32($0) } == 0xCBF4_3926)
-    // zlib's checksum of 32 bytes of ones.
+    // The expected value is zlib's checksum of 32 bytes 0xFF.
     let ones = [UInt8](repeating: 0xFF, count: 32)
     #expect(ones.withUnsafeBytes { Checksum.crc32($0) } == 0xFF6C_AB0B)
   }

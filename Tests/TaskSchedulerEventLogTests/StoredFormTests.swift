@@ -7,9 +7,9 @@ import Testing
 /// Returns the names of a struct's fields, or of an enum's cases, as the compiler wrote them into
 /// the program.
 private func declaredNames(of type: Any.Type) -> [String] {
-  // The second word of a type's metadata points to its context descriptor. Its word at byte 16 is
-  // the distance to the field descriptor. That descriptor has a header of 16 bytes, whose last word
-  // is the count, and 12 bytes for each field, whose last word is the distance to the name.
+  // Metadata points to a context descriptor, which has the distance to a field descriptor at byte
+  // 16. A field descriptor has a header of 16 bytes, which ends with the count, and 12 bytes for
+  // each field, which end with the distance to the name.
   func relative(_ place: UnsafeRawPointer) -> UnsafeRawPointer {
     place + Int(place.load(as: Int32.self))
   }
@@ -35,7 +35,8 @@ private func name(_ type: any Stored.Type) -> String {
 
 @Suite("The forms of stored types are complete and documented")
 struct StoredFormTests {
-  /// The types of an event log's beginning and of its records, and all types that they contain.
+  /// The types at the start of an event log and of its records, and all types that these types
+  /// contain.
   private static let types: [any StoredByParts.Type] = {
     var found: [any StoredByParts.Type] = []
     var seen: Set<ObjectIdentifier> = []
@@ -123,8 +124,8 @@ struct StoredFormTests {
     StoredWriter.bytes(of: try StoredReader.read(type, from: bytes))
   }
 
-  /// Returns the bytes of an arbitrary value of a type. For an enum, this is the case with the
-  /// given number.
+  /// Returns the bytes of an arbitrary value of a type. For an enum, the value has the case with
+  /// the given number.
   private static func sample(
     _ type: any Stored.Type, ofCase number: Int = 0
   ) throws -> [UInt8] {
@@ -138,7 +139,7 @@ struct StoredFormTests {
         return try [UInt8(number)] + cases[number].payload.flatMap { try sample($0) }
       }
     }
-    // The value is a number, an id, a case's name or a policy.
+    // Tries the bytes of a number, an id, each case's name and a policy.
     let names = type is any RawRepresentable.Type ? declaredNames(of: type) : []
     let candidates =
       [[1]] + (["org.example.a"] + names).map { StoredWriter.bytes(of: $0) }
@@ -149,7 +150,8 @@ struct StoredFormTests {
     return try #require(candidates.first { isReadable(type, $0) }, "no sample of \(type)")
   }
 
-  /// The enums that grow with events, effects and records, whose cases the page does not repeat.
+  /// Returns whether docs/event-log.md leaves out an enum. It leaves out the enums of events,
+  /// effects and records, which often have new cases.
   private static func isLeftOut(_ name: String) -> Bool {
     name.hasSuffix("Event") || name.hasSuffix("Effect") || name.hasSuffix("Record")
       || name == "NotificationTransaction" || name == "Record.Change"

@@ -4,7 +4,7 @@ import TaskSchedulerSession
 import TestSupport
 import Testing
 
-/// A program that listens where sway would.
+/// A simulated sway, which listens at the path of sway's socket.
 private final class PosingSway {
   let directory = TemporaryDirectory()
   private var listener: FileDescriptor?
@@ -120,14 +120,14 @@ struct BadSwayTests {
     try answer()
   }
 
-  @Test("A compositor that closes every connection is given up until its socket is new")
+  @Test("The monitor gives up a compositor that closes every connection, until its socket is new")
   func givenUp() throws {
     for _ in 0..<7 {
       sway.closePeer()
       try focus.wait("the monitor connects") { _ in try sway.accept() }
     }
     sway.closePeer()
-    // Twice the time after which a further attempt would follow.
+    // Waits twice as long as the delay before a further attempt.
     var isOver = false
     let timer = try focus.loop.timer { isOver = true }
     timer.set(BootClock.now() + 2_560_000_000)
@@ -139,7 +139,7 @@ struct BadSwayTests {
     try answer()
   }
 
-  @Test("10,000 events cost one request for the tree at a time, and titles cost none")
+  @Test("10,000 events cause one request for the tree, and changes of titles cause none")
   func flood() throws {
     try answer()
     _ = try sway.received()
@@ -159,7 +159,7 @@ struct BadSwayTests {
     try sway.send(titleEvent)
     try focus.loop.turn(within: .seconds(1))
     #expect(try sway.received().isEmpty)
-    // The same windows again are no report.
+    // A tree with the same windows causes no report.
     #expect(focus.reports.count == 1)
   }
 

@@ -5,7 +5,7 @@ import TaskSchedulerSession
 import TestSupport
 import Testing
 
-/// A monitor on a loop of its own, which the test turns.
+/// A monitor with its own event loop. The loop runs while the test waits.
 final class FocusFixture {
   let loop: EventLoop
   private var monitor: FocusMonitor?
@@ -26,7 +26,7 @@ final class FocusFixture {
     return windows
   }
 
-  /// Handles events until the newest report satisfies a condition.
+  /// Handles events until a condition holds.
   func wait(
     _ expectation: String, location: SourceLocation = #_sourceLocation,
     until isSatisfied: (FocusFixture) throws -> Bool
@@ -54,7 +54,7 @@ final class FocusFixture {
       fixture.pids(.focused) == focused.sorted() && fixture.pids(.visible) == visible.sorted()
         && fixture.pids(.hidden) == hidden.sorted() && fixture.windows != nil
     }
-    // Start times are those of /proc.
+    // The start time of each process must be that in /proc.
     for window in windows?.windows ?? [] {
       guard let process = window.process else { continue }
       #expect(try proc.identity(process.pid) == process, sourceLocation: location)
@@ -72,7 +72,7 @@ final class FocusFixture {
   }
 }
 
-/// Commands to sway and i3 by their common protocol, blocking.
+/// A blocking client that sends commands to sway or i3 by their common protocol.
 final class IPCControl {
   private let socket: FileDescriptor
 

@@ -3,8 +3,8 @@ import TaskSchedulerSession
 import TaskSchedulerWire
 import Testing
 
-/// No KWin runs without a screen on the machines of these tests. The messages are those that
-/// `KWinScript` is written to send.
+/// Tests without a real KWin, because KWin does not run without a screen on test machines. The
+/// messages have the form in which `KWinScript` sends them.
 @Suite("§20: The windows in messages of KWin's script, written by hand, without a real KWin")
 struct KWinReportTests {
   @Test("A message becomes a snapshot with processes, visibility and application ids")
@@ -26,7 +26,7 @@ struct KWinReportTests {
     #expect(try KWinReport(#"{"windows":[]}"#).windows.isEmpty)
   }
 
-  @Test("Of several active windows, the first is focused")
+  @Test("Of several active windows, only the first is focused")
   func oneFocused() throws {
     let window = #"{"pid":1,"active":true,"shown":true,"id":"a"}"#
     let report = try KWinReport("{\"windows\":[\(window),\(window)]}")
@@ -46,7 +46,7 @@ struct KWinReportTests {
     #expect(throws: KWinReportError.field(field)) { try KWinReport(text) }
   }
 
-  @Test("A message that is no JSON or longer than 1 MiB is refused")
+  @Test("A message that is not JSON or is longer than 1 MiB is refused")
   func refused() {
     #expect(throws: KWinReportError.self) { try KWinReport("{") }
     let long = String(repeating: " ", count: KWinReport.bytesMax + 1)

@@ -4,8 +4,8 @@ import TaskSchedulerSession
 import TestSupport
 import Testing
 
-/// A program on a real bus that loads scripts as KWin does. It cannot run them: it calls the agent
-/// as the script would, with the messages of its standard input.
+/// A simulated KWin on a real bus. It loads scripts, but does not run them. Instead, it sends each
+/// line of its standard input to the agent, as the script would send a message.
 private final class SimulatedKWin {
   private static let program = """
     import os, re
@@ -93,7 +93,7 @@ struct KWinTests {
     #expect(try kwin.readLine() == "started")
   }
 
-  @Test("The agent loads its script, and takes the windows that it sends")
+  @Test("The agent loads its script into KWin, and reports the windows that the script sends")
   func windows() throws {
     let kwin = try SimulatedKWin(bus)
     try expectStart(kwin)
@@ -105,7 +105,7 @@ struct KWinTests {
     try focus.wait(visible: [getpid()])
   }
 
-  @Test("A KWin that restarts gets the script again, and nothing is known meanwhile")
+  @Test("A KWin that restarts gets the script again, and no windows are known meanwhile")
   func restart() throws {
     let kwin = try SimulatedKWin(bus)
     try expectStart(kwin)
@@ -123,7 +123,7 @@ struct KWinTests {
   func foreign() throws {
     let kwin = try SimulatedKWin(bus)
     try expectStart(kwin)
-    // The call goes to every client of the bus, and so to the agent.
+    // Sends the message to every client of the bus. One of the clients is the agent.
     let list = try bus.run(
       "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
       "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.ListNames")

@@ -28,7 +28,7 @@ struct SessionEnvironmentTests {
     #expect(!wayland.isXSocket("X0"))
   }
 
-  @Test("The bus is that of the environment, or else the user manager's")
+  @Test("The address of the bus is that of the environment, or else that of the user manager's bus")
   func bus() {
     #expect(environment(["XDG_RUNTIME_DIR": "/r"]).busAddress == "unix:path=/r/bus")
     let named = environment(["XDG_RUNTIME_DIR": "/r", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b"])
@@ -36,7 +36,7 @@ struct SessionEnvironmentTests {
     #expect(environment([:]).busAddress == nil)
   }
 
-  @Test("Without any variable, the monitor looks for sway only")
+  @Test("Without WAYLAND_DISPLAY and DISPLAY, the monitor looks for sway only")
   func nothing() {
     let bare = environment(["XDG_RUNTIME_DIR": "/r", "DISPLAY": "", "SWAYSOCK": ""])
     #expect(bare.candidates(runtimeNames: sockets, xNames: ["X0"]).count == 2)

@@ -7,7 +7,7 @@ import TestSupport
 final class Sway {
   static let missing = Programs.missing(["sway", "foot", "Xwayland", "xmessage", "xprop"])
 
-  /// The directory of the sockets of one sway after another.
+  /// The runtime directory of a session, in which one sway after another creates its sockets.
   final class Runtime {
     let directory = TemporaryDirectory(mode: 0o755)
     /// sway refuses to run as root.
@@ -20,7 +20,7 @@ final class Sway {
       }
     }
 
-    /// What the session agent of this session finds in its environment.
+    /// Returns the environment of the session agent in this session.
     func environment(display: String? = nil) -> SessionEnvironment {
       SessionEnvironment(uid: uid) {
         switch $0 {
@@ -36,7 +36,7 @@ final class Sway {
   let runtime: Runtime
   private let process: GuardedProcess
   private let control: IPCControl
-  /// The display of Xwayland, which starts with its first client.
+  /// The display of Xwayland. Xwayland starts when its first client connects.
   let display: String
 
   var pid: Int32 { process.pid }
@@ -76,7 +76,8 @@ final class Sway {
   /// Starts a terminal, and returns its pid before it has a window.
   func startTerminal(_ id: String) throws -> Int32 { try start("foot --app-id \(id) cat") }
 
-  /// A client of Xwayland that keeps it running and lets root in, as which the test may run.
+  /// A Python program that keeps Xwayland running, and disables its access control. The test may
+  /// run as root, which Xwayland would refuse.
   private static let opener = """
     import ctypes
     xcb = ctypes.CDLL("libxcb.so.1")

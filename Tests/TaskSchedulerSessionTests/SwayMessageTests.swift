@@ -67,7 +67,7 @@ struct SwayMessageTests {
     #expect(throws: SwayViolation.self) { try messages([message(4, "{\"a\":1,\"a\":2}")]) }
   }
 
-  @Test("A request has the same form")
+  @Test("A request has the form of a message")
   func request() {
     #expect(SwayMessageBuffer.request(.getTree) == message(4, ""))
     #expect(SwayMessageBuffer.request(.subscribe, "[]") == message(2, "[]"))

@@ -17,7 +17,7 @@ struct SwayTests {
     sway = try Sway(runtime)
   }
 
-  @Test("The focused window's process is reported with its start time, and the other is visible")
+  @Test("The focused window's process is reported with its start time; the other window is visible")
   func focus() throws {
     let focus = try FocusFixture(runtime.environment())
     try focus.wait()
@@ -32,7 +32,8 @@ struct SwayTests {
     try focus.wait(focused: [first])
   }
 
-  @Test("On an empty workspace no window is focused, and those of the other workspace are hidden")
+  @Test(
+    "On an empty workspace, no window is focused, and the windows of other workspaces are hidden")
   func emptyWorkspace() throws {
     let focus = try FocusFixture(runtime.environment())
     let first = try sway.startTerminal("org.test.first")
@@ -45,7 +46,7 @@ struct SwayTests {
     try focus.wait(hidden: [first])
   }
 
-  @Test("A full-screen window and a tab hide the windows behind them, and the scratchpad its own")
+  @Test("A full-screen window, a tab and the scratchpad hide windows")
   func covered() throws {
     let focus = try FocusFixture(runtime.environment())
     let first = try sway.startTerminal("org.test.first")
@@ -66,7 +67,7 @@ struct SwayTests {
     try focus.wait(focused: [first], visible: [second])
   }
 
-  @Test("A window on another output is visible, and loses the focus to none on an empty one")
+  @Test("If an empty output has the focus, the window on the other output is visible, not focused")
   func outputs() throws {
     let focus = try FocusFixture(runtime.environment())
     let first = try sway.startTerminal("org.test.first")
@@ -77,12 +78,12 @@ struct SwayTests {
     try focus.wait(focused: [second], visible: [first])
   }
 
-  @Test("All windows of one process are its windows")
+  @Test("Each of several windows of one process is reported with that process")
   func server() throws {
     let focus = try FocusFixture(runtime.environment())
     let server = try sway.start("foot --server=$XDG_RUNTIME_DIR/foot.sock")
     let client = "footclient --server-socket=$XDG_RUNTIME_DIR/foot.sock cat"
-    // The server has no window, so that its socket is the sign that it listens.
+    // The server has no window. When its socket exists, it listens.
     let watch = try DirectoryWatch()
     _ = try watch.add(runtime.directory.path)
     while access(runtime.directory.file("foot.sock"), F_OK) != 0 {
@@ -95,7 +96,8 @@ struct SwayTests {
     try focus.wait(focused: [server], visible: [server])
   }
 
-  @Test("A window in Xwayland has the process that the X server names, not the one it claims")
+  @Test(
+    "A window in Xwayland has the process that the X server names, not the process that it claims")
   func xwayland() throws {
     try sway.startXwayland()
     let focus = try FocusFixture(runtime.environment(display: sway.display))
@@ -107,12 +109,13 @@ struct SwayTests {
     _ = try sway.start("xprop -name claims -f _NET_WM_PID 32c -set _NET_WM_PID \(terminal)")
     try sway.run("[app_id=org.test.first] focus")
     try focus.wait(focused: [terminal], visible: [message])
-    // This monitor meets the window with its claim.
+    // This monitor starts after the window has claimed the pid.
     let later = try FocusFixture(runtime.environment(display: sway.display))
     try later.wait(focused: [terminal], visible: [message])
   }
 
-  @Test("Without the display of Xwayland, its windows have no known process")
+  @Test(
+    "If the agent does not know Xwayland's display, the windows in Xwayland have no known process")
   func unknownProcess() throws {
     let focus = try FocusFixture(runtime.environment())
     _ = try sway.start("xmessage -title unknown text")
@@ -133,7 +136,7 @@ struct SwayEndTests {
     try focus.wait(focused: [first])
   }
 
-  @Test("When sway is killed nothing is known any more, and the next sway is found")
+  @Test("When sway is killed, no windows are known any more, and the next sway is found")
   func killed() throws {
     let runtime = try Sway.Runtime()
     let sway = try Sway(runtime)
@@ -148,12 +151,12 @@ struct SwayEndTests {
     try focus.wait(focused: [second])
   }
 
-  @Test("A sway that does not run holds up nothing, and is heard when it continues")
+  @Test("A stopped sway does not block the monitors; they report windows when sway continues")
   func stopped() throws {
     let runtime = try Sway.Runtime()
     let sway = try Sway(runtime)
     sway.send(signal: SIGSTOP)
-    // Each connects: sway's backlog has room for three connections.
+    // More monitors connect than sway's backlog of three connections holds.
     var monitors: [FocusFixture] = []
     for _ in 0..<6 {
       let focus = try FocusFixture(runtime.environment())

@@ -3,8 +3,8 @@ import TaskSchedulerSession
 import TaskSchedulerWire
 import Testing
 
-/// The trees in `Recorded` come from sway 1.7 with two outputs. sway says of each window whether it
-/// is visible. Members that the agent does not read were left out.
+/// Tests with trees that were recorded from sway 1.7 with two outputs. A tree says of each window
+/// whether it is visible. Members that the agent does not read were removed.
 @Suite("§20: The windows in sway's tree, in recorded messages")
 struct SwayTreeTests {
   private static let directory =
@@ -16,7 +16,7 @@ struct SwayTreeTests {
     return try JSONParser.parse(Array(data))
   }
 
-  /// Returns the windows' ids by their visibility.
+  /// Returns the ids of the windows in a recorded tree that have the given visibility.
   private func ids(_ name: String, _ visibility: WindowVisibility) throws -> [Int64] {
     try SwayTree.windows(tree(name)).filter { $0.visibility == visibility }.map(\.id).sorted()
   }
@@ -38,7 +38,8 @@ struct SwayTreeTests {
     #expect(try ids("sway-tabbed-and-floating", .hidden) == [8, 12])
   }
 
-  @Test("A full-screen window hides those of its output, a global one those of all outputs")
+  @Test(
+    "A full-screen window hides the windows of its output, a global one the windows of all outputs")
   func fullscreen() throws {
     #expect(try ids("sway-fullscreen", .focused) == [8])
     #expect(try ids("sway-fullscreen", .visible) == [13])
@@ -46,7 +47,7 @@ struct SwayTreeTests {
     #expect(try ids("sway-fullscreen-global", .hidden) == [7, 12, 13])
   }
 
-  @Test("On an empty workspace no window is focused, and windows in the scratchpad are hidden")
+  @Test("On an empty workspace, no window is focused, and windows in the scratchpad are hidden")
   func empty() throws {
     #expect(try ids("sway-empty-and-scratchpad", .focused) == [])
     #expect(try ids("sway-empty-and-scratchpad", .visible) == [13])
@@ -54,7 +55,7 @@ struct SwayTreeTests {
     #expect(try ids("sway-scratchpad-shown", .focused) == [8])
   }
 
-  @Test("Where a container has the focus, its last focused window counts as focused")
+  @Test("If a container has the focus, its last focused window counts as focused")
   func container() throws {
     #expect(try ids("sway-parent-focused", .focused) == [7])
     #expect(try ids("sway-parent-focused", .visible) == [13])

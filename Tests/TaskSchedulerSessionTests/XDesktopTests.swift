@@ -13,7 +13,7 @@ struct XDesktopTests {
 
   private let shown = XWindow(id: 5, isViewable: true, desktop: 0)
 
-  @Test("A mapped window is visible, and the active one is focused")
+  @Test("A mapped window is visible, and the active window is focused")
   func shownWindow() {
     #expect(visibility(shown, "i3") == .visible)
     #expect(visibility(shown, "i3", active: 5) == .focused)
@@ -28,7 +28,7 @@ struct XDesktopTests {
   }
 
   @Test(
-    "Under a window manager that keeps windows mapped, those of another desktop are hidden",
+    "If the window manager keeps windows mapped, the windows of another desktop are hidden",
     arguments: ["GNOME Shell", "KWin", "Mutter (Muffin)"])
   func kept(_ manager: String) {
     #expect(visibility(shown, manager, current: 1) == .hidden)
@@ -37,7 +37,8 @@ struct XDesktopTests {
     #expect(visibility(XWindow(id: 5, isViewable: true), manager, current: 1) == .visible)
   }
 
-  @Test("Under others, a mapped window of another desktop is visible: it is on another output")
+  @Test(
+    "Under other window managers, a mapped window of another desktop is visible on another output")
   func outputs() {
     #expect(visibility(shown, "i3", current: 1) == .visible)
     #expect(visibility(shown, "", current: 1) == .visible)
@@ -46,7 +47,7 @@ struct XDesktopTests {
 
 @Suite("§20: The snapshot of a session's windows")
 struct SessionWindowsTests {
-  @Test("Of too many windows, hidden ones are left out first")
+  @Test("Of too many windows, hidden windows are left out first")
   func bounded() {
     func windows(_ count: Int, _ visibility: WindowVisibility) -> [SessionWindow] {
       (0..<count).map {

@@ -12,7 +12,7 @@ final class XScreen {
   let display: String
   private let server: GuardedProcess
 
-  /// - Parameter display: the display's name, such as `:5`; nil for a free one.
+  /// Starts the server with a display, such as `:5`. If `display` is nil, uses a free display.
   init(display: String? = nil) throws {
     server = try GuardedProcess(
       ["Xvfb"] + (display.map { [$0] } ?? []) + [
@@ -24,7 +24,7 @@ final class XScreen {
     self.display = ":\(number)"
   }
 
-  /// What the session agent of this session finds in its environment.
+  /// The environment of the session agent in this session.
   var environment: SessionEnvironment {
     SessionEnvironment(uid: geteuid()) { $0 == "DISPLAY" ? self.display : nil }
   }
@@ -63,7 +63,7 @@ final class XScreen {
   func send(signal: Int32) { server.send(signal: signal) }
 }
 
-/// A client that asks the window manager for what pagers and taskbars ask for.
+/// A client that sends requests to the window manager, as pagers and taskbars do.
 final class XControl {
   private let connection: OpaquePointer
   private let root: UInt32
@@ -96,7 +96,7 @@ final class XControl {
         start: xcb_get_property_value(reply), count: Int(xcb_get_property_value_length(reply))))
   }
 
-  /// Returns the window with a title, which the window manager must have.
+  /// Returns the window with a title. The window manager must list the window.
   func window(_ title: String) throws -> UInt32 {
     let list = try property("_NET_CLIENT_LIST", of: root)
     let ids = list.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
@@ -125,17 +125,17 @@ final class XControl {
     xcb_flush(connection)
   }
 
-  /// Focuses a window, on its desktop.
+  /// Shows the desktop of a window, and focuses the window.
   func activate(_ title: String) throws {
     try tell("_NET_ACTIVE_WINDOW", try window(title), 2)
   }
 
-  /// Minimizes a window: its state is to be Iconic.
+  /// Minimizes a window. The number 3 is the state Iconic.
   func minimize(_ title: String) throws { try tell("WM_CHANGE_STATE", try window(title), 3) }
 
   func showDesktop(_ number: UInt32) throws { try tell("_NET_CURRENT_DESKTOP", root, number) }
 
-  /// Lets a window claim a process.
+  /// Sets the property with which a window claims a process.
   func claim(_ title: String, pid: UInt32) throws {
     var pid = pid
     xcb_change_property(

@@ -34,7 +34,7 @@ struct OpenboxTests {
     try focus.wait(focused: [first.pid])
   }
 
-  @Test("A minimized window is hidden, and so are those of another desktop")
+  @Test("Minimized windows and the windows of another desktop are hidden")
   func hidden() throws {
     let first = try screen.startMessage("first")
     try focus.wait(focused: [first.pid])
@@ -55,7 +55,7 @@ struct OpenboxTests {
     }
   }
 
-  @Test("A window that claims another's pid has the process that the X server names")
+  @Test("A window that claims the pid of another process has the process that the X server names")
   func claim() throws {
     let first = try screen.startMessage("first")
     try focus.wait(focused: [first.pid])
@@ -63,7 +63,7 @@ struct OpenboxTests {
     try control.claim("first", pid: 1)
     let second = try screen.startMessage("second")
     try focus.wait(focused: [second.pid], visible: [first.pid])
-    // This monitor meets the window with its claim.
+    // This monitor starts after the window has claimed the pid.
     let later = try FocusFixture(screen.environment)
     try later.wait(focused: [second.pid], visible: [first.pid])
   }
@@ -78,7 +78,7 @@ struct OpenboxTests {
     try focus.wait(focused: [first.pid])
   }
 
-  @Test("Without a window manager nothing is known, and the next one is heard")
+  @Test("Without a window manager, no windows are known; the next window manager is found")
   func managerEnds() throws {
     let first = try screen.startMessage("first")
     try focus.wait(focused: [first.pid])
@@ -93,7 +93,8 @@ struct OpenboxTests {
     try focus.waitForUnknown()
   }
 
-  @Test("When the X server is killed nothing is known, and the next one of the display is found")
+  @Test(
+    "When the X server is killed, no windows are known; the next X server of the display is found")
   func serverEnds() throws {
     let first = try screen.startMessage("first")
     try focus.wait(focused: [first.pid])
@@ -109,7 +110,7 @@ struct OpenboxTests {
     manager.end()
   }
 
-  @Test("An X server that does not run holds up nothing, and is heard when it continues")
+  @Test("A stopped X server does not block the monitors; they report windows when it continues")
   func stopped() throws {
     screen.send(signal: SIGSTOP)
     let other = try FocusFixture(screen.environment)
@@ -139,7 +140,7 @@ struct I3Tests {
     screen = try XScreen()
     i3 = try screen.startI3()
     focus = try FocusFixture(screen.environment)
-    // i3 listens before it manages windows.
+    // Waits until i3 manages windows. i3 listens for commands before that.
     try focus.wait()
     control = try IPCControl(path: screen.i3Socket(of: i3))
   }
@@ -165,7 +166,7 @@ struct I3Tests {
     try focus.wait(hidden: [first.pid, second.pid])
   }
 
-  @Test("An i3 that restarts in place is heard again")
+  @Test("After i3 has restarted in place, windows are still reported")
   func restart() throws {
     let first = try screen.startMessage("first")
     try focus.wait(focused: [first.pid])

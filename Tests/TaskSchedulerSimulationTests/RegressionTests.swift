@@ -1,11 +1,11 @@
 import TaskSchedulerSimulation
 import Testing
 
-/// Runs that once violated a promise, as `taskctl simulate` prints them after it has reduced them.
-/// The name of a test describes the violated promise.
+/// Tests with runs that once violated a promise. `taskctl simulate` reduced each run and printed
+/// its options. The name of a test describes the promise.
 @Suite("Runs that have failed before")
 struct RegressionTests {
-  @Test("A task that begins after the limit with a debugger attached is not suspended")
+  @Test("A traced application that begins a task after its background time is not suspended")
   func taskWhileTraced() {
     let options = SimulationOptions(seed: 574)
     #expect(Simulation(options).run().violation == nil)
@@ -17,13 +17,13 @@ struct RegressionTests {
     #expect(Simulation(options).run().violation == nil)
   }
 
-  @Test("§6 The interval after a late burst counts from its planned time")
+  @Test("§6 The interval after a late burst counts from the planned time of the burst")
   func lateBurst() {
     let options = SimulationOptions(seed: 727)
     #expect(Simulation(options).run().violation == nil)
   }
 
-  @Test("§6 A shorter interval takes the tolerance of the longer one into account")
+  @Test("§6 A change to a shorter interval respects the tolerance of the longer interval")
   func shortened() {
     let options = SimulationOptions(seed: 869)
     #expect(Simulation(options).run().violation == nil)
@@ -43,8 +43,8 @@ struct RegressionTests {
 
   @Test(
     """
-    §11 Below half the floor, only one application is terminated before the warning time \
-    ends
+    §11 Below half of MemoryFloorPercent, only one application is terminated before the warning \
+    time ends
     """)
   func secondBeforeTheWarning() {
     let options = SimulationOptions(seed: 1)

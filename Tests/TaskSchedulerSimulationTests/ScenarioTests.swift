@@ -29,7 +29,7 @@ private func lines(_ text: String) throws -> [String] {
 
 @Suite("Scenarios")
 struct ScenarioTests {
-  @Test("The timeline shows what the scheduler does: expiration, end, suspension")
+  @Test("The timeline shows the steps and the changes of state")
   func upload() throws {
     let text = """
       policy BackgroundTime 10s
@@ -56,7 +56,7 @@ struct ScenarioTests {
     let timeline = ScenarioRunner.timeline(of: try Scenario(text))
     #expect(timeline.isCut)
     #expect(try lines(text).last == "1s > debugger-attaches org.example.stuck")
-    // A planned step comes, however late it is.
+    // The timeline contains every planned step, however late the step is.
     let later = try lines(text + "\nafter 1h debugger-leaves org.example.stuck")
     #expect(later.last == "1h 7s ended callbackTimeout")
   }
@@ -77,7 +77,7 @@ struct ScenarioTests {
     }
   }
 
-  @Test("A limit kills the application at the exact time, with its own reason")
+  @Test("A limit kills the application at the exact time, with the reason of the limit")
   func killed() throws {
     let text = """
       policy BackgroundTime 30s
@@ -204,7 +204,7 @@ struct ScenarioProblemTests {
       ])
   }
 
-  @Test("The error for a mistyped word has the known words")
+  @Test("The error for a mistyped word lists the known words")
   func candidates() throws {
     #expect {
       _ = try Scenario("policy BackgroundTme 3s")

@@ -32,7 +32,7 @@ struct SeedTests {
   }
 }
 
-@Suite("Canaries")
+@Suite("Canaries: faults that the checkers must report")
 struct CanaryTests {
   @Test("The checkers report each canary", arguments: Canary.allCases)
   func canary(_ canary: Canary) {

@@ -21,7 +21,7 @@ private enum StandardClient {
   }()
 
   static func run(_ arguments: String...) throws -> (status: ChildChange?, text: String) {
-    // The test's message shows all of the client's output, on either stream.
+    // Joins both output streams, so that the message of a failed test shows all output.
     let process = try TestProcess(
       "/bin/sh", ["sh", "-c", "exec \"$0\" \"$@\" 2>&1", python] + arguments)
     var text = ""
@@ -30,9 +30,9 @@ private enum StandardClient {
   }
 }
 
-@Suite("Independent implementations find that this one speaks Varlink")
+@Suite("Independent implementations of Varlink work with the server")
 struct CertificationTests {
-  /// The server's path, beside the program that runs the tests.
+  /// The path of the server, which is in the directory of the program that runs the tests.
   private static var serverPath: String {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count)

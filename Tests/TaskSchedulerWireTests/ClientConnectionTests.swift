@@ -36,7 +36,7 @@ struct ClientConnectionTests {
     ])
   }
 
-  @Test("Replies belong to the calls in order; oneway calls have none")
+  @Test("Replies belong to the calls in order; oneway calls have no reply")
   func pipelined() throws {
     var connection = ClientConnection()
     _ = call(&connection)
@@ -64,7 +64,8 @@ struct ClientConnectionTests {
     (false, #"{"parameters":1}"#, .wrongType(field: "parameters", wanted: "an object")),
   ]
 
-  @Test("A reply that breaks the protocol is refused, and so are all later ones",
+  @Test(
+    "A reply that breaks the protocol is refused, and so are all later replies",
     arguments: violations.indices)
   func refuses(index: Int) {
     let (more, text, violation) = Self.violations[index]

@@ -87,7 +87,7 @@ struct EnvelopeTests {
     #expect(refused > text.count * 200)
   }
 
-  @Test("A message that is nested too deeply is refused; the message itself is a level")
+  @Test("A message that is nested too deeply is refused; the message itself counts as a level")
   func refusesDeepParameters() throws {
     func text(_ depth: Int) -> [UInt8] {
       let arrays = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -97,7 +97,7 @@ struct EnvelopeTests {
     #expect(throws: ProtocolViolation.self) { try call(text(JSONParser.depthMax - 1)) }
   }
 
-  @Test("A reply is read, and refused if it breaks the rules")
+  @Test("A reply is read, or is refused if it breaks the rules")
   func readsReplies() throws {
     #expect(try reply(#"{"parameters":{"a":1},"continues":true}"#)
       == Reply(parameters: ["a": 1], continues: true))
@@ -113,7 +113,7 @@ struct EnvelopeTests {
     for (text, violation) in bad { #expect(throws: violation) { try reply(text) } }
   }
 
-  @Test("A written message reads back")
+  @Test("A message that is written and read equals the original")
   func roundTrips() throws {
     let calls = [
       Call(method: "a.b.C"), Call(method: "a.b.C", parameters: ["x": nil], more: true),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The Swift types of the interfaces are generated")
 struct GeneratedSourcesTests {
-  /// The package's directory, of which this file is three levels below.
+  /// The package's directory, three levels above this file.
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     .dropLast(3).joined(separator: "/")
 
@@ -45,7 +45,7 @@ struct GeneratedSourcesTests {
     try InterfaceFiles([try InterfaceDescription(text: text)]).texts
   }
 
-  @Test("A comment becomes documentation: its paragraphs are wrapped, and its lists are lists")
+  @Test("A comment becomes documentation with wrapped paragraphs and with lists")
   func documentation() throws {
     let word = String(repeating: "x", count: 40)
     let files = try files(
@@ -74,7 +74,7 @@ struct GeneratedSourcesTests {
         """))
   }
 
-  @Test("A type that an earlier interface declares in the same way is the earlier type")
+  @Test("A type that an earlier interface declares in the same way is an alias of the earlier type")
   func sharedTypes() throws {
     let shared = "# S.\ntype S (a, b)\n"
     let first = try InterfaceDescription(text: "# I.\ninterface a.b\n" + shared)
@@ -85,7 +85,7 @@ struct GeneratedSourcesTests {
   }
 
   @Test(
-    "A declaration without a Swift type or a comment is refused by name",
+    "The error for a declaration without a Swift type or a comment has the name",
     arguments: [
       ("# T.\ntype T (f: (a: int))", "'f'"), ("# T.\ntype T (f: [string]int)", "'f'"),
       ("# T.\ntype T (f: []?int)", "'f'"), ("# T.\ntype T (someFileDescriptor: string)", "'some"),

@@ -94,7 +94,7 @@ struct InterfaceDescriptionTests {
 
   private struct NoStructure: Error {}
 
-  @Test("A text that is not an interface is refused with its line and the reason", arguments: [
+  @Test("A text that is not an interface is refused with the line and the reason", arguments: [
     ("", 1, "'interface' was expected"), ("interfac a.b", 1, "'interface' was expected"),
     ("interface a", 1, "org.example.Thing"), ("interface a..b", 1, "org.example.Thing"),
     ("interface a.-b", 1, "org.example.Thing"), ("interface 1.b", 1, "org.example.Thing"),
@@ -124,7 +124,7 @@ struct InterfaceDescriptionTests {
     #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
   }
 
-  @Test("The interface of every service is the standard one")
+  @Test("The interface that every service has is the standard org.varlink.service")
   func standardInterface() {
     let interface = ServiceInterface.description
     #expect(interface.name == "org.varlink.service")

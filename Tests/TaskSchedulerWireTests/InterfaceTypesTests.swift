@@ -50,7 +50,8 @@ struct InterfaceTypesTests {
 
   // MARK: - Values
 
-  /// Returns an object of these fields. If `isFull`, it contains the optional fields too.
+  /// Returns an object with a sample value for each field. Optional fields are included only if
+  /// `isFull` is true.
   private func sample(
     _ fields: [Field], _ interface: InterfaceDescription, isFull: Bool
   ) throws -> JSONValue {
@@ -156,8 +157,9 @@ struct InterfaceTypesTests {
 
   @Test(
     """
-    §4 The text says at both methods that the daemon may suspend the caller before it reads the \
-    reply, and that a state is the target of a transition
+    §4 The comments of Acknowledge and EndBackgroundTask say that the daemon may suspend the \
+    caller before the caller reads the reply. The texts say that a state is the target of a \
+    transition
     """)
   func suspensionText() throws {
     let text = ApplicationInterface.description.text

@@ -101,7 +101,7 @@ struct JSONParserTests {
   }
 }
 
-@Suite("JSON is written so that it reads back")
+@Suite("JSON that is written and read equals the original")
 struct JSONWriterTests {
   static let written: [(value: JSONValue, text: String)] = [
     (.null, "null"), (true, "true"), (.integer(.min), "-9223372036854775808"),
@@ -119,7 +119,7 @@ struct JSONWriterTests {
     #expect(try JSONParser.parse(Array(text.utf8)) == value)
   }
 
-  @Test("Each character below U+0080 reads back")
+  @Test("Each character below U+0080 is read as it was written")
   func survives() throws {
     let all = String(String.UnicodeScalarView((0..<0x80).map { Unicode.Scalar($0)! }))
     var bytes: [UInt8] = []

@@ -26,7 +26,7 @@ struct MessageScannerTests {
     }
   }
 
-  @Test("A buffer returns each message, wherever the reads split it")
+  @Test("A buffer returns each message, wherever the reads split the stream")
   func bufferEverySplit() throws {
     for size in 1...Self.stream.count {
       var buffer = MessageBuffer()
@@ -47,7 +47,7 @@ struct MessageScannerTests {
     var scanner = MessageScanner()
     #expect(try scan(&scanner, [1, 2, 3]) == nil)
     #expect(scanner.scannedCount == 3)
-    // A second scan of these bytes would find the NUL among them.
+    // The first three bytes are 0 now. A second scan of these bytes would find a message's end.
     #expect(try scan(&scanner, [0, 0, 0, 4]) == nil)
     #expect(try scan(&scanner, [0, 0, 0, 4, 0]) == 5)
     #expect(scanner.scannedCount == 0)

@@ -6,7 +6,7 @@ struct NearestNameTests {
   private static let names = ["CallbackTimeout", "TerminateTimeout", "log-level", "id"]
 
   @Test(
-    "A mistyped name finds the right one",
+    "The nearest name to a mistyped name is the right name",
     arguments: [
       ("CallbackTimeuot", "CallbackTimeout"), ("callback_timeout", "CallbackTimeout"),
       ("CalbackTimeout", "CallbackTimeout"), ("TerminationTimeout", "TerminateTimeout"),
@@ -17,14 +17,13 @@ struct NearestNameTests {
   }
 
   @Test(
-      """
-      A name that is similar to none has no nearest name
-      """, arguments: ["", "-", "colour", "x", "Timeout"])
+    "A name that is not similar to any known name has no nearest name",
+    arguments: ["", "-", "colour", "x", "Timeout"])
   func findsNone(_ name: String) {
     #expect(nearestName(to: name, among: Self.names) == nil)
   }
 
-  @Test("A long name finds one that differs by a few letters, wherever they are")
+  @Test("The nearest name to a long name may differ in a few letters, at any place")
   func longNames() {
     let right = (0..<250).map { String($0 % 10) }.joined()
     for place in [0, 1, 124, 248, 249] {
@@ -43,14 +42,14 @@ struct NearestNameTests {
     #expect(nearestName(to: String(swapped), among: [right]) == right)
   }
 
-  @Test("Two long names that have a third of their letters in common are not alike")
+  @Test("Two long names that differ in a fifth of their letters are not similar")
   func unlike() {
     let name = String(repeating: "a", count: 200) + String(repeating: "b", count: 50)
     let other = String(repeating: "a", count: 200) + String(repeating: "c", count: 50)
     #expect(nearestName(to: name, among: [other]) == nil)
   }
 
-  @Test("Of more names than a user has, only the first 512 of about the right length are compared")
+  @Test("Only the first 512 names of similar length are compared")
   func many() {
     let unlike = [String](repeating: "zzzzzzzzzz", count: 511)
     let short = [String](repeating: "zz", count: 1000)
@@ -58,7 +57,7 @@ struct NearestNameTests {
     #expect(nearestName(to: "aplication", among: ["zzzzzzzzzz"] + unlike + ["application"]) == nil)
   }
 
-  @Test("A name of a page's length has no nearest name")
+  @Test("A name of 100,000 letters has no nearest name")
   func long() {
     let name = String(repeating: "a", count: 100_000)
     #expect(nearestName(to: name, among: Self.names + [name]) == nil)

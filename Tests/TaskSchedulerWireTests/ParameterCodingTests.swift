@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("Parameters are read by type, and a wrong one is named")
+@Suite("Parameters are read by type, and the error for a wrong parameter names it")
 struct ParameterCodingTests {
   struct Inner: WireStructure {
     var id: Int
@@ -118,7 +118,9 @@ struct ParameterCodingTests {
     (#"{"txet":"b"}"#, "txet"), ("[]", ""),
   ]
 
-  @Test("A field of the wrong type is refused by its dotted path", arguments: bad.indices)
+  @Test(
+    "The error for a field of the wrong type has the dotted path of the field",
+    arguments: bad.indices)
   func refuses(index: Int) {
     let (text, parameter) = Self.bad[index]
     let error = #expect(throws: ParameterError.self) { try outer(text) }
@@ -182,7 +184,8 @@ struct ParameterCodingTests {
     (#"{"processFileDescriptor":2}"#, 3, "fileDescriptors[0]"),
   ]
 
-  @Test("Each descriptor is claimed by one field; otherwise the wrong field is named",
+  @Test(
+    "Each descriptor is claimed by exactly one field; otherwise, the error names the wrong field",
     arguments: descriptors.indices)
   func claimsDescriptors(index: Int) throws {
     let (text, count, parameter) = Self.descriptors[index]

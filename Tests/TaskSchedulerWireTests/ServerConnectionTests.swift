@@ -52,7 +52,7 @@ struct ServerConnectionTests {
     #expect(output.isEmpty)
   }
 
-  @Test("A call is returned, waits and is answered; then the next one is returned")
+  @Test("A call is returned and answered before the next call is returned")
   func callAndReply() throws {
     try play(#"""
       idle
@@ -173,7 +173,7 @@ struct ServerConnectionTests {
       """#)
   }
 
-  @Test("The interfaces of taskschedd are served unchanged, and parse again")
+  @Test("The interfaces of taskschedd are served unchanged, and can be parsed again")
   func servesOwnInterfaces() throws {
     let service = Service(
       vendor: "", product: "", version: "", url: "",
@@ -214,7 +214,7 @@ struct ServerConnectionTests {
       """#)
   }
 
-  @Test("Descriptors that no field names are refused by a name of their own")
+  @Test("The error for a descriptor that no field names has the index of the descriptor")
   func strayDescriptors() throws {
     var connection = ServerConnection(service: Self.service)
     var output: [UInt8] = []

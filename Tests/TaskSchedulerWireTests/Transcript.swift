@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-/// A conversation. Each line is one step:
+/// A conversation over a connection, as text. Each line is one step:
 ///
 ///     > {…}          a message arrives
 ///     = METHOD {…}   the owner receives a call; `+more` or `+oneway` may follow the method
@@ -43,7 +43,7 @@ struct Transcript {
     bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Splits the line after its first word; the rest is the JSON.
+  /// Splits the text of a step into the first word and the JSON value after it.
   static func wordAndValue(_ text: String) throws -> (word: String, value: JSONValue) {
     let parts = text.split(separator: " ", maxSplits: 1)
     let value = try parts.count > 1 ? JSONParser.parse(Array(parts[1].utf8)) : .object([])
@@ -51,7 +51,7 @@ struct Transcript {
   }
 }
 
-/// An error of a service, with its name.
+/// An error of a service, with any name and parameters.
 struct NamedFailure: MethodFailure {
   let name: String
   let parameters: JSONValue

@@ -1,7 +1,6 @@
 /// The rules for texts that people read: comments, messages, units and documents.
 ///
-/// The rules do not apply to identifiers, so that texts are rewritten and code is renamed
-/// independently.
+/// The rules do not apply to identifiers, so that a text can be rewritten without a change of code.
 enum LanguageRules {
   static let functionLinesMax = 70
 

@@ -6,7 +6,7 @@ struct LanguageTests {
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     .dropLast(3).joined(separator: "/")
 
-  /// The text files below a path, as paths from the package's root.
+  /// Returns the text files below a path, as paths from the package's root.
   private static func files(below path: String) throws -> [String] {
     var isDirectory = false
     guard FileManager.default.fileExists(atPath: root + "/" + path, isDirectory: &isDirectory)
@@ -29,7 +29,7 @@ struct LanguageTests {
     }
   }
 
-  @Test("Every place with the word list exists", arguments: LanguageRules.places)
+  @Test("Every place to which the word list applies exists", arguments: LanguageRules.places)
   func placeExists(_ place: String) throws {
     #expect(try !Self.files(below: place).isEmpty)
   }
@@ -47,7 +47,7 @@ struct LanguageTests {
   }
 
   @Test(
-    "An identifier and a part of another word are no avoided words",
+    "An identifier or a part of another word is not an avoided word",
     arguments: [
       "for folder in folders {", "let a = \"\\(name(of: folder))/x\"",
       "// BackgroundProcessorShare",
@@ -57,7 +57,7 @@ struct LanguageTests {
     #expect(LanguageRules.violations(in: "Sources/taskctl/A.swift", text: line).isEmpty)
   }
 
-  @Test("A function of 70 lines is accepted, and one of 71 lines is reported")
+  @Test("A function of 70 lines is accepted, and a function of 71 lines is reported")
   func longFunction() {
     func text(_ count: Int) -> String {
       "  func a() {\n" + String(repeating: "    b()\n", count: count - 2) + "  }\n"

@@ -32,7 +32,7 @@ enum SourceRules {
     "TaskSchedulerSimulation": ["HeapModule", "TaskSchedulerCore", "TaskSchedulerEventLog"],
   ]
 
-  /// The only files that may import a module, within the targets that may.
+  /// The modules that only the files of one directory may import, with the directory.
   static let placeOfModule = ["CSQLite": "Sources/TaskSchedulerDaemon/Storage/"]
 
   /// The targets whose results depend only on their input, and not on a clock, randomness or the
@@ -42,7 +42,7 @@ enum SourceRules {
   /// The words by which a source uses a clock, randomness or the environment.
   static let wordsForbiddenInCore = ["now()", "random", "Date(", "sleep", "getenv", "Task {"]
 
-  /// A violation of a rule, described for people.
+  /// A violation of a rule, with its place.
   struct Violation: Hashable, CustomStringConvertible {
     let path: String
     let line: Int
@@ -82,7 +82,8 @@ enum SourceRules {
     return path.hasPrefix("Tests/") && ["< {", "> {", "#\"{"].contains { text.hasPrefix($0) }
   }
 
-  /// The word is divided into two parts, so that this file does not violate its own rule.
+  /// The marks of unfinished work. Each is divided into two parts, so that this file does not
+  /// violate the rule.
   private static let unfinishedMarks = ["TO" + "DO", "FIX" + "ME"]
 
   private static func swiftRules(_ path: String, _ lines: [String], _ index: Int) -> [String] {
@@ -154,7 +155,7 @@ enum SourceRules {
     return code
   }
 
-  /// Returns whether `word` occurs there as a whole, and not as the end of a longer name.
+  /// Returns whether `word` occurs in a line, and not as the end of a longer name.
   static func contains(_ word: String, in line: String) -> Bool {
     var rest = line[...]
     var before: Character = " "
@@ -184,15 +185,16 @@ enum SourceRules {
     return path.split(separator: ".").first.map(String.init)
   }
 
-  /// Names that protocols require, and document: those of the standard library (operators have no
-  /// name here), and those of the interfaces' types, which are each documented as a whole.
+  /// The names of declarations that need no doc comment, because a protocol requires and documents
+  /// them. The protocols are those of the standard library and of the generated interface types.
+  /// For an operator, the name is empty.
   private static let witnesses: Set<Substring> = [
     "", "encode", "hash", "makeAsyncIterator", "next", "run", "Input", "Output", "write",
     "writeFields", "writeParameters",
   ]
 
-  /// Public types and functions need documentation; stored properties and initializers only where a
-  /// reader would ask.
+  /// Returns whether a line declares a public type or function, which needs a doc comment.
+  /// Properties and initializers do not need one.
   private static func needsDocumentation(_ code: String) -> Bool {
     var words = trimmed(code).split(separator: " ")
     guard words.first == "public" || words.first == "open" else { return false }
@@ -211,7 +213,8 @@ enum SourceRules {
     return !witnesses.contains(words[1].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
   }
 
-  /// Returns whether a doc comment ends directly above. Attributes may be between them.
+  /// Returns whether a doc comment ends directly above a declaration. Attributes may be between the
+  /// two.
   private static func isDocumented(_ lines: [String], _ index: Int) -> Bool {
     var above = index - 1
     while above >= 0, trimmed(lines[above]).hasPrefix("@") { above -= 1 }

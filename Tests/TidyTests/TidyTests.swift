@@ -51,7 +51,7 @@ struct TidyTests {
   }
 }
 
-@Suite("The rules for sources can fail")
+@Suite("A violation of a rule for sources is reported")
 struct SourceRulesTests {
   private let core = "Sources/TaskSchedulerCore/Sample.swift"
 
@@ -60,7 +60,7 @@ struct SourceRulesTests {
   }
 
   @Test(
-    "A target imports only targets above it",
+    "An import of a target that is not above is reported",
     arguments: [
       ("TaskSchedulerCore", "Glibc"), ("TaskSchedulerCore", "TaskSchedulerWire"),
       ("TaskSchedulerCore", "FoundationEssentials"), ("TaskSchedulerWire", "LinuxSystem"),
@@ -77,7 +77,7 @@ struct SourceRulesTests {
     #expect(found == ["\(target) may not import \(module)"])
   }
 
-  @Test("Only the layer over SQLite imports SQLite")
+  @Test("An import of SQLite outside the layer over SQLite is reported")
   func database() {
     let folder = "Sources/TaskSchedulerDaemon"
     #expect(rules("import CSQLite\n", in: "\(folder)/Storage/Database.swift").isEmpty)
@@ -86,14 +86,15 @@ struct SourceRulesTests {
   }
 
   @Test(
-    "No file imports full Foundation", arguments: ["Sources/taskctl/A.swift", "Tests/A.swift"])
+    "An import of full Foundation is reported",
+    arguments: ["Sources/taskctl/A.swift", "Tests/A.swift"])
   func foundation(_ path: String) {
     #expect(rules("import Foundation\n", in: path).count == 1)
     #expect(rules("import FoundationEssentials\n", in: path).isEmpty)
   }
 
   @Test(
-    "The core and its simulation mention no clock, chance or environment",
+    "A clock, randomness or the environment in the core or its simulation is reported",
     arguments: [
       "let at = ContinuousClock.now()", "Int.random(in: 0..<2)", "Date()", "sleep(1)",
       "getenv(\"HOME\")", "Task { }",
@@ -111,7 +112,7 @@ struct SourceRulesTests {
   }
 
   @Test(
-    "A switch over an enum has neither default: nor case _",
+    "A switch over an enum with default: or case _ is reported",
     arguments: [".done", "(_, .done)", "(.done, let other)", "let .began(task)"])
   func defaults(_ pattern: String) {
     for rest in ["default:", "case _:"] {
@@ -126,7 +127,7 @@ struct SourceRulesTests {
     #expect(rules(text, in: core).isEmpty)
   }
 
-  @Test("A line has at most 100 columns, and a file at most 500 lines")
+  @Test("A line of more than 100 columns and a file of more than 500 lines are reported")
   func sizes() {
     let longest = String(repeating: "x", count: 100)
     #expect(rules(longest + "\n", in: core).isEmpty)
@@ -158,7 +159,7 @@ struct SourceRulesTests {
   }
 
   @Test(
-    "A witness of a protocol needs no doc comment",
+    "A declaration that a protocol requires and documents needs no doc comment",
     arguments: [
       "public func encode(to encoder: any Encoder) throws {}", "public func hash(into: Int) {}",
       "public static func < (lhs: A, rhs: A) -> Bool { true }", "public init() {}",

@@ -8,9 +8,9 @@ extension ScheduledApplication {
   ///
   /// Data that arrives resumes the application, which receives
   /// ``ApplicationEvent/socketsDidBecomeReady(_:)``. Data that arrived before the suspension and
-  /// was not read also resumes the application. The daemon never reads from the socket. While the
-  /// application runs, it reads the socket as usual, and there are no events. The manifest must
-  /// declare the background mode `voip`.
+  /// was not read also resumes the application. The daemon never reads from the socket. A running
+  /// application reads the socket as usual, and receives no events. The manifest must declare the
+  /// background mode `voip`.
   ///
   /// - Parameter fileDescriptor: The socket. The application keeps it open.
   /// - Returns: The managed socket; for a socket that is managed already, the same object.

@@ -1,7 +1,7 @@
 import Dispatch
 import TaskSchedulerWire
 
-// Reports that the daemon must receive, even if it does not answer now: ends of tasks, and
+// The reports that the daemon must receive, even if it does not answer now: ends of tasks, and
 // acknowledgements.
 extension ScheduledApplication {
   /// Acknowledges a callback or an event of sockets. Blocks.
@@ -49,7 +49,8 @@ extension ScheduledApplication {
     return false
   }
 
-  /// Reports on the report queue, with growing pauses, until the daemon has received all reports.
+  /// Sends the reports on the report queue, with growing pauses, until the daemon has received all
+  /// of them.
   func reportLater() {
     let isFirst = reportDelays.withLock { delays in
       defer { delays = delays ?? RetryDelays() }

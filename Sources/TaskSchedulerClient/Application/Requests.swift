@@ -47,7 +47,8 @@ extension ScheduledApplication {
     delays.count < RetryDelays.requestMax && !isClosed(within: delays.take())
   }
 
-  /// Waits until the application is closed, at most for the timeout.
+  /// Waits until the application is closed, or the timeout has passed. Returns whether it is
+  /// closed.
   func isClosed(within timeout: Duration) -> Bool {
     do throws(SystemError) {
       return try Readiness.wait(for: 1, on: closeEvent.rawValue, timeout: timeout) != 0

@@ -13,9 +13,9 @@ import TaskSchedulerWire
 /// registers again.
 ///
 /// Each request has two forms. The first one is asynchronous. The second one, with the suffix
-/// `AndWait`, blocks its thread; it is for delegates and expiration handlers. A request takes
-/// about 50 µs. While the daemon is away, it waits for 2.3 s at most. A daemon that does not answer
-/// within 25 s counts as away. All methods are safe to call from any thread.
+/// `AndWait`, blocks its thread; it is for delegates and expiration handlers. A request takes about
+/// 50 µs. While the daemon is away, a request waits for 2.3 s at most. A daemon that does not
+/// answer within 25 s counts as away. All methods are safe to call from any thread.
 public final class ScheduledApplication: Sendable {
   /// The id under which the application is registered.
   public let id: String

@@ -22,7 +22,8 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs the body while no other thread runs one. The body must not call this method.
+  /// Runs the body while no other thread runs a body of this value. The body must not call this
+  /// method.
   func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {

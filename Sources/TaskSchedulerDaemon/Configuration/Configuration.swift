@@ -9,7 +9,7 @@ public struct Configuration: Equatable, Sendable {
   /// The source of each setting that a file sets, by the setting's full name.
   public var sources: [String: SettingSource] = [:]
 
-  /// The number of manifests with its noun: `1 manifest`.
+  /// The number of manifests as messages write it: `1 manifest`, `3 manifests`.
   public var manifestCount: String {
     "\(manifests.count) manifest\(manifests.count == 1 ? "" : "s")"
   }

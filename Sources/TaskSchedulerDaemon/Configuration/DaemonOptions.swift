@@ -28,8 +28,8 @@ public struct DaemonOptions: Hashable, Sendable {
   /// `suspend-mechanism`.
   public var suspendMechanism = SuspendMechanism.auto
   /// `suspend-timeout`: how long the daemon waits until all processes of an instance have stopped.
-  /// Then it resumes them. Source: this project; stopping takes milliseconds, but seconds for a
-  /// process in an uninterruptible wait for a disk.
+  /// After that time, it resumes them. Source: this project; stopping takes milliseconds, but
+  /// seconds for a process in an uninterruptible wait for a disk.
   public var suspendTimeout: Duration = .seconds(2)
   /// `launch-mechanism`. Takes effect when the daemon starts.
   public var launchMechanism = LaunchMechanism.auto
@@ -51,9 +51,9 @@ public struct DaemonOptions: Hashable, Sendable {
   /// connections of one user. Source: this project; about ten lists of all tasks that a user may
   /// have.
   public var queuedBytesPerUserMax = 64 << 20
-  /// `MaxUnfinishedBytesPerUser`: The part of that memory for unfinished messages. They are also in
-  /// the event log, on a file system that all users share. Source: this project; a message has at
-  /// most 1 MiB and mostly arrives whole.
+  /// `MaxUnfinishedBytesPerUser`: The part of `MaxQueuedBytesPerUser` for unfinished messages. They
+  /// are also in the event log, on a file system that all users share. Source: this project; a
+  /// message has at most 1 MiB and mostly arrives whole.
   public var unfinishedBytesPerUserMax = 4 << 20
   /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages.
   /// They occupy the daemon's descriptor table. Source: this project; a call needs one, and most

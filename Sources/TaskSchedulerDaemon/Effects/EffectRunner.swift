@@ -115,7 +115,8 @@ final class EffectRunner: EffectHandler {
     }
   }
 
-  /// Returns the event of a notice for the event stream; nil if its notification was removed.
+  /// Returns the event that informs an application of a notice; nil if the notice is about a
+  /// notification that was removed.
   private func event(of notice: Notice) -> ApplicationInterface.Register.Output? {
     switch notice {
     case .socketsReady(let id, let ready):

@@ -13,7 +13,7 @@ final class Launcher {
     var origin: InstanceProcesses.Origin
   }
 
-  /// The step that failed, and the reason.
+  /// The reason why the daemon could not start a program.
   struct Failure: Error {
     var reason: String
   }

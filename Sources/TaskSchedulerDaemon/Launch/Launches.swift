@@ -171,8 +171,8 @@ final class Launches {
     return processes
   }
 
-  /// Returns the process that a previous daemon released, of an application. Returns nil if the
-  /// process has ended, or if it belongs to an instance, because an application has at most one
+  /// Returns the process of an application, if a previous daemon has released it and it still runs.
+  /// Returns nil if the process belongs to an instance, because an application has at most one
   /// running instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
     let left = leftRunning.values.filter {

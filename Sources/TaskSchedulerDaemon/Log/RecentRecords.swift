@@ -9,7 +9,7 @@ import TaskSchedulerCore
 struct RecentRecords {
   /// One record as it was logged.
   struct Entry {
-    /// The position among the records of all users.
+    /// The position of the record among the records of all users.
     var number: UInt64
     var at: Instant
     var level: LogLevel

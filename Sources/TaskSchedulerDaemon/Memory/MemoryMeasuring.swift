@@ -125,7 +125,7 @@ private struct MeasuredInstance {
 
   let id: InstanceID
   var processes: [Process] = []
-  /// Whether all of its processes have been listed.
+  /// Whether the daemon has listed all processes of the instance.
   var isWhole = true
 
   var bound: UInt64 { processes.reduce(0) { $0 + $1.resident } }

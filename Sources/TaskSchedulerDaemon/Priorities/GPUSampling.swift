@@ -23,7 +23,7 @@ final class GPUSampling {
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
-  /// Scans take at most one part in this many of the time.
+  /// The divisor of the time: scans take at most a twentieth of it.
   private static let restFactor = 20
 
   /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
@@ -49,7 +49,7 @@ final class GPUSampling {
   }
 
   /// - Parameters:
-  ///   - instances: The measured instances in the background.
+  ///   - instances: Returns the instances in the background that the daemon measures.
   ///   - found: Called with an instance that has used a GPU since the last measurement.
   init(
     folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,

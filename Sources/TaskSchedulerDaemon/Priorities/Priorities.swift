@@ -71,7 +71,7 @@ final class Priorities {
   }
 
   /// Lowers the members that the process trees do not contain, for all instances that were lowered
-  /// since the last sweep. One walk over all processes of the machine serves any number of
+  /// since the last call. One walk over all processes of the machine serves any number of
   /// instances.
   private func lowerRemaining() {
     let ids = toScan
@@ -295,8 +295,8 @@ final class Priorities {
 
   // MARK: Throttling
 
-  /// Limits the CPU time of the instance's control group, in percent of one CPU; nil removes the
-  /// limit.
+  /// Limits the CPU time of the instance's control group, in percent of one CPU; nil restores the
+  /// previous limit.
   ///
   /// - Returns: false if the group has no CPU controller.
   func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {

@@ -52,7 +52,8 @@ extension ProcessController {
   func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     let resources = resources(of: instance)
-    // Before the first reading, the daemon has just lowered all threads.
+    // The daemon has just lowered all threads before the first reading. It lowers new threads only
+    // at later readings.
     let isFirst = !resources.meter.isWatched
     resources.meter.begin()
     resources.measurement?.cancel()
@@ -170,7 +171,8 @@ extension ProcessController {
     resources.throttle = nil
   }
 
-  /// Stops the processes once. The next pause stops processes that they create meanwhile.
+  /// Stops the processes of an instance for the throttle. Processes that they create meanwhile run
+  /// until the next pause.
   private func pause(_ resources: InstanceResources, done: @escaping () -> Void) {
     let instance = resources.processes
     let mechanism = instance.origin.mechanism ?? options.suspendMechanism

@@ -104,7 +104,7 @@ extension ProcessController {
     refusalTimer?.set(BootClock.after(Self.refusalRetryInterval))
   }
 
-  /// Forgets the problem, because the processes must stop again.
+  /// Removes the problem of a failed resume, because the processes must stop again.
   func forgetRefusal(_ instance: InstanceProcesses) {
     instance.problem = nil
     refusals[instance.id] = nil
@@ -120,8 +120,8 @@ extension ProcessController {
     }
   }
 
-  /// Returns the operation on an application's processes that failed and that the daemon repeats;
-  /// nil if there is none.
+  /// Returns a description of the failed operation on an application's processes that the daemon
+  /// repeats; nil if there is none.
   func problem(of key: ApplicationKey) -> String? {
     let own = refusals.values.filter {
       $0.application == key.id.name && $0.uid == key.owner.uid

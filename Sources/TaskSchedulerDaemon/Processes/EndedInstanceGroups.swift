@@ -28,7 +28,8 @@ final class EndedInstanceGroups {
   func removeWhenEmpty(_ group: ControlGroup) {
     do throws(SystemError) {
       let ended = EndedGroup(try group.watchEvents())
-      // Reading the events before the attempt makes the kernel report later changes.
+      // The kernel reports only changes after a reading, so the daemon reads before it tries to
+      // remove the group.
       _ = try ControlGroup.events(of: ended.watch.rawValue)
       if remove(group) { return }
       ended.source = try loop.watch(ended.watch.rawValue, for: .priority) { [unowned self] _ in

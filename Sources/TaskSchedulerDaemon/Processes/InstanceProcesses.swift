@@ -43,9 +43,9 @@ final class InstanceProcesses {
   struct Origin {
     /// The instance's own control group, if the daemon launched the instance in one.
     var group: ControlGroup?
-    /// The value of TASKSCHEDD_INSTANCE in the environment of its processes.
+    /// The value of TASKSCHEDD_INSTANCE in the environment of the instance's processes.
     var marker: String?
-    /// The mechanism of suspension in its manifest.
+    /// The mechanism of suspension that the manifest sets; nil for the daemon's setting.
     var mechanism: SuspendMechanism?
     /// Whether the daemon launched the instance. Its processes then do not outlive the leader.
     var isLaunched = false
@@ -102,7 +102,7 @@ final class InstanceProcesses {
   var isReleased = false
   /// The addresses on which the instance listened at its last suspension.
   var listening = ListeningReport()
-  /// The systemd unit of its leader, as last read by `ProcessController.unit(of:)`.
+  /// The systemd unit of the leader, as last read by `ProcessController.unit(of:)`.
   var unit: SystemdUnit??
   /// Called before the daemon sends SIGSTOP to processes.
   var willStop: ([DaemonState.Stopped]) -> Void = { _ in }

@@ -36,7 +36,7 @@ final class Killing {
   /// Whether the last sweep was complete, and whether the daemon has stopped a process since.
   private var wasWhole = false
   private var foundSinceCheck = false
-  /// The failure for some processes in the last sweep.
+  /// The first failure to stop or kill a process since the last sweep.
   private var failure: SystemError?
   /// Called once, with the failure, if any.
   private let finish: (String?) -> Void

@@ -177,7 +177,7 @@ final class Connection: WorkSource, CurrentCall {
       case .took(let bytes, _) = readNext() {
       left -= bytes
     }
-    // The loop has already reported this data, and must report it again.
+    // The loop has already reported data that may remain, and must report it again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     updateHeldResources()
     owner.served(self, nanoseconds: BootClock.now() - start)
@@ -498,8 +498,8 @@ final class Connection: WorkSource, CurrentCall {
     source = nil
     updateHeldResources()
     owner.closed(self, reason: reason)
-    // This comes last, because the owner may still examine the socket. If systemd has a copy of the
-    // socket, shutdown still reaches the client, and systemd then closes its copy.
+    // The shutdown comes last, because the owner may still examine the socket. If systemd has a
+    // copy of the socket, shutdown still reaches the client, and systemd then closes its copy.
     UnixSocket.abandon(descriptor.rawValue)
   }
 }

@@ -310,6 +310,8 @@ final class ControlService: ControlInterface.Implementation {
     return (requests.open(connection, application: application), key)
   }
 
+  /// Returns the applications in the form of the interface.
+  ///
   /// - Parameter withUnit: Whether to look up the units, which is too slow for thousands of
   ///   applications.
   private func described(

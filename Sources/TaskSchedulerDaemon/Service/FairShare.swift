@@ -11,8 +11,8 @@ struct TimeCredit: Hashable {
   static let divisor: Int64 = 4
   /// The maximum credit in nanoseconds: a hundred ordinary calls. Source: this project.
   static let burst: Int64 = 20_000_000
-  /// The lowest balance after an expensive call, in nanoseconds below zero. The user does not repay
-  /// more than this.
+  /// The lowest possible balance, in nanoseconds below zero. Even a very expensive call does not
+  /// lower the balance further.
   static let debtMax: Int64 = 100_000_000
 
   private var balance = burst
@@ -49,7 +49,8 @@ enum TimeShareParty: Hashable {
   /// All connections of one user.
   case user(UInt32)
   /// Connections that the daemon has not accepted yet. The listening socket has a share of its own.
-  /// In a user's share, each new connection of any user would wait for that user's calls.
+  /// If it belonged to a user's share, each new connection of any user would wait for that user's
+  /// calls.
   case newcomers
 }
 

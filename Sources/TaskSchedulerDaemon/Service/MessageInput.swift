@@ -63,7 +63,7 @@ package struct MessageInput: ~Copyable {
 
   package init() {}
 
-  /// Continues with the collected bytes of an unfinished message.
+  /// Creates an input that continues with the collected bytes of an unfinished message.
   package init(collected: [UInt8]) {
     self.collected = collected
     takenCount = collected.count
@@ -151,7 +151,7 @@ package struct MessageInput: ~Copyable {
     if !isCollecting { collected = [] }
   }
 
-  /// Receives the part that the last step returned from the socket.
+  /// Receives from the socket the part that the last step returned.
   package mutating func takePart(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     collected.append(contentsOf: try receive(socket, buffer))
     takenCount = collected.count

@@ -16,7 +16,7 @@ final class Monitors {
   private var counts: [Watcher: Int] = [:]
   private let eventLog: EventLog
 
-  /// The key of a number of monitors.
+  /// The key by which the daemon counts monitors.
   private struct Watcher: Hashable {
     var user: UInt32
     /// The application's id; nil for monitors of all applications.

@@ -4,8 +4,8 @@ import LinuxSystem
 /// The process at the other end of a connection, as the kernel recorded it when the client
 /// connected. It does not depend on what the client sends.
 ///
-/// The daemon reads these properties only when it needs them. After a takeover of thousands of
-/// connections, few of them send calls.
+/// The daemon reads the properties of the process only when it needs them. After a takeover of
+/// thousands of connections, few of them send calls.
 final class Peer {
   let credentials: PeerCredentials
   private let socket: Int32

@@ -17,8 +17,8 @@ final class Server: ConnectionOwner {
   private let listening = ListenerWork()
   private let fairShare: FairShare
   private var trimming: HeapTrimming?
-  /// Returns the memory of the start to the kernel, after the daemon has served the waiting
-  /// clients.
+  /// Returns memory that only the start needed to the kernel, after the daemon has served the
+  /// waiting clients.
   private var afterStart: DeferredSource?
   private let loop: EventLoop
   private let proc: ProcFS
@@ -106,8 +106,8 @@ final class Server: ConnectionOwner {
     }
   }
 
-  /// Returns memory to the kernel that an idle daemon does not need. Half of the resident memory is
-  /// code that runs only at the start or in a busy time.
+  /// Returns to the kernel the memory that an idle daemon does not need. Half of the resident
+  /// memory is code that runs only at the start or in a busy time.
   private static func returnMemory() {
     Heap.trim()
     // If this fails, the daemon only keeps the memory.

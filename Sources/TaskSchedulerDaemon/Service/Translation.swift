@@ -120,7 +120,7 @@ extension ControlInterface.Entitlement {
 
 extension ControlInterface.Application {
   /// - Parameters:
-  ///   - unmanaged: The process of the application that runs without management.
+  ///   - unmanaged: The process of the application, if it runs without management.
   ///   - lowered: Sentences about the lowered priorities.
   ///   - unit: The systemd unit of the application's leader.
   ///   - isVisible: Returns whether the caller may see the applications of a user.

@@ -48,7 +48,7 @@ final class DayProvider: SystemChangeProvider {
     let offset = readOffset()
     let boot = BootClock.now()
     let second = Self.second(ofBootTime: boot, offset: offset)
-    // Nanoseconds since 1970 fit until 2262.
+    // Nanoseconds since 1970 fit into 64 bits until the year 2262.
     let next = zone.nextDay(after: second).multipliedReportingOverflow(by: 1_000_000_000)
     let instant = next.overflow ? Int64.max : next.partialValue &- offset
     timer?.set(UInt64(clamping: instant))

@@ -50,7 +50,7 @@ final class LocaleProvider: SystemChangeProvider {
       becameQuiet: { [weak self] in self?.read(folders) })
   }
 
-  /// Watches the directory of Debian's file, which other systems do not have.
+  /// Watches `/etc/default`, the directory of Debian's locale file. Other systems do not have it.
   private func watchDefaults(_ folders: Folders) {
     _ = try? folders.watch.add(etc + "/default")
   }

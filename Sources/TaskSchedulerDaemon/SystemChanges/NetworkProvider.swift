@@ -15,7 +15,7 @@ final class NetworkProvider: SystemChangeProvider {
   private var burst: DebouncedWatch?
   /// The number of times that the provider has read the tables after a burst.
   private(set) var readCount = 0
-  /// The reading in the last report.
+  /// The configuration of the network in the last report.
   private var reading = NetworkConfiguration()
 
   private final class Sockets {

@@ -96,7 +96,8 @@ final class PowerProvider: SystemChangeProvider {
         + "member='NameOwnerChanged',arg0='\(Self.service)'",
     ]
     for signal in signals {
-      // If the bus refuses, the provider keeps the value that it read at the start.
+      // If the bus refuses the subscription, the provider keeps the value that it read at the
+      // start.
       _ = try? bus?.call(
         .ofBus("AddMatch"), timeout: Self.answerMax,
         arguments: { body throws(SystemError) in try body.append("type='signal',\(signal)") },

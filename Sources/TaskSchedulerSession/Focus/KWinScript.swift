@@ -85,9 +85,9 @@ package enum KWinReportError: Error, Hashable, Sendable, CustomStringConvertible
   }
 }
 
-/// What the script sends.
+/// The content of the text that the script sends.
 package struct KWinReport: Hashable, Sendable {
-  /// The maximum length of the text in bytes. A window takes about 80.
+  /// The maximum length of the text in bytes. A window takes about 80 bytes.
   package static let bytesMax = 1 << 20
 
   /// A window as KWin describes it.

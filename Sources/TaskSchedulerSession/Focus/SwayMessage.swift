@@ -62,7 +62,8 @@ package enum SwayViolation: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Splits the stream of bytes from sway into messages.
 package struct SwayMessageBuffer: Sendable {
-  /// The maximum length of a message's payload in bytes. In a tree, a window takes about 1,500.
+  /// The maximum length of a message's payload in bytes. In a tree, a window takes about 1,500
+  /// bytes.
   package static let payloadBytesMax = 16 << 20
 
   /// "i3-ipc".

@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// An object that reports the windows of a session: a connection to one compositor or X server.
 ///
-/// A source reports from the loop only, never from within the call that creates the source. The
-/// release of the source closes the connection. It reports nothing afterwards.
+/// A source reports from the loop only, never from within the call that creates the source. A
+/// released source closes the connection, and reports nothing afterwards.
 protocol WindowSource: AnyObject {}
 
 /// A report of a window source.

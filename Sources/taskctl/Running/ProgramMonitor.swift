@@ -3,7 +3,7 @@ import TaskSchedulerClient
 import TaskSchedulerWire
 
 /// The daemon's reports about the program of `run`: a Monitor call limited to the application, on
-/// the connection that registered the program. Nothing polls.
+/// the connection that registered the program. taskctl does not poll.
 ///
 /// A daemon that systemd restarts continues the stream. If the stream was closed, `refresh` opens
 /// another stream: after the user types a key, and at the end of the program.

@@ -10,8 +10,8 @@ import TaskSchedulerWire
 /// instead: Ctrl-C and Ctrl-\ terminate the program, Ctrl-Z returns to the shell, and the shell's
 /// `fg` brings the application to the foreground.
 ///
-/// There are no handlers and no threads. taskctl blocks the signals and reads them one at a time;
-/// poll(2) waits for them and for the daemon's replies.
+/// There are no signal handlers and no threads. The process blocks the signals and reads them one
+/// at a time. It waits in poll(2) for signals and for the daemon's replies.
 struct Supervision: ~Copyable {
   /// The end of the child.
   struct Outcome {
@@ -32,8 +32,8 @@ struct Supervision: ~Copyable {
   /// The signal by which the user terminated the suspended program.
   private var endedBy: Int32?
 
-  /// Blocks the signals of this process. Call this after the child exists, because the child must
-  /// keep its own signal mask.
+  /// Blocks the signals that taskctl handles. Call this after the child exists, because the child
+  /// must keep its own signal mask.
   init(_ monitor: ProgramMonitor, notices: SuspensionNotices?) throws(SystemError) {
     ignored = Set([SIGINT, SIGQUIT, SIGTSTP].filter(Self.isIgnored))
     // A background process group that writes a notice to its terminal must not be stopped.

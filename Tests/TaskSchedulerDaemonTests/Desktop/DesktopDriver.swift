@@ -8,7 +8,7 @@ import TestSupport
 
 typealias Occurrence = DesktopNotifications.Occurrence
 
-/// The daemon's event loop with notifications only. It runs while a test waits.
+/// An event loop with the daemon's notifications. The loop runs while a test waits.
 final class DesktopDriver {
   let loop: EventLoop
   private(set) var occurrences: [Occurrence] = []
@@ -52,7 +52,7 @@ final class DesktopDriver {
     notifications?.close(NotificationID(number))
   }
 
-  /// Runs the loop until the occurrence.
+  /// Runs the loop until the notifications report the occurrence.
   ///
   /// - Throws: ETIMEDOUT if the deadline passes first.
   func wait(for occurrence: Occurrence) throws {
@@ -70,7 +70,7 @@ final class DesktopDriver {
     }
   }
 
-  /// Handles everything that is ready, and its consequences.
+  /// Runs the loop until no event is ready.
   func waitUntilIdle() throws {
     let idle = try loop.whenIdle { self.isIdle = true }
     isIdle = false
@@ -100,7 +100,7 @@ extension Occurrence {
 }
 
 extension DesktopDriver {
-  /// Returns the failures so far, without their texts.
+  /// Returns the failures so far of the notification with the given number.
   func failures(_ number: UInt64) -> [DesktopNotifications.Failure] {
     occurrences.compactMap {
       if case .failed(NotificationID(number), let failure) = $0 { failure } else { nil }

@@ -24,7 +24,11 @@ struct DesktopMessageTests {
     DesktopMessage(try notification(title, body), replacing: 0, for: capabilities)
   }
 
-  @Test("Where the body is markup, &, < and > are escaped; elsewhere, and in the title, they stay")
+  @Test(
+    """
+    If the service reads the body as markup, &, < and > in the body are escaped; a title is not \
+    escaped
+    """)
   func markup() throws {
     let text = "a < b && <b>c</b>"
     let escaped = "a &lt; b &amp;&amp; &lt;b&gt;c&lt;/b&gt;"
@@ -33,7 +37,7 @@ struct DesktopMessageTests {
     #expect(try message(text, text, [.body, .bodyMarkup]).summary == text)
   }
 
-  @Test("A service that shows no body is given the text in the title")
+  @Test("If the service shows no body, the title contains the text of the body")
   func noBody() throws {
     #expect(try message("Title", "text\nmore", []).summary == "Title: text more")
     #expect(try message("Title", "text", []).body == "")
@@ -57,7 +61,7 @@ struct DesktopMessageTests {
     #expect(try message("a", "", [.actions]).actions.first == "default")
   }
 
-  @Test("A sound is a name or a file; without one, the service is silent")
+  @Test("A sound is the name of a sound or a file; without a sound, the service stays silent")
   func sound() throws {
     var notification = try notification("a")
     func hints(_ capabilities: DesktopCapabilities) -> [DesktopMessage.Hint] {
@@ -95,13 +99,13 @@ struct DesktopMessageTests {
     #expect(DesktopText.line(text, bytesMax: 100) == cleaned)
   }
 
-  @Test("A body keeps its lines")
+  @Test("A body keeps its line breaks")
   func lines() {
     #expect(DesktopText.lines("a\r\nb\rc\nd", bytesMax: 100) == "a\nb\nc\nd")
   }
 
   @Test(
-    "A text is bounded in bytes, whatever it is made of",
+    "The length of a text in bytes is limited, whatever characters it contains",
     arguments: ["a", "é", "👍", "\u{301}", "\0"])
   func bounded(_ sign: String) {
     let text = String(repeating: sign, count: 1000)

@@ -28,21 +28,21 @@ struct DesktopTests {
     #expect(driver.occurrences.count == 3)
   }
 
-  @Test("The user's choice of a notification is reported once, before its end")
+  @Test("The user's choice of a notification is reported once, before the notification is closed")
   func chosen() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
     try driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     #expect(try desktop.counts() == .init(displayed: 1))
-    // Unlike a click, this leaves the notification on the screen.
+    // Unlike a click, the command leaves the notification on the screen.
     for _ in 1...2 { try desktop.control("action", "0") }
     try desktop.control("close")
     try driver.wait(for: .closed(1, .dismissed))
     #expect(driver.occurrences.dropFirst(2) == [.chosen(1), .closed(1, .dismissed)])
   }
 
-  @Test("A notification that is shown for long enough expires")
+  @Test("A notification expires after the timeout of the service")
   func expired() throws {
     let desktop = try Desktop(timeout: 1)
     let driver = try DesktopDriver(desktop.bus)
@@ -50,7 +50,7 @@ struct DesktopTests {
     try driver.wait(for: .closed(1, .expired))
   }
 
-  @Test("A repeating notification replaces its last one that is still shown")
+  @Test("A notification that is shown again replaces the one that is still on the screen")
   func replaced() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
@@ -72,8 +72,8 @@ struct DesktopTests {
     try driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     try driver.show(2, "Dinner")
-    // Before the daemon has asked the service, during the call, and after the service has shown the
-    // notification.
+    // Closes 2 before the call to the service, 3 during the call, and 1 after the service has shown
+    // the notification.
     driver.close(2)
     try driver.show(3, "Supper")
     try driver.loop.turn(within: deadline)
@@ -103,7 +103,8 @@ struct DesktopTests {
     #expect(try desktop.counts() == .init(displayed: 2))
   }
 
-  @Test("Notifications of a restarted service are reported as closed, and not shown again")
+  @Test(
+    "When the service restarts, its notifications are reported as closed, and are not shown again")
   func restarted() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
@@ -116,14 +117,14 @@ struct DesktopTests {
     try driver.wait(for: .shown(2))
     #expect(driver.count(.shown(1)) == 1)
     #expect(try desktop.counts() == .init(displayed: 1))
-    // The new service counts from 1 again: the choice applies to the notification that is shown
-    // now.
+    // The new service's first id is 1 again. It now belongs to the second notification.
     try desktop.control("action", "0")
     try driver.wait(for: .chosen(2))
     #expect(!driver.occurrences.contains(.chosen(1)))
   }
 
-  @Test("A bus that ends closes its notifications; new ones are shown when it returns")
+  @Test(
+    "The end of a bus closes its notifications; new notifications are shown when the bus returns")
   func busGoesAndComes() throws {
     let folder = TemporaryDirectory()
     let path = folder.file("bus")
@@ -133,7 +134,7 @@ struct DesktopTests {
     for number in [1, 3, 5] as [UInt64] {
       let desktop = try Desktop(busPath: path)
       try driver.wait(for: .shown(number))
-      // The signal simulates a crash: the socket stays behind.
+      // The signal simulates a crash, after which the file of the socket remains.
       desktop.bus.process.send(signal: SIGKILL)
       try driver.wait(for: .closed(number, .serviceEnded))
       try driver.show(number + 2, "While there is no bus")
@@ -142,7 +143,7 @@ struct DesktopTests {
   }
 
   @Test(
-    "A stopped service does not block the loop; each notification is shown once when it continues")
+    "A stopped service does not block the loop; when it continues, it shows each notification once")
   func stopped() throws {
     let desktop = try Desktop(shownMax: 1)
     let driver = try DesktopDriver(desktop.bus, answerTime: .milliseconds(200))
@@ -200,7 +201,8 @@ struct DesktopTests {
     try driver.wait(for: .closed(1, .dismissed))
   }
 
-  @Test("Signals of other programs, and of their notifications, are ignored")
+  @Test(
+    "D-Bus signals of other programs, and about the notifications of other programs, are ignored")
   func strangers() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
@@ -218,7 +220,7 @@ struct DesktopTests {
       "0", "", "Theirs", "", "['default', 'Open']", "{'urgency': <byte 2>}",
       "--", "-1")
     #expect(try desktop.counts() == .init(displayed: 2))
-    // The other program's notification is above that of the daemon.
+    // The service applies the action to the topmost notification, which is the other program's.
     try desktop.control("action", "0")
     try driver.show(2, "A later one")
     try driver.wait(for: .shown(2))
@@ -226,7 +228,7 @@ struct DesktopTests {
   }
 }
 
-/// Measures how late the loop handles a timer that is due every 5 ms.
+/// A measurement of how late the loop handles a timer that is due every 5 ms.
 final class LoopLatencyProbe {
   private(set) var count = 0
   private(set) var latest: Duration = .zero

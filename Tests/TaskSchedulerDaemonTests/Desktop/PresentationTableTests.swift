@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Wraps the table in a class, so that expectations can change it.
+/// A class that contains a table, so that `#expect` can call functions that change the table.
 @dynamicMemberLookup
 private final class Table {
   private var table = PresentationTable()
@@ -46,7 +46,7 @@ struct PresentationTableTests {
     #expect(table.next()?.notification.id == NotificationID(number))
   }
 
-  @Test("Each notification is shown in order, and has the service's id until it is closed")
+  @Test("Notifications are shown in order; each has the service's id until it is closed")
   func turns() throws {
     for number in 1...3 as ClosedRange<UInt64> { table.show(try notification(number)) }
     for number in 1...3 as ClosedRange<UInt64> {
@@ -64,7 +64,7 @@ struct PresentationTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("A notification that is shown again replaces the shown one")
+  @Test("A notification that is shown again replaces its earlier version")
   func replaced() throws {
     try ask(1, "a")
     #expect(table.answered(1, 11).0 == .shown)
@@ -87,7 +87,7 @@ struct PresentationTableTests {
     #expect(next.replaces == 11 && next.notification.title == "c")
   }
 
-  @Test("A cancelled notification is not shown, and closed if the service was asked already")
+  @Test("A cancelled notification is not shown; if the service was already asked, it is closed")
   func takenBack() throws {
     table.show(try notification(1))
     #expect(table.close(1) == nil)
@@ -103,7 +103,7 @@ struct PresentationTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("A notification is chosen once for each time that it is shown")
+  @Test("A notification can be chosen once each time that it is shown")
   func chosen() throws {
     try ask(1)
     #expect(table.chosen(11) == nil)
@@ -118,7 +118,8 @@ struct PresentationTableTests {
     #expect(try #require(table.chosen(11)).token == nil)
   }
 
-  @Test("When the service ends, its notifications are forgotten, and its requests wait again")
+  @Test(
+    "When the service ends, shown notifications are forgotten, and unanswered requests wait again")
   func serviceEnded() throws {
     for number in 1...4 as ClosedRange<UInt64> { try ask(number) }
     #expect(table.answered(1, 11).0 == .shown)
@@ -130,7 +131,7 @@ struct PresentationTableTests {
     #expect(table.pendingCount == 4)
   }
 
-  @Test("A notification that fails three times is given up; a newer text has attempts of its own")
+  @Test("A notification is given up after three failures that its content may have caused")
   func givenUp() throws {
     try ask(1, "a")
     #expect(table.failed(1, isFault: false) == .waits)
@@ -143,7 +144,7 @@ struct PresentationTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("An id that a service gives twice is that of the newer notification")
+  @Test("If the service returns an id twice, the id belongs to the newer notification")
   func twice() throws {
     try ask(1)
     #expect(table.answered(1, 11).forgotten == nil)
@@ -163,7 +164,7 @@ struct PresentationTableTests {
 
 @Suite("Attempts with increasing delays")
 struct BackoffTests {
-  @Test("Each delay is twice as long; success and new requests shorten it")
+  @Test("Each delay is twice the previous one; a success or a new request shortens the delay")
   func waits() {
     let second: UInt64 = 1_000_000_000
     var backoff = Backoff()

@@ -2,15 +2,15 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// A notification service that misbehaves in ways that a real one cannot be made to. It uses
-/// libsystemd, which the daemon also needs.
+/// A simulated notification service that misbehaves in a chosen way. Its program uses libsystemd,
+/// which is installed because the daemon needs it.
 final class SimulatedService {
   enum Misbehavior: String {
     /// Answers normally.
     case answers
-    /// Owns the name, and never reads.
+    /// Owns the service's name on the bus, and never reads a message.
     case hangs
-    /// Reports its capabilities, and then never reads again.
+    /// Reports its capabilities, and then never reads a message again.
     case hangsWhenAsked
     /// Exits when it is asked to show a notification whose title contains the word "deadly".
     case dies

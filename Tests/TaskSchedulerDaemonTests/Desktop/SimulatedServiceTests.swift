@@ -37,10 +37,10 @@ struct SimulatedServiceTests {
   }
 
   @Test(
-      """
-      A notification of an earlier connection is replaced by the same service, and closed if it is \
-      cancelled before the service is known
-      """)
+    """
+    A notification that was shown over an earlier connection is replaced, or closed if it is \
+    cancelled before the service is known
+    """)
   func remembered() throws {
     let bare = try BareBus()
     let service = try SimulatedService(on: bare.bus, .answers)
@@ -63,7 +63,7 @@ struct SimulatedServiceTests {
     try driver.wait(for: .chosen(1))
   }
 
-  @Test("A notification of another service counts as closed, and its id is not used")
+  @Test("A notification that an earlier service showed counts as closed, and its id is not used")
   func rememberedOfAnother() throws {
     let bare = try BareBus()
     var first: SimulatedService? = try SimulatedService(on: bare.bus, .answers)
@@ -85,7 +85,7 @@ struct SimulatedServiceTests {
     #expect(try second.readLine() == "Notify 0 three")
   }
 
-  @Test("A notification that crashes the simulated service is given up, and the others are shown")
+  @Test("A notification that crashes the simulated service is given up; the others are shown")
   func diesOfOne() throws {
     let bare = try BareBus()
     let driver = try DesktopDriver(bare.bus)
@@ -165,7 +165,7 @@ struct SimulatedServiceTests {
     withExtendedLifetime(refusing) {}
   }
 
-  @Test("The token of a simulated service comes with the choice; other actions and ids are ignored")
+  @Test("A choice has the activation token of the service; other actions and ids are ignored")
   func token() throws {
     let bare = try BareBus()
     let service = try SimulatedService(on: bare.bus, .answers)
@@ -181,7 +181,7 @@ struct SimulatedServiceTests {
     #expect(driver.occurrences.dropFirst(2) == [.chosen(1, token: "right"), .closed(1, .undefined)])
   }
 
-  @Test("A service that the bus can start is started when there is something to show, not before")
+  @Test("The bus starts the service when a notification is to be shown, and not earlier")
   func started() throws {
     let folder = TemporaryDirectory()
     folder.write("program.py", SimulatedService.program)
@@ -200,7 +200,7 @@ struct SimulatedServiceTests {
     #expect(try bare.hasService())
   }
 
-  @Test("The connection lasts as long as something waits or is shown, and no longer")
+  @Test("The connection to the bus lasts only while a notification waits or is shown")
   func connected() throws {
     let bare = try BareBus()
     let service = try SimulatedService(on: bare.bus, .answers)
@@ -217,7 +217,7 @@ struct SimulatedServiceTests {
     try driver.wait(for: .shown(2))
   }
 
-  @Test("The system's daemon uses a user's own bus, and none that a link leads to")
+  @Test("The system's daemon uses a user's own bus, and no bus behind a symbolic link")
   func perUser() throws {
     let folder = TemporaryDirectory()
     let own = geteuid()
@@ -239,7 +239,7 @@ struct SimulatedServiceTests {
   }
 
   @Test(
-    "A user's own bus, which accepts only that user, accepts the system's daemon as that user",
+    "The system's daemon connects as the user to a bus that accepts only that user",
     .enabled(if: geteuid() == 0, "being another user needs root"))
   func otherUser() throws {
     let folder = TemporaryDirectory(mode: 0o755)
@@ -247,7 +247,7 @@ struct SimulatedServiceTests {
     mkdir(folder.file("\(nobody)"), 0o700)
     chown(folder.file("\(nobody)"), nobody, nobody)
     let driver = try DesktopDriver(.perUser(folder: folder.path), user: nobody)
-    // Once while the service exists, and once before it appears.
+    // Shows notification 1 while the service exists, and notification 2 before the service appears.
     for number in [1, 2] as [UInt64] {
       if number == 2 {
         try driver.show(2, "b")
@@ -293,7 +293,7 @@ struct SimulatedServiceTests {
     try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }
   }
 
-  @Test("Without a known bus, showing a notification fails, and it may be kept")
+  @Test("Without a known bus, a notification is not shown, and may be kept")
   func noAddress() throws {
     let driver = try DesktopDriver(nil as DesktopAddresses?)
     try driver.show(1, "a")

@@ -7,8 +7,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// A test must not set the machine's clock. The timer is real, but the kernel's report that the
-/// clock was set (ECANCELED) is simulated.
+/// Tests with a real timer. The kernel's report that the clock was set (ECANCELED) is simulated,
+/// because a test must not set the machine's clock.
 @Suite("A change of the clock")
 struct ClockProviderTests {
   private final class Clock {
@@ -30,7 +30,8 @@ struct ClockProviderTests {
       SyscallFaults.$errnoFor.withValue(wasSet) { provider.read() }
     }
 
-    @Test("A set clock is reported with the new offset, forward or back (simulated ECANCELED)")
+    @Test(
+      "A clock that is set forward or back is reported with the new offset (simulated ECANCELED)")
     func set() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -68,7 +69,7 @@ struct ClockProviderTests {
       #expect(clock.told.count == 1)
     }
 
-    @Test("No change is reported before the kernel does")
+    @Test("No change of the clock is reported before the kernel reports it")
     func quiet() throws {
       let clock = Clock()
       let provider = try provider(clock)

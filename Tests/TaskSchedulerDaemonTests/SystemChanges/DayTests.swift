@@ -6,9 +6,9 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("The next day, by a zone's rules")
+@Suite("The beginning of the next day in a time zone")
 struct NextDayTests {
-  /// A moment, and the expected first second of the next date.
+  /// A moment in a time zone, and the expected next date with its first second.
   struct Case: CustomTestStringConvertible {
     var zone: String
     var now: Int64
@@ -16,7 +16,7 @@ struct NextDayTests {
     var date: String
     var testDescription: String { "\(zone) \(date)" }
 
-    /// Takes times in the form `2026-11-21T23:59:59Z`.
+    /// Creates a case from times in the form `2026-11-21T23:59:59Z`.
     init(_ zone: String, _ now: String, _ next: String, _ date: String) {
       self.zone = zone
       self.now = Self.seconds(now)
@@ -78,8 +78,8 @@ struct NextDayTests {
   }
 }
 
-/// The test does not set the machine's clock. The provider uses a simulated clock, which continues
-/// from the given time.
+/// Tests with a simulated clock, because a test must not set the machine's clock. The simulated
+/// clock continues from the time to which it was set.
 @Suite("A new day")
 struct DayProviderTests {
   private final class Clock {
@@ -115,7 +115,7 @@ struct DayProviderTests {
     #expect(Int64(BootClock.now()) + clock.offset >= Int64(midnight * 1e9), "not before")
   }
 
-  @Test("A new day is reported once when the clock passes midnight; the next follows the new clock")
+  @Test("A clock that is set past midnight causes one report; the next day follows the new clock")
   func clockSet() throws {
     clock.set(midnight - 7200)
     try provider.start()
@@ -147,7 +147,7 @@ struct DayProviderTests {
     #expect(try watcher.next() == SystemChange(kind: .day, value: "2026-11-21"))
   }
 
-  @Test("Another time zone with another date reports the date")
+  @Test("A change to a time zone with another date causes a report of that date")
   func zoneSet() throws {
     clock.set(midnight + 60)
     try etc.setZone("America/New_York")

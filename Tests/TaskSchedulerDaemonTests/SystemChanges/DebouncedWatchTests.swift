@@ -17,8 +17,8 @@ struct DebouncedWatchTests {
 
   init() throws { watcher = try ChangeWatcher() }
 
-  /// - Parameter takesAll: whether the watch reads the messages; false leaves them, as if more
-  ///   arrived all the time.
+  /// Watches a descriptor for messages. If `takesAll` is false, the watch does not read the
+  /// messages, as if new messages arrived all the time.
   private func watch(
     _ messages: borrowing FileDescriptor, matter: Bool = true, takesAll: Bool = true
   ) throws -> DebouncedWatch {
@@ -48,14 +48,18 @@ struct DebouncedWatchTests {
     #expect(counts.becameQuiet == 0)
     try send(messages)
     try watcher.wait(for: "the burst's end") { counts.becameQuiet == 1 }
-    // One more quiet period follows the second message.
+    // A second quiet period follows the second message.
     #expect(.nanoseconds(Int64(BootClock.now() - start)) >= DebouncedWatch.quiet * 2)
     try send(messages)
     try watcher.wait(for: "another burst's end") { counts.becameQuiet == 2 }
     withExtendedLifetime(burst) {}
   }
 
-  @Test("An endless burst is cut, and does not wake the program for each message")
+  @Test(
+    """
+    An endless burst is reported after the maximum length, and does not wake the program for \
+    each message
+    """)
   func endless() throws {
     let messages = try FileDescriptor.event(initialValue: 1)
     let burst = try watch(messages, takesAll: false)
@@ -67,7 +71,7 @@ struct DebouncedWatchTests {
     withExtendedLifetime(burst) {}
   }
 
-  @Test("Messages without relevance are not a burst")
+  @Test("Messages that do not matter are not a burst")
   func nothing() throws {
     let messages = try FileDescriptor.event(initialValue: 1)
     let burst = try watch(messages, matter: false)

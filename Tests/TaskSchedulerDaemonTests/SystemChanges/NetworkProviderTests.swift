@@ -7,7 +7,7 @@ import Testing
 @testable import TaskSchedulerDaemon
 
 @Suite(
-  "A change of the network, in one of the test's own",
+  "A change of the network, in a network namespace of the test",
   .enabled(
     if: NetworkNamespace.missing == nil, Comment(rawValue: NetworkNamespace.missing ?? "possible")))
 struct NetworkProviderTests {
@@ -18,7 +18,7 @@ struct NetworkProviderTests {
   private static let online = SystemChange(kind: .network, value: "online")
   private static let offline = SystemChange(kind: .network, value: "offline")
 
-  /// Creates the two ends of a cable. One end has an address, and there is no default route.
+  /// Creates a virtual cable. One end of the cable has an address, and there is no default route.
   init() throws {
     network = try NetworkNamespace()
     watcher = try ChangeWatcher()
@@ -33,7 +33,8 @@ struct NetworkProviderTests {
     try network.inside { try provider.start() }
   }
 
-  /// Waits for one more reading of the tables. Every reading follows a burst.
+  /// Waits until the provider has read the routes and addresses again, which it does after each
+  /// burst of messages.
   private func waitForLook() throws {
     let before = provider.readCount
     try watcher.wait(for: "the provider's look") { provider.readCount > before }
@@ -98,7 +99,7 @@ struct NetworkProviderTests {
     #expect(try watcher.next() == Self.online)
   }
 
-  @Test("Changes of loopback, of other routes and of refused ones are not reported")
+  @Test("Changes of loopback, of other routes and of refused routes are not reported")
   func others() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -111,7 +112,7 @@ struct NetworkProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("A burst is reported once, and not if the state is the same at its end")
+  @Test("A burst is reported once, or not at all if the state at its end is unchanged")
   func bursts() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -124,7 +125,7 @@ struct NetworkProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("Lost messages (ENOBUFS) cause a new reading of all")
+  @Test("Lost messages (ENOBUFS) cause a new reading of all routes and addresses")
   func flood() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -135,7 +136,7 @@ struct NetworkProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("Changes are those of the network namespace in which the sockets were opened")
+  @Test("The provider reports changes of the network namespace in which its sockets were opened")
   func place() throws {
     try start()
     try network.ip("route add default via 192.0.2.1")

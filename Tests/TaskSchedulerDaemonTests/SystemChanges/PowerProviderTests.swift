@@ -7,8 +7,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// UPower itself reports the machine's hardware. The tests therefore use dbusmock, which simulates
-/// UPower on a separate bus.
+/// Tests with dbusmock, which simulates UPower on a separate bus. A real UPower would report the
+/// machine's hardware.
 @Suite(
   "A change of the power source, with a mock of UPower",
   .enabled(if: MockBus.missing == nil, Comment(rawValue: MockBus.missing ?? "possible")))
@@ -33,7 +33,7 @@ struct PowerProviderTests {
     try watcher.wait(for: "UPower's answer") { provider.isOnBattery == isOnBattery }
   }
 
-  @Test("The power source is reported as mains and battery, and nothing else of UPower (mock)")
+  @Test("Of UPower's properties, only the power source is reported, as mains or battery (mock)")
   func changes() throws {
     let daemon = try bus.start()
     defer { withExtendedLifetime(daemon) {} }
@@ -50,7 +50,7 @@ struct PowerProviderTests {
     #expect(absent.reasons.isEmpty)
   }
 
-  @Test("Without UPower nothing is reported or started; UPower is used when it runs (mock)")
+  @Test("Without UPower, nothing is reported or started; UPower is used as soon as it runs (mock)")
   func appears() throws {
     let daemon = try bus.start()
     defer { withExtendedLifetime(daemon) {} }
@@ -70,7 +70,7 @@ struct PowerProviderTests {
     #expect(!bus.hasStartedUPower)
   }
 
-  @Test("A later bus and a restart of the bus are noticed (mock)")
+  @Test("The provider finds a bus that starts later or restarts (mock)")
   func busAppears() throws {
     try provider.start()
     do {

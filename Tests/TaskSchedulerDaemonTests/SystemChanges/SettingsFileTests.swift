@@ -13,7 +13,7 @@ struct TimeZoneProviderTests {
   private let readCounter = ReadCounter()
   private let provider: TimeZoneProvider
 
-  /// Counts how often the provider has read the settings.
+  /// The number of times that the provider has read the settings.
   private final class ReadCounter {
     var count = 0
   }
@@ -74,7 +74,7 @@ struct TimeZoneProviderTests {
     #expect(readCounter.count == 1)
   }
 
-  @Test("/etc/timezone names the zone if localtime is not a link; otherwise its rules count")
+  @Test("If localtime is not a link, /etc/timezone names the zone, or else the zone has no name")
   func copied() throws {
     func copy(_ zone: String) throws {
       let bytes = try FileDescriptor.open(reading: "/usr/share/zoneinfo/\(zone)").readToEnd()
@@ -114,7 +114,7 @@ struct TimeZoneProviderTests {
     #expect(MachineZone(etc: etc.path).name == nil)
   }
 
-  @Test("Without the directory the zone cannot be watched")
+  @Test("Without the directory of localtime, the zone cannot be watched")
   func noFolder() throws {
     let lost = TimeZoneProvider(
       loop: watcher.loop, etc: etc.path + "/none", report: watcher.report, rulesChanged: {})
@@ -139,7 +139,7 @@ struct LocaleProviderTests {
     try provider.start()
     try etc.replace("locale.conf", "LANG=\"de_DE.UTF-8\"\nLC_TIME=C\n")
     #expect(try watcher.next() == SystemChange(kind: .locale, value: "de_DE.UTF-8"))
-    // This changes only the formats.
+    // Only LC_TIME changes.
     try etc.replace("locale.conf", "LANG=de_DE.UTF-8\nLC_TIME=de_DE.UTF-8\n")
     #expect(try watcher.next() == SystemChange(kind: .locale, value: "de_DE.UTF-8"))
     unlink(etc.folder.file("locale.conf"))
@@ -157,7 +157,7 @@ struct LocaleProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("Debian's file is watched even if its directory is created later")
+  @Test("Debian's file default/locale is watched even if its directory is created later")
   func debian() throws {
     try provider.start()
     try etc.makeFolder("default")

@@ -34,7 +34,7 @@ struct SystemChangeProvidersTests {
       })
   }
 
-  @Test("The providers report the zone, and then the day that it brings")
+  @Test("The providers report a new time zone, and then the new day")
   func zoneAndDay() throws {
     // These two zones never have the same date.
     try etc.setZone("Pacific/Pago_Pago")
@@ -60,7 +60,7 @@ struct SystemChangeProvidersTests {
     }
   #endif
 
-  @Test("Each provider works on its own: without a directory to watch, the others still report")
+  @Test("If one provider has no directory to watch, the other providers still report")
   func optional() throws {
     let clock = Clock()
     let providers = start(etc: etc.path + "/none", clock: clock)
