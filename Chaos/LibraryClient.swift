@@ -68,8 +68,8 @@ final class LibraryClient: ApplicationDelegate, Workload.Transport, @unchecked S
     }
   }
 
-  /// The id of the task that an expiration handler is for. It is set when the task has begun, and
-  /// used only on the queue.
+  /// The id of the task to which an expiration handler belongs. It is set when the task has begun,
+  /// and used only on the queue.
   private final class TaskBox: @unchecked Sendable {
     var task: Int?
   }

@@ -147,12 +147,14 @@ final class Events: Sendable {
       /// An expiration arrived. The text is its due time, if known.
       case expired
       /// An expiration arrived, and the client is about to end its tasks. The text is "NOT-BEFORE
-      /// NOT-AFTER": the earliest and latest time at which the daemon kills it if it has not.
+      /// NOT-AFTER": the earliest and latest time at which the daemon kills the client if it has
+      /// not ended them.
       case warned
       /// The client has ended all its tasks.
       case relieved
       /// The client will not end its tasks. The text is "NOT-BEFORE NOT-AFTER": the earliest and
-      /// latest time at which the daemon kills it; empty if the daemon no longer may.
+      /// latest time at which the daemon kills the client; empty if the daemon must not kill it any
+      /// more.
       case careless
       /// The operator is about to terminate the application.
       case terminate

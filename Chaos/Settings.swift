@@ -32,7 +32,7 @@ enum Settings {
     """
   }
 
-  /// The longest time after which the client library has told the daemon that the last task has
+  /// The longest time that the client library needs to tell the daemon that the last task has
   /// ended.
   static let relief: UInt64 = 250_000_000
 

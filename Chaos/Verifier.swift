@@ -32,8 +32,8 @@ final class Client {
   /// The limit that the client reported when its tasks expired, until it has ended them all.
   var warned: Limit?
   var relievedAt: UInt64?
-  /// The process and its ticks, if it was suspended at the last check and the operator has not
-  /// touched it since. The ticks must not change.
+  /// The process and its ticks, if the client was suspended at the last check and the operator has
+  /// not operated it since. The ticks must not change.
   var suspended: (pid: Int32, ticks: Int64)?
 
   init(_ number: Int) {

@@ -96,7 +96,7 @@ final class Workload {
 
   private func begin(_ transport: some Transport) {
     namesLast += 1
-    // Late in the background, the daemon may grant the task, expire it and kill the client before
+    // Shortly before the limit, the daemon may grant the task, expire it and kill the client before
     // the client has read the answer.
     let mayBeLate = isWarned || (record[.limitNotBefore] == 0 && !isInForeground)
     if mayBeLate { warn() }

@@ -87,7 +87,8 @@ def environment(target: str) -> dict[str, str]:
     leaks = 0 if target in LEAKING else 1
     return os.environ | {
         "FUZZ_TARGET": target,
-        # Swift's own crash report hangs together with that of the sanitizer.
+        # Disables Swift's own crash report, which never returns if the sanitizer reports the crash,
+        # too.
         "SWIFT_BACKTRACE": "enable=no",
         "ASAN_OPTIONS": f"detect_leaks={leaks}:{os.environ.get('ASAN_OPTIONS', '')}",
         "UBSAN_OPTIONS": "print_stacktrace=1",

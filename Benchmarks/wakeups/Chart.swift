@@ -96,8 +96,7 @@ struct Chart {
     name(labels, at: right + 8)
   }
 
-  /// Writes the names of the schemes at the ends of their lines. Moves names that would overlap
-  /// apart.
+  /// Writes the names of the schemes at the ends of their lines, and moves overlapping names apart.
   private mutating func name(_ labels: [(y: Double, scheme: Scheme)], at x: Double) {
     var lowest = -Double.infinity
     for (y, scheme) in labels.sorted(by: { $0.y < $1.y }) {

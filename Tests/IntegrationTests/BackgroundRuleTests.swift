@@ -105,7 +105,7 @@ struct BackgroundRuleTests {
           ("ThrottledProcessorShare", "9"),
         ]))
     let monitor = try Monitor(daemon)
-    // Short-lived children do the program's work.
+    // Short-lived children use the CPU time. The daemon must count it although they have ended.
     let program = try daemon.shell(
       "while :; do sh -c 'i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done'; done")
     try daemon.adopt(id, program, background: true, task: "work")

@@ -48,7 +48,7 @@ struct BenchmarkTests {
   func sameFlags() throws {
     let lines = try Programs.text(of: "Makefile").split(separator: "\n")
       .filter { !$0.drop { $0 == "\t" }.hasPrefix("#") }
-    // The Makefile builds an earlier commit in a separate directory.
+    // Omits the build of an earlier commit, which the Makefile makes in a separate directory.
     let builds = lines.filter {
       $0.contains("-c release") && !$0.contains("--show-bin-path")
         && !$0.contains("--package-path $(PREVIOUS)")

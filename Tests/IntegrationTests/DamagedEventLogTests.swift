@@ -216,7 +216,7 @@ struct DamagedEventLogTests {
     #expect(try second.programs() == [pid])
   }
 
-  /// Prints a line when it is resumed.
+  /// A program that prints a line when it is resumed.
   private static let continued = """
     import signal
     signal.signal(signal.SIGCONT, lambda *_: print("ran", flush=True))

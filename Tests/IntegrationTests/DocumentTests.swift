@@ -10,7 +10,7 @@ struct DocumentTests {
 
   init() throws { installed = try InstalledDocuments.shared.get() }
 
-  /// The anchors of a document: those of its headings, by GitHub's rule, and explicit ones.
+  /// Returns the anchors of a document: explicit ones, and those of its headings by GitHub's rule.
   private func anchors(of text: String) -> [String] {
     var anchors: [String] = []
     var isCode = false
@@ -34,7 +34,7 @@ struct DocumentTests {
       .map { String($0.prefix { $0 != "\"" }) }
   }
 
-  /// The targets of the links in a Markdown document.
+  /// Returns the targets of the links in a Markdown document.
   private func links(in text: String) -> [String] {
     var isCode = false
     return text.split(separator: "\n").flatMap { line -> [String] in

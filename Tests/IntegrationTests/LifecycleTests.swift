@@ -4,7 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §2: the rows of its table, with real processes.
+/// Contract §2, with real processes. The name of a test lists the columns of a row of the table:
+/// the state before, the cause, the callbacks and the state after.
 @Suite("§2: States and transitions")
 struct LifecycleTests {
   private let id = "org.test.mail"

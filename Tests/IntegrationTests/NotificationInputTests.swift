@@ -181,7 +181,7 @@ struct NotificationInputTests {
     #expect(try application.notifications().map(\.id) == [number])
   }
 
-  /// Schedules and cancels 5000 notifications, and keeps a few of them. Prints the kept ones.
+  /// Schedules 5000 notifications, and cancels all except a few. Prints the ids of these.
   private static let flood = """
     import json, os, socket
     def connect():
@@ -213,7 +213,7 @@ struct NotificationInputTests {
 
   @Test("§15.6: 10,000 notifications are scheduled and cancelled while other users are served")
   func flood() throws {
-    // The flooding client receives only its answers.
+    // The flooding client acknowledges no callback, so CallbackTimeout must not kill it.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))
     let application = try registered(daemon)
     let flooding = try daemon.python(Self.flood, uid: geteuid() == 0 ? nobody : nil)

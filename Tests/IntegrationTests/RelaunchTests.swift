@@ -265,7 +265,7 @@ struct RelaunchTests {
     _ = try running(daemon, monitor)
     #expect(try daemon.terminate(id).reason == .terminatedByOperator)
     #expect(try daemon.application(id).nextLaunch == nil)
-    // A reload of settings and manifests does not relaunch it, either.
+    // A reload of settings and manifests must not relaunch the application.
     try daemon.call(ControlInterface.Reload.self, .init())
     #expect(try daemon.application(id).state == .notRunning)
     try daemon.launch(id, background: true)
@@ -285,7 +285,7 @@ struct RelaunchTests {
     #expect(end.reason == .exited && end.code == 1)
     #expect(try daemon.application(id).nextLaunch == nil)
     #expect(try daemon.terminate(id) == end, "it neither runs nor waits")
-    // A reload of settings and manifests does not relaunch it, either.
+    // A reload of settings and manifests must not relaunch the application.
     try daemon.call(ControlInterface.Reload.self, .init())
     #expect(try daemon.application(id).state == .notRunning)
     try daemon.launch(id)

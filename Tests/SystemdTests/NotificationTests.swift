@@ -301,7 +301,7 @@ private final class Client {
   }
 
   init(_ machine: Machine) throws {
-    // Passed as text, because the machine has a separate /tmp, and the clone may be below /tmp.
+    // Passes the program as text: the clone may be below /tmp, and the machine has a separate /tmp.
     let path = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
     let script = String(
       decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)

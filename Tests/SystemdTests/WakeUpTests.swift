@@ -46,8 +46,8 @@ extension SystemdTests {
       try installed.ask(client, line)
     }
 
-    /// Returns the next event, which may resume the application first. Skips the answer to its last
-    /// acknowledgement, which it may not have printed before it was suspended.
+    /// Returns the next event, which may first resume the application. Skips the answer to the last
+    /// acknowledgement, which the application prints only now if it was suspended before.
     private func event(_ client: TestProcess) throws -> String {
       try client.writeLine("event")
       while let line = try client.readLine() {

@@ -152,7 +152,8 @@ extension SocketConditions {
 }
 
 extension Fixture {
-  /// Replaces the daemon by another one, which has the changed state of the first.
+  /// Replaces the daemon by another one. The new daemon has the state of the old one, changed by
+  /// `change`.
   func restartDaemon(
     _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
   ) throws -> StandInDaemon {

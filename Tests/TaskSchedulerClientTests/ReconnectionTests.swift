@@ -6,7 +6,8 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct ReconnectionTests {
-  /// Replaces the daemon by another one, which has the changed state of the first.
+  /// Replaces the daemon by another one. The new daemon has the state of the old one, changed by
+  /// `change`.
   private func restarting(
     _ fixture: Fixture, _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
   ) throws -> StandInDaemon {

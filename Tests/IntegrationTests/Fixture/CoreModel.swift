@@ -124,7 +124,7 @@ extension CoreModel {
 }
 
 extension Event {
-  /// Returns the same operator's request with another request id.
+  /// Returns the request of an operator with another request id.
   fileprivate func asked(as request: RequestID) -> Event {
     switch self {
     case .operation(.activate(_, let key)): .operation(.activate(request, key))

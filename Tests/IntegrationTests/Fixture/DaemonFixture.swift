@@ -18,7 +18,7 @@ final class DaemonFixture: Sendable {
     var policy: [(String, String)] = []
     /// Manifests by id: the contents of each without its id.
     var manifests: [(String, String)] = []
-    /// `SharedResources`.
+    /// The setting `SharedResources`.
     var resources: [String] = []
     /// Additional arguments of the command line.
     var arguments: [String] = []

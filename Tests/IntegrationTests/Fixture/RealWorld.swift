@@ -32,7 +32,7 @@ final class RealWorld {
     let pidfd: PIDFD
     /// The application; nil for a program that is not aware of the scheduler.
     let application: TestApplication?
-    /// Owns the adopted process.
+    /// The adopted process, which is killed when this value is destroyed.
     let adopted: TestProcess?
     var tasksEnded: [TaskID] = []
 

@@ -68,7 +68,8 @@ struct CertificationServer {
     }
   }
 
-  /// Reads the available bytes and answers them. Returns false if the connection has ended.
+  /// Reads the available bytes, and answers the calls in them. Returns false if the connection has
+  /// ended.
   private mutating func serve(_ fd: Int32) throws -> Bool {
     guard var peer = peers[fd] else { return false }
     var bytes = [UInt8](repeating: 0, count: 65536)

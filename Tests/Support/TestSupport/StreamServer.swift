@@ -142,7 +142,8 @@ public final class StreamEnd {
   }
 
   /// Waits for one byte, and sends the text after the given delay. The application sends the byte
-  /// as its last action, so the text arrives about between its last read and its suspension.
+  /// as its last action, so the text arrives between its last read and its suspension, or close to
+  /// that time.
   public func answer(_ text: String, after delay: Duration) throws {
     guard try receive(1).utf8.count == 1 else {
       throw SystemError(call: "waiting for the application's byte", errno: ECONNRESET)
