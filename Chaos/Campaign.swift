@@ -87,8 +87,8 @@ final class Campaign {
     return findings.isEmpty
   }
 
-  /// Checks the clients before the first kill. A finding in this phase is an error of the campaign,
-  /// or a defect that has nothing to do with kills.
+  /// Checks the clients of a campaign without kills. A finding is then an error of the campaign, or
+  /// a defect that has nothing to do with kills.
   private func checkWithoutKills() throws {
     for _ in 0..<30 {
       _ = poll(nil, 0, Int32(chance.below(300)))

@@ -22,7 +22,7 @@ struct BackgroundRuleTests {
   }
 
   @Test(
-    "Holding a lock on shared system data when suspended kills, reason sharedResourceHeld",
+    "A lock on shared system data at suspension kills the application, reason sharedResourceHeld",
     arguments: ["flock", "fcntl", "ofd", "lease", "passed"])
   func held(kind: String) throws {
     let daemon = try daemon()
@@ -39,7 +39,7 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).lastEnd?.reason == .sharedResourceHeld)
   }
 
-  @Test("A lock on an unshared file does not kill, nor does a lock that was released")
+  @Test("A lock on an unshared file and a released lock do not kill the application")
   func free() throws {
     let daemon = try daemon()
     let monitor = try Monitor(daemon)
@@ -58,7 +58,7 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).state == .active)
   }
 
-  @Test("An application that releases its lock in didEnterBackground is not killed; another one is")
+  @Test("Releasing the lock in didEnterBackground saves an application; keeping it kills")
   func lets() throws {
     let daemon = try daemon()
     for letsGo in [true, false] {
@@ -91,7 +91,7 @@ struct BackgroundRuleTests {
   }
 
   @Test(
-    "Too much CPU in the background is throttled further, then killed, reason excessiveUse",
+    "Too much CPU use in the background is throttled, and then kills, reason excessiveUse",
     arguments: ["auto", "signal"])
   func excessive(mechanism: String) throws {
     let daemon = try DaemonFixture(
@@ -138,7 +138,7 @@ struct BackgroundRuleTests {
   }
 
   @Test(
-    "A throttled application that uses little CPU time, or is in front, is not throttled any more")
+    "The throttle of an application ends when it uses little CPU time or is in the foreground")
   func calms() throws {
     let daemon = try throttlingDaemon()
     let monitor = try Monitor(daemon)

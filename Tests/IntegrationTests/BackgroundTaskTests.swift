@@ -97,7 +97,7 @@ struct BackgroundTaskTests {
     #expect(try child.waitForEnd(timeout: deadline))
   }
 
-  @Test("An application that ends its task after the warning is suspended, and lives")
+  @Test("An application that ends its task after the expiration is suspended, and not killed")
   func warned() throws {
     // The application has 1.5 s to acknowledge didEnterBackground, and then 4.5 s to end its task.
     let daemon = try DaemonFixture(
@@ -118,8 +118,8 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-    §15.5: A limit is not enforced on who ended its task before it, though the daemon could not \
-    hear of that: what waits in the application's socket is heard first
+    §15.5: An application that has ended its task before the limit is not killed at the limit, \
+    even if the daemon could not read the call: the daemon first reads what waits in the socket
     """)
   func endedUnheard() throws {
     let daemon = try DaemonFixture(
@@ -232,7 +232,7 @@ struct BackgroundTaskTests {
     try monitor.transition(id, to: .suspended)
   }
 
-  @Test("A program that runs as one background task is killed at the limit, or done before")
+  @Test("A program that runs as one background task is killed at the limit if it has not ended")
   func adoptedTask() throws {
     let daemon = try DaemonFixture(Self.short)
     let monitor = try Monitor(daemon)

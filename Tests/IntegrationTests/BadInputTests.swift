@@ -187,7 +187,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("A duplicate background mode does not make an adoption larger")
+  @Test("An adoption that names a background mode twice is refused")
   func repeatedModes() throws {
     try unchanged { daemon in
       let adopt = #"""

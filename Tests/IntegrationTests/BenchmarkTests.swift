@@ -22,7 +22,7 @@ struct BenchmarkTests {
     print([name for name in ("proc", "sys", "dev", "run") if os.listdir(f"{root}/{name}")])
     """
 
-  @Test("The small machine of bench-memory has the daemon also where the clone lies below /tmp")
+  @Test("The small machine of bench-memory contains the daemon even if the clone is below /tmp")
   func cloneBelowTmp() throws {
     let clone = TemporaryDirectory()
     #expect(clone.path.hasPrefix("/tmp/"))

@@ -29,8 +29,8 @@ struct CallbackTests {
 
   @Test(
     """
-    Callbacks to one application are delivered one at a time, in order. An application that skips \
-    an acknowledgement does not get the next
+    Callbacks to one application are delivered one at a time, in order. An application that does \
+    not acknowledge a callback does not get the next callback
     """)
   func oneAtATime() throws {
     let daemon = try DaemonFixture()

@@ -20,7 +20,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "A call in single bytes is answered to a client that waits for room, with any little room",
+    "A call that arrives in single bytes is answered, even if the client's send buffer is small",
     arguments: [4096, 212_992], [false, true])
   func patientByteByByte(sendBuffer: Int32, withDescriptor: Bool) throws {
     let daemon = try DaemonFixture()

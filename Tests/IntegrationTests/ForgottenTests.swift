@@ -10,7 +10,7 @@ import Testing
 struct ForgottenTests {
   private let id = "org.test.program"
 
-  @Test("A suspended leader is killed from outside, and its other processes run again")
+  @Test("When another program kills a suspended leader, the other processes run again")
   func leaderKilled() throws {
     let daemon = try DaemonFixture()
     // The processes are in separate sessions. Otherwise the kernel itself would send SIGHUP and

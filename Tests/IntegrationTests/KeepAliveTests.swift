@@ -131,7 +131,7 @@ struct KeepAliveTests {
     #expect(Set(try ids.map { try daemon.keepAlive($0)?.lastRunUSec }).count == 1)
   }
 
-  @Test("A wake-up that happens anyway (a socket) is used as a burst if that saves one")
+  @Test("A wake-up for another reason (a socket) is used as a burst if that saves a burst")
   func usedWakeUp() throws {
     let daemon = try daemon()
     let application = try TestApplication.active(daemon, id, "drain")

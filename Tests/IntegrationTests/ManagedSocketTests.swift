@@ -104,7 +104,7 @@ struct ManagedSocketTests {
     try it.monitor.transition(id, to: .suspended)
   }
 
-  @Test("A socket event is acknowledged once: a second time, and another's id, are UnknownCallback")
+  @Test("A second acknowledgement of a socket event, and one of another id, is UnknownCallback")
   func acknowledgedTwice() throws {
     let it = try Scene()
     let (peer, _) = try it.application.connect(to: it.server)
@@ -222,7 +222,7 @@ struct ManagedSocketTests {
     try waitUntil("it is suspended") { try it.daemon.application(id).state == .suspended }
   }
 
-  @Test("Unread old data does not wake the application again; new data does")
+  @Test("Data that stays unread does not wake the application again; new data does")
   func oldData() throws {
     let it = try Scene()
     let (peer, first) = try it.application.connect(to: it.server)
@@ -246,7 +246,7 @@ struct ManagedSocketTests {
     #expect(it.wakeUpCount == 3)
   }
 
-  @Test("Data that was read while it ran does not wake it; two ready sockets come in one event")
+  @Test("Data read before the suspension does not wake; one event reports two ready sockets")
   func twoSockets() throws {
     let it = try Scene()
     let (peer, first) = try it.application.connect(to: it.server)

@@ -94,7 +94,7 @@ struct ManifestTests {
     }
   }
 
-  @Test("One application is active per seat: two seats have two; a third sends its own away")
+  @Test("Two seats have two active applications; a third application displaces the one at its seat")
   func seats() throws {
     func manifest(_ seat: String) -> String {
       "command = [\"/bin/sleep\", \"1000\"]\nseat = \"\(seat)\""

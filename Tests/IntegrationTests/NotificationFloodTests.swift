@@ -64,7 +64,7 @@ struct NotificationFloodTests {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  @Test("§16 200 free ids get MaxNotificationsPerUser together, and all callers can list by pages")
+  @Test("§16 MaxNotificationsPerUser limits notifications under 200 unused ids; lists have pages")
   func freeIDs() throws {
     let daemon = try DaemonFixture()
     let before = try residentBytes(daemon)

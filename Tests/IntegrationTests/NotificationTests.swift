@@ -139,8 +139,8 @@ struct NotificationTests {
 
   @Test(
     """
-    §9 Notifications that have fired leave MaxNotificationsPerApplication alone. §15.4 Those that \
-    were not shown are never forgotten: MaxNotificationsPerUser refuses more of them
+    §9 Notifications that have fired do not count for MaxNotificationsPerApplication. §15.4 Those \
+    that were not shown are never forgotten: MaxNotificationsPerUser refuses more of them
     """)
   func quotaOfUnshown() throws {
     var daemon = try DaemonFixture(
@@ -179,7 +179,7 @@ struct NotificationTests {
     #expect(!daemon.logged.contains("is missing in the store"))
   }
 
-  @Test("At most MaxNotificationsPerApplication = 128 scheduled")
+  @Test("An application schedules at most MaxNotificationsPerApplication = 128 notifications")
   func quota() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)

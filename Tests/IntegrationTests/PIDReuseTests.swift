@@ -61,7 +61,7 @@ struct PIDReuseTests {
   }
 
   @Test(
-    "A reused leader pid: a blocked daemon learns of the new process only by a request",
+    "A stopped daemon sends no signal to a new process with the pid of an ended leader",
     arguments: ["Activate", "Terminate", "SendToBackground"])
   func leader(_ method: String) throws {
     // With this limit, a daemon that mistook the new process for the old one would kill it soon.
@@ -95,7 +95,7 @@ struct PIDReuseTests {
   }
 
   @Test(
-    "A reused child pid: neither resuming nor ending the application reaches the new process",
+    "Resuming or ending an application sends no signal to a new process with a child's pid",
     arguments: [true, false])
   func child(_ resumes: Bool) throws {
     let daemon = try DaemonFixture()

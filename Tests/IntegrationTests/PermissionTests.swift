@@ -40,8 +40,8 @@ struct PermissionTests {
 
   @Test(
     """
-    Operators: root. A user's own applications may be operated by that user: another's are to it \
-    as if they did not exist
+    Root is an operator. Each other user may operate its own applications; applications of another \
+    user do not exist for it
     """)
   func otherUser() throws {
     let daemon = try DaemonFixture()

@@ -69,7 +69,7 @@ struct PriorityTests {
     #expect(try program.priorities() == before)
   }
 
-  @Test("fork inherits lowered priorities, and a process of the background gets the original ones")
+  @Test("A process forked in the background is lowered, and gets the original priorities in front")
   func born() throws {
     let daemon = try DaemonFixture()
     let program = try program(daemon)
@@ -92,7 +92,7 @@ struct PriorityTests {
     #expect(try daemon.score(child) == 123)
   }
 
-  @Test("A process that is forked while its parent is lowered is restored with it")
+  @Test("A process that is forked while its parent is being lowered is restored with its parent")
   func bornMeanwhile() throws {
     let daemon = try DaemonFixture()
     let program = try ResourceUsingProgram(daemon)

@@ -375,7 +375,7 @@ struct RelaunchTests {
   }
 
   @Test(
-    "A new daemon launches an application again if its process has ended, or on the third start")
+    "A new daemon launches an application again only if its process has ended")
   func stoppedAndEnded() throws {
     let settings = settings("exec sleep 1000")
     let first = try DaemonFixture(settings)
@@ -396,7 +396,7 @@ struct RelaunchTests {
     #expect(try last.programs() == [pid])
   }
 
-  @Test("An application that runs on over the daemon's death is not launched again")
+  @Test("An application that survives the daemon is not launched again by the next daemon")
   func runsOn() throws {
     let settings = settings("exec sleep 1000")
     let first = try DaemonFixture(settings)

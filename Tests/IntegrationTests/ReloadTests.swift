@@ -12,7 +12,7 @@ struct ReloadTests {
     }?.value
   }
 
-  @Test("Control.Reload names file, line and key of each mistake; without one the new limits apply")
+  @Test("Control.Reload names file, line and key of each mistake, or applies the new limits")
   func reload() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "5")]))
     let file = daemon.folder.file("taskschedd.toml")

@@ -118,8 +118,8 @@ struct SlowStoreTests {
 
   @Test(
     """
-    A disk that hangs delays no other call; after kill -9 the next daemon stores what was asked, \
-    and after a reboot nothing of it is there
+    A disk that hangs delays no other call; after kill -9, the next daemon stores the requested \
+    change; after a reboot, the change is lost
     """, arguments: Change.allCases, [false, true])
   func hanging(change: Change, rebooting: Bool) throws {
     var daemon = try daemon(slow(change, .endless))
@@ -144,7 +144,7 @@ struct SlowStoreTests {
   }
 
   @Test(
-    "A change that the disk refuses is answered NotStored, and nothing of it is there",
+    "A change that the disk refuses is answered NotStored, and is not stored later",
     arguments: Change.allCases)
   func failing(change: Change) throws {
     var daemon = try daemon(
@@ -166,7 +166,7 @@ struct SlowStoreTests {
   }
 
   @Test(
-    "A daemon that is stopped stores and answers what was asked before",
+    "A daemon stores and answers the requested changes before it stops",
     arguments: Change.allCases)
   func stopped(change: Change) throws {
     let daemon = try daemon(slow(change, .second))
@@ -180,7 +180,7 @@ struct SlowStoreTests {
     #expect(try contents(next) == change.after)
   }
 
-  @Test("What was answered before kill -9 and a reboot is on the disk, whatever was being stored")
+  @Test("Each change that was answered before kill -9 and a reboot is on the disk")
   func killedWhileStoring() throws {
     var daemon = try DaemonFixture(
       .init(manifests: [(id, "command = [\"/bin/sleep\", \"1000\"]")]))

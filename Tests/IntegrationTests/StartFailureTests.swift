@@ -90,7 +90,7 @@ struct StartFailureTests {
     #expect(try Directory.names(path: eventLog).isEmpty)
   }
 
-  @Test("A link at the path of the event log's lock is not followed")
+  @Test("The daemon does not follow a link at the path of the event log's lock")
   func linkedLock() throws {
     let eventLog = folder.file("event-log")
     mkdir(eventLog, 0o700)

@@ -107,7 +107,7 @@ struct SystemChangeTests {
   }
 
   @Test(
-    "Held changes come before all else when the user chooses a notification",
+    "Held changes come before all other events when the user chooses a notification",
     .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
   func chosen() throws {
     let desktop = try Desktop()
@@ -126,7 +126,7 @@ struct SystemChangeTests {
     #expect(try application.nextSystemChanges() == ["dock=in"])
   }
 
-  @Test("An application that the daemon learns of later has missed no change")
+  @Test("An application that registers later gets no earlier change")
   func late() throws {
     let daemon = try DaemonFixture()
     try daemon.post(change: "dock", "in")

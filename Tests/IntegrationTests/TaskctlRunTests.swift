@@ -35,7 +35,7 @@ struct TaskctlRunTests {
     #expect(try run.waitForExit() == .exited(code: 5))
   }
 
-  @Test("A refused program never runs")
+  @Test("taskctl run does not execute a program that the daemon refuses")
   func refused() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")

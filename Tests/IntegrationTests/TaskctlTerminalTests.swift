@@ -108,7 +108,7 @@ struct TaskctlTerminalTests {
     try terminal.wait(for: "code=6")
   }
 
-  @Test("A monitor that is limited to an application shows no other")
+  @Test("A monitor of one application shows no changes of other applications")
   func limited() throws {
     let daemon = try DaemonFixture()
     let (one, other) = (try daemon.shell("read line"), try daemon.shell("read line"))

@@ -81,7 +81,7 @@ struct TerminalSeatTests {
     withExtendedLifetime(terminals) {}
   }
 
-  @Test("Without a terminal, a program that taskctl run starts has a seat of its own")
+  @Test("Without a terminal, a program that taskctl run starts has a separate seat")
   func noTerminal() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)

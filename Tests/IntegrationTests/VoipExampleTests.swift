@@ -90,8 +90,8 @@ struct VoipExampleTests {
 
   @Test(
       """
-      A daemon that stops resumes the phone; a later daemon without its state gets its keep-alive \
-      handler and its socket
+      A daemon that stops resumes the phone; a later daemon without the phone's state gets its \
+      keep-alive handler and its socket again
       """)
   func forgotten() throws {
     let server = try Server()

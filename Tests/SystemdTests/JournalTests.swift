@@ -74,7 +74,7 @@ extension SystemdTests {
       #expect(objects.contains("\(application) is suspended"), "\(objects)")
     }
 
-    @Test("An end by a rule is a warning in the journal, one that a user requested a notice")
+    @Test("The journal has an end by a rule as a warning, and a requested end as a notice")
     func priorities() throws {
       let application = InstalledMachine.frozen
       try installed.write(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A program that systemd starts for the daemon")
 struct LaunchHelperTests {
-  @Test("A held program ends without having run anything when the daemon has died")
+  @Test("A held program exits without executing its command when the daemon has died")
   func daemonGone() throws {
     let (ours, theirs) = try UnixSocket.pair().ends()
     let end = FileDescriptor(taking: ours)

@@ -42,7 +42,7 @@ extension SystemdTests {
               print(name, has_socket(number), len(watch.poll(0)), flush=True)
       """
 
-    @Test("The store keeps each watch and its events over kill -9, and keeps no connection open")
+    @Test("The store keeps each watch and its events after kill -9, and keeps no connection open")
     func watches() throws {
       let machine = try InstalledMachine().machine
       let unit = "watches-test"

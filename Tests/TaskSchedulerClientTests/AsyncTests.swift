@@ -12,7 +12,7 @@ import Testing
     fixture.daemon.state.current.memory.tasks.map(\.name)
   }
 
-  @Test("withBackgroundTask holds a task while the body runs, and ends it when that returns")
+  @Test("withBackgroundTask holds a task while the body runs, and ends it when the body returns")
   func returns() async throws {
     let fixture = try Fixture()
     let daemon = fixture.daemon
@@ -23,7 +23,7 @@ import Testing
     #expect(tasks(fixture) == [])
   }
 
-  @Test("withBackgroundTask ends its task when the body throws, and throws that")
+  @Test("withBackgroundTask ends its task when the body throws, and throws the same error")
   func bodyThrows() async throws {
     let fixture = try Fixture()
     await #expect(throws: Broken.self) {

@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("An expiration that overtakes the answer to the begin calls the handler")
+  @Test("An expiration that arrives before the answer to the begin calls the handler")
   func earlyExpiration() throws {
     let fixture = try Fixture()
     fixture.daemon.state.update { $0.expiresEarly = true }

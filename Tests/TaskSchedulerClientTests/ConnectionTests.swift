@@ -79,7 +79,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(descriptors.count == 1)
   }
 
-  @Test("A call with several replies returns one at a time, and nil after the last")
+  @Test("A call with several replies returns one reply at a time, and nil after the last")
   func more() throws {
     let script = try Script()
     let replies = try script.connection.callMore(Monitor.self, .init())
@@ -94,7 +94,7 @@ private typealias Monitor = ControlInterface.Monitor
     _ = try script.connection.call(ControlInterface.GetSettings.self, .init())
   }
 
-  @Test("Outstanding replies refuse another call, and are not disturbed by it")
+  @Test("While replies are outstanding, another call is refused and does not disturb them")
   func occupied() throws {
     let script = try Script()
     let replies = try script.connection.callMore(Monitor.self, .init())
@@ -173,7 +173,7 @@ private typealias Monitor = ControlInterface.Monitor
     }
   }
 
-  @Test("A call returns an answer that arrived before a suspension, although its time is over")
+  @Test("A call returns an answer that arrived before a suspension, even after its deadline")
   func readyAfterDeadline() throws {
     let script = try Script()
     try script.send(#"{"parameters":{"settings":[],"warnings":[]}}|"#)

@@ -116,7 +116,7 @@ import Testing
     #expect(socket.isManaged)
   }
 
-  @Test("The library passes neither a closed socket nor the next one of its number to the daemon")
+  @Test("The library passes neither a closed socket nor a new socket with its number to the daemon")
   func closedMeanwhile() throws {
     let fixture = try Fixture()
     try fixture.launch()
@@ -225,7 +225,7 @@ import Testing
     #expect(recorder.log.current == ["ready \(ends.mine) data"])
   }
 
-  @Test("An event that overtakes the number of its socket reaches the delegate after it")
+  @Test("An event that arrives before the number of its socket reaches the delegate later")
   func early() throws {
     let fixture = try Fixture()
     let ends = try Ends()

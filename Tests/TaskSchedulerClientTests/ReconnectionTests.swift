@@ -159,7 +159,7 @@ import Testing
     try begun.wait("the task is begun") { $0 != nil }
   }
 
-  @Test("A begin before the registration is renewed waits for it")
+  @Test("A begin waits until the registration is renewed")
   func notRegisteredYet() throws {
     let fixture = try Fixture()
     fixture.daemon.refuseNext(

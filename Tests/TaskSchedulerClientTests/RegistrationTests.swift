@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("With ifAvailable, the refusal of a daemon is still an error")
+  @Test("With ifAvailable, the refusal of an existing daemon is still an error")
   func refusedIfAvailable() throws {
     let directory = TemporaryDirectory()
     let daemon = try StandInDaemon(at: directory.file("socket"))
@@ -65,7 +65,7 @@ import Testing
       error?.description == "org.example.test is running already: it is background, as process 42")
   }
 
-  @Test("A registration passes the id and background, and takes over the state")
+  @Test("A registration passes the id and `background`, and receives the state")
   func registers() throws {
     let directory = TemporaryDirectory()
     var memory = StandInDaemon.Memory()

@@ -38,7 +38,7 @@ import Testing
     #expect(year == 2400)
   }
 
-  @Test("A date reads its own text back")
+  @Test("A date is equal after writing and reading its text")
   func text() {
     let date = CalendarDate(
       year: 2026, month: 3, day: 9, hour: 7, minute: 5, second: 1, timeZone: "Europe/Berlin")
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "Another text is not a date",
+    "A text of another form is not a date",
     arguments: [
       "", "2026-11-22", "2026-11-22T16:00", "26-11-22T16:00:00", "2026-11-22 16:00:00",
       "2026-11-22T16:00:0x", "2026-1-022T16:00:00", "2026-11-22T16:00:00Z", "+026-11-22T16:00:00",

@@ -110,7 +110,7 @@ struct FailureTests {
     #expect(outcome.output == "")
   }
 
-  @Test("The error for an unknown application names the daemon, and the other one if it has it")
+  @Test("The error for an unknown application names the daemon, and another that has it")
   func otherDaemon() {
     func sentence(_ asked: SocketPath, _ isKnown: Bool?, nearest: String? = nil) -> String {
       UnknownApplication.sentence("org.example.a", nearest: nearest, asked: asked) { other in

@@ -95,7 +95,7 @@ struct MonitorTests {
     #expect(screen.isDone)
   }
 
-  @Test("The option --until is satisfied by the snapshot once that is complete")
+  @Test("The option --until is satisfied by a complete snapshot")
   func untilAtOnce() {
     var screen = screen(application: "org.example.mail", until: .background)
     _ = screen.take(.init(application: sample()))

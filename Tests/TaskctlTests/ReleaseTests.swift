@@ -60,8 +60,8 @@ struct ReleaseTests {
 
   @Test(
     """
-    Of a directory without an event log, processes with its daemon's socket in the environment are \
-    resumed, and none of another daemon
+    For a directory without an event log, processes with its daemon's socket in the environment \
+    are resumed, but not those of another daemon
     """)
   func folder() throws {
     let folder = TemporaryDirectory()

@@ -32,7 +32,7 @@ struct WakeUpRenderingTests {
     }
   }
 
-  @Test("The status shows when the next launch is and its delay")
+  @Test("The status shows the time and the delay of the next launch")
   func nextLaunch() {
     var application = endedSample()
     application.nextLaunch = .init(

@@ -56,7 +56,7 @@ struct WhyTests {
         """)
   }
 
-  @Test("The explanation names the application that displaced it, also when it is suspended")
+  @Test("The explanation names the application that displaced another, even when that is suspended")
   func displaced() {
     var application = reachableSample()
     application.instance?.displacedBy = "org.example.maps"
@@ -69,7 +69,7 @@ struct WhyTests {
     #expect(!shown.contains("Another application"))
   }
 
-  @Test("The explanation says that an acknowledgement activates it, unless it was interrupted")
+  @Test("The explanation of an inactive application says whether an acknowledgement activates it")
   func inactive() {
     let application = sample(state: .inactive)
     let sentence =
