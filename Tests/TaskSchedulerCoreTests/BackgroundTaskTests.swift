@@ -175,8 +175,8 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-    The expiration handler of every outstanding task is called once, ExpirationLead = 5 s before \
-    the background time ends, in the order in which the tasks began
+    The expiration handlers of all tasks are called once, in the order of the tasks, \
+    ExpirationLead = 5 s before the background time ends
     """)
   func expiration() {
     var world = World()

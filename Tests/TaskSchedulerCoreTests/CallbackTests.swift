@@ -199,7 +199,7 @@ struct DebuggerTests {
     world.advance(by: .seconds(3600))
     #expect(world.state(id) == .inactive)
     world.traced = []
-    // The daemon checks for a debugger every second.
+    // The daemon checks every second whether a debugger is still attached.
     world.advance(by: .seconds(1))
     world.advance(by: .seconds(6) - nanosecond)
     #expect(world.state(id) == .inactive)

@@ -116,8 +116,8 @@ struct EndTests {
 
   @Test(
     """
-    §8: The next daemon does not launch an application that an operator or a user has \
-    terminated, even if the previous daemon stopped before the application ended
+    §8: The next daemon does not launch an application that an operator has terminated, even if \
+    the previous daemon stopped before the application ended
     """)
   func stoppedWhileOrdered() {
     var world = World()

@@ -232,7 +232,8 @@ struct KeepAliveOptimumTests {
           at: at(.seconds(10 + left[index] - interval)))
       }
       var wakeUps = Search(intervals: intervals, left: left)
-      // For each handler, the search for the fewest runs if it runs only at the planner's bursts.
+      // For each handler, a search for the fewest runs among schedules that use only the planner's
+      // bursts.
       var runs = intervals.indices.map { Search(intervals: [intervals[$0]], left: [left[$0]]) }
       var burstCount = 0
       var runCounts = intervals.map { _ in 0 }

@@ -288,7 +288,7 @@ struct MeasuringAheadTests {
     #expect(start.earlier(by: .seconds(1)) == Instant(nanoseconds: 0))
   }
 
-  @Test("The scheduler measures an application that is the first to run during the pressure")
+  @Test("The scheduler measures the first application that starts during the pressure")
   func nobody() {
     var (world, _) = pressed([])
     world.advance(by: timeUntilMeasurement(world))

@@ -141,8 +141,8 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
 ]
 
-/// Returns the choice of an application of user 1 to be terminated for memory. Of the next
-/// candidates, one belongs to user 1 and one to user 2.
+/// Returns a choice for memory. The chosen application belongs to user 1. Of the next candidates,
+/// one belongs to user 1 and one to user 2.
 private func choice() -> MemoryChoice {
   func candidate(_ name: String, owner: UInt32, dirty: UInt64) -> MemoryCandidate {
     MemoryCandidate(

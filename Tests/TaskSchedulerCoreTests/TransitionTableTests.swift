@@ -143,7 +143,7 @@ struct TransitionTableTests {
     #expect(transitions == [first ?? row.to])
   }
 
-  @Test("Only didFinishLaunching has a launch reason")
+  @Test("Only the callback didFinishLaunching has a launch reason")
   func launchReason() {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))

@@ -137,8 +137,8 @@ struct ConfigurationMistakesTests {
     fixture.write(path, mistake.text)
     let (configuration, problems) = Configuration.load(from: fixture.system)
     #expect(problems.map(\.description) == mistake.expected.map { fixture.root + path + $0 })
-    // A refused setting changes nothing. An exception is a setting that contradicts another
-    // setting, because contradictions are found with the values in force.
+    // A refused setting changes nothing. The exception is a setting that contradicts another
+    // setting, because the values in force are compared.
     if !mistake.text.contains("BackgroundTime = \"3s\"") {
       #expect(configuration.options == DaemonOptions())
       #expect(configuration.policy == Policy())

@@ -32,7 +32,7 @@ struct ManagedSocketLifeTests {
     }
   }
 
-  @Test("The sockets and the suspension of an ended instance are forgotten")
+  @Test("The daemon forgets the sockets and the suspension of an ended instance")
   func ended() throws {
     let it = try scene.manage(.unix)
     scene.sockets.watch(it.id)

@@ -12,8 +12,8 @@ struct NotificationCalendarTests {
   private static let zones = [
     "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",
   ]
-  /// Ordinary times, ends of months, leap days, and times that a zone's clock skips or shows twice:
-  /// 02:30 in Berlin and New York (01:30 twice there), 02:15 and 01:45 on Lord Howe.
+  /// Ordinary times, ends of months, leap days, and times that a zone's clock skips or shows twice.
+  /// Such times are 02:30 in Berlin, 02:30 and 01:30 in New York, and 02:15 and 01:45 on Lord Howe.
   private static let starts = [
     "2026-01-01T00:00:00", "2026-01-31T09:00:00", "2026-03-29T02:30:00", "2026-10-25T02:30:00",
     "2026-03-08T02:30:00", "2026-11-01T01:30:00", "2026-10-04T02:15:00", "2026-04-05T01:45:00",

@@ -8,8 +8,8 @@ import Testing
 /// the program.
 private func declaredNames(of type: Any.Type) -> [String] {
   // Metadata points to a context descriptor, which has the distance to a field descriptor at byte
-  // 16. A field descriptor has a header of 16 bytes, which ends with the count, and 12 bytes for
-  // each field, which end with the distance to the name.
+  // 16. A field descriptor begins with 16 bytes, the last 4 of which are the count. Each field has
+  // 12 bytes, the last 4 of which are the distance to the name.
   func relative(_ place: UnsafeRawPointer) -> UnsafeRawPointer {
     place + Int(place.load(as: Int32.self))
   }

@@ -156,7 +156,7 @@ struct SwayEndTests {
     let runtime = try Sway.Runtime()
     let sway = try Sway(runtime)
     sway.send(signal: SIGSTOP)
-    // More monitors connect than sway's backlog of three connections holds.
+    // More monitors connect than fit into sway's backlog, which holds three connections.
     var monitors: [FocusFixture] = []
     for _ in 0..<6 {
       let focus = try FocusFixture(runtime.environment())

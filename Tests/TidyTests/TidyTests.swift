@@ -60,7 +60,7 @@ struct SourceRulesTests {
   }
 
   @Test(
-    "An import of a target that is not above is reported",
+    "An import of a target that is not above the importing target is reported",
     arguments: [
       ("TaskSchedulerCore", "Glibc"), ("TaskSchedulerCore", "TaskSchedulerWire"),
       ("TaskSchedulerCore", "FoundationEssentials"), ("TaskSchedulerWire", "LinuxSystem"),
@@ -94,7 +94,10 @@ struct SourceRulesTests {
   }
 
   @Test(
-    "A clock, randomness or the environment in the core or its simulation is reported",
+    """
+    The use of a clock, of randomness or of the environment in the core or its simulation is \
+    reported
+    """,
     arguments: [
       "let at = ContinuousClock.now()", "Int.random(in: 0..<2)", "Date()", "sleep(1)",
       "getenv(\"HOME\")", "Task { }",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Scalars that Unicode reserves as noncharacters. A literal cannot contain them.
+/// Three Unicode noncharacters. A string literal cannot contain noncharacters.
 let noCharacters = String(
   String.UnicodeScalarView([0xFDD0, 0xFFFF, 0x10FFFE].compactMap { Unicode.Scalar($0 as UInt32) }))
 

@@ -41,7 +41,7 @@ struct NextDayTests {
       Case("Etc/UTC", "2028-02-28T12:00:00Z", "2028-02-29T00:00:00Z", "2028-02-29"),
       Case("Asia/Kathmandu", "2026-11-21T16:00:00Z", "2026-11-21T18:15:00Z", "2026-11-22"),
       Case("America/New_York", "2026-12-31T12:00:00Z", "2027-01-01T05:00:00Z", "2027-01-01"),
-      // Days of 23, 25 and 24.5 hours.
+      // Days of 23, 25 and 24.5 hours, because the clock changes.
       Case("Europe/Berlin", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", "2026-03-30"),
       Case("Europe/Berlin", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z", "2026-10-26"),
       Case("Australia/Lord_Howe", "2026-04-04T13:00:00Z", "2026-04-05T13:30:00Z", "2026-04-06"),

@@ -146,7 +146,7 @@ struct LocaleProviderTests {
     #expect(try watcher.next() == SystemChange(kind: .locale))
   }
 
-  @Test("The same locale in another form is not reported")
+  @Test("A changed file with the same locale is not reported")
   func same() throws {
     try etc.replace("locale.conf", "LANG=en_US.UTF-8\n")
     try provider.start()
