@@ -25,7 +25,7 @@ IDLE_APPLICATIONS = 100
 ECHO_ALONE_TARGET = 1.8
 ECHO_TURNS_TARGET = 2.2
 DBUS_TARGET = 0.5
-JOURNAL_TARGET = 1.15
+EVENT_LOG_TARGET = 1.15
 FLAT_TARGET = 1.1
 KILOBYTES_TARGET = 5
 RESIDENT_TARGET = 16000
@@ -71,7 +71,7 @@ def measure(workshop, scale, watching, progress):
     progress("round trips")
     results["round trip µs"] = round_trip.measure(workshop, *scale.round_trips)
     results["round trip alone µs"] = round_trip.measure_alone(workshop, *scale.round_trips)
-    results["round trip without, with journal µs"] = round_trip.measure_journal(
+    results["round trip without, with event log µs"] = round_trip.measure_event_log(
         workshop, *scale.round_trips)
     results["round trip logged µs"] = round_trip.measure_logging(workshop, *scale.round_trips)
     for mechanism in ("signal", "freezer"):
@@ -121,9 +121,9 @@ def add_round_trips(table, results):
     table.judged(
         "p50 relative to the echo, in turns", own / times["echo"][0], ECHO_TURNS_TARGET, " ×")
     table.judged("p50 relative to D-Bus", own / times["dbus"][0], DBUS_TARGET, " ×")
-    without, journaled = results["round trip without, with journal µs"]
-    table.figure("p50 without, with the journal", f"{without:.1f}, {journaled:.1f} µs")
-    table.judged("with relative to without", journaled / without, JOURNAL_TARGET, " ×")
+    without, logged = results["round trip without, with event log µs"]
+    table.figure("p50 without, with the event log", f"{without:.1f}, {logged:.1f} µs")
+    table.judged("with relative to without", logged / without, EVENT_LOG_TARGET, " ×")
 
 
 def add_stop_times(table, results):
@@ -248,7 +248,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--daemon", required=True, help="the taskschedd to measure: a release")
     parser.add_argument("--programs", required=True, help="the directory of the built C programs")
-    parser.add_argument("--quick", action="store_true", help="measure less: under a minute")
+    parser.add_argument("--quick", action="store_true", help="measure less: about 2 minutes")
     parser.add_argument("--json", action="store_true", help="print the numbers for programs")
     return parser.parse_args()
 

@@ -142,7 +142,7 @@ class Workshop:
         return path, None
 
     def daemon(self, name, settings="", manifests=(), group=None, log_level="notice",
-               journal=True):
+               event_log=True):
         """Starts a daemon, and waits until it is ready. Its log is discarded."""
         socket_path = self.path(name + ".socket")
         configuration = self.write(
@@ -156,7 +156,7 @@ class Workshop:
                 [self.daemon_program, "--config", configuration, "--manifests", directory,
                  "--socket", socket_path, "--state", self.path(name + ".state"),
                  "--log-target", "stderr",
-                 *(["--event-log", os.path.join(self.runtime, name)] if journal
+                 *(["--event-log", os.path.join(self.runtime, name)] if event_log
                    else ["--no-event-log"])],
                 group=group, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={"PATH": os.environ["PATH"], "HOME": self.directory})

@@ -66,11 +66,11 @@ def measure_alone(workshop, rounds, calls):
     return median(times["daemon"]), median(times["echo"])
 
 
-def measure_journal(workshop, rounds, calls):
-    """Returns two p50 in µs: of a daemon that does not write to the journal, and of one that does.
+def measure_event_log(workshop, rounds, calls):
+    """Returns two p50 in µs: of a daemon without an event log, and of one with an event log.
     The two daemons take turns."""
     daemons = [
-        workshop.daemon("without-journal", journal=False), workshop.daemon("with-journal")]
+        workshop.daemon("without-event-log", event_log=False), workshop.daemon("with-event-log")]
     times = [[], []]
     for _ in range(rounds):
         for daemon, own in zip(daemons, times):
