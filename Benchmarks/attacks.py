@@ -38,7 +38,7 @@ def now():
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=False):
+def start(bench, watching, name, *arguments, stdout=subprocess.PIPE, first=False):
     """Starts a Python program of this directory on the CPUs that the daemon does not use."""
     def prepare():
         os.sched_setaffinity(0, watching)
@@ -46,28 +46,28 @@ def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=Fa
         if first:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
-    return workshop.start(
+    return bench.start(
         [sys.executable, os.path.join(DIRECTORY, name), *map(str, arguments)], stdout=stdout,
         text=True, prepare=prepare)
 
 
-def attack(workshop, daemon, watching, kind, count):
+def attack(bench, daemon, watching, kind, count):
     """Attacks the daemon. Returns the attacker's output, the time of the end of the attack, and the
     waits of the victim."""
     victim = start(
-        workshop, watching, "victim.py", daemon.socket, VICTIM, LIMITS, int(ATTACK_SECONDS * 2),
+        bench, watching, "victim.py", daemon.socket, VICTIM, LIMITS, int(ATTACK_SECONDS * 2),
         first=True)
     if victim.stdout.readline() != "ready\n":
         raise Failure("the victim did not start")
     began = now()
-    attacker = start(workshop, watching, "attacker.py", kind, daemon.socket, ATTACKER, count)
+    attacker = start(bench, watching, "attacker.py", kind, daemon.socket, ATTACKER, count)
     begun, _, _ = select.select([attacker.stdout], [], [], ATTACK_SECONDS)
     line = attacker.stdout.readline() if begun else ""
     time.sleep(max(0, began + ATTACK_SECONDS - now()))
-    workshop.end(attacker)
+    bench.end(attacker)
     ended = now()
     output, _ = victim.communicate()
-    workshop.end(victim)
+    bench.end(victim)
     return json.loads(line or "{}"), ended, [json.loads(line) for line in output.splitlines()]
 
 
@@ -79,7 +79,7 @@ def worst(waits, what):
     return times[(len(times) - 1) * 99 // 100], times[-1]
 
 
-def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
+def measure(bench, watching, shrink_seconds=SHRINK_SECONDS):
     """Returns a reason if no measurement is possible. Otherwise, returns a dictionary for each
     attack: "call", "connection" and "limit" are the p99 and the maximum of the victim's waits in
     ms; "resident" is the daemon's memory in kB before the attack, at its end and at the end of the
@@ -87,13 +87,13 @@ def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
     if os.geteuid() != 0:
         return "only root is two users"
     # The other users must be able to reach the socket in the benchmark's directory.
-    os.chmod(workshop.directory, 0o755)
+    os.chmod(bench.directory, 0o755)
     results = {}
     for name, (kind, count) in ATTACKS.items():
-        daemon = workshop.daemon(f"attack-{kind}", SETTINGS)
+        daemon = bench.daemon(f"attack-{kind}", SETTINGS)
         os.setpriority(os.PRIO_PROCESS, daemon.pid, NICE)
         before = daemon.resident_memory()
-        told, ended, waits = attack(workshop, daemon, watching, kind, count)
+        told, ended, waits = attack(bench, daemon, watching, kind, count)
         waits = [w for w in waits if w["at"] <= ended or w["at"] >= ended + SETTLE_SECONDS]
         results[name] = {what: worst(waits, what) for what in ("call", "connection", "limit")}
         results[name]["told"] = told
@@ -102,6 +102,6 @@ def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
         while daemon.resident_memory() > 1.5 * before and time.monotonic() < limit:
             time.sleep(0.5)
         results[name]["resident"] = before, most, daemon.resident_memory()
-        workshop.end(daemon.process)
+        bench.end(daemon.process)
     return results
 

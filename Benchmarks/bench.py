@@ -17,7 +17,7 @@ import memory_choice
 import round_trip
 import socket_wake
 import stop_time
-from harness import Failure, Workshop
+from harness import Failure, Bench
 from table import Table
 
 IDLE_APPLICATIONS = 100
@@ -66,42 +66,42 @@ def cpus():
     return own, (available - {own}) or {own}
 
 
-def measure(workshop, scale, watching, progress):
+def measure(bench, scale, watching, progress):
     results = {}
     progress("round trips")
-    results["round trip µs"] = round_trip.measure(workshop, *scale.round_trips)
-    results["round trip alone µs"] = round_trip.measure_alone(workshop, *scale.round_trips)
+    results["round trip µs"] = round_trip.measure(bench, *scale.round_trips)
+    results["round trip alone µs"] = round_trip.measure_alone(bench, *scale.round_trips)
     results["round trip without, with event log µs"] = round_trip.measure_event_log(
-        workshop, *scale.round_trips)
-    results["round trip logged µs"] = round_trip.measure_logging(workshop, *scale.round_trips)
+        bench, *scale.round_trips)
+    results["round trip logged µs"] = round_trip.measure_logging(bench, *scale.round_trips)
     for mechanism in ("signal", "freezer"):
         progress(f"time to stop, by {mechanism}")
         results[f"stop by {mechanism} µs"] = stop_time.measure(
-            workshop, mechanism, scale.stop_rounds, watching)
+            bench, mechanism, scale.stop_rounds, watching)
     progress("wake-ups by a socket")
-    results["socket wake µs"] = socket_wake.measure(workshop, *scale.socket_wakes, watching)
+    results["socket wake µs"] = socket_wake.measure(bench, *scale.socket_wakes, watching)
     progress("registrations")
-    results["registrations per second"] = crowd.registrations(workshop, *scale.registrations)
+    results["registrations per second"] = crowd.registrations(bench, *scale.registrations)
     progress("round trips during floods")
-    results["round trip flooded µs"] = flood.measure(workshop, *scale.flood_rounds, watching)
+    results["round trip flooded µs"] = flood.measure(bench, *scale.flood_rounds, watching)
     progress("attacks")
-    results["attacks"] = attacks.measure(workshop, watching)
+    results["attacks"] = attacks.measure(bench, watching)
     progress("others while descriptors are examined")
     results["others while descriptors are examined ms"] = descriptors.measure(
-        workshop, rounds=scale.examinations)
+        bench, rounds=scale.examinations)
     progress("others beside an application of many processes")
     results["others beside many processes ms"] = descriptors.measure(
-        workshop, descriptors.FEWER_SOCKETS, descriptors.MANY_CHILDREN, name="processes",
+        bench, descriptors.FEWER_SOCKETS, descriptors.MANY_CHILDREN, name="processes",
         rounds=scale.examinations)
     progress("memory and cost with up to 5,000 applications")
     (results["resident kB"], results["private and dirty kB"],
-     results["round trip among µs"]) = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
+     results["round trip among µs"]) = crowd.memory_and_cost(bench, *scale.crowd_rounds)
     progress("a choice for memory")
-    results["memory choice ms"] = memory_choice.measure(workshop, scale.choices)
+    results["memory choice ms"] = memory_choice.measure(bench, scale.choices)
     progress(f"idle for {scale.idle_seconds} s")
     results["idle seconds"] = scale.idle_seconds
     results["idle wake-ups"] = crowd.idle_wake_ups(
-        workshop, IDLE_APPLICATIONS, scale.idle_seconds)
+        bench, IDLE_APPLICATIONS, scale.idle_seconds)
     return results
 
 
@@ -271,8 +271,8 @@ def main():
     load = os.getloadavg()[0]
     try:
         programs, daemon = map(os.path.abspath, (arguments.programs, arguments.daemon))
-        with Workshop(programs, daemon) as workshop:
-            results = measure(workshop, Scale(arguments.quick), watching, progress)
+        with Bench(programs, daemon) as bench:
+            results = measure(bench, Scale(arguments.quick), watching, progress)
     except Failure as failure:
         sys.exit(f"bench: {failure}")
     if arguments.json:

@@ -17,11 +17,11 @@ class Herd:
     """Applications of a daemon, each in a separate process. With `idle`, they have no task, so the
     daemon suspends them. Otherwise each has one task and waits."""
 
-    def __init__(self, workshop, daemon, idle=False):
+    def __init__(self, bench, daemon, idle=False):
         self.size = 0
-        self.workshop = workshop
-        self.process = workshop.start(
-            [workshop.program("herd"), daemon.socket] + ["idle"] * idle,
+        self.bench = bench
+        self.process = bench.start(
+            [bench.program("herd"), daemon.socket] + ["idle"] * idle,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def grow(self, size):
@@ -38,60 +38,60 @@ class Herd:
         """Ends the applications: their parent process kills and reaps them, and then exits."""
         self.process.stdin.close()
         self.process.wait(END_SECONDS)
-        self.workshop.end(self.process)
+        self.bench.end(self.process)
 
 
-def registrations(workshop, rounds, count):
+def registrations(bench, rounds, count):
     """Returns the registrations per second at a new daemon: the median of the rounds."""
     rates = []
     for number in range(rounds):
-        daemon = workshop.daemon(f"registrations-{number}", SETTINGS)
-        herd = Herd(workshop, daemon)
+        daemon = bench.daemon(f"registrations-{number}", SETTINGS)
+        herd = Herd(bench, daemon)
         rates.append(herd.grow(count))
         herd.end()
-        workshop.end(daemon.process)
+        bench.end(daemon.process)
     return median(rates)
 
 
-def round_trip(workshop, daemon, calls):
+def round_trip(bench, daemon, calls):
     """Returns the p50 in µs of calls of one more application."""
-    lines = workshop.run([workshop.program("round-trip"), "1", str(calls), daemon.socket], 60)
+    lines = bench.run([bench.program("round-trip"), "1", str(calls), daemon.socket], 60)
     return int(lines[0][1]) / 1000
 
 
-def memory_and_cost(workshop, rounds, calls):
+def memory_and_cost(bench, rounds, calls):
     """Returns three results: the resident kB of a daemon without applications, at first and after
     its first applications have ended; its private and dirty kB by number of applications; the p50
     of a call in µs by number of applications, for which two daemons take turns."""
     # The memory is measured before the second daemon starts, because the two daemons would share
     # the pages of the program, so that these would not be private.
-    large = workshop.daemon("large", SETTINGS)
+    large = bench.daemon("large", SETTINGS)
     # When the daemon is idle after its start, it returns memory to the kernel.
     time.sleep(1)
     resident = [large.resident_memory()]
     # For its first applications, the daemon loads code. This is not part of the cost of the others.
-    first = Herd(workshop, large)
+    first = Herd(bench, large)
     first.grow(SMALL)
     first.end()
     resident.append(large.resident_memory())
-    herd = Herd(workshop, large)
+    herd = Herd(bench, large)
     memory, cost = {0: large.memory()}, {}
     for size in SIZES:
         herd.grow(size)
         memory[size] = large.memory()
-    small = workshop.daemon("small", SETTINGS)
-    few = Herd(workshop, small)
+    small = bench.daemon("small", SETTINGS)
+    few = Herd(bench, small)
     few.grow(SMALL)
     samples = {SMALL: [], SIZES[-1]: []}
     for _ in range(rounds + 1):
-        samples[SMALL].append(round_trip(workshop, small, calls))
-        samples[SIZES[-1]].append(round_trip(workshop, large, calls))
+        samples[SMALL].append(round_trip(bench, small, calls))
+        samples[SIZES[-1]].append(round_trip(bench, large, calls))
     for size, values in samples.items():
         cost[size] = median(values[1:])
     for owner in (few, herd):
         owner.end()
     for daemon in (small, large):
-        workshop.end(daemon.process)
+        bench.end(daemon.process)
     return resident, memory, cost
 
 
@@ -101,10 +101,10 @@ def wake_ups_within(daemon, seconds):
     return daemon.wake_ups() - before
 
 
-def idle_wake_ups(workshop, applications, seconds):
+def idle_wake_ups(bench, applications, seconds):
     """Returns how often a daemon with suspended applications wakes up in the given time."""
-    daemon = workshop.daemon("idle", SETTINGS)
-    herd = Herd(workshop, daemon, idle=True)
+    daemon = bench.daemon("idle", SETTINGS)
+    herd = Herd(bench, daemon, idle=True)
     herd.grow(applications)
 
     def are_suspended():
@@ -116,5 +116,5 @@ def idle_wake_ups(workshop, applications, seconds):
     wait_until(lambda: wake_ups_within(daemon, 1) == 0, "a second without a wake-up", 30)
     count = wake_ups_within(daemon, seconds)
     herd.end()
-    workshop.end(daemon.process)
+    bench.end(daemon.process)
     return count

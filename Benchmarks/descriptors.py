@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from harness import Failure, Workshop, wait_until
+from harness import Failure, Bench, wait_until
 
 ATTACKER = 65534
 VICTIM = 65533
@@ -188,16 +188,16 @@ def p99(values):
     return sorted(values)[len(values) * 99 // 100]
 
 
-def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", settings="",
+def measure(bench, sockets=SOCKETS, children=CHILDREN, name="descriptors", settings="",
             seconds=BACKGROUND_SECONDS + 4, rounds=4):
     """Returns a reason if no measurement is possible. Otherwise, returns the figures by name, the
     times in ms."""
     if os.geteuid() != 0:
         return "only root is two users"
-    daemon = workshop.daemon(name, SETTINGS + settings)
+    daemon = bench.daemon(name, SETTINGS + settings)
     os.setpriority(os.PRIO_PROCESS, daemon.pid, DAEMON_NICE)
     # The other users must be able to reach the socket in the benchmark's directory.
-    os.chmod(workshop.directory, 0o755)
+    os.chmod(bench.directory, 0o755)
     limits, limits_pipe = watch_limits(daemon.socket)
     os.read(limits_pipe, 1)
     attacker = attack(sockets, children)
@@ -226,7 +226,7 @@ def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", se
     end_tree(attacker)
     os.close(process)
     operator.close()
-    workshop.end(daemon.process)
+    bench.end(daemon.process)
     return {
         "call p99": p99(call_times) * 1000, "call most": max(call_times) * 1000,
         "calls": len(call_times), "connection most": max(connection_times) * 1000,
@@ -236,7 +236,7 @@ def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", se
 
 if __name__ == "__main__":
     # descriptors.py DAEMON [SOCKETS CHILDREN [ROUNDS]]
-    with Workshop("", os.path.abspath(sys.argv[1])) as shop:
+    with Bench("", os.path.abspath(sys.argv[1])) as shop:
         print(json.dumps(measure(
             shop, *map(int, sys.argv[2:4]),
             rounds=int(sys.argv[4]) if len(sys.argv) > 4 else 4), indent=2))

@@ -29,27 +29,27 @@ def read(path):
         return [float(word) for word in file.read().split()]
 
 
-def by_hand(workshop, way, seconds, work):
-    program = workshop.program("lateness")
+def by_hand(bench, way, seconds, work):
+    program = bench.program("lateness")
     prefix = ["nice", "-n", str(NICE)] if way == "nice" else []
     busy = [] if way == "alone" else [
-        workshop.start([*prefix, program, "spin"]) for _ in range(BUSY)]
-    path = workshop.path("lateness.txt")
-    workshop.run([program, "periodic", str(seconds), str(work), path], seconds * 10 + 60)
+        bench.start([*prefix, program, "spin"]) for _ in range(BUSY)]
+    path = bench.path("lateness.txt")
+    bench.run([program, "periodic", str(seconds), str(work), path], seconds * 10 + 60)
     for process in busy:
-        workshop.end(process)
+        bench.end(process)
     return read(path)
 
 
-def by_daemon(workshop, number, seconds, work):
-    program = workshop.program("lateness")
-    path = workshop.path(f"lateness.{number}.{work}.txt")
+def by_daemon(bench, number, seconds, work):
+    program = bench.program("lateness")
+    path = bench.path(f"lateness.{number}.{work}.txt")
     manifests = [(f"org.bench.busy{index}", f'command = ["{program}", "spin"]')
                  for index in range(BUSY)]
     manifests.append(
         ("org.bench.player",
          f'command = ["{program}", "periodic", "{seconds}", "{work}", "{path}"]'))
-    daemon = workshop.daemon(f"daemon{number}-{work}", SETTINGS, manifests)
+    daemon = bench.daemon(f"daemon{number}-{work}", SETTINGS, manifests)
     for index in range(BUSY):
         daemon.call("Launch", {"application": f"org.bench.busy{index}", "background": True})
     daemon.call("Launch", {"application": "org.bench.player"})
@@ -58,7 +58,7 @@ def by_daemon(workshop, number, seconds, work):
         seconds * 10 + 60)
     for index in range(BUSY):
         daemon.call("Terminate", {"application": f"org.bench.busy{index}"})
-    workshop.end(daemon.process)
+    bench.end(daemon.process)
     return read(path)
 
 
@@ -72,13 +72,13 @@ def main():
     found = {(work, way): [] for work in WORKS for way in WAYS}
     # Manifests name programs by absolute paths.
     programs = os.path.abspath(options.programs)
-    with harness.Workshop(programs, options.daemon) as workshop:
+    with harness.Bench(programs, options.daemon) as bench:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
         for number in range(options.rounds):
             for work, way in found:
                 found[work, way].append(
-                    by_daemon(workshop, number, options.seconds, work) if way == "taskschedd"
-                    else by_hand(workshop, way, options.seconds, work))
+                    by_daemon(bench, number, options.seconds, work) if way == "taskschedd"
+                    else by_hand(bench, way, options.seconds, work))
     print(f"lateness of a 1 ms period beside {BUSY} busy processes on "
           f"{len(os.sched_getaffinity(0))} CPUs, medians of {options.rounds} rounds, in µs")
     print(f"{'':28}{'p50':>10}{'p99':>10}{'max':>10}")

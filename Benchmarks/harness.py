@@ -50,7 +50,7 @@ def median(values):
     return statistics.median(values)
 
 
-class Workshop:
+class Bench:
     """A directory for the benchmark, and its processes. Leaving the context removes both."""
 
     def __init__(self, binaries, daemon):

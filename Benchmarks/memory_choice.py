@@ -45,10 +45,10 @@ def adopt(daemon, number, pid):
         raise Failure(f"an application could not be adopted: {answer}")
 
 
-def measure(workshop, rounds, count=APPLICATIONS):
+def measure(bench, rounds, count=APPLICATIONS):
     """Returns the median and the maximum time of a selection in ms, and how many of the sizes were
     estimates. In each round, the daemon orders `count` suspended applications by size."""
-    daemon = workshop.daemon("memory", settings='[policy]\nLaunchTime = "10ms"\n')
+    daemon = bench.daemon("memory", settings='[policy]\nLaunchTime = "10ms"\n')
     pids = [member(number) for number in range(count)]
     try:
         for number, pid in enumerate(pids):
@@ -71,4 +71,4 @@ def measure(workshop, rounds, count=APPLICATIONS):
             os.kill(pid, 9)
         for pid in pids:
             os.waitpid(pid, 0)
-        workshop.end(daemon.process)
+        bench.end(daemon.process)

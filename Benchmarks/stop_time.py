@@ -8,12 +8,12 @@ from harness import Failure, cgroup_mount, median
 PROCESSES = (1, 10, 100)
 
 
-def once(workshop, daemon, count, mount, observer_cpus):
+def once(bench, daemon, count, mount, observer_cpus):
     """Measures one new application. Returns two times in µs from the end of its task: until all its
     processes were stopped, and until the daemon reported the suspension."""
-    rendezvous = workshop.path(f"rendezvous-{count}")
-    observer = workshop.start(
-        [workshop.program("stop-time"), "observe", rendezvous, mount or ""],
+    rendezvous = bench.path(f"rendezvous-{count}")
+    observer = bench.start(
+        [bench.program("stop-time"), "observe", rendezvous, mount or ""],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     # The observer runs on other CPUs, because it must not slow the processes down.
     os.sched_setaffinity(observer.pid, observer_cpus)
@@ -24,7 +24,7 @@ def once(workshop, daemon, count, mount, observer_cpus):
     id = f"org.example.stop{count}"
     daemon.call("Launch", {"application": id, "background": True})
     line = observer.stdout.readline().split()
-    workshop.end(observer)
+    bench.end(observer)
     daemon.call("Terminate", {"application": id})
     os.unlink(rendezvous)
     if len(line) != 3:
@@ -37,31 +37,31 @@ def expect_ready(observer):
         raise Failure("the observer of the time to stop did not start")
 
 
-def manifest(workshop, count):
-    program, rendezvous = workshop.program("stop-time"), workshop.path(f"rendezvous-{count}")
+def manifest(bench, count):
+    program, rendezvous = bench.program("stop-time"), bench.path(f"rendezvous-{count}")
     id = f"org.example.stop{count}"
     command = f'["{program}", "member", "{count}", "{rendezvous}"]'
     return id, f'command = {command}\nworking-directory = "/"\n'
 
 
-def measure(workshop, mechanism, rounds, observer_cpus):
+def measure(bench, mechanism, rounds, observer_cpus):
     """Returns the medians of both times in µs by number of processes, or a reason if no measurement
     is possible."""
     group = mount = None
     if mechanism == "freezer":
         # A daemon that is alone in its cgroup launches each application into a separate cgroup.
-        group, reason = workshop.make_group("daemon")
+        group, reason = bench.make_group("daemon")
         if group is None:
             return reason
         mount = cgroup_mount()
-    daemon = workshop.daemon(
+    daemon = bench.daemon(
         mechanism, settings=f'suspend-mechanism = "{mechanism}"\n', group=group,
-        manifests=[manifest(workshop, count) for count in PROCESSES])
+        manifests=[manifest(bench, count) for count in PROCESSES])
     samples = {count: [] for count in PROCESSES}
     for _ in range(rounds + 1):
         for count in PROCESSES:
-            samples[count].append(once(workshop, daemon, count, mount, observer_cpus))
-    workshop.end(daemon.process)
+            samples[count].append(once(bench, daemon, count, mount, observer_cpus))
+    bench.end(daemon.process)
     return {
         count: tuple(median(column) for column in zip(*values[1:]))
         for count, values in samples.items()
