@@ -86,6 +86,11 @@ demo-voip: build ## Show a suspended phone: called, woken, kept alive, relaunche
 	@scripts/install-packages $(DESKTOP_PACKAGES)
 	@scripts/demo-voip
 
+.PHONY: demo-desktop
+demo-desktop: build ## Show a desktop whose focus decides which programs run
+	@scripts/install-packages $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
+	@scripts/demo-desktop
+
 # Runs one process for each CPU. A seed takes about 15 ms.
 SEEDS ?= 10000
 FIRST ?= 1
@@ -138,6 +143,15 @@ chaos: test-setup ## Kill the daemon repeatedly under load (KILLS=1000, CLIENTS=
 	$(RELEASE_TASKCTL)
 	$(RELEASE) --product chaos
 	@.build/release/chaos $(CHAOS_OPTIONS)
+
+.PHONY: chaos-desktop
+chaos-desktop: KILLS = 100
+chaos-desktop: test-setup ## Kill the session agent, the daemon and sway in turn (KILLS=100, SEED=, LOG=)
+	$(RELEASE) --product taskschedd
+	$(RELEASE) --product taskschedd-session
+	$(RELEASE_TASKCTL)
+	$(RELEASE) --product chaos
+	@.build/release/chaos desktop --kills $(KILLS) $(if $(SEED),--seed $(SEED)) $(if $(LOG),--log $(LOG))
 
 PREVIOUS := .build/previous
 .PHONY: upgrade
@@ -223,6 +237,16 @@ bench-foreground: bench-setup .build/benchmarks/lateness ## Measure foreground l
 	@$(RELEASE) --product taskschedd >&2
 	@python3 Benchmarks/foreground.py --programs .build/benchmarks \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
+
+# Takes about two minutes after the build.
+.PHONY: bench-focus
+bench-focus: bench-setup .build/benchmarks/focus-wake ## Measure the time from a change of the focus until the application runs (QUICK=1)
+	@scripts/install-packages $(FOCUS_PACKAGES) >&2
+	@$(RELEASE) --product taskschedd >&2
+	@$(RELEASE) --product taskschedd-session >&2
+	@python3 Benchmarks/focus.py $(if $(QUICK),--quick) --programs .build/benchmarks \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
+	  --agent "$$($(BUILD) -c release --show-bin-path)/taskschedd-session"
 
 # Runs in virtual time, for half a minute after the build. PICTURE= names a file for the picture.
 HOURS ?= 48

@@ -22,8 +22,8 @@ struct CampaignMachine {
   /// - Parameters:
   /// - previous: The program of the first daemon; nil for this version's program. An upgrade later
   ///   installs this version's program.
-  /// - logLevel: The log level of the daemon.
-  init(clients: Int, forgets: Bool, previous: String?, logLevel: String) throws {
+  /// - settings: The contents of taskschedd.toml.
+  init(clients: Int, forgets: Bool = false, previous: String? = nil, settings: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
     let tree = TemporaryDirectory(mode: 0o755)
     defer { withExtendedLifetime(tree) {} }
@@ -31,8 +31,14 @@ struct CampaignMachine {
     let users = Settings.users.map { "u chaos\($0) \($0) \"A user\" / /bin/sh" }
     mkdir(tree.file("usr/lib/systemd/system/taskschedd.service.d"), 0o755)
     tree.write("usr/lib/sysusers.d/chaos.conf", users.joined(separator: "\n") + "\n")
-    tree.write("usr/lib/tmpfiles.d/chaos.conf", "d \(Settings.folder) 0777 root root -\n")
-    tree.write("etc/taskschedd/taskschedd.toml", Settings.text(logLevel: logLevel))
+    tree.write(
+      "usr/lib/tmpfiles.d/chaos.conf",
+      """
+      d \(Settings.folder) 0777 root root -
+      d \(Settings.session) 0700 \(Settings.users[0]) \(Settings.users[0]) -
+
+      """)
+    tree.write("etc/taskschedd/taskschedd.toml", settings)
     if forgets {
       tree.write("usr/lib/systemd/system/taskschedd.service.d/forget.conf", Self.forgetting)
     }
@@ -82,16 +88,15 @@ struct CampaignMachine {
     guard try make.waitForExit() == .exited(code: 0) else { throw Failure(sentence: text) }
   }
 
-  /// Runs the campaign as a service of the machine, and prints its output.
+  /// Runs a command of this program as a service of the machine, and prints its output.
   ///
-  /// - Returns: The exit code of the campaign.
-  func run(_ options: Campaign.Options) throws -> Int32 {
+  /// - Returns: The exit code of the command.
+  func run(_ command: [String]) throws -> Int32 {
     let campaign = try machine.start(
       [
         "systemd-run", "--wait", "--pipe", "--quiet", "--unit=chaos", "-p", "TasksMax=infinity",
-        "-p", "LimitNOFILE=65536", "/usr/bin/chaos", "campaign", "\(options.kills)",
-        "\(options.clients)", "\(options.seed)",
-      ] + (options.upgrades ? ["--upgrades"] : []))
+        "-p", "LimitNOFILE=65536", "/usr/bin/chaos",
+      ] + command)
     while let line = try campaign.readLine(within: .seconds(600)) {
       print(line)
       fflush(nil)

@@ -15,7 +15,10 @@ struct ChaosCommand: ParsableCommand {
       exit code is 0 if there are no findings, 1 if there are findings, and 2 if the campaign \
       could not run.
       """,
-    subcommands: [RunCommand.self, CampaignCommand.self, ClientCommand.self, OperatorCommand.self],
+    subcommands: [
+      RunCommand.self, DesktopCommand.self, CampaignCommand.self, DesktopCampaignCommand.self,
+      ClientCommand.self, OperatorCommand.self,
+    ],
     defaultSubcommand: RunCommand.self)
 }
 
@@ -51,25 +54,71 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let options = Campaign.Options(
-      kills: kills, clients: clients, seed: seed ?? BootClock.now() % 1_000_000,
-      upgrades: previous != nil)
-    do {
-      // Opens the log file first, so that a wrong path fails immediately.
-      let file = try log.map { try LogFile(path: $0) }
-      let site = try CampaignMachine(
+    let seed = seed ?? BootClock.now() % 1_000_000
+    try runInMachine(
+      ["campaign", "\(kills)", "\(clients)", "\(seed)"]
+        + (previous == nil ? [] : ["--upgrades"]), log: log
+    ) { logLevel in
+      try CampaignMachine(
         clients: clients, forgets: forget, previous: previous,
-        logLevel: file == nil ? "notice" : "info")
-      let code = Result { try site.run(options) }
-      // Writes the log even if the campaign could not continue.
-      if let file { try site.writeLog(to: file) }
-      throw ExitCode(try code.get())
-    } catch let error as ExitCode {
-      throw error
-    } catch {
-      print("chaos: \(error)")
-      throw ExitCode(2)
+        settings: Settings.text(logLevel: logLevel))
     }
+  }
+}
+
+struct DesktopCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "desktop",
+    abstract: "Boot a machine with a desktop, and kill the session agent, the daemon and the "
+      + "compositor in turn while the focus changes.")
+
+  @Option(help: "The number of kills.")
+  var kills = 100
+  @Flag(help: "Start no session agent. The campaign must report findings.")
+  var noAgent = false
+  @Option(help: "The seed of all random decisions. The moments also depend on the machine.")
+  var seed: UInt64?
+  @Option(
+    help: ArgumentHelp(
+      "Write the machine's log to this file at the end, with a more detailed log level.",
+      valueName: "file"))
+  var log: String?
+
+  func validate() throws {
+    guard kills >= 0 else { throw ValidationError("--kills is 0 or more") }
+  }
+
+  func run() throws {
+    let seed = seed ?? BootClock.now() % 1_000_000
+    try runInMachine(
+      ["desktop-campaign", "\(kills)", "\(seed)"] + (noAgent ? ["--no-agent"] : []), log: log
+    ) { logLevel in
+      try CampaignMachine(clients: 0, settings: Settings.desktop(logLevel: logLevel))
+    }
+  }
+}
+
+/// Boots a machine, and runs a command of this program in it.
+///
+/// - Parameters:
+///   - log: The file for the log of the machine, if any.
+///   - boot: Boots the machine, for a log level of the daemon.
+private func runInMachine(
+  _ command: [String], log: String?, boot: (String) throws -> CampaignMachine
+) throws {
+  do {
+    // Opened first, so that a wrong path fails immediately.
+    let file = try log.map { try LogFile(path: $0) }
+    let site = try boot(file == nil ? "notice" : "info")
+    let code = Result { try site.run(command) }
+    // The log is most useful after a campaign that could not continue.
+    if let file { try site.writeLog(to: file) }
+    throw ExitCode(try code.get())
+  } catch let error as ExitCode {
+    throw error
+  } catch {
+    print("chaos: \(error)")
+    throw ExitCode(2)
   }
 }
 
@@ -82,18 +131,39 @@ struct CampaignCommand: ParsableCommand {
   @Flag var upgrades = false
 
   func run() throws {
-    signal(SIGPIPE, SIG_IGN)
-    do {
-      let isKept = try Campaign(
-        .init(kills: kills, clients: clients, seed: seed, upgrades: upgrades)
-      ).run()
-      throw ExitCode(isKept ? 0 : 1)
-    } catch let error as ExitCode {
-      throw error
-    } catch {
-      print("chaos: the campaign cannot continue: \(error)")
-      throw ExitCode(2)
+    try finish {
+      try Campaign(.init(kills: kills, clients: clients, seed: seed, upgrades: upgrades)).run()
     }
+  }
+}
+
+struct DesktopCampaignCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "desktop-campaign", shouldDisplay: false)
+
+  @Argument var kills: Int
+  @Argument var seed: UInt64
+  @Flag var noAgent = false
+
+  func run() throws {
+    try finish {
+      try DesktopCampaign(.init(kills: kills, seed: seed, hasAgent: !noAgent)).run()
+    }
+  }
+}
+
+/// Runs a campaign, and throws the exit code of this program.
+///
+/// - Parameter campaign: Returns whether there are no findings.
+private func finish(after campaign: () throws -> Bool) throws {
+  signal(SIGPIPE, SIG_IGN)
+  do {
+    throw ExitCode(try campaign() ? 0 : 1)
+  } catch let error as ExitCode {
+    throw error
+  } catch {
+    print("chaos: the campaign cannot continue: \(error)")
+    throw ExitCode(2)
   }
 }
 

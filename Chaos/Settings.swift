@@ -6,7 +6,10 @@ enum Settings {
   static let program = "/usr/bin/taskschedd"
   /// The program that an upgrade installs.
   static let nextProgram = "/usr/bin/taskschedd.next"
+  static let agent = "/usr/bin/taskschedd-session"
   static let folder = "/run/chaos"
+  /// The runtime directory of the desktop's user, who is the first of ``users``.
+  static let session = folder + "/session"
   static let recordFile = folder + "/records"
   static let events = folder + "/events"
   /// The users that run the clients. Each user has a separate seat.
@@ -28,6 +31,19 @@ enum Settings {
     ExpirationLead = "1s"
     CallbackTimeout = "2s"
     MaxEndedApplications = 8192
+
+    """
+  }
+
+  /// Returns the contents of /etc/taskschedd/taskschedd.toml for the campaign of the desktop.
+  static func desktop(logLevel: String) -> String {
+    """
+    log-level = "\(logLevel)"
+    operator-group = ""
+    [policy]
+    SessionGraceTime = "1s"
+    FocusSettleTime = "100ms"
+    HiddenGraceTime = "500ms"
 
     """
   }

@@ -187,13 +187,5 @@ struct Verifier {
   }
 
   /// Whether no thread can run, because all are stopped or the cgroup is frozen.
-  func isStopped(_ pid: Int32) -> Bool {
-    if let group = (try? ControlGroup.of(pid, in: proc)) ?? nil,
-      Files.text(group.path + "/cgroup.events")?.contains("frozen 1") == true
-    {
-      return true
-    }
-    guard let threads = (try? proc.threadStates(pid)) ?? nil else { return true }
-    return threads.allSatisfy { $0.state == .stopped || $0.state == .tracingStop }
-  }
+  func isStopped(_ pid: Int32) -> Bool { proc.isStopped(pid) }
 }

@@ -7,9 +7,11 @@ extension SystemdTests {
   @Suite("kill -9 while 200 clients work")
   struct Chaos {
     /// - Returns: the exit code and the complete output.
-    private func run(_ arguments: String...) throws -> (code: Int32?, text: String) {
+    private func run(
+      _ command: String, _ arguments: String...
+    ) throws -> (code: Int32?, text: String) {
       let chaos = try TestProcess(
-        "\(InstalledMachine.built)/chaos", ["chaos", "run"] + arguments)
+        "\(InstalledMachine.built)/chaos", ["chaos", command] + arguments)
       var text = ""
       while let line = try chaos.readLine(within: .seconds(240)) { text += line + "\n" }
       return (try chaos.waitForExit()?.shellCode, text)
@@ -17,7 +19,7 @@ extension SystemdTests {
 
     @Test("§15: After 100 kills nothing acknowledged is lost, early or left suspended")
     func kills() throws {
-      let (code, text) = try run("--kills", "100", "--clients", "200")
+      let (code, text) = try run("run", "--kills", "100", "--clients", "200")
       #expect(code == 0, "\(text)")
       // Shows the longest restart time in the log of CI.
       print(text)
@@ -25,15 +27,29 @@ extension SystemdTests {
 
     @Test("The campaign detects a daemon that forgets an acknowledged request")
     func forgetting() throws {
-      let (code, text) = try run("--kills", "3", "--clients", "24", "--forget")
+      let (code, text) = try run("run", "--kills", "3", "--clients", "24", "--forget")
       #expect(code == 1, "\(text)")
       #expect(text.contains("is forgotten"), "\(text)")
     }
 
     @Test("Without a kill, the campaign has no findings")
     func control() throws {
-      let (code, text) = try run("--kills", "0", "--clients", "24")
+      let (code, text) = try run("run", "--kills", "0", "--clients", "24")
       #expect(code == 0, "\(text)")
+    }
+
+    @Test("§20: After the deaths of the agent, the daemon and the compositor, states follow the focus")
+    func desktop() throws {
+      let (code, text) = try run("desktop", "--kills", "9")
+      #expect(code == 0, "\(text)")
+      print(text)
+    }
+
+    @Test("The campaign of the desktop detects that no session agent reports the focus")
+    func withoutAgent() throws {
+      let (code, text) = try run("desktop", "--kills", "1", "--no-agent")
+      #expect(code == 1, "\(text)")
+      #expect(text.contains("has the focus, and is"), "\(text)")
     }
   }
 }

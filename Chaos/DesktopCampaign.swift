@@ -1,0 +1,220 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+
+/// Kills the session agent, the daemon and the compositor in turn while the focus changes, and
+/// checks that the states of the applications follow the focus.
+///
+/// Each window has a workspace of its own. One more workspace is empty. After each kill, the
+/// campaign chooses a last workspace, and waits until the states agree with it.
+final class DesktopCampaign {
+  struct Options {
+    var kills: Int
+    var seed: UInt64
+    /// Whether a session agent runs. Without one, the campaign must report findings.
+    var hasAgent = true
+  }
+
+  private enum Victim: String, CaseIterable {
+    case agent = "the session agent"
+    case daemon = "the daemon"
+    case compositor = "the compositor"
+  }
+
+  private static let windowCount = 4
+  /// The longest time until the states agree with the focus: `SessionGraceTime`, `FocusSettleTime`
+  /// and `HiddenGraceTime` of ``Settings/desktop(logLevel:)``, and the tolerance.
+  private static let settleTime: UInt64 = 1_600_000_000 + 2 * Settings.slack
+
+  private let options: Options
+  private let proc: ProcFS
+  private var chance: SeededGenerator
+  private var findings = Findings()
+  private var stolenTime = StolenTime()
+  private var kills = 0
+  /// The longest time from the last change of the focus until the states agreed with it, by
+  /// victim.
+  private var longest: [Victim: UInt64] = [:]
+  private var excused = 0
+  private var agent: PIDFD?
+  private var compositor: ChaosCompositor
+  /// The applications whose windows the compositor shows, by workspace.
+  private var applications: [String] = []
+
+  init(_ options: Options) throws {
+    self.options = options
+    proc = try ProcFS()
+    chance = SeededGenerator(seed: options.seed, for: -3)
+    compositor = try ChaosCompositor()
+    try startAgent()
+  }
+
+  private func startAgent() throws {
+    guard options.hasAgent else { return }
+    agent = try ChaosCompositor.startInSession([Settings.agent, "--socket", Settings.socket])
+  }
+
+  /// - Returns: Whether the states followed the focus after every kill.
+  func run() throws -> Bool {
+    _ = Daemon.waitUntilServed()
+    try openWindows()
+    print("killing the session agent, the daemon and the compositor \(options.kills) times")
+    while kills < options.kills {
+      let victim = Victim.allCases[kills % Victim.allCases.count]
+      stolenTime.sample()
+      try changeFocus(times: chance.below(20))
+      try kill(victim)
+      try changeFocus(times: chance.below(20))
+      try check(after: victim)
+    }
+    summarize()
+    return findings.isEmpty
+  }
+
+  // MARK: Windows
+
+  /// Opens all windows, one after another, and waits until the daemon manages their programs.
+  private func openWindows() throws {
+    applications = (0..<Self.windowCount).map { "org.chaos.window\($0).kill\(kills)" }
+    for (workspace, id) in applications.enumerated() {
+      try compositor.run("workspace \(workspace)")
+      try compositor.run(
+        "exec taskctl run --id \(id) -- foot --app-id window\(workspace) sleep infinity")
+      try wait("the window of \(id)") { try self.compositor.shows("window\(workspace)") }
+    }
+  }
+
+  /// Changes the focus to random workspaces, with pauses of up to 50 ms.
+  private func changeFocus(times: Int) throws {
+    for _ in 0..<times {
+      try compositor.run("workspace \(chance.below(Self.windowCount + 1))")
+      _ = poll(nil, 0, Int32(chance.below(50)))
+    }
+  }
+
+  // MARK: Killing
+
+  private func kill(_ victim: Victim) throws {
+    switch victim {
+    case .agent:
+      if let agent = agent.take() { try end(agent) }
+      try startAgent()
+    case .daemon:
+      guard let daemon = Daemon.process(in: proc) else {
+        throw Failure(sentence: "no daemon runs")
+      }
+      _ = try daemon.send(signal: SIGKILL)
+      _ = try daemon.waitForEnd(timeout: .seconds(5))
+    case .compositor:
+      try end(compositor.process)
+      // A suspended program does not notice that its compositor has died.
+      for id in applications { try terminate(id) }
+      compositor = try ChaosCompositor()
+      try openWindows()
+    }
+    kills += 1
+  }
+
+  private func end(_ process: borrowing PIDFD) throws {
+    _ = try process.send(signal: SIGKILL)
+    _ = try process.wait()
+  }
+
+  private func terminate(_ id: String) throws {
+    do {
+      _ = try Daemon.call(ControlInterface.Terminate.self, .init(application: id))
+    } catch is ControlInterface.Failure {
+      // It has already ended.
+    }
+  }
+
+  // MARK: Checking
+
+  /// Waits until the application on the chosen workspace is active, and the others are in the
+  /// background.
+  private func check(after victim: Victim) throws {
+    let workspace = chance.below(Self.windowCount + 1)
+    try compositor.run("workspace \(workspace)")
+    let start = BootClock.now()
+    var wrong = try wrongStates(workspace)
+    while !wrong.isEmpty, BootClock.now() < start + Self.settleTime {
+      _ = poll(nil, 0, 5)
+      wrong = try wrongStates(workspace)
+    }
+    longest[victim] = max(longest[victim] ?? 0, BootClock.now() - start)
+    stolenTime.sample()
+    if !wrong.isEmpty, stolenTime.explainsDelay(BootClock.now()) {
+      excused += wrong.count
+      return
+    }
+    for text in wrong {
+      findings.add(
+        "after the death of \(victim.rawValue): \(text)", nil, at: BootClock.now(),
+        afterKill: kills)
+    }
+  }
+
+  /// Returns what contradicts the focus on a workspace.
+  private func wrongStates(_ workspace: Int) throws -> [String] {
+    let listed = try Daemon.call(ControlInterface.ListApplications.self, .init()).applications
+    return applications.enumerated().compactMap { number, id in
+      guard let application = listed.first(where: { $0.application == id }),
+        let instance = application.instance
+      else { return "\(id) is not managed" }
+      let isStopped = proc.isStopped(Int32(instance.pid))
+      switch (number == workspace, application.state) {
+      case (true, .active):
+        return isStopped ? "\(id) has the focus, and is stopped" : nil
+      case (false, .suspended):
+        return isStopped || instance.suspending ? nil : "\(id) is suspended, and is not stopped"
+      case (false, .background):
+        return isStopped && !instance.suspending ? "\(id) is in the background, and is stopped" : nil
+      case (true, .notRunning), (true, .inactive), (true, .background), (true, .suspended):
+        return "\(id) has the focus, and is \(application.state.rawValue)"
+      case (false, .notRunning), (false, .inactive), (false, .active):
+        return "\(id) is hidden, and is \(application.state.rawValue)"
+      }
+    }
+  }
+
+  /// Waits until a condition holds, for up to 20 s.
+  private func wait(_ what: String, until isReached: () throws -> Bool) throws {
+    let end = BootClock.now() + 20_000_000_000
+    while try !isReached() {
+      guard BootClock.now() < end else { throw Failure(sentence: "waited 20 s for \(what)") }
+      _ = poll(nil, 0, 5)
+    }
+  }
+
+  private func summarize() {
+    print("\n\(Self.windowCount) windows, \(kills) kills")
+    for victim in Victim.allCases {
+      let milliseconds = (longest[victim] ?? 0) / 1_000_000
+      print(
+        "  longest time until the states followed the focus after the death of "
+          + "\(victim.rawValue): \(milliseconds) ms")
+    }
+    print(
+      "  other guests of the hypervisor took \(Int(stolenTime.share * 100)) % of the CPU time "
+        + "that this machine needed; \(excused) wrong states are ignored for this reason")
+    if findings.isEmpty {
+      print("  no findings: every state followed the focus")
+    } else {
+      print("\n\(findings.count) findings:\n\(findings.text)")
+    }
+  }
+}
+
+extension ProcFS {
+  /// Returns whether no thread of a process can run, because all are stopped or the control group
+  /// is frozen.
+  func isStopped(_ pid: Int32) -> Bool {
+    if let group = (try? ControlGroup.of(pid, in: self)) ?? nil,
+      Files.text(group.path + "/cgroup.events")?.contains("frozen 1") == true
+    {
+      return true
+    }
+    guard let threads = (try? threadStates(pid)) ?? nil else { return true }
+    return threads.allSatisfy { $0.state == .stopped || $0.state == .tracingStop }
+  }
+}
