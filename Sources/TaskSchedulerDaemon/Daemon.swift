@@ -66,6 +66,7 @@ public final class Daemon {
     // A previous daemon may have died before it reported its start to the scheduler.
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)
+    watchSessions()
     try server.start()
     for number in inherited.slowToClose {
       FileDescriptor(taking: number, closesElsewhere: true).close()
@@ -116,6 +117,14 @@ public final class Daemon {
     subsystems.notifications.serve()
     settings.apply()
     if isNew { pump.post(.scheduler(.started)) }
+  }
+
+  private func watchSessions() {
+    do throws(SystemError) {
+      try subsystems.loginSessions.start()
+    } catch {
+      log.write(.notice, "the daemon does not know whether a screen is locked: \(error)")
+    }
   }
 
   private func reportReady(at socketPath: String, isNew: Bool) {

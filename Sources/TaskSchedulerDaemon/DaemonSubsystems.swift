@@ -44,6 +44,11 @@ extension Daemon {
       notifications: notifications,
       memory: MemoryService(
         locations: locations, processes: processes, loop: loop, log: log, post: post),
+      loginSessions: LoginSessions(
+        loop: loop, address: SystemChangeProviders.Locations().systemBus,
+        user: settings.isUserDaemon ? Users.effectiveUID : nil,
+        locked: Set(pump.scheduler.lockedSeats)
+      ) { post(.session($0)) },
       store: store)
   }
 
@@ -58,8 +63,7 @@ extension Daemon {
     let control = ControlService(
       requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
       monitors: subsystems.monitors, notifications: subsystems.notifications,
-      memory: subsystems.memory,
-      pump: pump, settings: settings, log: startup.log)
+      memory: subsystems.memory, loginSessions: subsystems.loginSessions, pump: pump, settings: settings, log: startup.log)
     return try Server(
       listener: listener, applications: applications, control: control,
       options: startup.configuration.options, loop: startup.loop, proc: startup.proc,

@@ -9,5 +9,6 @@ struct Subsystems {
   let sockets: ManagedSockets
   let notifications: LocalNotifications
   let memory: MemoryService
+  let loginSessions: LoginSessions
   let store: DescriptorStore
 }
