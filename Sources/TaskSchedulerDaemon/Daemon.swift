@@ -46,8 +46,10 @@ public final class Daemon {
     let listener = try Self.listener(inherited.listeners, arguments.socketPath)
     server = try Self.server(startup, subsystems, listener: listener, settings, pump)
     runner = try Self.runner(startup, subsystems, server, pump)
+    var locations = SystemChangeProviders.Locations()
+    locations.networkSockets = inherited.network
     systemChanges = SystemChangeProviders(
-      loop: loop, log: log,
+      loop: loop, log: log, locations: locations,
       report: { [unowned pump] in pump.post(.systemChanged(nil, $0, for: nil)) },
       clockSet: { [unowned pump] _ in pump.post(.scheduler(.clockRead(.now))) })
     survival = try loop.timer { [unowned eventLog] in

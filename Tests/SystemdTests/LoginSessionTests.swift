@@ -7,9 +7,10 @@ extension SystemdTests {
   /// and of the screen locker.
   @Suite(
     "§20 Screen lock, with a real logind",
-    .enabled(if: LoginSessions.missing == nil, Comment(rawValue: LoginSessions.missing ?? "")))
+    .enabled(
+      if: InstalledMachine.missingForSessions == nil,
+      Comment(rawValue: InstalledMachine.missingForSessions ?? "possible")))
   struct LoginSessions {
-    static let missing = InstalledMachine.missingForSessions
     /// An application of `tester`, and one of `other`.
     private static let front = "org.example.front"
     private static let second = "org.example.second"
