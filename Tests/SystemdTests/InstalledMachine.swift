@@ -269,9 +269,6 @@ extension InstalledMachine {
       d /home/\(other) 0755 other other -
 
       """)
-    // logind would stop the managers of users that a test without sessions has started.
-    tree.write(
-      "etc/systemd/logind.conf.d/tests.conf", "[Login]\nUserStopDelaySec=infinity\n")
     tree.write(
       "etc/taskschedd/applications/\(frozen).toml",
       """

@@ -19,6 +19,9 @@ extension SystemdTests {
 
     init() throws {
       installed = try InstalledMachine()
+      // logind would stop the managers of users that tests without sessions have started.
+      try installed.write(
+        "/etc/systemd/logind.conf.d/tests.conf", "[Login]\nUserStopDelaySec=infinity")
       try machine.must("systemctl", "start", "systemd-logind.service")
       for (id, user) in [(Self.front, "tester"), (Self.second, "other")] {
         try installed.write(
