@@ -5,7 +5,7 @@ public enum WalkStep: Sendable {
   case member(ProcessStat)
   /// This step found no process. Later steps may find more.
   case nothing
-  /// The walk is over.
+  /// The walk has ended.
   case end
 }
 

@@ -1,4 +1,5 @@
-/// Identifies a process by its pid and its start time, because the kernel reuses pids.
+/// The identity of a process: its pid and its start time. The pid alone is not sufficient, because
+/// the kernel reuses pids.
 public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
   public let pid: Int32
   /// The start of the process in clock ticks (100 per second) of CLOCK_BOOTTIME: field 22 of
