@@ -43,7 +43,7 @@ struct clinux_wait_result {
   pid_t pid;
   /// CLD_EXITED, CLD_KILLED, CLD_DUMPED, CLD_STOPPED, CLD_TRAPPED or CLD_CONTINUED.
   int code;
-  /// An exit code or a signal, as `code` says.
+  /// An exit code or a signal number, depending on `code`.
   int status;
 };
 /// waitid(P_PIDFD).
@@ -200,9 +200,10 @@ int clinux_set_io_priority(pid_t thread, int value);
 int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time);
 /// RLIMIT_NICE and RLIMIT_RTPRIO of a process, which limit the priorities that its user may set.
 int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time);
-/// statx(2), links followed: the device and inode number.
+/// Reads the device and the inode number of a file with statx(2). Follows links.
 int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode);
-/// statx(2) with the major number of a character device; 0 for other files.
+/// Same as clinux_file_identity; also reads the major number of a character device, 0 for other
+/// files.
 int clinux_device_identity(
     int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major);
 

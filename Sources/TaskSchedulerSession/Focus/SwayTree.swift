@@ -32,7 +32,7 @@ package enum SwayClient: Hashable, Sendable {
   case x(window: UInt32)
 }
 
-/// The windows of the tree that sway answers to GET_TREE.
+/// The windows in the tree with which sway answers GET_TREE.
 package enum SwayTree {
   /// Returns the windows, of which at most one is focused.
   ///
