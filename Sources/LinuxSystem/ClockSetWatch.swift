@@ -46,9 +46,9 @@ extension WallClock {
     var offset: Int64 { wall &- Int64(truncatingIfNeeded: before + (after - before) / 2) }
   }
 
-  /// The offset of the wall clock from CLOCK_BOOTTIME in nanoseconds. The sum of an instant and the
-  /// offset is the wall time of the instant. Only setting the clock changes the offset: sleep and
-  /// the rate adjustments of NTP affect both clocks equally.
+  /// Returns the offset of the wall clock from CLOCK_BOOTTIME in nanoseconds. The sum of an instant
+  /// and the offset is the wall time of the instant. Only setting the clock changes the offset:
+  /// sleep and the rate adjustments of NTP affect both clocks equally.
   public static func offset() -> Int64 {
     offset(
       of: (0..<5).map { _ in

@@ -17,8 +17,8 @@ public struct ControlGroup: Hashable, Sendable {
     String(Substring(path.utf8.split(separator: UInt8(ascii: "/")).last ?? "".utf8[...]))
   }
 
-  /// The mount point of the v2 hierarchy: /sys/fs/cgroup, or /sys/fs/cgroup/unified in a hybrid
-  /// set-up; nil if it is not mounted.
+  /// Returns the mount point of the v2 hierarchy: /sys/fs/cgroup, or /sys/fs/cgroup/unified in a
+  /// hybrid set-up; nil if the hierarchy is not mounted.
   public static func mountPoint(
     mountInfo: String = "/proc/self/mountinfo"
   ) throws(SystemError) -> ControlGroup? {

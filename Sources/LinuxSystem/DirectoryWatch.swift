@@ -63,7 +63,8 @@ public struct DirectoryWatch: ~Copyable, Sendable {
     return Self.changes(in: bytes[..<(count ?? 0)])
   }
 
-  /// struct inotify_event: wd, mask, cookie, len, and `len` bytes of a name with NULs.
+  /// Parses events (struct inotify_event): wd, mask, cookie, len, and `len` bytes of a name with
+  /// NULs.
   private static func changes(in bytes: ArraySlice<UInt8>) -> [Change] {
     bytes.withUnsafeBytes { buffer in
       var changes: [Change] = []

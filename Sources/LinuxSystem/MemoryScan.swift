@@ -134,7 +134,8 @@ public enum ProcessMemory {
     return asked
   }
 
-  /// `7f00-7f01 rw-p …`: private and writable.
+  /// Returns the range of a line such as `7f00-7f01 rw-p …`; nil unless the range is private and
+  /// writable.
   private static func range(_ line: ArraySlice<UInt8>) -> iovec? {
     let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
     guard words.count == 3, words[1].elementsEqual("rw-p".utf8) else { return nil }

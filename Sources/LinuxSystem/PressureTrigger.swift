@@ -63,7 +63,8 @@ public struct PressureTrigger: ~Copyable, Sendable {
   /// Whether the kernel's events are reliable.
   private static let areEventsReliable = (try? ProcFS())?.mayExceedLimits ?? false
 
-  /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, in microseconds.
+  /// Returns the total of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, which is in
+  /// microseconds.
   private static func total(_ path: String) throws(SystemError) -> Duration {
     let bytes = try FileDescriptor.open(reading: path).readToEnd()
     let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)

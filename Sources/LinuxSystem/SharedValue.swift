@@ -60,6 +60,6 @@ public final class Future<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value and returns it.
+  /// The value. Reading the property waits until the value is computed.
   public var value: Value { shared.wait { $0 } }
 }

@@ -44,7 +44,7 @@ package enum SwayTree {
     return reader.windows
   }
 
-  /// Walks through the tree. The JSON parser limits the depth of the tree.
+  /// A walk through the tree. The JSON parser limits the depth of the tree.
   private struct Reader {
     var windows: [SwayWindow] = []
     private var hasFocused = false
