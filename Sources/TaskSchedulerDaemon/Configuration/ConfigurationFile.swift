@@ -1,6 +1,6 @@
 import LinuxSystem
 
-/// Reads configuration files, and describes why one could not be read.
+/// Functions that read configuration files, and describe why a file could not be read.
 enum ConfigurationFile {
   /// The size limit of a file in bytes. Source: this project; real files have some kilobytes.
   static let bytesMax = 1 << 20

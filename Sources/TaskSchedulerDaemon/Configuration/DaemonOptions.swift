@@ -51,9 +51,9 @@ public struct DaemonOptions: Hashable, Sendable {
   /// connections of one user. Source: this project; about ten lists of all tasks that a user may
   /// have.
   public var queuedBytesPerUserMax = 64 << 20
-  /// `MaxUnfinishedBytesPerUser`: The part of `MaxQueuedBytesPerUser` for unfinished messages. They
-  /// are also in the event log, on a file system that all users share. Source: this project; a
-  /// message has at most 1 MiB and mostly arrives whole.
+  /// `MaxUnfinishedBytesPerUser`: The part of `MaxQueuedBytesPerUser` for unfinished messages. The
+  /// event log also stores these messages, on a file system that all users share. Source: this
+  /// project; a message has at most 1 MiB and mostly arrives whole.
   public var unfinishedBytesPerUserMax = 4 << 20
   /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages.
   /// They occupy the daemon's descriptor table. Source: this project; a call needs one, and most

@@ -63,7 +63,7 @@ protocol WorkSource: AnyObject {
   func serve()
 }
 
-/// Divides the daemon's time between users.
+/// The division of the daemon's time between users.
 ///
 /// If a user has credit, the daemon serves the user's connections at once. It serves the
 /// connections of a user without credit when nothing else is ready, or when the user has credit
@@ -95,7 +95,7 @@ final class FairShare {
   /// The parties with waiting sources, in the order of their turns.
   private var turns: Deque<TimeShareParty> = []
   private var idle: DeferredSource?
-  /// Expires when the first party has credit again.
+  /// The timer that expires when the first party has credit again.
   private var repaid: TimerSource?
   /// The number of users with connections.
   var userCount = 0

@@ -21,7 +21,7 @@ package final class ReadBuffer {
   }
 }
 
-/// Finds whole messages in a socket, and receives them on request.
+/// A reader that finds whole messages in a socket, and receives them on request.
 ///
 /// The daemon peeks first, and then receives exactly one message. The descriptors of a message are
 /// thus never mistaken for those of another message. A message stays in the kernel until it has an
