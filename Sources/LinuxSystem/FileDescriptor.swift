@@ -72,7 +72,7 @@ extension FileDescriptor {
       reading: FileDescriptor(taking: numbers.0), writing: FileDescriptor(taking: numbers.1))
   }
 
-  /// Creates a counter that wakes a poll(2) (eventfd(2)). It is non-blocking, with FD_CLOEXEC.
+  /// Creates a counter that can wake poll(2): eventfd(2). It is non-blocking, with FD_CLOEXEC.
   /// Errors: EMFILE.
   public static func event(initialValue: UInt32 = 0) throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("eventfd") { clinux_eventfd(initialValue) })

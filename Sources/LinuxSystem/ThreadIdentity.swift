@@ -6,7 +6,7 @@ public enum ThreadIdentity {
   /// Calls `body` with the effective user id `uid` in this thread only. `body` must not wait for
   /// another thread, and must have completed all its work when it returns.
   ///
-  /// - Returns: nil without calling `body`, if this process may not act as that user (no
+  /// - Returns: nil, without a call of `body`, if this process may not act as that user (no
   ///   CAP_SETUID).
   public static func with<Value>(effectiveUID uid: UInt32, _ body: () -> Value) -> Value? {
     let own = geteuid()

@@ -164,10 +164,10 @@ struct clinux_rollup {
   uint64_t proportional;
 };
 /// Starts a thread that reads /proc/PID/smaps_rollup of the processes in order, because a read can
-/// block. The thread writes a clinux_rollup for each to `fd`, and finally closes `proc_root` and
-/// `fd`. `bounds[group]` is an upper bound for the dirty memory of a group. The thread skips all
-/// remaining groups once a group that it has read has at least as much as the next bound. If no
-/// thread can start, returns -1 with errno, and closes nothing.
+/// block. The thread writes a clinux_rollup for each process to `fd`, and finally closes
+/// `proc_root` and `fd`. `bounds[group]` is an upper bound for the dirty memory of a group. The
+/// thread skips all remaining groups once a group that it has read has at least as much dirty
+/// memory as the next bound. If no thread can start, returns -1 with errno, and closes nothing.
 int clinux_measure_elsewhere(
     int proc_root, const struct clinux_measured *processes, size_t count, const uint64_t *bounds,
     size_t groups_count, int fd);

@@ -42,7 +42,7 @@ public struct DaemonOptions: Hashable, Sendable {
   /// doubled, because old and new connections exist together while the applications reconnect.
   public var connectionsPerUserMax = 4096
   /// `MaxMonitorsPerUser`. The daemon sends each change to every monitor before it serves the next
-  /// call. Source: this project; about 0.2 ms for all of them.
+  /// call. Source: this project; sending to all of them takes about 0.2 ms.
   public var monitorsPerUserMax = 64
   /// `MaxQueuedBytesPerConnection`: The unread bytes at which the daemon closes a connection.
   /// Source: this project; the size of the longest message.

@@ -74,8 +74,8 @@ protocol WorkSource: AnyObject {
 /// enforcement of limits by at most one turn. With more than one user, a turn is one call. A user
 /// with a negative balance waits only until the balance is positive again.
 final class FairShare {
-  /// The account of a party. It is a class, because changing a value in a dictionary costs more
-  /// than the change itself, and each call makes a change.
+  /// The account of a party. It is a class, because each call changes the account, and changing a
+  /// value inside a dictionary would cost more than the change itself.
   private final class Account {
     var credit: TimeCredit
     /// The sources that wait, in order.

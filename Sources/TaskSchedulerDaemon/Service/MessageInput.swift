@@ -58,7 +58,7 @@ package struct MessageInput: ~Copyable {
   /// The number of bytes of the last step that are still in the socket, including a message's NUL.
   package private(set) var untakenCount = 0
   private var collected: [UInt8] = []
-  /// The number of bytes received of a message whose end is still in the socket.
+  /// The number of bytes received so far from a message whose end is still in the socket.
   package private(set) var takenCount = 0
 
   package init() {}

@@ -99,7 +99,7 @@ final class Server: ConnectionOwner {
   func start() throws(SystemError) {
     afterStart?.request()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
-    // Otherwise thousands of connections of one user could each have a turn before the next accept.
+    // Without it, thousands of connections of one user could have a turn before the next accept.
     source?.setImportantPriority()
     for _ in 0..<Self.acceptsAtStartMax {
       guard let newcomer = acceptNext() else { return }

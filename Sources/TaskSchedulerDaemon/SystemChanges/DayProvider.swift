@@ -35,7 +35,7 @@ final class DayProvider: SystemChangeProvider {
     day = readDayAndWait()
   }
 
-  /// Compares the date, and waits for the next day by the present clock and zone.
+  /// Compares the date, and waits for the next day according to the present clock and zone.
   func reconsider() {
     guard let last = day else { return }
     let present = readDayAndWait()

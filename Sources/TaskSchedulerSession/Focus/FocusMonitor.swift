@@ -6,7 +6,7 @@ import LinuxSystem
 /// the windows whenever they change.
 ///
 /// The monitor waits for sockets by inotify and never polls. If a compositor or X server ends, the
-/// monitor connects to the next one. A malformed message only ends the connection.
+/// monitor connects to the next one. After a malformed message, it does the same.
 package final class FocusMonitor {
   /// An event of the session.
   package enum Occurrence: Equatable {
