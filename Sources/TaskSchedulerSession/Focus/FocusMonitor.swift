@@ -5,8 +5,8 @@ import LinuxSystem
 /// A monitor of the windows of the user's session. It finds the compositor or X server, and reports
 /// the windows whenever they change.
 ///
-/// The monitor waits for sockets by inotify and never polls. If a compositor or X server ends, the
-/// monitor connects to the next one. After a malformed message, it does the same.
+/// The monitor waits for sockets by inotify and never polls. If a compositor or X server ends, or
+/// sends a malformed message, the monitor connects to the next one.
 package final class FocusMonitor {
   /// An event of the session.
   package enum Occurrence: Equatable {
