@@ -21,8 +21,8 @@ struct DefaultSeats {
     process.terminal.map { named("\($0.name):\(process.session)", uid) }
   }
 
-  /// Returns the seat of an application that the daemon began to manage without a terminal. Such
-  /// an application sends no other application to the background.
+  /// Returns the seat of an adopted application that has no terminal. Such an application sends no
+  /// other application to the background.
   func alone(_ application: ApplicationKey) -> SeatID {
     named(application.id.name, application.owner.uid)
   }

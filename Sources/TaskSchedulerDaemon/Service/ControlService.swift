@@ -235,7 +235,7 @@ final class ControlService: ControlInterface.Implementation {
     } catch where error.errno == EINVAL {
       throw ParameterError(
         parameter: "processFileDescriptor",
-        problem: "it must be a pidfd, of a whole process that the daemon can see")
+        problem: "it must be a pidfd of a whole process that the daemon can see")
     } catch {
       throw Interface.Failure.invalidProcess(pid: 0, reason: Self.reason(notHeld: error))
     }
@@ -279,8 +279,8 @@ final class ControlService: ControlInterface.Implementation {
     switch error.errno {
     case EINVAL: "the descriptor is not a pidfd of a process"
     case ESRCH: "it has ended"
-    case EMFILE, ENFILE: "the daemon has no descriptors left to hold it by: \(error)"
-    default: "the daemon cannot hold it: \(error)"
+    case EMFILE, ENFILE: "the daemon has no free descriptor for it: \(error)"
+    default: "the daemon cannot examine it: \(error)"
     }
   }
 
@@ -345,7 +345,7 @@ final class ControlService: ControlInterface.Implementation {
   /// Returns the application that the caller requests, if the caller may operate it. To an ordinary
   /// user, other users' applications do not exist.
   ///
-  /// - Parameter moreOwners: Returns the owners of further applications with an id, which the
+  /// - Parameter moreOwners: Returns the owners of those applications with this id that the
   ///   scheduler does not know.
   func key(
     _ application: String, _ owner: Int?, _ peer: Peer,
