@@ -32,7 +32,7 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   case user
   /// An operator started the application, with `taskctl launch` or `taskctl run`.
   case `operator`
-  /// The daemon launched the application, which has the background mode `voip`, at its own start.
+  /// The daemon started, and launched the application because of its background mode `voip`.
   case boot
   /// The daemon launched the application again, because it had ended unexpectedly.
   case relaunch

@@ -3,8 +3,8 @@ import TaskSchedulerWire
 /// The `--json` form of the daemon's replies: the objects of the interface, on one line, with
 /// sorted keys.
 ///
-/// Each time since boot is accompanied by its wall-clock time, for example `stateSinceUSec` by
-/// `stateSinceRealtimeUSec`.
+/// A wall-clock time accompanies each time since boot: `stateSinceRealtimeUSec` accompanies
+/// `stateSinceUSec`.
 enum JSONOutput {
   /// The fields that are times since boot. The other fields that end in USec are durations, except
   /// `firesAtUSec`, which is a wall-clock time.
