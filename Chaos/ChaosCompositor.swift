@@ -20,9 +20,10 @@ struct ChaosCompositor: ~Copyable {
     guard let file else { throw SystemError(call: "fopen \(configuration)", errno: errno) }
     fputs(text, file)
     fclose(file)
-    process = try Self.startInSession(["/usr/bin/sway", "-c", configuration])
-    let path = "\(Settings.session)/sway-ipc.\(Settings.users[0]).\(process.pid).sock"
+    let sway = try Self.startInSession(["/usr/bin/sway", "-c", configuration])
+    let path = "\(Settings.session)/sway-ipc.\(Settings.users[0]).\(sway.pid).sock"
     socket = try Self.connect(to: path)
+    process = sway
   }
 
   /// Connects when the compositor listens, which it does within a second.
