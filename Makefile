@@ -291,6 +291,7 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 	  $(PLACE) systemd/$$unit > $(LIB)/systemd/system/$$unit; \
 	  $(PLACE) systemd/user/$$unit > $(LIB)/systemd/user/$$unit; \
 	done
+	$(PLACE) systemd/taskschedd-network.socket > $(LIB)/systemd/system/taskschedd-network.socket
 	$(PLACE) systemd/catalog/taskschedd.catalog > $(LIB)/systemd/catalog/taskschedd.catalog
 	install -m 0644 systemd/sysusers.d/taskschedd.conf $(LIB)/sysusers.d
 	install -m 0644 systemd/tmpfiles.d/taskschedd.conf $(LIB)/tmpfiles.d
@@ -319,6 +320,7 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 uninstall: ## Remove installed files except those in /etc
 	rm -f $(BIN)/taskschedd $(BIN)/taskctl $(LIB)/sysusers.d/taskschedd.conf \
 	  $(LIB)/tmpfiles.d/taskschedd.conf $(LIB)/systemd/catalog/taskschedd.catalog \
+	  $(LIB)/systemd/system/taskschedd-network.socket \
 	  $(foreach kind,$(UNITS),$(LIB)/systemd/$(kind)/taskschedd.service \
 	    $(LIB)/systemd/$(kind)/taskschedd.socket \
 	    $(LIB)/systemd/$(kind)/taskschedd-release.service) \

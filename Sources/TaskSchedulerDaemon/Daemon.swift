@@ -47,8 +47,10 @@ public final class Daemon {
     let listener = try Self.listener(inherited.listeners, arguments.socketPath)
     server = try Self.server(startup, subsystems, listener: listener, settings, pump)
     runner = try Self.runner(startup, subsystems, server, pump)
+    var locations = SystemChangeProviders.Locations()
+    locations.networkSockets = inherited.network
     systemChanges = SystemChangeProviders(
-      loop: loop, log: log,
+      loop: loop, log: log, locations: locations,
       report: { [unowned pump] in pump.post(.systemChanged(nil, $0, for: nil)) },
       clockSet: { [unowned pump] _ in pump.post(.scheduler(.clockRead(.now))) })
     survival = try loop.timer { [unowned eventLog] in
@@ -67,6 +69,7 @@ public final class Daemon {
     // A previous daemon may have died before it reported its start to the scheduler.
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)
+    watchSessions()
     try server.start()
     for number in inherited.slowToClose {
       FileDescriptor(taking: number, closesElsewhere: true).close()
@@ -117,6 +120,14 @@ public final class Daemon {
     subsystems.notifications.serve()
     settings.apply()
     if isNew { pump.post(.scheduler(.started)) }
+  }
+
+  private func watchSessions() {
+    do throws(SystemError) {
+      try subsystems.loginSessions.start()
+    } catch {
+      log.write(.notice, "the daemon does not know whether a screen is locked: \(error)")
+    }
   }
 
   private func reportReady(at socketPath: String, isNew: Bool) {

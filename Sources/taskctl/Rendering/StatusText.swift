@@ -144,7 +144,8 @@ enum StatusText {
 
   /// Returns the summary of the daemon.
   static func summary(
-    _ applications: [ControlInterface.Application], path: String, _ context: RenderingContext
+    _ applications: [ControlInterface.Application], _ sessions: [ControlInterface.LoginSession],
+    path: String, _ context: RenderingContext
   ) -> String {
     var lines = Lines(context.painter)
     lines.title("taskschedd", "at \(path)")
@@ -168,7 +169,20 @@ enum StatusText {
       lines.add(index == 0 ? "Foreground" : "", "\(name) at \(seat)\(state)")
     }
     if front.isEmpty { lines.add("Foreground", "none") }
+    for (index, session) in sessions.enumerated() {
+      lines.add(index == 0 ? "Sessions" : "", text(session))
+    }
     return lines.text
+  }
+
+  /// Returns `user-1000 is session 2 (wayland) at seat0, locked`.
+  private static func text(_ session: ControlInterface.LoginSession) -> String {
+    var text = "\(PrintableText.of(session.seat)) is session \(PrintableText.of(session.session))"
+    text += " (\(PrintableText.of(session.type)))"
+    if let seat = session.loginSeat { text += " at \(PrintableText.of(seat))" }
+    if session.locked { text += ", locked" }
+    if !session.active { text += ", not on the screen" }
+    return text
   }
 
   /// Returns `3 applications`.

@@ -32,8 +32,8 @@ public enum ControlInterface {
   public static let methods: [any InterfaceMethod.Type] = [
     ListApplications.self, GetApplication.self, Explain.self, Launch.self, Adopt.self,
     Activate.self, Deactivate.self, SendToBackground.self, Terminate.self, ListNotifications.self,
-    PostNotification.self, CancelNotifications.self, PostSystemChange.self, GetMemory.self,
-    WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
+    PostNotification.self, CancelNotifications.self, PostSystemChange.self, ListSessions.self,
+    GetMemory.self, WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -51,6 +51,7 @@ public enum ControlInterface {
     case postNotification = "org.taskschedd.Control.PostNotification"
     case cancelNotifications = "org.taskschedd.Control.CancelNotifications"
     case postSystemChange = "org.taskschedd.Control.PostSystemChange"
+    case listSessions = "org.taskschedd.Control.ListSessions"
     case getMemory = "org.taskschedd.Control.GetMemory"
     case warnMemory = "org.taskschedd.Control.WarnMemory"
     case monitor = "org.taskschedd.Control.Monitor"
@@ -78,6 +79,7 @@ public enum ControlInterface {
     func postNotification(_ input: PostNotification.Input, _ caller: Caller) throws
     func cancelNotifications(_ input: CancelNotifications.Input, _ caller: Caller) throws
     func postSystemChange(_ input: PostSystemChange.Input, _ caller: Caller) throws
+    func listSessions(_ input: ListSessions.Input, _ caller: Caller) throws
     func getMemory(_ input: GetMemory.Input, _ caller: Caller) throws
     func warnMemory(_ input: WarnMemory.Input, _ caller: Caller) throws
     func monitor(_ input: Monitor.Input, _ caller: Caller) throws
@@ -120,6 +122,8 @@ public enum ControlInterface {
       try methods.cancelNotifications(call.decode(CancelNotifications.Input.self), caller)
     case .postSystemChange:
       try methods.postSystemChange(call.decode(PostSystemChange.Input.self), caller)
+    case .listSessions:
+      try methods.listSessions(call.decode(ListSessions.Input.self), caller)
     case .getMemory:
       try methods.getMemory(call.decode(GetMemory.Input.self), caller)
     case .warnMemory:
@@ -759,6 +763,36 @@ extension ControlInterface {
     }
 
     public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Returns the login sessions in which a user may see applications: graphical sessions, and text
+  /// consoles at a seat. Operators get those of all users, other callers their own. The list is
+  /// empty without logind. The screen lock of logind's session interrupts the applications at its
+  /// seat.
+  public enum ListSessions: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.ListSessions"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var sessions: [LoginSession]
+
+      public static let fieldNames = ["sessions"]
+
+      public init(sessions: [LoginSession]) {
+        self.sessions = sessions
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        sessions = try fields.required("sessions")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "sessions", sessions)
+      }
+    }
   }
 }
 
