@@ -114,3 +114,26 @@ int clinux_diagnosis_ask(int fd, uint8_t family) {
       fd, &question, question.header.nlmsg_len, MSG_DONTWAIT, (struct sockaddr *)&kernel,
       sizeof kernel);
 }
+
+int clinux_diagnosis_ask_connected(int fd) {
+  struct {
+    struct nlmsghdr header;
+    struct unix_diag_req body;
+  } question = {
+      .header =
+          {
+              .nlmsg_len = sizeof question,
+              .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+              .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+          },
+      .body =
+          {
+              .sdiag_family = AF_UNIX,
+              .udiag_states = 1 << TCP_ESTABLISHED,
+              .udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER,
+          },
+  };
+  struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+  return (int)sendto(
+      fd, &question, sizeof question, MSG_DONTWAIT, (struct sockaddr *)&kernel, sizeof kernel);
+}

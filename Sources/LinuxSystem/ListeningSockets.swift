@@ -116,10 +116,39 @@ enum SocketDiagnosis {
   static func forEachListener(
     of kind: SocketKind, _ body: (_ inode: UInt64, _ address: String) -> Bool
   ) throws(SystemError) -> Bool {
+    try forEachMessage { clinux_diagnosis_ask($0, UInt8(kind.family)) } body: { message in
+      guard let (inode, address) = kind.listener(in: message) else { return true }
+      return body(inode, address)
+    }
+  }
+
+  /// Calls `body` with the name of each connected Unix socket that has one, and the inode of its
+  /// peer, until `body` returns false. A socket that a server has accepted has the name of the
+  /// server. The sockets are those in the network namespace of the calling thread.
+  ///
+  /// - Returns: false if `body` returned false.
+  /// - Throws: ENOENT if the kernel lacks the module, EAFNOSUPPORT in a sandbox.
+  static func forEachNamedConnection(
+    _ body: (_ name: String, _ peer: UInt64) -> Bool
+  ) throws(SystemError) -> Bool {
+    try forEachMessage { clinux_diagnosis_ask_connected($0) } body: { message in
+      // The attributes UNIX_DIAG_NAME and UNIX_DIAG_PEER follow struct unix_diag_msg.
+      let attributes = NetlinkMessage.attributes(in: message.dropFirst(16))
+      guard let name = attributes[0], !name.isEmpty,
+        let peer = attributes[2]?.integer(at: 0, as: UInt32.self)
+      else { return true }
+      return body(SocketAddressText.unix(name), UInt64(peer))
+    }
+  }
+
+  /// Sends a question, and calls `body` with each message of the answer until `body` returns false.
+  private static func forEachMessage(
+    ask: (Int32) -> Int32, body: (ArraySlice<UInt8>) -> Bool
+  ) throws(SystemError) -> Bool {
     let socket = FileDescriptor(
       taking: try check("socket AF_NETLINK") { clinux_diagnosis_socket() })
     let number = socket.rawValue
-    try check("send AF_NETLINK") { clinux_diagnosis_ask(number, UInt8(kind.family)) }
+    try check("send AF_NETLINK") { ask(number) }
     var bytes = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = try check("recv AF_NETLINK") {
@@ -132,8 +161,7 @@ enum SocketDiagnosis {
           if code < 0 { throw SystemError(call: "sock_diag", errno: -code) }
           return true
         }
-        guard let (inode, address) = kind.listener(in: message.body) else { continue }
-        if !body(inode, address) { return false }
+        if !body(message.body) { return false }
       }
     }
   }

@@ -109,6 +109,8 @@ public struct DaemonState: Equatable, Sendable {
   public struct Connection: Equatable, Sendable {
     public var stream: InstanceID?
     public var monitor: Monitor?
+    /// Whether a session agent receives its orders on the connection.
+    public var isAgent: Bool
     public var waiting: Waiting?
     /// The received part of an incomplete message.
     public var input: MessagePart
@@ -117,11 +119,12 @@ public struct DaemonState: Equatable, Sendable {
     public var isUnsaved: Bool
 
     public init(
-      stream: InstanceID? = nil, monitor: Monitor? = nil, waiting: Waiting? = nil,
-      input: MessagePart = MessagePart(), isUnsaved: Bool = false
+      stream: InstanceID? = nil, monitor: Monitor? = nil, isAgent: Bool = false,
+      waiting: Waiting? = nil, input: MessagePart = MessagePart(), isUnsaved: Bool = false
     ) {
       self.stream = stream
       self.monitor = monitor
+      self.isAgent = isAgent
       self.waiting = waiting
       self.input = input
       self.isUnsaved = isUnsaved
@@ -211,6 +214,8 @@ public enum Note: Equatable, Sendable {
   case lowering(InstanceID, [DaemonState.Lowered])
   /// The daemon has restored all priorities of the instance.
   case restored(InstanceID)
+  /// A session agent receives its orders on the connection, or no longer does.
+  case agent(Bool, connection: UInt64)
 }
 
 extension DaemonState {
@@ -231,6 +236,8 @@ extension DaemonState {
       connections[cookie, default: Connection()].isUnsaved = isUnsaved
     case .lowering(let id, let lowered): instances[id]?.lowered += lowered
     case .restored(let id): instances[id]?.lowered = []
+    case .agent(let isAgent, let cookie):
+      connections[cookie, default: Connection()].isAgent = isAgent
     }
   }
 

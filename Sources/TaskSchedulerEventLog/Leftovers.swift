@@ -99,7 +99,7 @@ public struct Leftovers: Equatable, Sendable {
       case .forgotten(let id): (stopped[id], lowered[id]) = (nil, nil)
       case .lowering(let id, let items): lowered[id, default: []] += items
       case .restored(let id): lowered[id] = nil
-      case .stream, .monitor, .input, .inputComplete, .unsaved: break
+      case .stream, .monitor, .input, .inputComplete, .unsaved, .agent: break
       }
     }
 
@@ -110,7 +110,7 @@ public struct Leftovers: Equatable, Sendable {
       case .leader, .stopping: take(note)
       case .lowering: if isIntact { take(note) }
       case .resumed, .forgotten, .restored, .stream, .monitor, .input, .inputComplete,
-        .unsaved:
+        .unsaved, .agent:
         break
       }
     }

@@ -145,6 +145,8 @@ int clinux_diagnosis_socket(void);
 /// Requests the listening sockets of a family (AF_UNIX; AF_INET and AF_INET6 for TCP) with their
 /// names.
 int clinux_diagnosis_ask(int fd, uint8_t family);
+/// Requests the connected Unix sockets with their names and the inodes of their peers.
+int clinux_diagnosis_ask_connected(int fd);
 
 // MARK: memory
 

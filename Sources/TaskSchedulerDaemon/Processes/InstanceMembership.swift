@@ -26,6 +26,8 @@ final class InstanceMembership {
   /// The number of instances that were added so far. A process without an instance may belong to
   /// one that is added later.
   private(set) var generation: UInt64 = 0
+  /// Called for each instance that is added.
+  var added: (InstanceProcesses) -> Void = { _ in }
   /// Called for each instance that is removed.
   var removed: (InstanceID) -> Void = { _ in }
 
@@ -40,6 +42,7 @@ final class InstanceMembership {
     // A marker belongs to one instance. A later instance with the same marker has no marker.
     if let marker = instance.origin.marker, byMarker[marker] == nil { byMarker[marker] = instance }
     if let group = instance.origin.group { byGroup[group.path] = instance }
+    added(instance)
   }
 
   func remove(_ instance: InstanceProcesses) {

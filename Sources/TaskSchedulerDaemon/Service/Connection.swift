@@ -44,6 +44,8 @@ final class Connection: WorkSource, CurrentCall {
     case calls
     case eventStream(InstanceProcesses)
     case monitor(DaemonState.Monitor)
+    /// The connection on which a session agent receives its orders.
+    case agent
   }
 
   let peer: Peer
@@ -97,7 +99,8 @@ final class Connection: WorkSource, CurrentCall {
     if let held {
       input = MessageInput(collected: held.input.bytes)
       let takesMore =
-        held.stream != nil || held.monitor != nil || held.waiting?.takesMore ?? false
+        held.stream != nil || held.monitor != nil || held.isAgent
+        || held.waiting?.takesMore ?? false
       if takesMore || held.waiting != nil {
         wire.resume(more: takesMore, oneway: held.waiting?.isOneway ?? false)
       }
@@ -117,6 +120,7 @@ final class Connection: WorkSource, CurrentCall {
     case .calls: break
     case .eventStream(let instance): held.stream = instance.id
     case .monitor(let monitor): held.monitor = monitor
+    case .agent: held.isAgent = true
     }
     if input.isCollecting { held.input = MessagePart(Array(input.taken)) }
     held.isUnsaved = isUnsaved

@@ -11,6 +11,7 @@ final class ControlService: ControlInterface.Implementation {
 
   let requests: Requests
   private let launches: Launches
+  private let agents: SessionAgents
   private let processes: ProcessController
   private let monitors: Monitors
   let notifications: LocalNotifications
@@ -22,12 +23,13 @@ final class ControlService: ControlInterface.Implementation {
   private var membership: InstanceMembership { processes.membership }
 
   init(
-    requests: Requests, launches: Launches, processes: ProcessController, monitors: Monitors,
-    notifications: LocalNotifications, memory: MemoryService, pump: Pump,
+    requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
+    monitors: Monitors, notifications: LocalNotifications, memory: MemoryService, pump: Pump,
     settings: CurrentSettings, log: Log
   ) {
     self.requests = requests
     self.launches = launches
+    self.agents = agents
     self.processes = processes
     self.monitors = monitors
     self.notifications = notifications
@@ -252,6 +254,10 @@ final class ControlService: ControlInterface.Implementation {
     if membership.isOurs(process.identity) {
       throw Interface.Failure.invalidProcess(
         pid: Int(pid), reason: "the daemon itself descends from it")
+    }
+    if try agents.isNeeded(process.identity, in: membership.proc) {
+      throw Interface.Failure.invalidProcess(
+        pid: Int(pid), reason: SessionAgents.refusal(of: pid))
     }
     if try membership.proc.stat(pid)?.isKernelThread ?? false {
       throw Interface.Failure.invalidProcess(pid: Int(pid), reason: "it is a thread of the kernel")

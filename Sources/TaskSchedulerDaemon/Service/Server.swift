@@ -45,6 +45,7 @@ final class Server: ConnectionOwner {
   private var refusedUsers: Set<UInt32> = []
   private let applications: ApplicationService
   private let control: ControlService
+  private let sessions: SessionService
   private let onClosed: (Connection) -> Void
 
   var queuedBytesMax: Int { options.queuedBytesPerConnectionMax }
@@ -53,12 +54,13 @@ final class Server: ConnectionOwner {
   /// - Parameter onClosed: Called for each connection that is closed.
   init(
     listener: consuming FileDescriptor, applications: ApplicationService, control: ControlService,
-    options: DaemonOptions, loop: EventLoop, proc: ProcFS, log: Log, eventLog: EventLog,
+    sessions: SessionService, options: DaemonOptions, loop: EventLoop, proc: ProcFS, log: Log, eventLog: EventLog,
     store: DescriptorStore, onClosed: @escaping (Connection) -> Void
   ) throws(SystemError) {
     self.listener = listener
     self.applications = applications
     self.control = control
+    self.sessions = sessions
     self.onClosed = onClosed
     self.eventLog = eventLog
     self.store = store
@@ -70,7 +72,10 @@ final class Server: ConnectionOwner {
     service = Service(
       vendor: "taskschedd", product: "taskschedd", version: Version.current,
       url: "https://taskschedd.org",
-      interfaces: [ApplicationInterface.description, ControlInterface.description])
+      interfaces: [
+        ApplicationInterface.description, ControlInterface.description,
+        SessionInterface.description,
+      ])
     let (first, second) = try UnixSocket.pair().ends()
     let end = FileDescriptor(taking: first)
     kernelHasPeerPIDFD = try UnixSocket.peerPIDFD(end.rawValue) != nil
@@ -377,6 +382,7 @@ final class Server: ConnectionOwner {
     if let method = ApplicationInterface.MethodName(rawValue: call.method) {
       return method.isQuery || (method != .register && isUnmanaged(connection))
     }
+    if let method = SessionInterface.MethodName(rawValue: call.method) { return method == .attach }
     return ControlInterface.MethodName(rawValue: call.method)?.isQuery ?? true
   }
 
@@ -393,6 +399,8 @@ final class Server: ConnectionOwner {
         try ApplicationInterface.carryOut(method, call, by: applications, for: connection)
       } else if let method = ControlInterface.MethodName(rawValue: call.method) {
         try ControlInterface.carryOut(method, call, by: control, for: connection)
+      } else if let method = SessionInterface.MethodName(rawValue: call.method) {
+        try SessionInterface.carryOut(method, call, by: sessions, for: connection)
       } else {
         connection.fail(StandardFailure.methodNotImplemented(method: call.method))
       }

@@ -83,6 +83,7 @@ struct Takeover {
       pump.post(.application(.streamClosed(id)))
     }
     for (id, lost) in outcome.lostSockets { pump.post(.socket(.lost(id, lost))) }
+    subsystems.agents.recovered(reporting: pump.scheduler.reportingUsers)
     report(outcome, lastAlive: replay.lastAlive)
     return false
   }
@@ -194,6 +195,7 @@ struct Takeover {
   private func restore(_ connection: Connection, _ held: DaemonState.Connection) {
     if let id = held.stream, processes[id] != nil { subsystems.streams.restore(id, connection) }
     if let monitor = held.monitor { subsystems.monitors.restore(connection, monitor) }
+    if held.isAgent { subsystems.agents.restore(connection) }
     if let waiting = held.waiting { subsystems.requests.restore(waiting, connection) }
   }
 }

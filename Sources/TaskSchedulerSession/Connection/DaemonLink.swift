@@ -290,7 +290,7 @@ final class DaemonLink {
       case .answer(.failure(let name, _)):
         switch SessionInterface.Failure.Name(rawValue: name) {
         case .notAttached, .agentReplaced: try handleFailure(name)
-        case .reportTooLarge, nil:
+        case .agentIsManaged, .reportTooLarge, nil:
           notifications.acknowledged()
           report(.refused(error: name))
         }

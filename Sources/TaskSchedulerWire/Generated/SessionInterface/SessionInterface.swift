@@ -82,7 +82,11 @@ extension SessionInterface {
   /// After it, the agent reports all windows if it knows them. The daemon sends again the
   /// notifications that it wants shown, and all badges.
   ///
-  /// An agent that attached earlier receives the error AgentReplaced.
+  /// The connection outlives a restart of the daemon if systemd keeps it. The new daemon then sends
+  /// attached again, with the same number, and the agent reports all windows again.
+  ///
+  /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
+  /// application receives the error AgentIsManaged.
   public enum Attach: InterfaceMethod {
     public static let name = "org.taskschedd.Session.Attach"
 
