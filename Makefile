@@ -268,8 +268,9 @@ LIB = $(DESTDIR)$(PREFIX)/lib
 SHARE = $(DESTDIR)$(PREFIX)/share
 DOC = $(SHARE)/doc/taskschedd
 PROGRAMS = taskctl taskschedd taskschedd-session
-SYSTEM_UNITS = taskschedd.service taskschedd.socket taskschedd-release.service
-USER_UNITS = $(SYSTEM_UNITS) taskschedd-session.service taskschedd-session-restart.service
+UNITS = taskschedd.service taskschedd.socket taskschedd-release.service
+SYSTEM_UNITS = $(UNITS) taskschedd-network.socket
+USER_UNITS = $(UNITS) taskschedd-session.service taskschedd-session-restart.service
 SECTIONS = 1 5 8
 # Debian's zsh searches this directory. On other systems, set ZSH=zsh/site-functions.
 ZSH ?= zsh/vendor-completions
@@ -296,7 +297,6 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 	for unit in $(USER_UNITS); do \
 	  $(PLACE) systemd/user/$$unit > $(LIB)/systemd/user/$$unit; \
 	done
-	$(PLACE) systemd/taskschedd-network.socket > $(LIB)/systemd/system/taskschedd-network.socket
 	$(PLACE) systemd/catalog/taskschedd.catalog > $(LIB)/systemd/catalog/taskschedd.catalog
 	install -m 0644 systemd/sysusers.d/taskschedd.conf $(LIB)/sysusers.d
 	install -m 0644 systemd/tmpfiles.d/taskschedd.conf $(LIB)/tmpfiles.d
