@@ -1,7 +1,7 @@
 import CSystemd
 import LinuxSystem
 
-/// Writes the arguments of a method call in their order.
+/// A writer of the arguments of a method call, in their order.
 package struct MessageBody {
   private let message: OpaquePointer
 
@@ -76,8 +76,8 @@ package struct MessageBody {
   }
 }
 
-/// Reads the arguments of a message in their order. A method returns nil if the next argument has
-/// another type.
+/// A reader of the arguments of a message, in their order. A method returns nil if the next
+/// argument has another type.
 package struct MessageReader {
   private let message: OpaquePointer
 

@@ -20,7 +20,8 @@ public final class Daemon {
   private let server: Server
   private let runner: EffectRunner
   private let systemChanges: SystemChangeProviders
-  /// Expires after ``survivalTime``. The event log of the previous daemon then counts as harmless.
+  /// A timer that expires after ``survivalTime``. From then on, the event log of the previous
+  /// daemon counts as harmless.
   private let survival: TimerSource
   private var signals: [Source] = []
   private var ending = Ending.stopped
@@ -111,8 +112,8 @@ public final class Daemon {
     pump.start(runner)
   }
 
-  /// Reports the clock, the stored notifications and the settings to the scheduler. Reports its
-  /// start if the scheduler is new.
+  /// Reports the clock, the stored notifications and the settings to the scheduler. If the
+  /// scheduler is new, also reports that the daemon has started.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
     if isNew { subsystems.notifications.load() }
@@ -201,8 +202,8 @@ public final class Daemon {
   // MARK: Stopping
 
   /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
-  /// whether systemd restarts it, it resumes them. Even then, systemd keeps the connections for the
-  /// next daemon.
+  /// whether systemd restarts it, it resumes them. In both cases, systemd keeps the connections for
+  /// the next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere

@@ -38,6 +38,11 @@ extension Daemon {
         eventLog: eventLog, numberLast: startup.previous.replay?.requestLast ?? 0),
       streams: EventStreams(eventLog: eventLog) { [unowned processes] in processes[$0] },
       monitors: Monitors(eventLog: eventLog),
+      agents: SessionAgents(
+        windows: WindowReports(
+          processes: processes,
+          inFront: { [unowned pump] ids in pump.withScheduler { $0.inFront(ids) } }, post: post),
+        eventLog: eventLog),
       sockets: ManagedSockets(loop: loop) { id, ready in
         post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
       },
@@ -57,19 +62,22 @@ extension Daemon {
     _ settings: CurrentSettings, _ pump: Pump
   ) throws(SystemError) -> Server {
     let applications = ApplicationService(
-      requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
-      sockets: subsystems.sockets, notifications: subsystems.notifications, pump: pump,
-      settings: settings)
+      requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
+      processes: subsystems.processes, sockets: subsystems.sockets,
+      notifications: subsystems.notifications, pump: pump, settings: settings)
     let control = ControlService(
-      requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
-      monitors: subsystems.monitors, notifications: subsystems.notifications,
-      memory: subsystems.memory, loginSessions: subsystems.loginSessions, pump: pump, settings: settings, log: startup.log)
+      requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
+      processes: subsystems.processes, monitors: subsystems.monitors,
+      notifications: subsystems.notifications, memory: subsystems.memory,
+      loginSessions: subsystems.loginSessions, pump: pump, settings: settings, log: startup.log)
+    let sessions = SessionService(agents: subsystems.agents, applications: applications)
     return try Server(
-      listener: listener, applications: applications, control: control,
+      listener: listener, applications: applications, control: control, sessions: sessions,
       options: startup.configuration.options, loop: startup.loop, proc: startup.proc,
       log: startup.log, eventLog: startup.eventLog, store: subsystems.store
     ) { [unowned pump] connection in
       subsystems.monitors.remove(connection)
+      subsystems.agents.closed(connection)
       subsystems.requests.forget(connection)
       if let id = subsystems.streams.closed(connection) {
         pump.post(.application(.streamClosed(id)))

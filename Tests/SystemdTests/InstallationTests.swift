@@ -29,7 +29,10 @@ extension SystemdTests {
       }
       let user = InstalledMachine.tester
       try machine.must("systemctl", "start", "user@\(user).service")
-      for unit in ["taskschedd.service", "taskschedd.socket", "taskschedd-release.service"] {
+      for unit in [
+        "taskschedd.service", "taskschedd.socket", "taskschedd-release.service",
+        "taskschedd-session.service", "taskschedd-session-restart.service",
+      ] {
         let users = try machine.must(
           "systemd-analyze", "--user", "verify", "/usr/lib/systemd/user/\(unit)", as: user)
         // The test ignores problems of other packages' units.
@@ -52,7 +55,7 @@ extension SystemdTests {
 
     @Test("The installed interfaces are those that the daemon serves")
     func interfaces() throws {
-      for name in ["Application", "Control"] {
+      for name in ["Application", "Control", "Session"] {
         let file = "/usr/share/taskschedd/interfaces/org.taskschedd.\(name).varlink"
         let text = try machine.must("cat", file).text
         #expect(text.contains("interface org.taskschedd.\(name)\n"))
@@ -70,7 +73,9 @@ extension SystemdTests {
         echo "${COMPREPLY[@]}"
         """)
       #expect(offered.text.contains("foreground"))
-      for (program, word) in [("taskctl", "foreground"), ("taskschedd", "manifests")] {
+      for (program, word) in [
+        ("taskctl", "foreground"), ("taskschedd", "manifests"), ("taskschedd-session", "socket"),
+      ] {
         for path in [
           "bash-completion/completions/\(program)", "zsh/vendor-completions/_\(program)",
           "fish/vendor_completions.d/\(program).fish",
@@ -84,7 +89,8 @@ extension SystemdTests {
     func manuals() throws {
       for page in [
         "man1/taskctl.1", "man1/taskctl-run.1", "man5/taskschedd.toml.5",
-        "man5/taskschedd.manifest.5", "man5/org.taskschedd.Control.5", "man8/taskschedd.8",
+        "man5/taskschedd.manifest.5", "man5/org.taskschedd.Control.5",
+        "man5/org.taskschedd.Session.5", "man8/taskschedd.8", "man8/taskschedd-session.8",
       ] {
         try machine.must("test", "-s", "/usr/share/man/\(page)")
       }
@@ -93,7 +99,8 @@ extension SystemdTests {
     @Test("The programs need no full Foundation, and a program over its maximum size is refused")
     func programs() throws {
       // Debug builds are larger than the installed programs.
-      let built = try check(InstalledMachine.built, "taskschedd=200", "taskctl=200")
+      let built = try check(
+        InstalledMachine.built, "taskschedd=200", "taskschedd-session=200", "taskctl=200")
       #expect(built.text == "")
       #expect(built.end == .exited(code: 0))
       let large = try check(InstalledMachine.built, "taskctl=1")

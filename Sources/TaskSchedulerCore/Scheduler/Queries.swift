@@ -59,6 +59,27 @@ extension Scheduler {
     instances[id].map { status($0, at: now) }
   }
 
+  /// The users whose session agents report the windows of their sessions.
+  public var reportingUsers: [UserID] {
+    sessions.agents.filter { $0.value == .attached }.keys.sorted()
+  }
+
+  /// Returns those of the instances that are in front of their seats. For each seat, this is the
+  /// active instance, otherwise the instance in the foreground, otherwise the instance that was
+  /// active last.
+  public func inFront(_ ids: [InstanceID]) -> [InstanceID] {
+    var front: [SeatID: (rank: Int, activation: UInt64, id: InstanceID)] = [:]
+    for id in ids {
+      guard let instance = instances.boxes[id]?.value else { continue }
+      let rank = instance.isActiveOrActivating ? 2 : instance.state.isForeground ? 1 : 0
+      let place = (
+        rank: rank, activation: applications[instance.application]?.activation ?? 0, id: id)
+      if let other = front[instance.seat], other > place { continue }
+      front[instance.seat] = place
+    }
+    return front.values.map(\.id).sorted()
+  }
+
   /// The number of running instances, and the number of suspended ones among them.
   public var runningCounts: (all: Int, suspended: Int) {
     (instances.count, instances.values.count { $0.state == .suspended })

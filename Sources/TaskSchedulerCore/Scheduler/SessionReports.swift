@@ -2,8 +2,8 @@
 //
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
 // report with the previous report, and acts on each window that differs. An order of an operator is
-// therefore in force until a window of that application changes. A limit that a change of a window
-// started ends with the next change of that window, and with every order.
+// therefore in force until a window of that application changes. If a change of a window starts a
+// limit, the next change of that window ends the limit, and so does every order.
 
 /// A report of a user's session agent, or of logind.
 public enum SessionEvent: Equatable, Sendable {
@@ -44,8 +44,8 @@ extension Scheduler {
       let next = reported[id] ?? .hidden
       guard instances.boxes[id]?.value.window?.visibility != next else { continue }
       changed.append(id)
-      // All windows change before the first transition, because an activation sends only
-      // applications without a known window to the background.
+      // All windows change before the first transition. An activation sends another application to
+      // the background only if that application has no known window.
       updateInstance(id, in: &turn) { $0.windowChanged(to: next, at: $1.instant) }
     }
     for id in changed where reported[id] == .focused { focus(id, in: &turn) }
@@ -141,9 +141,9 @@ extension Scheduler {
     for (place, lock) in zip(places, locks) { end(lock, of: place, in: &turn) }
   }
 
-  /// Ends the interruption by the lock. If the window of an application got the focus meanwhile,
-  /// activates that application. Otherwise, activates the interrupted application again, unless its
-  /// window lost the focus meanwhile.
+  /// Ends the interruption by the lock. If the window of an application got the focus while the
+  /// screen was locked, activates that application. Otherwise, activates the interrupted
+  /// application again, unless its window lost the focus while the screen was locked.
   private mutating func end(_ lock: SeatLock, of seat: SeatID, in turn: inout Turn) {
     if let id = lock.focused, let instance = instances[id], instance.termination == nil,
       instance.window?.visibility == .focused
@@ -201,7 +201,7 @@ extension Instance {
     guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
     else { return }
     if due.advanced(by: turn.policy.wakeTolerance) < turn.instant {
-      // The machine slept, and the agent could not report meanwhile.
+      // While the machine slept, the agent could not report.
       window?.restart(at: turn.instant)
       return
     }

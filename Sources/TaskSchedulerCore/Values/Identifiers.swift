@@ -6,6 +6,8 @@ public struct ApplicationID: Hashable, Comparable, Sendable, CustomStringConvert
   /// manifest of an application is named after its id, with the suffix `.toml`.
   public static let bytesMax = 250
 
+  /// Creates an id.
+  ///
   /// - Returns: nil unless `name` is two or more labels of letters, digits, `-` and `_`, joined by
   ///   dots, of ``bytesMax`` bytes at most.
   public init?(_ name: String) {

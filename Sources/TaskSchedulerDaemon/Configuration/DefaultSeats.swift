@@ -27,8 +27,8 @@ struct DefaultSeats {
     process.terminal.map { SeatID("\(session.name)/\($0.name):\(process.session)") }
   }
 
-  /// Returns the seat of an application that the daemon began to manage without a terminal. Such
-  /// an application sends no other application to the background.
+  /// Returns the seat of an adopted application that has no terminal. Such an application sends no
+  /// other application to the background.
   ///
   /// - Parameter session: the seat of the process's login session.
   func alone(_ application: ApplicationKey, in session: SeatID) -> SeatID {

@@ -6,6 +6,7 @@ struct Subsystems {
   let requests: Requests
   let streams: EventStreams
   let monitors: Monitors
+  let agents: SessionAgents
   let sockets: ManagedSockets
   let notifications: LocalNotifications
   let memory: MemoryService

@@ -13,6 +13,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
 
   let requests: Requests
   private let launches: Launches
+  private let agents: SessionAgents
   private let processes: ProcessController
   let sockets: ManagedSockets
   let notifications: LocalNotifications
@@ -22,11 +23,13 @@ final class ApplicationService: ApplicationInterface.Implementation {
   private var membership: InstanceMembership { processes.membership }
 
   init(
-    requests: Requests, launches: Launches, processes: ProcessController, sockets: ManagedSockets,
-    notifications: LocalNotifications, pump: Pump, settings: CurrentSettings
+    requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
+    sockets: ManagedSockets, notifications: LocalNotifications, pump: Pump,
+    settings: CurrentSettings
   ) {
     self.requests = requests
     self.launches = launches
+    self.agents = agents
     self.processes = processes
     self.sockets = sockets
     self.notifications = notifications
@@ -96,6 +99,9 @@ final class ApplicationService: ApplicationInterface.Implementation {
     let uid = connection.peer.uid
     if let reason = try settings.refusal(of: process, uid: uid) {
       throw Interface.Failure.notManageable(reason: reason)
+    }
+    if try agents.isNeeded(process.identity, in: membership.proc) {
+      throw Interface.Failure.notManageable(reason: SessionAgents.refusal(of: process.identity.pid))
     }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init()))
     let seats = ProcessSeats(proc: membership.proc)

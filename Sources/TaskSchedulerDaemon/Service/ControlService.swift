@@ -11,6 +11,7 @@ final class ControlService: ControlInterface.Implementation {
 
   let requests: Requests
   private let launches: Launches
+  private let agents: SessionAgents
   private let processes: ProcessController
   private let monitors: Monitors
   let notifications: LocalNotifications
@@ -23,12 +24,13 @@ final class ControlService: ControlInterface.Implementation {
   private var membership: InstanceMembership { processes.membership }
 
   init(
-    requests: Requests, launches: Launches, processes: ProcessController, monitors: Monitors,
-    notifications: LocalNotifications, memory: MemoryService, loginSessions: LoginSessions,
-    pump: Pump, settings: CurrentSettings, log: Log
+    requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
+    monitors: Monitors, notifications: LocalNotifications, memory: MemoryService,
+    loginSessions: LoginSessions, pump: Pump, settings: CurrentSettings, log: Log
   ) {
     self.requests = requests
     self.launches = launches
+    self.agents = agents
     self.processes = processes
     self.monitors = monitors
     self.notifications = notifications
@@ -234,7 +236,7 @@ final class ControlService: ControlInterface.Implementation {
     } catch where error.errno == EINVAL {
       throw ParameterError(
         parameter: "processFileDescriptor",
-        problem: "it must be a pidfd, of a whole process that the daemon can see")
+        problem: "it must be a pidfd of a whole process that the daemon can see")
     } catch {
       throw Interface.Failure.invalidProcess(pid: 0, reason: Self.reason(notHeld: error))
     }
@@ -253,6 +255,10 @@ final class ControlService: ControlInterface.Implementation {
     if membership.isOurs(process.identity) {
       throw Interface.Failure.invalidProcess(
         pid: Int(pid), reason: "the daemon itself descends from it")
+    }
+    if try agents.isNeeded(process.identity, in: membership.proc) {
+      throw Interface.Failure.invalidProcess(
+        pid: Int(pid), reason: SessionAgents.refusal(of: pid))
     }
     if try membership.proc.stat(pid)?.isKernelThread ?? false {
       throw Interface.Failure.invalidProcess(pid: Int(pid), reason: "it is a thread of the kernel")
@@ -274,8 +280,8 @@ final class ControlService: ControlInterface.Implementation {
     switch error.errno {
     case EINVAL: "the descriptor is not a pidfd of a process"
     case ESRCH: "it has ended"
-    case EMFILE, ENFILE: "the daemon has no descriptors left to hold it by: \(error)"
-    default: "the daemon cannot hold it: \(error)"
+    case EMFILE, ENFILE: "the daemon has no free descriptor for it: \(error)"
+    default: "the daemon cannot examine it: \(error)"
     }
   }
 
@@ -340,7 +346,7 @@ final class ControlService: ControlInterface.Implementation {
   /// Returns the application that the caller requests, if the caller may operate it. To an ordinary
   /// user, other users' applications do not exist.
   ///
-  /// - Parameter moreOwners: Returns the owners of further applications with an id, which the
+  /// - Parameter moreOwners: Returns the owners of those applications with this id that the
   ///   scheduler does not know.
   func key(
     _ application: String, _ owner: Int?, _ peer: Peer,

@@ -86,7 +86,7 @@ final class CurrentSettings {
     if operatorGroup.refresh() { operatorsChanged() }
   }
 
-  /// Whether a client may operate the applications of all users (contract §16).
+  /// Returns whether a client may operate the applications of all users (contract §16).
   func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool {
     if credentials.uid == 0 || credentials.uid == Users.effectiveUID { return true }
     guard let group = operatorGroup.current else { return false }

@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports that the path to the network appeared or disappeared. Also reports that existing
-/// connections break, because the interface, gateway or address of the path changed.
+/// A provider that reports when the path to the network appears or disappears. It also reports when
+/// existing connections break, because the interface, gateway or address of the path changed.
 ///
 /// A message of the kernel only triggers a reading of the tables. The kernel does not report every
 /// removed route, and messages may be lost (ENOBUFS).

@@ -49,7 +49,7 @@ struct ObservedSessions {
   var mustResign: [InstanceID] = []
   /// Instances whose limit for hidden windows passes with the event.
   var mustLeave: [InstanceID] = []
-  /// Instances whose time without the focus passes with the event.
+  /// Instances whose limit for windows without the focus passes with the event.
   var settled: [InstanceID] = []
 
   mutating func begin() {

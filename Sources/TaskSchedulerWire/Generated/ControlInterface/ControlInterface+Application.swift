@@ -6,7 +6,7 @@ extension ControlInterface {
     public var application: String
     /// The uid that it runs as.
     public var owner: Int
-    /// The name from the manifest that users see.
+    /// The name that users see, from the manifest.
     public var displayName: String?
     public var state: State
     public var stateSinceUSec: Int
@@ -30,8 +30,8 @@ extension ControlInterface {
     public var multitasking: Bool
     /// True if a manifest says how to launch it.
     public var launchable: Bool
-    /// The position in the application switcher. 1 is the most recently active one; null was never
-    /// active.
+    /// The position in the application switcher. 1 is the most recently active application; null
+    /// means that the application was never active.
     public var switcherPosition: Int?
     public var instance: Instance?
     public var lastEnd: End?
