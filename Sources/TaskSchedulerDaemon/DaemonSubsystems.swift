@@ -29,6 +29,11 @@ extension Daemon {
     var locations = MemoryService.Locations(
       memInfo: arguments.memInfo, pressure: arguments.memoryPressure)
     locations.slicePressure = launcher.groups.map { "\($0.parent.path)/memory.pressure" }
+    let loginSessions = LoginSessions(
+      loop: loop, address: SystemChangeProviders.Locations().systemBus,
+      user: settings.isUserDaemon ? Users.effectiveUID : nil,
+      locked: Set(pump.scheduler.lockedSeats)
+    ) { post(.session($0)) }
     return Subsystems(
       processes: processes, launcher: launcher,
       launches: Launches(
@@ -41,7 +46,8 @@ extension Daemon {
       agents: SessionAgents(
         windows: WindowReports(
           processes: processes,
-          inFront: { [unowned pump] ids in pump.withScheduler { $0.inFront(ids) } }, post: post),
+          inFront: { [unowned pump] ids in pump.withScheduler { $0.inFront(ids) } },
+          focusMoved: { [unowned loginSessions] in loginSessions.focusMoved(by: $0) }, post: post),
         eventLog: eventLog),
       sockets: ManagedSockets(loop: loop) { id, ready in
         post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
@@ -49,11 +55,7 @@ extension Daemon {
       notifications: notifications,
       memory: MemoryService(
         locations: locations, processes: processes, loop: loop, log: log, post: post),
-      loginSessions: LoginSessions(
-        loop: loop, address: SystemChangeProviders.Locations().systemBus,
-        user: settings.isUserDaemon ? Users.effectiveUID : nil,
-        locked: Set(pump.scheduler.lockedSeats)
-      ) { post(.session($0)) },
+      loginSessions: loginSessions,
       store: store)
   }
 

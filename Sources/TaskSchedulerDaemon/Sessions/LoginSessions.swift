@@ -85,8 +85,11 @@ final class LoginSessions {
     entries.values.compactMap { entry in entry.session.map { ($0, entry.lock.isLocked) } }
   }
 
-  /// Ends the locks of a user's sessions whose desktop does not set LockedHint. Called when the
-  /// user has moved the focus, which is possible only on an unlocked screen.
+  /// Ends the locks of a user's sessions whose desktop does not set LockedHint.
+  ///
+  /// A screen locker that does not speak to logind, such as swaylock, does not report the unlock.
+  /// When the user moves the focus, the screen is unlocked. Without this rule, the application that
+  /// gets the focus would stay suspended in front of the user.
   func focusMoved(by uid: UInt32) {
     for path in entries.keys where entries[path]?.session?.uid == uid {
       entries[path]?.lock.unlockRequested()

@@ -22,18 +22,22 @@ import TaskSchedulerCore
 final class WindowReports {
   private let processes: ProcessController
   private let inFront: ([InstanceID]) -> [InstanceID]
+  private let focusMoved: (UInt32) -> Void
   private let post: (Event) -> Void
   private var sessions: [UInt32: SessionWindows] = [:]
 
   private var membership: InstanceMembership { processes.membership }
 
-  /// - Parameter inFront: Returns those of the instances that are in front of their seats.
+  /// - Parameters:
+  ///   - inFront: Returns those of the instances that are in front of their seats.
+  ///   - focusMoved: Called with the user if another window gets the focus than in the last report.
   init(
     processes: ProcessController, inFront: @escaping ([InstanceID]) -> [InstanceID],
-    post: @escaping (Event) -> Void
+    focusMoved: @escaping (UInt32) -> Void, post: @escaping (Event) -> Void
   ) {
     self.processes = processes
     self.inFront = inFront
+    self.focusMoved = focusMoved
     self.post = post
     membership.added = { [weak self] in self?.instanceAdded($0) }
   }
@@ -130,6 +134,7 @@ final class WindowReports {
   private func finish(_ session: SessionWindows, of uid: UInt32) {
     let snapshot = snapshot(session, of: uid)
     guard session.last != snapshot || !session.isReporting else { return }
+    if let last = session.last, !snapshot.focused.isSubset(of: last.focused) { focusMoved(uid) }
     session.last = snapshot
     if !session.isReporting {
       session.isReporting = true
@@ -154,5 +159,12 @@ final class WindowReports {
       visibilities[id].map { WindowReport(id, $0) }
     }
     return WindowSnapshot(reports, hasFocus: session.hasFocus)
+  }
+}
+
+extension WindowSnapshot {
+  /// The instances whose window has the focus.
+  fileprivate var focused: Set<InstanceID> {
+    Set(windows.lazy.filter { $0.visibility == .focused }.map(\.instance))
   }
 }
