@@ -81,7 +81,8 @@ struct RenderingTests {
     let all =
       ApplicationTable.text([hostile], context) + TaskTable.text([hostile], context)
       + StatusText.text(hostile, context)
-      + StatusText.summary([hostile], path: "/x", context)
+      + StatusText.summary(
+        .init(applications: [hostile], sessionAgents: [1000]), path: "/x", context)
     let controls = all.unicodeScalars.filter { !PrintableText.isPrintable($0) && $0 != "\n" }
     #expect(controls.isEmpty)
     #expect(all.contains(#"\x1bc"#))
@@ -191,13 +192,16 @@ struct StatusTextTests {
       sample("org.example.a", state: .active), sample(), endedSample(),
       sample("org.example.b", state: .inactive),
     ]
+    let answer = ControlInterface.ListApplications.Output(
+      applications: applications, sessionAgents: [1000, 1001])
     #expect(
-      StatusText.summary(applications, path: "/run/x", context) == """
+      StatusText.summary(answer, path: "/run/x", context) == """
         taskschedd - at /run/x
          Applications: 4 known: 1 background, 1 active, 1 inactive, 1 notRunning
                 Tasks: 3 outstanding, of 3 applications
            Foreground: org.example.a at seat0
                        org.example.b at seat0, inactive
+        Session agent: attached, of user 1000, user 1001
 
         """)
   }

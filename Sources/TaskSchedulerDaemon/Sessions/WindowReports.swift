@@ -24,6 +24,8 @@ final class WindowReports {
   private let inFront: ([InstanceID]) -> [InstanceID]
   private let post: (Event) -> Void
   private var sessions: [UInt32: SessionWindows] = [:]
+  /// Adopts programs because of their windows; nil while the daemon starts.
+  var adoption: DesktopAdoption?
 
   private var membership: InstanceMembership { processes.membership }
 
@@ -128,6 +130,19 @@ final class WindowReports {
   // MARK: The report to the scheduler
 
   private func finish(_ session: SessionWindows, of uid: UInt32) {
+    report(session, of: uid)
+    adopt(session, of: uid)
+  }
+
+  /// Considers the windows that belong to no application for adoption.
+  private func adopt(_ session: SessionWindows, of uid: UInt32) {
+    guard let adoption else { return }
+    for window in session.takeUnconsidered(where: adoption.chooses) {
+      adoption.consider(window, of: uid) { [weak session] in session?.visibilityByProcess()[$0] }
+    }
+  }
+
+  private func report(_ session: SessionWindows, of uid: UInt32) {
     let snapshot = snapshot(session, of: uid)
     guard session.last != snapshot || !session.isReporting else { return }
     session.last = snapshot

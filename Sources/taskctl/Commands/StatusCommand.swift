@@ -47,6 +47,6 @@ struct StatusCommand: DaemonCommand {
     try Output.write(
       options.json
         ? JSONOutput.line(output)
-        : StatusText.summary(output.applications, path: connection.path, .forStandardOutput()))
+        : StatusText.summary(output, path: connection.path, .forStandardOutput()))
   }
 }

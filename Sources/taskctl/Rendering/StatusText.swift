@@ -140,8 +140,9 @@ enum StatusText {
 
   /// Returns the summary of the daemon.
   static func summary(
-    _ applications: [ControlInterface.Application], path: String, _ context: RenderingContext
+    _ answer: ControlInterface.ListApplications.Output, path: String, _ context: RenderingContext
   ) -> String {
+    let applications = answer.applications
     var lines = Lines(context.painter)
     lines.title("taskschedd", "at \(path)")
     let states = ControlInterface.State.allCases.reversed().compactMap { state -> String? in
@@ -164,7 +165,14 @@ enum StatusText {
       lines.add(index == 0 ? "Foreground" : "", "\(name) at \(seat)\(state)")
     }
     if front.isEmpty { lines.add("Foreground", "none") }
+    lines.add("Session agent", sessionAgents(answer.sessionAgents))
     return lines.text
+  }
+
+  /// Returns the users whose session agents report which windows are visible.
+  private static func sessionAgents(_ users: [Int]) -> String {
+    guard !users.isEmpty else { return "none, so the focus of windows changes no state" }
+    return "attached, of " + users.map { "user \($0)" }.joined(separator: ", ")
   }
 
   /// Returns `3 applications`.

@@ -146,19 +146,25 @@ extension ControlInterface {
 
     public struct Output: WireStructure {
       public var applications: [Application]
+      /// The uids of the users with an attached session agent: all of them if the caller is an
+      /// operator, otherwise only the caller's.
+      public var sessionAgents: [Int]
 
-      public static let fieldNames = ["applications"]
+      public static let fieldNames = ["applications", "sessionAgents"]
 
-      public init(applications: [Application]) {
+      public init(applications: [Application], sessionAgents: [Int]) {
         self.applications = applications
+        self.sessionAgents = sessionAgents
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
         applications = try fields.required("applications")
+        sessionAgents = try fields.required("sessionAgents")
       }
 
       public func writeFields(to object: inout [UInt8]) {
         object.append(field: "applications", applications)
+        object.append(field: "sessionAgents", sessionAgents)
       }
     }
   }
