@@ -49,6 +49,11 @@ extension Daemon {
       notifications: notifications,
       memory: MemoryService(
         locations: locations, processes: processes, loop: loop, log: log, post: post),
+      loginSessions: LoginSessions(
+        loop: loop, address: SystemChangeProviders.Locations().systemBus,
+        user: settings.isUserDaemon ? Users.effectiveUID : nil,
+        locked: Set(pump.scheduler.lockedSeats)
+      ) { post(.session($0)) },
       store: store)
   }
 
@@ -63,8 +68,8 @@ extension Daemon {
     let control = ControlService(
       requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
       processes: subsystems.processes, monitors: subsystems.monitors,
-      notifications: subsystems.notifications, memory: subsystems.memory, pump: pump,
-      settings: settings, log: startup.log)
+      notifications: subsystems.notifications, memory: subsystems.memory,
+      loginSessions: subsystems.loginSessions, pump: pump, settings: settings, log: startup.log)
     subsystems.agents.windows.adoption = adoption(
       startup, subsystems, settings, pump, socketPath: socketPath)
     let sessions = SessionService(agents: subsystems.agents, applications: applications)
@@ -89,9 +94,7 @@ extension Daemon {
   ) -> DesktopAdoption {
     let environment = DesktopAdoption.Environment(
       refusal: { [unowned settings] in try settings.refusal(of: $0, uid: $1) },
-      seat: { [unowned settings] in
-        DefaultSeats(isUserDaemon: settings.isUserDaemon).ofUser($0)
-      },
+      seat: { DefaultSeats().ofUser($0) },
       adopt: { [unowned pump, requests = subsystems.requests] in
         pump.post(.operation(.adopt(requests.openOwn(), $0)))
       }, socketPath: socketPath)
