@@ -177,6 +177,11 @@ extension ControlGroup {
   /// (Linux 5.14). Needs write permission in cgroup.kill.
   public func kill() throws(SystemError) { try write("1", to: "cgroup.kill") }
 
+  /// Whether the caller may change the group. A sandbox may make groups read-only.
+  public var isWritable: Bool {
+    faccessat(AT_FDCWD, "\(path)/cgroup.procs", W_OK, AT_EACCESS) == 0
+  }
+
   /// Whether the kernel can freeze this group, and this process has the permission to do so.
   public var canFreeze: Bool { faccessat(AT_FDCWD, "\(path)/cgroup.freeze", W_OK, AT_EACCESS) == 0 }
 

@@ -16,10 +16,12 @@ public struct DescriptorScan: Sendable {
   public var sharedPaths: [String] = []
   /// Whether the scan finds listening sockets.
   public var findsListeners = false
-  /// Whether the scan finds the servers to which the processes are connected by Unix sockets.
-  /// Returns whether a name of a socket is that of a wanted server. The names also include the paths
-  /// of open sound devices.
+  /// Returns whether a name of a socket is that of a wanted server. The scan then finds the wanted
+  /// servers to which the processes are connected by Unix sockets. The names include the paths of
+  /// open sound devices.
   public var isServer: (@Sendable (String) -> Bool)?
+  /// Whether the scan finds the controlling terminals of the processes.
+  public var findsTerminals = false
   /// Whether the scan finds GPU devices.
   public var findsGPUs = false
   /// GPU devices of an earlier scan, which are examined first.
@@ -52,6 +54,8 @@ public struct DescriptorScan: Sendable {
     public var servers: [String] = []
     /// Whether `servers` contains all wanted servers.
     public var hasAllServers = true
+    /// The controlling terminals of the processes.
+    public var terminals: Set<TerminalDevice> = []
     /// The number of examined descriptors.
     public var examinedCount = 0
     /// Whether all descriptors of all processes were examined.
@@ -130,6 +134,9 @@ private final class DescriptorWalk {
     if isOver { return }
     do throws(SystemError) {
       guard let folders = try ProcessDirectories(of: process, in: proc) else { return }
+      if scan.findsTerminals, let terminal = try proc.stat(process.pid)?.terminal {
+        findings.terminals.insert(terminal)
+      }
       var network: String?
       if wantsSockets { network = ((try? proc.link("\(process.pid)/ns/net")) ?? nil) ?? "" }
       try folders.forEachDescriptor { number in

@@ -1,9 +1,9 @@
 /// Finds the servers to which processes are connected by Unix sockets.
 ///
-/// The kernel names only the server's end of a connection, and reports the inode of the other end by
-/// sock_diag(7). It reports the sockets of the caller's network namespace. For a process in another
-/// namespace, the search reads the table in /proc, which does not connect names with inodes. Each
-/// wanted server in that namespace then counts.
+/// The kernel names only the server's end of a connection, and reports the inode of the other end
+/// by sock_diag(7). It reports the sockets of the caller's network namespace. For a process in
+/// another namespace, the search reads the table in /proc, which does not connect names with
+/// inodes. Each wanted server in that namespace then counts.
 struct ServerSearch {
   private(set) var servers: Set<String> = []
   /// Whether the search examined all sockets.

@@ -45,7 +45,8 @@ public final class Daemon {
     let inherited = try DescriptorStore.Inherited()
     ownSocketPath = inherited.listeners.isEmpty ? arguments.socketPath : nil
     let listener = try Self.listener(inherited.listeners, arguments.socketPath)
-    server = try Self.server(startup, subsystems, listener: listener, settings, pump)
+    server = try Self.server(
+      startup, subsystems, listener: listener, socketPath: arguments.socketPath, settings, pump)
     runner = try Self.runner(startup, subsystems, server, pump)
     var locations = SystemChangeProviders.Locations()
     locations.networkSockets = inherited.network

@@ -61,7 +61,7 @@ extension Daemon {
 
   static func server(
     _ startup: StartupState, _ subsystems: Subsystems, listener: consuming FileDescriptor,
-    _ settings: CurrentSettings, _ pump: Pump
+    socketPath: String, _ settings: CurrentSettings, _ pump: Pump
   ) throws(SystemError) -> Server {
     let applications = ApplicationService(
       requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
@@ -72,6 +72,8 @@ extension Daemon {
       processes: subsystems.processes, monitors: subsystems.monitors,
       notifications: subsystems.notifications, memory: subsystems.memory,
       loginSessions: subsystems.loginSessions, pump: pump, settings: settings, log: startup.log)
+    subsystems.agents.windows.adoption = adoption(
+      startup, subsystems, settings, pump, socketPath: socketPath)
     let sessions = SessionService(agents: subsystems.agents, applications: applications)
     return try Server(
       listener: listener, applications: applications, control: control, sessions: sessions,
@@ -85,6 +87,23 @@ extension Daemon {
         pump.post(.application(.streamClosed(id)))
       }
     }
+  }
+
+  /// Returns the part that adopts programs because of their windows.
+  private static func adoption(
+    _ startup: StartupState, _ subsystems: Subsystems, _ settings: CurrentSettings, _ pump: Pump,
+    socketPath: String
+  ) -> DesktopAdoption {
+    let environment = DesktopAdoption.Environment(
+      refusal: { [unowned settings] in try settings.refusal(of: $0, uid: $1) },
+      seat: { DefaultSeats().ofUser($0) },
+      adopt: { [unowned pump, requests = subsystems.requests] in
+        pump.post(.operation(.adopt(requests.openOwn(), $0)))
+      }, socketPath: socketPath)
+    return DesktopAdoption(
+      processes: subsystems.processes, launches: subsystems.launches, environment: environment,
+      log: startup.log
+    ) { [unowned agents = subsystems.agents] in try agents.isNeeded($0, in: startup.proc) }
   }
 
   static func runner(

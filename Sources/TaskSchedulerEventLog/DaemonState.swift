@@ -28,12 +28,15 @@ public struct DaemonState: Equatable, Sendable {
     public var isLaunched: Bool
     /// The id of the instance, if the daemon chose it before the program ran; nil otherwise.
     public var launch: InstanceID?
+    /// Whether the daemon adopted the process because of its window.
+    public var isFromWindow: Bool
 
     public init(
       leader: Leader, uid: UInt32, group: String?, marker: String?, mechanism: String?,
-      isLaunched: Bool, launch: InstanceID? = nil
+      isLaunched: Bool, launch: InstanceID? = nil, isFromWindow: Bool = false
     ) {
       self.launch = launch
+      self.isFromWindow = isFromWindow
       self.leader = leader
       self.uid = uid
       self.group = group

@@ -29,9 +29,9 @@ extension DaemonState.Instance: StoredByForm {
 
 extension DaemonState.LeaderDetails: StoredByForm {
   package static let form = Form(
-    DaemonState.LeaderDetails.init(leader:uid:group:marker:mechanism:isLaunched:launch:), \.leader,
-    \.uid,
-    \.group, \.marker, \.mechanism, \.isLaunched, \.launch)
+    DaemonState.LeaderDetails.init(
+      leader:uid:group:marker:mechanism:isLaunched:launch:isFromWindow:), \.leader, \.uid, \.group,
+    \.marker, \.mechanism, \.isLaunched, \.launch, \.isFromWindow)
 }
 
 extension DaemonState.Stopped: StoredByForm {

@@ -58,11 +58,18 @@ struct FieldErrorTests {
     case .named(let name): return mistakes(named(name, interface), interface)
     case .optional(let type): return mistakes(type, interface)
     case .array(let element):
-      return own + mistakes(element, interface).map { ("[0]" + $0.path, [$0.value]) }
+      return own + mistakes(element, interface).map {
+        (path: "[0]" + Self.below($0.path), value: [$0.value])
+      }
     case .structure(let fields):
       return own + mistakes(fields: fields, interface)
     case .bool, .int, .float, .string, .enumeration, .object, .any, .dictionary: return own
     }
+  }
+
+  /// Returns the path of a part, as it follows the path of the whole.
+  private static func below(_ path: String) -> String {
+    (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
   }
 
   private func mistakes(
@@ -74,8 +81,7 @@ struct FieldErrorTests {
       var wrong = members
       for (path, value) in mistakes(field.type, interface) {
         wrong[index].value = value
-        let dot = path.isEmpty || path.hasPrefix("[") ? "" : "."
-        all.append((field.name + dot + path, .object(wrong)))
+        all.append((field.name + Self.below(path), .object(wrong)))
       }
       if case .optional = field.type { continue }
       wrong.remove(at: index)

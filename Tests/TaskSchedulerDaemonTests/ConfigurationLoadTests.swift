@@ -58,6 +58,9 @@ struct ConfigurationLoadTests {
       "policy.BackgroundProcessorShare": ("34", "34"),
       "policy.ThrottledProcessorShare": ("15", "15"),
       "policy.SharedResources": ("[\"/srv/db\"]", "[\"/srv/db\"]"),
+      "focus.adopt": ("\"all\"", "all"),
+      "focus.except": ("[\"org.example.editor\"]", "[\"org.example.editor\"]"),
+      "focus.never": ("[\"foot\", \"xterm\"]", "[\"foot\", \"xterm\"]"),
     ]
     var text = ""
     var lines: [String: Int] = [:]
@@ -94,6 +97,8 @@ struct ConfigurationLoadTests {
       case .choice(let names): nodes = names.map { .string($0) }
       case .groupName: nodes = [.string(""), .string("wheel")]
       case .paths: nodes = [.array([]), .array([.string("/var/lib/a \"b\".db")])]
+      case .programs(let allowsAll):
+        nodes = [.array([]), .array([.string("foot")])] + (allowsAll ? [.string("all")] : [])
       }
       for node in nodes {
         var configuration = defaults
@@ -119,6 +124,36 @@ struct ConfigurationLoadTests {
     var configuration = Configuration()
     #expect(throws: SettingRefusal.self) { try setting.set(node, in: &configuration) }
     #expect(configuration == Configuration())
+  }
+
+  @Test(
+    "[focus] takes lists of at most 256 names, and adopt also takes \"all\" without brackets",
+    arguments: [
+      TOMLNode.string("foot"), .array([.string("")]), .array([.string("a\u{7}b")]),
+      .array([.integer(1)]), .array(Array(repeating: .string("x"), count: 257)),
+      .array([.string(String(repeating: "x", count: 257))]),
+    ])
+  func programs(node: TOMLNode) throws {
+    for setting in SettingDescription.all where setting.section == .focus {
+      var configuration = Configuration()
+      #expect(throws: SettingRefusal.self) { try setting.set(node, in: &configuration) }
+      let isList = setting.name == "adopt"
+      let all: TOMLNode = isList ? .array([.string("all")]) : .string("all")
+      #expect(throws: SettingRefusal.self) { try setting.set(all, in: &configuration) }
+      #expect(configuration == Configuration())
+    }
+  }
+
+  @Test("A mistake in [focus] is reported with its file, line and key")
+  func focusMistake() {
+    let text = "[focus]\nadopt = \"everything\"\nexept = []\n"
+    let (_, problems) = Configuration.parse(Array(text.utf8), file: "f")
+    #expect(
+      problems.map(\.description) == [
+        "f:2: focus.adopt: is a string, not an array; write names, such as "
+          + "[\"org.gnome.TextEditor\", \"foot\"], or \"all\"",
+        "f:3: focus.exept: unknown setting; did you mean except?",
+      ])
   }
 
   @Test("For each key, a file in /etc has precedence over /usr/share, and a drop-in over both")

@@ -15,7 +15,8 @@ struct CommandTests {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["list"], socket: daemon.socket)
     let (connection, _) = try daemon.accept(Control.ListApplications.self)
-    try connection.reply(Control.ListApplications.Output(applications: [sample()]))
+    try connection.reply(
+      Control.ListApplications.Output(applications: [sample()], sessionAgents: []))
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 0)
     #expect(outcome.output.hasPrefix("APPLICATION       STATE       SINCE"))
@@ -31,7 +32,8 @@ struct CommandTests {
     let taskctl = try TaskctlProcess(
       ["--socket", daemon.socket, "list", "--all", "--json"], socket: nil)
     let (connection, _) = try daemon.accept(Control.ListApplications.self)
-    let sent = Control.ListApplications.Output(applications: [sample(), endedSample()])
+    let sent = Control.ListApplications.Output(
+      applications: [sample(), endedSample()], sessionAgents: [])
     try connection.reply(sent)
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 0)
@@ -44,7 +46,7 @@ struct CommandTests {
   @Test("JSON output has the wall-clock time beside each time since boot")
   func wallClock() throws {
     let json = JSONOutput.line(
-      Control.ListApplications.Output(applications: [sample()]), clock)
+      Control.ListApplications.Output(applications: [sample()], sessionAgents: []), clock)
     let value = try JSONParser.parse(Array(json.utf8.dropLast()))
     guard case .array(let applications)? = value["applications"] else {
       throw SystemError(call: "reading JSON", errno: EBADMSG)
@@ -88,7 +90,7 @@ struct CommandTests {
       let daemon = try FakeDaemon()
       let taskctl = try TaskctlProcess(["list"] + arguments, socket: daemon.socket)
       let (connection, _) = try daemon.accept(Control.ListApplications.self)
-      try connection.reply(Control.ListApplications.Output(applications: all))
+      try connection.reply(Control.ListApplications.Output(applications: all, sessionAgents: []))
       let output = try taskctl.outcome().output
       let rows = output.split(separator: "\n").filter { $0.hasPrefix("org.") }
       #expect(rows.map { $0.split { " .".contains($0) }[2] } == names.map { $0[...] })
@@ -120,7 +122,8 @@ struct CommandTests {
     for arguments in [[], ["--json"]] {
       let taskctl = try TaskctlProcess(arguments, socket: daemon.socket)
       let (connection, _) = try daemon.accept(Control.ListApplications.self)
-      try connection.reply(Control.ListApplications.Output(applications: [sample()]))
+      try connection.reply(
+      Control.ListApplications.Output(applications: [sample()], sessionAgents: []))
       let output = try taskctl.outcome().output
       #expect(output.hasPrefix(arguments.isEmpty ? "taskschedd - at " : #"{"applications""#))
     }
@@ -243,7 +246,7 @@ struct CommandTests {
     let shell = try TestProcess.shell(
       "\(path) --socket \(daemon.socket) list >/dev/full 2>/dev/null; echo $?")
     let (connection, _) = try daemon.accept(Control.ListApplications.self)
-    try connection.reply(Control.ListApplications.Output(applications: []))
+    try connection.reply(Control.ListApplications.Output(applications: [], sessionAgents: []))
     let line = try shell.readLine()
     #expect(line == "1")
   }
@@ -258,7 +261,7 @@ struct CommandTests {
     #expect(output.hasPrefix("org.example.mail - Mail\n        State: background since "))
     let all = try TaskctlProcess(["status"], socket: daemon.socket)
     let (second, _) = try daemon.accept(Control.ListApplications.self)
-    try second.reply(Control.ListApplications.Output(applications: [sample()]))
+    try second.reply(Control.ListApplications.Output(applications: [sample()], sessionAgents: []))
     #expect(try all.outcome().output.hasPrefix("taskschedd - at \(daemon.socket)\n"))
   }
 
@@ -267,7 +270,9 @@ struct CommandTests {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["tasks", "--json"], socket: daemon.socket)
     let (connection, _) = try daemon.accept(Control.ListApplications.self)
-    try connection.reply(Control.ListApplications.Output(applications: [sample(), endedSample()]))
+    try connection.reply(
+      Control.ListApplications.Output(
+        applications: [sample(), endedSample()], sessionAgents: []))
     let output = try taskctl.outcome().output
     #expect(output.hasPrefix(#"{"tasks":[{"application":"org.example.mail","instance":7,"owner":"#))
     #expect(output.contains(#""beganAtUSec":820000000,"expired":false,"id":3,"name":"sync"}}]}"#))
@@ -372,7 +377,8 @@ struct CommandTests {
       socket: daemon.socket)
     let (connection, _) = try daemon.accept(Control.ListApplications.self)
     try connection.reply(
-      Control.ListApplications.Output(applications: [sample(), sample("org.$(id)"), endedSample()]))
+      Control.ListApplications.Output(
+        applications: [sample(), sample("org.$(id)"), endedSample()], sessionAgents: []))
     #expect(try taskctl.outcome().output == "org.example.mail\norg.example.news\n")
   }
 

@@ -81,7 +81,8 @@ struct RenderingTests {
     let all =
       ApplicationTable.text([hostile], context) + TaskTable.text([hostile], context)
       + StatusText.text(hostile, context)
-      + StatusText.summary([hostile], [], path: "/x", context)
+      + StatusText.summary(
+        .init(applications: [hostile], sessionAgents: [1000]), [], path: "/x", context)
     let controls = all.unicodeScalars.filter { !PrintableText.isPrintable($0) && $0 != "\n" }
     #expect(controls.isEmpty)
     #expect(all.contains(#"\x1bc"#))
@@ -198,8 +199,10 @@ struct StatusTextTests {
       .init(
         session: "c5", user: 1001, seat: "user-1001", type: "x11", active: false, locked: false),
     ]
+    let answer = ControlInterface.ListApplications.Output(
+      applications: applications, sessionAgents: [1000, 1001])
     #expect(
-      StatusText.summary(applications, sessions, path: "/run/x", context) == """
+      StatusText.summary(answer, sessions, path: "/run/x", context) == """
         taskschedd - at /run/x
          Applications: 4 known: 1 background, 1 active, 1 inactive, 1 notRunning
                 Tasks: 3 outstanding, of 3 applications
@@ -207,6 +210,7 @@ struct StatusTextTests {
                        org.example.b at seat0, inactive
              Sessions: user-1000 is session 2 (wayland) at seat0, locked
                        user-1001 is session c5 (x11), not on the screen
+        Session agent: attached, of user 1000, user 1001
 
         """)
   }

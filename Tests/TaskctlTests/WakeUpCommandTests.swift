@@ -23,7 +23,8 @@ struct WakeUpCommandTests {
     var later = reachableSample("org.example.later")
     later.instance?.keepAlive?.plannedUSec += 1
     try connection.reply(
-      Control.ListApplications.Output(applications: [later, sample(), reachableSample()]))
+      Control.ListApplications.Output(
+        applications: [later, sample(), reachableSample()], sessionAgents: []))
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 0)
     let order = ["org.example.phone", "org.example.later"]

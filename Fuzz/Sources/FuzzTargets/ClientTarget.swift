@@ -63,6 +63,7 @@ enum ClientTarget {
     case .failure(let name, let parameters):
       try FailureCheck.run(ApplicationInterface.Failure.self, name, parameters)
       try FailureCheck.run(ControlInterface.Failure.self, name, parameters)
+      try FailureCheck.run(SessionInterface.Failure.self, name, parameters)
       try FailureCheck.run(StandardFailure.self, name, parameters)
     }
   }

@@ -1,15 +1,18 @@
 import TaskSchedulerWire
 
-/// The methods of both interfaces, and the service that offers them.
+/// The methods of the interfaces, and the service that offers them.
 enum InterfaceMethods {
   /// The types of all methods.
-  static let all = ApplicationInterface.methods + ControlInterface.methods
+  static let all =
+    ApplicationInterface.methods + ControlInterface.methods + SessionInterface.methods
 
   static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
   static let service = Service(
     vendor: "taskschedd", product: "fuzz", version: "0", url: "https://taskschedd.org",
-    interfaces: [ApplicationInterface.description, ControlInterface.description])
+    interfaces: [
+      ApplicationInterface.description, ControlInterface.description, SessionInterface.description,
+    ])
 }
 
 extension ReceivedCall {

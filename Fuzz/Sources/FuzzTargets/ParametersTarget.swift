@@ -20,6 +20,9 @@ enum ParametersTarget {
     for name in ControlInterface.Failure.Name.allCases {
       try FailureCheck.run(ControlInterface.Failure.self, name.rawValue, value)
     }
+    for name in SessionInterface.Failure.Name.allCases {
+      try FailureCheck.run(SessionInterface.Failure.self, name.rawValue, value)
+    }
     for name in StandardFailure.Name.allCases {
       try FailureCheck.run(StandardFailure.self, name.rawValue, value)
     }

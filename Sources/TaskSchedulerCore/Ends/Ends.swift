@@ -18,6 +18,9 @@ public enum EndReason: Equatable, Sendable {
   case excessiveUse
   case optedOut
   case schedulerStopped
+  /// The application was adopted because of its window, and the daemon must not suspend it, for
+  /// example because it plays audio. It continues to run without management.
+  case released
 
   /// Whether an operator or the user ordered the end.
   public var isOrdered: Bool {
@@ -25,7 +28,7 @@ public enum EndReason: Equatable, Sendable {
     case .terminatedByOperator, .terminatedByUser: true
     case .exited, .crashed, .unknown, .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout,
       .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse, .optedOut,
-      .schedulerStopped:
+      .schedulerStopped, .released:
       false
     }
   }
@@ -47,6 +50,7 @@ public enum EndReason: Equatable, Sendable {
     case .excessiveUse: "excessiveUse"
     case .optedOut: "optedOut"
     case .schedulerStopped: "schedulerStopped"
+    case .released: "released"
     }
   }
 }
@@ -120,4 +124,6 @@ public indirect enum EndDetail: Equatable, Sendable {
   case gpu(Duration)
   /// The file on which the application held a lock or a lease when all its processes were stopped.
   case sharedResource(path: String)
+  /// Why the daemon must not suspend the application: a clause about the application.
+  case released(reason: String)
 }

@@ -40,6 +40,7 @@ extension TransitionCause {
     case .hidden: ": its windows are hidden"
     case .locked: ": the screen was locked"
     case .unlocked: ": the screen was unlocked"
+    case .released: ": it must not be suspended"
     }
   }
 }
@@ -82,6 +83,7 @@ extension End {
     case .excessiveUse: "was killed: it used too much CPU time in the background\(used)"
     case .optedOut: "was terminated when sent to the background, where it may not run"
     case .schedulerStopped: "is no longer managed: taskschedd has stopped"
+    case .released: "is no longer managed\(why)"
     }
   }
 
@@ -113,8 +115,13 @@ extension End {
       ", \(TimeSpan.short(time)) within \(TimeSpan.short(window))"
     case .gpu(let time): ", for \(TimeSpan.short(time))"
     case .sharedResource(let path): " on \(PrintableText.quoted(path, lengthMax: 4096))"
-    case .callback, .task, .memory, nil: ""
+    case .callback, .task, .memory, .released, nil: ""
     }
+  }
+
+  private var why: String {
+    guard case .released(let reason) = detail else { return "" }
+    return ": \(PrintableText.of(reason))"
   }
 }
 
@@ -133,7 +140,7 @@ extension EndReason {
     case .exited, .crashed, .unknown: false
     case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
       .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
-      .optedOut, .schedulerStopped:
+      .optedOut, .schedulerStopped, .released:
       true
     }
   }
@@ -145,7 +152,8 @@ extension EndReason {
     case .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure,
       .gpuInBackground, .sharedResourceHeld, .excessiveUse:
       .warning
-    case .exited, .unknown, .terminatedByOperator, .terminatedByUser, .optedOut, .schedulerStopped:
+    case .exited, .unknown, .terminatedByOperator, .terminatedByUser, .optedOut, .schedulerStopped,
+      .released:
       .notice
     }
   }

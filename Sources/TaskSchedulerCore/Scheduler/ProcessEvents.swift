@@ -22,6 +22,9 @@ public enum ProcessEvent: Equatable, Sendable {
   /// An activity that may be an entitlement began or ended.
   case activityBegan(InstanceID, Activity)
   case activityEnded(InstanceID, Activity)
+  /// The daemon must not suspend an instance that was adopted because of its window. The reason is
+  /// a clause about the application.
+  case released(InstanceID, reason: String)
 }
 
 extension Scheduler {
@@ -51,6 +54,8 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.begin(activity, in: &$1) }
     case .activityEnded(let id, let activity):
       updateInstance(id, in: &turn) { $0.end(activity, in: &$1) }
+    case .released(let id, let reason):
+      leaveRunning(id, .released, cause: .released, detail: .released(reason: reason), in: &turn)
     }
   }
 }

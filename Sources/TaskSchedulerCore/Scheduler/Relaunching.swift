@@ -74,7 +74,7 @@ extension Scheduler {
       planRelaunch(
         key, after: instance.startedAt.duration(to: turn.instant),
         awaitsMemory: end.reason == .memoryPressure, in: &turn)
-    case .optedOut, .schedulerStopped:
+    case .optedOut, .schedulerStopped, .released:
       break
     }
   }

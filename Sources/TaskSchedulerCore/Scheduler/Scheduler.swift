@@ -147,17 +147,26 @@ public struct Scheduler: Sendable {
       spawnFailed(id, reason: "the scheduler stops", in: &turn)
     }
     for id in instances.keys.sorted() {
-      guard let instance = instances.removeValue(forKey: id) else { continue }
-      deadlines.set(id, to: nil)
-      keepAlives.remove(id)
-      applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
-      let end = instance.leaveRunning(in: &turn)
-      if instance.termination?.reason.isOrdered == true {
-        applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
-      }
-      seats.leave(instance.seat, id)
-      applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
+      leaveRunning(id, .schedulerStopped, cause: .schedulerStopped, in: &turn)
     }
+  }
+
+  /// Ends the management of an instance, whose processes continue to run.
+  mutating func leaveRunning(
+    _ id: InstanceID, _ reason: EndReason, cause: TransitionCause, detail: EndDetail? = nil,
+    in turn: inout Turn
+  ) {
+    guard let instance = instances.removeValue(forKey: id) else { return }
+    deadlines.set(id, to: nil)
+    keepAlives.remove(id)
+    applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
+    instanceOfMemoryEnded(id, in: &turn)
+    let end = instance.leaveRunning(reason, cause: cause, detail: detail, in: &turn)
+    if instance.termination?.reason.isOrdered == true {
+      applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
+    }
+    seats.leave(instance.seat, id)
+    applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
   }
 }
 

@@ -86,10 +86,12 @@ extension Instance {
   }
 
   /// Ends the instance because the scheduler stops. The processes continue to run.
-  func leaveRunning(in turn: inout Turn) -> End {
-    let end = End(reason: .schedulerStopped, at: turn.instant)
+  func leaveRunning(
+    _ reason: EndReason, cause: TransitionCause, detail: EndDetail?, in turn: inout Turn
+  ) -> End {
+    let end = End(reason: reason, at: turn.instant, detail: detail)
     if state == .suspended || isStopping { turn.emit(.resume(id)) }
-    record(.transition(from: state, to: .notRunning, cause: .schedulerStopped), in: &turn)
+    record(.transition(from: state, to: .notRunning, cause: cause), in: &turn)
     record(.ended(end), in: &turn)
     turn.emit(.release(id, killing: false))
     answerWaiters(end, in: &turn)

@@ -92,6 +92,9 @@ public enum TransitionCause: Equatable, Sendable {
   case locked
   /// The screen of the seat was unlocked.
   case unlocked
+  /// The application was adopted because of its window, and must not be suspended. The scheduler no
+  /// longer manages the application.
+  case released
 
   /// The name of the cause in the log and on the wire.
   public var name: String {
@@ -116,6 +119,7 @@ public enum TransitionCause: Equatable, Sendable {
     case .hidden: "hidden"
     case .locked: "locked"
     case .unlocked: "unlocked"
+    case .released: "released"
     }
   }
 

@@ -73,6 +73,7 @@ extension EndReason: StoredByCases {
     Case("gpuInBackground", Self.gpuInBackground),
     Case("sharedResourceHeld", Self.sharedResourceHeld), Case("excessiveUse", Self.excessiveUse),
     Case("optedOut", Self.optedOut), Case("schedulerStopped", Self.schedulerStopped),
+    Case("released", Self.released),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -91,6 +92,7 @@ extension EndReason: StoredByCases {
     case .excessiveUse: writer.write(case: 11)
     case .optedOut: writer.write(case: 12)
     case .schedulerStopped: writer.write(case: 13)
+    case .released: writer.write(case: 14)
     }
   }
 }
@@ -99,7 +101,7 @@ extension EndDetail: StoredByCases {
   package static let cases: [Case<Self>] = [
     Case("callback", Self.callback), Case("task", Self.task), Case("memory", Self.memory),
     Case("processor", Self.processor), Case("gpu", Self.gpu),
-    Case("sharedResource", Self.sharedResource),
+    Case("sharedResource", Self.sharedResource), Case("released", Self.released),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -110,6 +112,7 @@ extension EndDetail: StoredByCases {
     case .processor(let a, let b, let c): writer.write(case: 3, a, b, c)
     case .gpu(let a): writer.write(case: 4, a)
     case .sharedResource(let a): writer.write(case: 5, a)
+    case .released(let a): writer.write(case: 6, a)
     }
   }
 }

@@ -71,6 +71,7 @@ extension ProcessEvent: StoredByCases {
     Case("suspensionFailed", Self.suspensionFailed), Case("suspensionLost", Self.suspensionLost),
     Case("signalFailed", Self.signalFailed), Case("tracerChecked", Self.tracerChecked),
     Case("activityBegan", Self.activityBegan), Case("activityEnded", Self.activityEnded),
+    Case("released", Self.released),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -86,6 +87,7 @@ extension ProcessEvent: StoredByCases {
     case .tracerChecked(let a, let b): writer.write(case: 8, a, b)
     case .activityBegan(let a, let b): writer.write(case: 9, a, b)
     case .activityEnded(let a, let b): writer.write(case: 10, a, b)
+    case .released(let a, let b): writer.write(case: 11, a, b)
     }
   }
 }

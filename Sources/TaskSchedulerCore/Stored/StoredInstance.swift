@@ -71,6 +71,7 @@ extension TransitionCause: StoredByCases {
     Case("schedulerStopped", Self.schedulerStopped), Case("focused", Self.focused),
     Case("shown", Self.shown), Case("unfocused", Self.unfocused), Case("hidden", Self.hidden),
     Case("locked", Self.locked), Case("unlocked", Self.unlocked),
+    Case("released", Self.released),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -95,6 +96,7 @@ extension TransitionCause: StoredByCases {
     case .hidden: writer.write(case: 17)
     case .locked: writer.write(case: 18)
     case .unlocked: writer.write(case: 19)
+    case .released: writer.write(case: 20)
     }
   }
 }

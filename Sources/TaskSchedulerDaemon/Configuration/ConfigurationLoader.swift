@@ -164,12 +164,14 @@ struct SettingsLoader {
     if let elsewhere = SettingDescription.all.first(where: { $0.name == key }) {
       switch elsewhere.section {
       case .daemon: return sentence + " here; move it to the top of the file, above any [table]"
-      case .policy: return sentence + " here; move it to [policy]"
+      case .policy, .focus:
+        return sentence + " here; move it to [\(elsewhere.section.rawValue)]"
       }
     }
     // The name of a mistyped table is among the keys at the top of the file.
     let names = SettingDescription.all.filter { $0.section == section }.map(\.name)
-      + (section == .daemon ? ["policy"] : [])
+      + (section == .daemon
+        ? SettingDescription.Section.allCases.map(\.rawValue).filter { !$0.isEmpty } : [])
     if let nearest = nearestName(to: key, among: names) {
       return sentence + "; did you mean \(nearest)?"
     }

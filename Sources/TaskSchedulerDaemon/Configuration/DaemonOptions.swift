@@ -69,6 +69,9 @@ public struct DaemonOptions: Hashable, Sendable {
   /// it. Source: contract §12.
   public var sharedResources: [String] = []
 
+  /// `[focus]`.
+  public var adoption = AdoptionSettings()
+
   /// The weight of a control group that corresponds to `backgroundNice`, in percent. Each step of
   /// the nice value is a factor of 1.25 (sched(7)).
   public var backgroundWeight: Int {

@@ -8,6 +8,8 @@ public struct SettingDescription: Sendable {
     case daemon = ""
     /// `[policy]`: the limits of the contract, under the contract's names.
     case policy
+    /// `[focus]`: the adoption of programs with windows.
+    case focus
   }
 
   public var name: String
@@ -47,7 +49,7 @@ public struct SettingDescription: Sendable {
 
 extension SettingDescription {
   /// All settings, in the order of the commented file.
-  public static let all: [SettingDescription] = daemonSettings + policySettings
+  public static let all: [SettingDescription] = daemonSettings + policySettings + focusSettings
 
   private static let daemonSettings: [SettingDescription] = [
     .choice(
@@ -127,6 +129,41 @@ extension SettingDescription {
         + "symbolic links in home directories.",
       read: { .paths($0.options.sharedResources) },
       write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
+  ]
+}
+
+extension SettingDescription {
+  fileprivate static let focusSettings: [SettingDescription] = [
+    SettingDescription(
+      name: "adopt", section: .focus, kind: .programs(allowsAll: true),
+      summary: "The programs that the daemon begins to manage when their windows first appear: a "
+        + "list of the app ids of Wayland or classes of X11, or \"all\". The daemon does not adopt "
+        + "parts of the desktop, terminals, or programs that are connected to an audio server.",
+      read: {
+        switch $0.options.adoption.adopt {
+        case .all: .text("all")
+        case .only(let ids): .names(ids)
+        }
+      },
+      write: {
+        switch $1 {
+        case .text: $0.options.adoption.adopt = .all
+        case .names(let ids): $0.options.adoption.adopt = .only(ids)
+        case .timeSpan, .count, .bytes, .flag, .paths: break
+        }
+      }),
+    SettingDescription(
+      name: "except", section: .focus, kind: .programs(allowsAll: false),
+      summary: "The app ids that adopt = \"all\" does not include.",
+      read: { .names($0.options.adoption.except) },
+      write: { if case .names(let ids) = $1 { $0.options.adoption.except = ids } }),
+    SettingDescription(
+      name: "never", section: .focus, kind: .programs(allowsAll: false),
+      summary: "App ids, and names of programs. The daemon never adopts a program that has such an "
+        + "app id, or one of whose processes has such a name. The daemon adds these names to a "
+        + "list of its own, which taskschedd.toml(5) describes.",
+      read: { .names($0.options.adoption.never) },
+      write: { if case .names(let names) = $1 { $0.options.adoption.never = names } }),
   ]
 }
 

@@ -12,6 +12,8 @@ public enum SettingKind: Hashable, Sendable {
   case groupName
   /// Absolute paths of files.
   case paths
+  /// App ids or names of programs; with `allowsAll`, also the string `all`.
+  case programs(allowsAll: Bool)
 }
 
 /// A setting's value, valid for its kind.
@@ -22,6 +24,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
   case flag(Bool)
   case text(String)
   case paths([String])
+  case names([String])
 
   /// The value as written in the file, without quotes.
   public var description: String {
@@ -31,7 +34,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
     case .bytes(let bytes): ByteCount.format(bytes)
     case .flag(let flag): flag ? "true" : "false"
     case .text(let text): text
-    case .paths: tomlText
+    case .paths, .names: tomlText
     }
   }
 
@@ -40,8 +43,8 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .count, .flag: description
     case .timeSpan, .bytes, .text: "\"\(description)\""
-    case .paths(let paths):
-      "[\(paths.map { PrintableText.quotedWhole($0) }.joined(separator: ", "))]"
+    case .paths(let texts), .names(let texts):
+      "[\(texts.map { PrintableText.quotedWhole($0) }.joined(separator: ", "))]"
     }
   }
 }
@@ -62,6 +65,7 @@ extension SettingKind {
     case .choice(let names): .text(try Self.choice(node, names))
     case .groupName: .text(try Self.groupName(node))
     case .paths: .paths(try Self.paths(node))
+    case .programs(let allowsAll): try Self.programs(node, allowsAll: allowsAll)
     }
   }
 
@@ -176,6 +180,37 @@ extension SettingKind {
       paths.append(path)
     }
     return paths
+  }
+
+  private static func programs(
+    _ node: TOMLNode, allowsAll: Bool
+  ) throws(SettingRefusal) -> SettingValue {
+    let right = "write names, such as [\"org.gnome.TextEditor\", \"foot\"]"
+      + (allowsAll ? ", or \"all\"" : "")
+    if allowsAll, case .string("all") = node { return .text("all") }
+    guard case .array(let elements) = node else {
+      throw SettingRefusal(message: "is \(node.kindName), not an array; \(right)")
+    }
+    guard elements.count <= 256 else {
+      throw SettingRefusal(message: "has \(elements.count) names; the maximum is 256")
+    }
+    var names: [String] = []
+    for element in elements {
+      guard case .string(let name) = element else {
+        throw SettingRefusal(message: "contains \(element.kindName); \(right)")
+      }
+      let isName = (1...256).contains(name.utf8.count)
+        && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+      guard isName else {
+        throw SettingRefusal(
+          message: "\(quoted(name)) is not the app id or name of a program; \(right)")
+      }
+      if allowsAll, name == "all" {
+        throw SettingRefusal(message: "contains \"all\"; write adopt = \"all\" without brackets")
+      }
+      names.append(name)
+    }
+    return .names(names)
   }
 
   private static func groupName(_ node: TOMLNode) throws(SettingRefusal) -> String {

@@ -163,7 +163,7 @@ final class Priorities {
     let leader = instance.leader.identity
     var items: [LoweredPriority] = []
     for kind in [PriorityKind.processorWeight, .ioWeight] {
-      guard let group = instance.origin.group,
+      guard let group = instance.origin.group, group.isWritable,
         let current = try proc.value(of: kind, thread: 0, process: 0, group: group)
       else { continue }
       let after = min(current, max(1, current * options.backgroundWeight / 100))
@@ -309,7 +309,7 @@ final class Priorities {
       if let error = release.failures[.processorLimit] { throw error }
       return true
     }
-    guard let group = instance.origin.group,
+    guard let group = instance.origin.group, group.isWritable,
       let current = try proc.value(of: .processorLimit, thread: 0, process: 0, group: group)
     else { return false }
     let leader = instance.leader.identity

@@ -24,6 +24,7 @@ final class ProcessController {
   private var leaderExits: LeaderExits?
   let steps: ProcessWorkQueue
   private var processScanner: ProcessScanner?
+  private(set) var descriptorScans: DescriptorScans?
   private(set) var suspensionScans: SuspensionScans?
   private(set) var gpuSampling: GPUSampling?
   private(set) var takeoverWork: TakeoverWork?
@@ -96,6 +97,7 @@ final class ProcessController {
 
   private func createScans() throws(SystemError) {
     let scans = try DescriptorScans(proc: proc, loop: loop)
+    descriptorScans = scans
     suspensionScans = try SuspensionScans(scans: scans, loop: loop) { [weak self] id, findings in
       guard let self, let instance = instances[id], instance.isFullyStopped else { return }
       take(findings, of: instance)
@@ -321,7 +323,7 @@ final class ProcessController {
   }
 
   func kill(_ instance: InstanceProcesses) {
-    if let group = instance.origin.group, group.exists {
+    if let group = instance.origin.group, group.exists, group.isWritable {
       return attempt(instance) { () throws(SystemError) in try group.kill() }
     }
     stopResuming(instance)

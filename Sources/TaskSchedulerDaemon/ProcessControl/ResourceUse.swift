@@ -121,6 +121,10 @@ extension ProcessController {
     var scan = DescriptorScan(of: processes)
     scan.sharedPaths = options.sharedResources
     scan.findsListeners = true
+    if instance.origin.isFromWindow {
+      scan.isServer = { AdoptionRules.isAudio($0) }
+      scan.findsTerminals = true
+    }
     let meter = resources(of: instance).meter
     scan.findsGPUs = meter.isWatched
     scan.knownGPUFiles = meter.gpuFiles
@@ -129,6 +133,9 @@ extension ProcessController {
 
   /// Stores the findings of the last examination.
   func take(_ findings: DescriptorScan.Findings, of instance: InstanceProcesses) {
+    if instance.origin.isFromWindow, let reason = reasonForRelease(findings, instance) {
+      return report(.process(.released(instance.id, reason: reason)))
+    }
     let resources = resources(of: instance)
     if resources.meter.isWatched {
       resources.meter.readGPUs(findings, at: BootClock.now())
@@ -143,6 +150,15 @@ extension ProcessController {
       instance.listening = listening
       report(.resources(.listens(instance.id, listening)))
     }
+  }
+
+  /// Returns the reason why the daemon must not suspend an instance that it adopted because of its
+  /// window; nil if it may.
+  private func reasonForRelease(
+    _ findings: DescriptorScan.Findings, _ instance: InstanceProcesses
+  ) -> String? {
+    let leader = (try? proc.stat(instance.leader.identity.pid)) ?? nil
+    return AdoptionRules.reasonForRelease(findings, terminal: leader?.terminal)
   }
 
   // MARK: Throttling

@@ -149,7 +149,7 @@ extension ProcessController {
     resources[instance.id] = nil
     eventLog.note(.forgotten(instance.id))
     if let group = instance.origin.group { unitExits?.forget(group.name) }
-    if let group = instance.origin.group, !InstanceGroups.isUnit(group),
+    if let group = instance.origin.group, InstanceGroups.isInstance(group.name),
       (try? group.isPopulated()) != nil
     {
       endedInstanceGroups?.removeWhenEmpty(group)

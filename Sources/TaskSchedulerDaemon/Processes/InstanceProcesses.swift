@@ -41,7 +41,8 @@ final class InstanceProcesses {
   /// The properties of an instance's processes that the daemon knows before it manages the
   /// instance.
   struct Origin {
-    /// The instance's own control group, if the daemon launched the instance in one.
+    /// The instance's own control group: the daemon launched the instance in it, or a desktop
+    /// created it for the program.
     var group: ControlGroup?
     /// The value of TASKSCHEDD_INSTANCE in the environment of the instance's processes.
     var marker: String?
@@ -49,6 +50,8 @@ final class InstanceProcesses {
     var mechanism: SuspendMechanism?
     /// Whether the daemon launched the instance. If so, its processes do not outlive the leader.
     var isLaunched = false
+    /// Whether the daemon adopted the instance because of its window.
+    var isFromWindow = false
   }
 
   let id: InstanceID
@@ -228,14 +231,15 @@ extension InstanceProcesses.Origin {
   ) -> DaemonState.LeaderDetails {
     DaemonState.LeaderDetails(
       leader: Leader(leader), uid: uid, group: group?.path, marker: marker,
-      mechanism: mechanism?.rawValue, isLaunched: isLaunched, launch: launch)
+      mechanism: mechanism?.rawValue, isLaunched: isLaunched, launch: launch,
+      isFromWindow: isFromWindow)
   }
 
   init(_ details: DaemonState.LeaderDetails) {
     self.init(
       group: details.group.map { ControlGroup(path: $0) }, marker: details.marker,
       mechanism: details.mechanism.flatMap { SuspendMechanism(rawValue: $0) },
-      isLaunched: details.isLaunched)
+      isLaunched: details.isLaunched, isFromWindow: details.isFromWindow)
   }
 }
 

@@ -62,9 +62,12 @@ final class ControlService: ControlInterface.Implementation {
   }
 
   func listApplications(_: Interface.ListApplications.Input, _ connection: Connection) throws {
+    let mayAll = isOperator(connection.peer)
     connection.reply(
       Interface.ListApplications.Output(
-        applications: described(visibleNow(connection.peer), for: connection.peer)))
+        applications: described(visibleNow(connection.peer), for: connection.peer),
+        sessionAgents: agents.users.map(\.uid).filter { mayAll || $0 == connection.peer.uid }
+          .map { Int($0) }))
   }
 
   func getApplication(_ input: Interface.GetApplication.Input, _ connection: Connection) throws {

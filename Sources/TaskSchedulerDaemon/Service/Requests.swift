@@ -33,6 +33,12 @@ final class Requests {
     return id
   }
 
+  /// Returns a new request of the daemon itself. The scheduler's answer is discarded.
+  func openOwn() -> RequestID {
+    numberLast += 1
+    return RequestID(numberLast)
+  }
+
   /// Restores a waiting call from an earlier daemon.
   func restore(_ waiting: DaemonState.Waiting, _ connection: Connection) {
     connections[waiting.request] = connection

@@ -55,8 +55,8 @@ final class Server: ConnectionOwner {
   /// - Parameter onClosed: Called for each connection that is closed.
   init(
     listener: consuming FileDescriptor, applications: ApplicationService, control: ControlService,
-    sessions: SessionService, options: DaemonOptions, loop: EventLoop, proc: ProcFS, log: Log, eventLog: EventLog,
-    store: DescriptorStore, onClosed: @escaping (Connection) -> Void
+    sessions: SessionService, options: DaemonOptions, loop: EventLoop, proc: ProcFS, log: Log,
+    eventLog: EventLog, store: DescriptorStore, onClosed: @escaping (Connection) -> Void
   ) throws(SystemError) {
     self.listener = listener
     self.applications = applications

@@ -19,6 +19,7 @@ extension ControlInterface.Explanation {
         sharePercent: share.percent, throttled: share.isThrottle)
     case .gpu(let used): brokenRule = .init(gpuUSec: used.microseconds)
     case .sharedResource(let path): brokenRule = .init(path: path)
+    case .released(let reason): releaseReason = reason
     case .callback, .task, nil: break
     }
   }

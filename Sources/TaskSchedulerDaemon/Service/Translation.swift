@@ -79,6 +79,7 @@ extension ControlInterface.EndKind {
     case .excessiveUse: self = .excessiveUse
     case .optedOut: self = .optedOut
     case .schedulerStopped: self = .schedulerStopped
+    case .released: self = .released
     }
   }
 }
@@ -91,7 +92,7 @@ extension ControlInterface.End {
     case .crashed(let signal): self.signal = Int(signal)
     case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
       .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
-      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
+      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped, .released:
       break
     }
     switch end.detail {
@@ -99,7 +100,7 @@ extension ControlInterface.End {
     case .task(let id, let name, let outstanding):
       (tasks, task, taskName) = (outstanding, Int(clamping: id.number), name)
     // The explanation contains the details of these ends.
-    case .memory, .processor, .gpu, .sharedResource, nil: break
+    case .memory, .processor, .gpu, .sharedResource, .released, nil: break
     }
     stopSignal = end.forced?.signal.name
     stopLimitUSec = end.forced?.limit.microseconds

@@ -26,7 +26,7 @@ protocol AgentConnection: AnyObject {
 /// daemon.
 final class SessionAgents {
   private var agents: [UInt32: any AgentConnection] = [:]
-  private let windows: WindowReports
+  let windows: WindowReports
   private let eventLog: EventLog
   /// Called after an agent has attached, and after the takeover of an agent. The receiver sends the
   /// orders that an agent needs at its start.

@@ -28,6 +28,8 @@ final class SessionWindows {
   /// The instances that have or had a window of their own. They do not belong to the window of
   /// their terminal.
   private(set) var hadWindow: Set<InstanceID> = []
+  /// The processes that were considered for adoption.
+  private var considered: Set<ProcessIdentity> = []
   var pending: [ProcessIdentity] = []
   var pendingLeaders: [InstanceProcesses] = []
   var work: ProcessWorkQueue.Work?
@@ -43,6 +45,18 @@ final class SessionWindows {
     hasReport = true
     let processes = Set(windows.map(\.process))
     found = found.filter { processes.contains($0.key) }
+    considered.formIntersection(processes)
+  }
+
+  /// Returns the windows that belong to no instance and that the condition selects, once for each
+  /// process.
+  func takeUnconsidered(
+    where isChosen: (ReportedProcessWindow) -> Bool
+  ) -> [ReportedProcessWindow] {
+    windows.filter { window in
+      guard case .unmanaged = found[window.process], isChosen(window) else { return false }
+      return considered.insert(window.process).inserted
+    }
   }
 
   /// Returns the processes of the report whose instance is not known.

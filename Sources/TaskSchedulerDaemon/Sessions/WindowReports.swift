@@ -25,6 +25,8 @@ final class WindowReports {
   private let focusMoved: (UInt32) -> Void
   private let post: (Event) -> Void
   private var sessions: [UInt32: SessionWindows] = [:]
+  /// Adopts programs because of their windows; nil while the daemon starts.
+  var adoption: DesktopAdoption?
 
   private var membership: InstanceMembership { processes.membership }
 
@@ -132,6 +134,19 @@ final class WindowReports {
   // MARK: The report to the scheduler
 
   private func finish(_ session: SessionWindows, of uid: UInt32) {
+    report(session, of: uid)
+    adopt(session, of: uid)
+  }
+
+  /// Considers the windows that belong to no application for adoption.
+  private func adopt(_ session: SessionWindows, of uid: UInt32) {
+    guard let adoption else { return }
+    for window in session.takeUnconsidered(where: adoption.chooses) {
+      adoption.consider(window, of: uid) { [weak session] in session?.visibilityByProcess()[$0] }
+    }
+  }
+
+  private func report(_ session: SessionWindows, of uid: UInt32) {
     let snapshot = snapshot(session, of: uid)
     guard session.last != snapshot || !session.isReporting else { return }
     if let last = session.last, !snapshot.focused.isSubset(of: last.focused) { focusMoved(uid) }

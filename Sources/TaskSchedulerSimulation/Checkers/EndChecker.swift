@@ -71,6 +71,7 @@ struct EndChecker: Checker {
 
   private func expected(_ instance: ObservedInstance, _ event: Event) -> EndReason {
     if case .scheduler(.stop) = event { return .schedulerStopped }
+    if case .process(.released(instance.id, _)) = event { return .released }
     if let ending = instance.ending { return ending }
     guard case .process(.leaderExited(_, let status)) = event else { return .schedulerStopped }
     return switch status {

@@ -18,5 +18,6 @@ extension EndReason {
   /// (contract.md#launch-relaunch).
   var callsForRelaunch: Bool {
     self != .exited(code: 0) && !isByPerson && self != .optedOut && self != .schedulerStopped
+      && self != .released
   }
 }

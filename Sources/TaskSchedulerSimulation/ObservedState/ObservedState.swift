@@ -145,7 +145,7 @@ struct ObservedState {
         instance.useWindow = nil
       }
     case .application, .socket, .operation, .notification, .systemChanged, .session,
-      .process(.spawned),
+      .process(.spawned), .process(.released),
       .process(.leaderExited), .scheduler(.deadlineReached), .scheduler(.clockRead),
       .scheduler(.policyChanged), .scheduler(.manifestsChanged), .scheduler(.started),
       .scheduler(.stop), .memory, .resources:
@@ -424,7 +424,7 @@ extension TransitionCause {
     case .interruption, .otherActivated, .shown, .unfocused, .locked: false
     case .launch, .register, .adopt, .activate, .acknowledged, .sendAway, .terminate,
       .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped, .focused, .hidden,
-      .unlocked:
+      .unlocked, .released:
       true
     }
   }

@@ -49,7 +49,6 @@ struct StatusCommand: DaemonCommand {
       ControlInterface.ListSessions.self, .init(), timeout: answerTimeout
     ).sessions
     try Output.write(
-      StatusText.summary(
-        output.applications, sessions, path: connection.path, .forStandardOutput()))
+      StatusText.summary(output, sessions, path: connection.path, .forStandardOutput()))
   }
 }

@@ -1,3 +1,4 @@
+import TaskSchedulerCore
 import TaskSchedulerWire
 
 /// Sentences for `taskctl why` about a termination to free memory, or because of background
@@ -8,6 +9,12 @@ enum EndDetailText {
   ) -> [String] {
     (explanation.memoryEnd.map { memory($0, context) } ?? [])
       + (explanation.brokenRule.flatMap(rule).map { [$0] } ?? [])
+      + (explanation.releaseReason.map { [release($0)] } ?? [])
+  }
+
+  private static func release(_ reason: String) -> String {
+    "The daemon had adopted it because of its window, and must not suspend it: "
+      + PrintableText.of(reason) + "."
   }
 
   private static func memory(

@@ -144,9 +144,10 @@ enum StatusText {
 
   /// Returns the summary of the daemon.
   static func summary(
-    _ applications: [ControlInterface.Application], _ sessions: [ControlInterface.LoginSession],
-    path: String, _ context: RenderingContext
+    _ answer: ControlInterface.ListApplications.Output,
+    _ sessions: [ControlInterface.LoginSession], path: String, _ context: RenderingContext
   ) -> String {
+    let applications = answer.applications
     var lines = Lines(context.painter)
     lines.title("taskschedd", "at \(path)")
     let states = ControlInterface.State.allCases.reversed().compactMap { state -> String? in
@@ -172,7 +173,14 @@ enum StatusText {
     for (index, session) in sessions.enumerated() {
       lines.add(index == 0 ? "Sessions" : "", text(session))
     }
+    lines.add("Session agent", sessionAgents(answer.sessionAgents))
     return lines.text
+  }
+
+  /// Returns the users whose session agents report which windows are visible.
+  private static func sessionAgents(_ users: [Int]) -> String {
+    guard !users.isEmpty else { return "none, so the focus of windows changes no state" }
+    return "attached, of " + users.map { "user \($0)" }.joined(separator: ", ")
   }
 
   /// Returns `user-1000 is session 2 (wayland) at seat0, locked`.

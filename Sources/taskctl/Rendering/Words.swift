@@ -35,7 +35,7 @@ extension ControlInterface.EndKind {
     case .exited, .crashed, .unknown: false
     case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
       .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
-      .optedOut, .schedulerStopped:
+      .optedOut, .schedulerStopped, .released:
       true
     }
   }
@@ -65,6 +65,8 @@ extension ControlInterface.EndKind {
     case .optedOut:
       "was terminated when it was sent to the background, where it may not run"
     case .schedulerStopped: "was running when taskschedd stopped, and kept running unmanaged"
+    case .released:
+      "was released because it must not be suspended, and kept running unmanaged"
     }
   }
 

@@ -20,6 +20,8 @@ final class DaemonFixture: Sendable {
     var manifests: [(String, String)] = []
     /// The setting `SharedResources`.
     var resources: [String] = []
+    /// The settings of `[focus]`, with their values in TOML syntax.
+    var focus: [(String, String)] = []
     /// Additional arguments of the command line.
     var arguments: [String] = []
     /// Whether the test receives the daemon's sd_notify messages. If so, it must read all of them.
@@ -38,7 +40,8 @@ final class DaemonFixture: Sendable {
       }
       let lines = options.map { "\($0.0) = \($0.1)" } + ["[policy]"] + limits
       let shared = resources.isEmpty ? [] : ["SharedResources = \(resources)"]
-      return (lines + shared).joined(separator: "\n") + "\n"
+      let focus = focus.isEmpty ? [] : ["[focus]"] + focus.map { "\($0.0) = \($0.1)" }
+      return (lines + shared + focus).joined(separator: "\n") + "\n"
     }
   }
 

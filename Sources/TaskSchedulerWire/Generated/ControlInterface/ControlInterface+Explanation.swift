@@ -17,14 +17,17 @@ extension ControlInterface {
     /// Set if the daemon is killing it because of a background rule, or has killed it and it has
     /// not run since then.
     public var brokenRule: BrokenRule?
+    /// Set if the daemon has released it because it must not be suspended, and has not managed it
+    /// since then: the reason, as a clause.
+    public var releaseReason: String?
 
     public static let fieldNames = [
-      "cause", "lastEntitlement", "traced", "limits", "memoryEnd", "brokenRule",
+      "cause", "lastEntitlement", "traced", "limits", "memoryEnd", "brokenRule", "releaseReason",
     ]
 
     public init(
       cause: String? = nil, lastEntitlement: EndedEntitlement? = nil, traced: Bool, limits: [Limit],
-      memoryEnd: MemoryEnd? = nil, brokenRule: BrokenRule? = nil
+      memoryEnd: MemoryEnd? = nil, brokenRule: BrokenRule? = nil, releaseReason: String? = nil
     ) {
       self.cause = cause
       self.lastEntitlement = lastEntitlement
@@ -32,6 +35,7 @@ extension ControlInterface {
       self.limits = limits
       self.memoryEnd = memoryEnd
       self.brokenRule = brokenRule
+      self.releaseReason = releaseReason
     }
 
     public init(_ fields: FieldReader) throws(ParameterError) {
@@ -41,6 +45,7 @@ extension ControlInterface {
       limits = try fields.required("limits")
       memoryEnd = try fields.optional("memoryEnd")
       brokenRule = try fields.optional("brokenRule")
+      releaseReason = try fields.optional("releaseReason")
     }
 
     public func writeFields(to object: inout [UInt8]) {
@@ -50,6 +55,7 @@ extension ControlInterface {
       object.append(field: "limits", limits)
       object.append(field: "memoryEnd", memoryEnd)
       object.append(field: "brokenRule", brokenRule)
+      object.append(field: "releaseReason", releaseReason)
     }
   }
 }

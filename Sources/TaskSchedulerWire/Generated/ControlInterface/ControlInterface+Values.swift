@@ -27,6 +27,7 @@ extension ControlInterface {
     case excessiveUse
     case optedOut
     case schedulerStopped
+    case released
   }
 
   /// See org.taskschedd.Application.CallbackKind.

@@ -36,7 +36,7 @@ public enum ControlInterface {
     GetMemory.self, WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
   ]
 
-  /// The full names of the methods, which identify calls.
+  /// The full names of the methods, to tell a call by.
   public enum MethodName: String, CaseIterable, Sendable {
     case listApplications = "org.taskschedd.Control.ListApplications"
     case getApplication = "org.taskschedd.Control.GetApplication"
@@ -90,7 +90,7 @@ public enum ControlInterface {
 
   /// Decodes the parameters of a call, and carries it out.
   ///
-  /// - Throws: ``ParameterError`` if the parameters are not those of the method.
+  /// - Throws: ``ParameterError`` if they are not those of the method.
   public static func carryOut<Methods: Implementation>(
     _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
     for caller: Methods.Caller
@@ -150,19 +150,25 @@ extension ControlInterface {
 
     public struct Output: WireStructure {
       public var applications: [Application]
+      /// The uids of the users with an attached session agent: all of them if the caller is an
+      /// operator, otherwise only the caller's.
+      public var sessionAgents: [Int]
 
-      public static let fieldNames = ["applications"]
+      public static let fieldNames = ["applications", "sessionAgents"]
 
-      public init(applications: [Application]) {
+      public init(applications: [Application], sessionAgents: [Int]) {
         self.applications = applications
+        self.sessionAgents = sessionAgents
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
         applications = try fields.required("applications")
+        sessionAgents = try fields.required("sessionAgents")
       }
 
       public func writeFields(to object: inout [UInt8]) {
         object.append(field: "applications", applications)
+        object.append(field: "sessionAgents", sessionAgents)
       }
     }
   }

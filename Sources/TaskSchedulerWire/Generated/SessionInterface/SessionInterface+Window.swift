@@ -10,7 +10,9 @@ extension SessionInterface {
     /// process has another start time, the daemon ignores the window.
     public var startTime: Int
     public var visibility: Visibility
-    /// The app id of Wayland or the class of X11. At most 256 bytes.
+    /// The app id of Wayland or the class of X11. At most 256 bytes. A daemon adopts only programs
+    /// with an app id. An agent that is attached to two daemons gives app ids only to the user's
+    /// own daemon.
     public var applicationId: String?
 
     public static let fieldNames = ["pid", "startTime", "visibility", "applicationId"]

@@ -1,0 +1,122 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The reason why the daemon does not adopt a program, as a clause about the program.
+struct AdoptionRefusal: Error {
+  let reason: String
+  init(_ reason: String) { self.reason = reason }
+}
+
+/// A program that the daemon examines, in steps, before it adopts the program. A step examines one
+/// process.
+struct AdoptionCandidate {
+  /// The maximum number of processes of a program that the daemon adopts.
+  private static let processesMax = 4096
+
+  let appID: String
+  let uid: UInt32
+  /// The control group of the application's systemd unit, if a desktop has created one.
+  let group: ControlGroup?
+  let leader: ProcessHandle
+  private let terminal: TerminalDevice?
+  private let membership: InstanceMembership
+  private let settings: AdoptionSettings
+  private var queue: [Int32]
+  private var seen: Set<Int32> = []
+  private(set) var members: [ProcessIdentity] = []
+
+  /// - Parameter window: The process that has the window.
+  /// - Returns: nil if the process has ended.
+  init?(
+    _ window: ProcessIdentity, appID: String, uid: UInt32, _ settings: AdoptionSettings,
+    _ membership: InstanceMembership
+  ) throws {
+    self.appID = appID
+    self.uid = uid
+    self.settings = settings
+    self.membership = membership
+    let proc = membership.proc
+    guard let process = try ProcessHandle(window, in: proc),
+      let details = try proc.details(window.pid), try !process.pidfd.hasEnded()
+    else { return nil }
+    guard details.uids.real == uid, details.uids.effective == uid else {
+      throw AdoptionRefusal("process \(window.pid) does not run as user \(uid)")
+    }
+    let group = try Self.unitGroup(of: window.pid, in: proc)
+    self.group = group
+    let top = try group.map {
+      (group) throws(SystemError) in try Self.top(of: window, in: group, proc)
+    } ?? window
+    guard let leader = try top == window ? process : ProcessHandle(top, in: proc),
+      let stat = try proc.stat(top.pid), stat.identity == top
+    else { return nil }
+    self.leader = leader
+    terminal = stat.terminal
+    queue = try group?.processes().reversed() ?? [top.pid]
+    if try Self.hasMarker(top.pid, in: proc) || Self.hasMarker(window.pid, in: proc) {
+      throw AdoptionRefusal("a daemon has launched it")
+    }
+  }
+
+  /// Returns the group of the unit `app-*.scope` or `app-*.service` that a process is in.
+  private static func unitGroup(
+    of pid: Int32, in proc: ProcFS
+  ) throws -> ControlGroup? {
+    var path = try ControlGroup.of(pid, in: proc)?.path[...] ?? ""
+    while let slash = path.lastIndex(of: "/") {
+      let name = path[path.index(after: slash)...]
+      if name.hasPrefix("app-"), name.hasSuffix(".scope") || name.hasSuffix(".service") {
+        if name.hasPrefix("app-taskschedd-") { throw AdoptionRefusal("a daemon has launched it") }
+        return ControlGroup(path: String(path))
+      }
+      path = path[..<slash]
+    }
+    return nil
+  }
+
+  /// Returns the highest ancestor of a process in the group, or the process itself.
+  private static func top(
+    of process: ProcessIdentity, in group: ControlGroup, _ proc: ProcFS
+  ) throws(SystemError) -> ProcessIdentity {
+    var top = process
+    for ancestor in try proc.ancestors(process.pid) {
+      guard let path = try ControlGroup.of(ancestor.pid, in: proc)?.path,
+        path == group.path || path.hasPrefix(group.path + "/")
+      else { break }
+      top = ancestor
+    }
+    return top
+  }
+
+  /// Returns whether the environment of a process names an instance of a daemon.
+  private static func hasMarker(_ pid: Int32, in proc: ProcFS) throws(SystemError) -> Bool {
+    try proc.environmentValue(pid, of: InstanceMembership.markerName) != nil
+  }
+
+  /// Examines the next process. Returns whether more processes remain.
+  mutating func step() throws -> Bool {
+    guard let pid = queue.popLast() else { return false }
+    guard seen.insert(pid).inserted, let stat = try membership.proc.stat(pid), !stat.hasEnded
+    else { return !queue.isEmpty }
+    if membership.isOurs(stat.identity) {
+      throw AdoptionRefusal("the daemon itself descends from process \(pid)")
+    }
+    if AdoptionRules.isNever(command: stat.command, settings) {
+      throw AdoptionRefusal("process \(pid) is \(PrintableText.quoted(stat.command))")
+    }
+    // A program that controls a terminal has processes with that terminal.
+    if let other = stat.terminal, other != terminal {
+      throw AdoptionRefusal("it is a terminal: process \(pid) runs at \(other.name)")
+    }
+    if membership.instance(ledBy: stat.identity) != nil {
+      throw AdoptionRefusal("process \(pid) is an application of its own")
+    }
+    members.append(stat.identity)
+    guard members.count <= Self.processesMax else {
+      throw AdoptionRefusal("it has more than \(Self.processesMax) processes")
+    }
+    if group == nil { queue += try membership.proc.children(of: stat) ?? [] }
+    return !queue.isEmpty
+  }
+}
