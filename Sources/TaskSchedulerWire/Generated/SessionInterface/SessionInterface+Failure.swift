@@ -36,8 +36,7 @@ extension SessionInterface {
       switch self {
       case .notAttached: break
       case .agentReplaced: break
-      case .agentIsManaged(let application):
-        object.append(field: "application", application)
+      case .agentIsManaged(let application): object.append(field: "application", application)
       case .reportTooLarge(let parameter, let limit):
         object.append(field: "parameter", parameter)
         object.append(field: "limit", limit)
@@ -50,8 +49,7 @@ extension SessionInterface {
       switch name {
       case .notAttached: self = .notAttached
       case .agentReplaced: self = .agentReplaced
-      case .agentIsManaged:
-        self = .agentIsManaged(application: try fields.required("application"))
+      case .agentIsManaged: self = .agentIsManaged(application: try fields.required("application"))
       case .reportTooLarge:
         self = .reportTooLarge(
           parameter: try fields.required("parameter"), limit: try fields.required("limit")
