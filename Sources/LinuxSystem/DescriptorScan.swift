@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Examines the open files of processes, at a limited cost.
+/// A scan of the open files of processes, at a limited cost.
 ///
 /// A process and each of its children may have a million descriptors, and the examination of one
 /// descriptor takes microseconds. A scan therefore has a budget, and its findings report whether
@@ -30,8 +30,8 @@ public struct DescriptorScan: Sendable {
   public struct Budget: Hashable, Sendable {
     /// The maximum number of descriptors.
     public var descriptors = 262_144
-    /// The maximum CPU time of the thread. The search for listening sockets may use half of that in
-    /// addition.
+    /// The maximum CPU time of the thread. The search for listening sockets may additionally use
+    /// half of this time.
     public var processorTime: Duration = .milliseconds(500)
 
     public init() {}
@@ -276,7 +276,7 @@ struct ProcessDirectories: ~Copyable {
 }
 
 extension Duration {
-  /// The duration in nanoseconds; 0 for a negative one.
+  /// The duration in nanoseconds; 0 for a negative duration.
   var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -4,7 +4,7 @@ import Glibc
 /// The sockets that processes have open, by the network namespace of the process.
 struct SocketsByNetwork {
   struct Network {
-    /// A process in the namespace, whose tables are read.
+    /// A process in the namespace. The search reads the socket tables of this process.
     let process: Int32
     var inodes: Set<UInt64> = []
   }
@@ -16,13 +16,13 @@ struct SocketsByNetwork {
   }
 }
 
-/// Finds the addresses on which sockets listen.
+/// A search for the addresses on which sockets listen.
 ///
-/// The kernel reports them by sock_diag(7) for the network namespace of the caller. For other
-/// namespaces, and without that interface, the search reads the tables in /proc. A program can
-/// forge lines of a table, because the name of a Unix socket may contain a line end. A forged line
-/// can make a socket look like a listening one. It cannot hide a listening socket, because the
-/// table also contains that socket's own line.
+/// The kernel reports these addresses by sock_diag(7) for the network namespace of the caller. For
+/// other namespaces, and without that interface, the search reads the tables in /proc. A program
+/// can forge lines of a table, because the name of a Unix socket may contain a line end. A forged
+/// line can make a socket look like a listening socket. It cannot hide a listening socket, because
+/// the table also contains that socket's own line.
 struct ListenerSearch {
   private let sockets: SocketsByNetwork
   private let proc: ProcFS
@@ -106,7 +106,7 @@ enum SocketKind: CaseIterable {
   }
 }
 
-/// sock_diag(7).
+/// Requests to sock_diag(7).
 enum SocketDiagnosis {
   /// Calls `body` with the inode and the address of each listening socket in the network namespace
   /// of the calling thread, until `body` returns false.

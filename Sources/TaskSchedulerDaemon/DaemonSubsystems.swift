@@ -48,6 +48,11 @@ extension Daemon {
       notifications: notifications,
       memory: MemoryService(
         locations: locations, processes: processes, loop: loop, log: log, post: post),
+      loginSessions: LoginSessions(
+        loop: loop, address: SystemChangeProviders.Locations().systemBus,
+        user: settings.isUserDaemon ? Users.effectiveUID : nil,
+        locked: Set(pump.scheduler.lockedSeats)
+      ) { post(.session($0)) },
       store: store)
   }
 
@@ -69,8 +74,8 @@ extension Daemon {
     let control = ControlService(
       requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
       processes: subsystems.processes, monitors: subsystems.monitors,
-      notifications: subsystems.notifications, memory: subsystems.memory, pump: pump,
-      settings: settings, log: startup.log)
+      notifications: subsystems.notifications, memory: subsystems.memory,
+      loginSessions: subsystems.loginSessions, pump: pump, settings: settings, log: startup.log)
     let sessions = SessionService(
       agents: subsystems.agents, applications: applications,
       notifications: subsystems.notifications)

@@ -69,7 +69,8 @@ public struct DaemonState: Equatable, Sendable {
   /// A process that the daemon has stopped, or is about to stop, with SIGSTOP.
   public struct Stopped: Equatable, Sendable {
     public var process: Leader
-    /// Whether another program had stopped the process before. The daemon then leaves it stopped.
+    /// Whether another program had stopped the process before the daemon did. If so, the daemon
+    /// leaves the process stopped.
     public var wasStopped: Bool
 
     public init(process: Leader, wasStopped: Bool) {
@@ -78,10 +79,10 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// The priority of a thread, process or control group that the daemon has lowered, or is about to
-  /// lower.
+  /// A priority that the daemon has lowered, or is about to lower: of a thread, of a process or of
+  /// a control group.
   public struct Lowered: Equatable, Sendable {
-    /// The id and start time of a thread; of the process if the priority belongs to a whole
+    /// The id and start time of the thread, or of the process if the priority belongs to a whole
     /// process.
     public var thread: Leader
     /// The pid of the thread's process.
@@ -105,7 +106,7 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// The state of a client's connection that the kernel does not keep in the socket.
+  /// The part of a client connection's state that the kernel does not keep in the socket.
   public struct Connection: Equatable, Sendable {
     public var stream: InstanceID?
     public var monitor: Monitor?
@@ -241,8 +242,8 @@ extension DaemonState {
     }
   }
 
-  /// Removes a leader after the scheduler has handled the event that reported it. A leader is still
-  /// present then only if the scheduler refused it.
+  /// Removes a leader after the scheduler has handled the event that reported it. If the leader is
+  /// still present, the scheduler has refused it.
   public mutating func forgetUnmanagedLeader(of leader: Leader) {
     unmanagedLeaders[leader] = nil
   }

@@ -41,6 +41,7 @@ struct OtherUserTests {
       case .adopt: continue  // of a process: `PermissionTests.adoption`
       case .listApplications: (parameters, expected) = ([:], ["applications": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
+      case .listSessions: (parameters, expected) = ([:], ["sessions": []])
       case .getMemory: continue  // below
       case .getLog: expected = ["records": []]
       case .getSettings: continue  // they are everybody's to see

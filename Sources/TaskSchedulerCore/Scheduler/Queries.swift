@@ -48,6 +48,12 @@ extension Scheduler {
   /// The notifications of all applications that wait for their time, ordered by id.
   public var waitingNotifications: [NotificationID] { notifications.waiting }
 
+  /// The seats whose screen is locked. Seats within them are not in the list.
+  public var lockedSeats: [SeatID] {
+    let seats = sessions.locks.keys
+    return seats.filter { seat in !seats.contains { $0 != seat && $0.contains(seat) } }.sorted()
+  }
+
   /// Returns the status of an instance, or nil if the instance has ended.
   public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
     instances[id].map { status($0, at: now) }

@@ -16,8 +16,8 @@ public struct Scheduler: Sendable {
   var memory = Memory()
   var sessions = Sessions()
   var instanceIDLast: UInt64 = 0
-  /// Whether the scheduler has received ``SchedulerEvent/started``, and no ``SchedulerEvent/stop``
-  /// since.
+  /// Whether the scheduler has received ``SchedulerEvent/started``, and has not received
+  /// ``SchedulerEvent/stop`` since then.
   public internal(set) var isStarted = false
 
   public init(policy: Policy = Policy()) {

@@ -10,5 +10,6 @@ struct Subsystems {
   let sockets: ManagedSockets
   let notifications: LocalNotifications
   let memory: MemoryService
+  let loginSessions: LoginSessions
   let store: DescriptorStore
 }

@@ -104,15 +104,16 @@ final class ApplicationService: ApplicationInterface.Implementation {
       throw Interface.Failure.notManageable(reason: SessionAgents.refusal(of: process.identity.pid))
     }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init()))
-    let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)
-    let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
+    let seats = ProcessSeats(proc: membership.proc)
+    let seat =
+      try seats.terminal(of: leader.pid, uid: uid) ?? seats.session(of: leader.pid, uid: uid)
     let request = requests.open(connection, application: id.name)
     post(
       .application(
         .register(
         request, ApplicationKey(id, owner: UserID(uid)), leader,
         target: input.background == true ? .background : .foreground,
-          seat: seat ?? places.ofUser(uid))))
+          seat: seat)))
   }
 
   // MARK: The caller

@@ -77,8 +77,8 @@ final class Connection: WorkSource, CurrentCall {
   /// The bytes to send. The kernel has accepted the bytes before `sent`.
   private var output: [UInt8] = []
   private var sent = 0
-  /// The end, in `output`, of an answer of several replies. The limit of unread bytes does not
-  /// apply to such an answer.
+  /// The end, in `output`, of an answer that consists of several replies. The limit of unread bytes
+  /// does not apply to such an answer.
   private var answerEnd = 0
   /// The parts of `input` and `output` that count for the user's limits.
   private var counted = HeldResources()
@@ -313,7 +313,7 @@ final class Connection: WorkSource, CurrentCall {
   ///
   /// The event log stores the part first. The mark in the socket shows how many bytes of the part
   /// were received, and the next daemon receives the rest. A connection with received descriptors
-  /// does not survive the daemon, because those descriptors do not.
+  /// does not survive the daemon, because the descriptors are lost with the daemon.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,

@@ -16,6 +16,7 @@ final class ControlService: ControlInterface.Implementation {
   private let monitors: Monitors
   let notifications: LocalNotifications
   let memory: MemoryService
+  let loginSessions: LoginSessions
   let pump: Pump
   private let settings: CurrentSettings
   let log: Log
@@ -24,8 +25,8 @@ final class ControlService: ControlInterface.Implementation {
 
   init(
     requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
-    monitors: Monitors, notifications: LocalNotifications, memory: MemoryService, pump: Pump,
-    settings: CurrentSettings, log: Log
+    monitors: Monitors, notifications: LocalNotifications, memory: MemoryService,
+    loginSessions: LoginSessions, pump: Pump, settings: CurrentSettings, log: Log
   ) {
     self.requests = requests
     self.launches = launches
@@ -34,6 +35,7 @@ final class ControlService: ControlInterface.Implementation {
     self.monitors = monitors
     self.notifications = notifications
     self.memory = memory
+    self.loginSessions = loginSessions
     self.pump = pump
     self.settings = settings
     self.log = log
@@ -210,8 +212,8 @@ final class ControlService: ControlInterface.Implementation {
     if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
     let application = ApplicationKey(id, owner: UserID(uid))
-    let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)
-    let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
+    let seats = ProcessSeats(proc: membership.proc)
+    let seat = try seats.terminalOrAlone(of: leader.pid, application)
     let request = requests.open(connection, application: id.name)
     post(
       .operation(
@@ -220,8 +222,7 @@ final class ControlService: ControlInterface.Implementation {
         Adoption(
           application: application, leader: leader,
           target: input.background == true ? .background : .foreground,
-          seat: seat ?? places.alone(application),
-            backgroundTask: input.backgroundTask, backgroundModes: modes))))
+          seat: seat, backgroundTask: input.backgroundTask, backgroundModes: modes))))
   }
 
   /// Returns the process of a pidfd from the caller, and the user of the process. Refuses a process
@@ -235,7 +236,7 @@ final class ControlService: ControlInterface.Implementation {
     } catch where error.errno == EINVAL {
       throw ParameterError(
         parameter: "processFileDescriptor",
-        problem: "it must be a pidfd, of a whole process that the daemon can see")
+        problem: "it must be a pidfd of a whole process that the daemon can see")
     } catch {
       throw Interface.Failure.invalidProcess(pid: 0, reason: Self.reason(notHeld: error))
     }
@@ -279,8 +280,8 @@ final class ControlService: ControlInterface.Implementation {
     switch error.errno {
     case EINVAL: "the descriptor is not a pidfd of a process"
     case ESRCH: "it has ended"
-    case EMFILE, ENFILE: "the daemon has no descriptors left to hold it by: \(error)"
-    default: "the daemon cannot hold it: \(error)"
+    case EMFILE, ENFILE: "the daemon has no free descriptor for it: \(error)"
+    default: "the daemon cannot examine it: \(error)"
     }
   }
 
@@ -345,7 +346,7 @@ final class ControlService: ControlInterface.Implementation {
   /// Returns the application that the caller requests, if the caller may operate it. To an ordinary
   /// user, other users' applications do not exist.
   ///
-  /// - Parameter moreOwners: Returns the owners of further applications with an id, which the
+  /// - Parameter moreOwners: Returns the owners of those applications with this id that the
   ///   scheduler does not know.
   func key(
     _ application: String, _ owner: Int?, _ peer: Peer,
@@ -395,8 +396,8 @@ extension ControlInterface.MethodName {
   /// connection.
   var isQuery: Bool {
     [
-      .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,
-      .getSettings, .getLog,
+      .listApplications, .getApplication, .explain, .listNotifications, .listSessions, .getMemory,
+      .monitor, .getSettings, .getLog,
     ].contains(self)
   }
 }

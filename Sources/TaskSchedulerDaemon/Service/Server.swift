@@ -5,7 +5,8 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// Accepts connections, counts them by user, and passes each call to the service of its interface.
+/// The server that accepts connections, counts them by user, and passes each call to the service of
+/// its interface.
 final class Server: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
@@ -17,8 +18,8 @@ final class Server: ConnectionOwner {
   private let listening = ListenerWork()
   private let fairShare: FairShare
   private var trimming: HeapTrimming?
-  /// Returns memory that only the start needed to the kernel, after the daemon has served the
-  /// waiting clients.
+  /// The deferred work that returns to the kernel the memory that only the start needed. It runs
+  /// after the daemon has served the waiting clients.
   private var afterStart: DeferredSource?
   private let loop: EventLoop
   private let proc: ProcFS
@@ -103,7 +104,7 @@ final class Server: ConnectionOwner {
   func start() throws(SystemError) {
     afterStart?.request()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
-    // Otherwise thousands of connections of one user could each have a turn before the next accept.
+    // Without it, thousands of connections of one user could have a turn before the next accept.
     source?.setImportantPriority()
     for _ in 0..<Self.acceptsAtStartMax {
       guard let newcomer = acceptNext() else { return }
@@ -127,8 +128,7 @@ final class Server: ConnectionOwner {
     for connection in connections.values { connection.close(reason: nil) }
   }
 
-  /// Discards the knowledge which users are operators, because the operators' group may have
-  /// changed.
+  /// Forgets which users are operators, because the operators' group may have changed.
   func reconsiderOperators() {
     for connection in connections.values { connection.peer.forgetOperator() }
   }
@@ -267,7 +267,7 @@ final class Server: ConnectionOwner {
     let max = options.connectionsPerUserMax
     if refusedUsers.insert(uid).inserted {
       log.write(
-        .notice, "user \(uid) has MaxConnectionsPerUser = \(max) connections; closing new ones")
+        .notice, "user \(uid) has reached MaxConnectionsPerUser (\(max)); closing new connections")
     }
     var reply: [UInt8] = []
     Reply.append(
@@ -299,16 +299,16 @@ final class Server: ConnectionOwner {
     let kept = (heldByUser[user] ?? HeldResources()) + change
     heldByUser[user] = kept == HeldResources() ? nil : kept
     if change.descriptors > 0, kept.descriptors > options.unfinishedDescriptorsPerUserMax {
-      return "user \(user) has more than MaxUnfinishedDescriptorsPerUser = "
-        + "\(options.unfinishedDescriptorsPerUserMax) descriptors in unfinished messages"
+      return "user \(user) exceeds MaxUnfinishedDescriptorsPerUser "
+        + "(\(options.unfinishedDescriptorsPerUserMax) descriptors in unfinished messages)"
     }
     if change.unfinished > 0, kept.unfinished > options.unfinishedBytesPerUserMax {
-      return "user \(user) has more than MaxUnfinishedBytesPerUser = "
-        + "\(options.unfinishedBytesPerUserMax) bytes in unfinished messages"
+      return "user \(user) exceeds MaxUnfinishedBytesPerUser "
+        + "(\(options.unfinishedBytesPerUserMax) bytes in unfinished messages)"
     }
     guard change.bytes > 0, kept.bytes > options.queuedBytesPerUserMax else { return nil }
-    return "user \(user) has more than MaxQueuedBytesPerUser = \(options.queuedBytesPerUserMax) "
-      + "bytes in unfinished messages and unread answers"
+    return "user \(user) exceeds MaxQueuedBytesPerUser (\(options.queuedBytesPerUserMax) bytes in "
+      + "unfinished messages and unread answers)"
   }
 
   // MARK: Calls

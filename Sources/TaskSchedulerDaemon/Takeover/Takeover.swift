@@ -12,7 +12,7 @@ struct PreviousDaemonState {
   var unclear: Leftovers?
 }
 
-/// Takes over the processes, connections and outstanding calls of a previous daemon.
+/// The takeover of the processes, connections and outstanding calls of a previous daemon.
 struct Takeover {
   let subsystems: Subsystems
   let server: Server
@@ -115,7 +115,7 @@ struct Takeover {
       log.write(.notice, "processes of an earlier daemon run unmanaged: \(names)")
     }
     for failure in failures {
-      log.write(.warning, "cannot release what an earlier daemon left behind: \(failure)")
+      log.write(.warning, "cannot release the processes of an earlier daemon: \(failure)")
     }
   }
 

@@ -66,6 +66,8 @@ public struct Checkers {
   private var lostAgents: LostAgentChecker
   private var locks = LockChecker()
 
+  /// Creates the checkers of a run.
+  ///
   /// - Parameters:
   ///   - policy: The policy at the start.
   ///   - timerDelayMax: The longest time from a deadline to its timer, in nanoseconds.
