@@ -224,7 +224,8 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "taskschedd", "taskschedd-session", "taskctl", "uploader-example", "voip-example", "outbox-example",
+        "taskschedd", "taskschedd-session", "taskctl", "uploader-example", "voip-example",
+        "outbox-example",
         "TaskSchedulerClient",
         "TaskSchedulerCore",
         "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",

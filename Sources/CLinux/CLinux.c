@@ -193,7 +193,3 @@ ssize_t clinux_peek(int fd, void *bytes, size_t count, int *truncated) {
   *truncated = (message.msg_flags & MSG_CTRUNC) != 0;
   return peeked;
 }
-
-int clinux_set_thread_euid(uid_t uid) {
-  return (int)syscall(SYS_setresuid, (uid_t)-1, uid, (uid_t)-1);
-}

@@ -25,6 +25,8 @@ package struct MessageBody {
 
   package func append(_ number: UInt32) throws(SystemError) { try append("u", number: number) }
 
+  package func append(_ number: Int64) throws(SystemError) { try append("x", number: number) }
+
   package func append(_ byte: UInt8) throws(SystemError) { try append("y", number: byte) }
 
   package func append(descriptor: Int32) throws(SystemError) {
@@ -84,6 +86,9 @@ package struct MessageReader {
   package init(_ message: OpaquePointer) {
     self.message = message
   }
+
+  /// The unique name of the sender, which the bus vouches for.
+  package var sender: String? { sd_bus_message_get_sender(message).map { String(cString: $0) } }
 
   /// Returns whether the message is this signal.
   package func isSignal(_ interface: String, _ member: String) -> Bool {

@@ -6,12 +6,9 @@ import LinuxSystem
 package struct BusAddress: Hashable {
   /// The address in the syntax of the D-Bus specification, limited to Unix sockets.
   package var text: String
-  /// The user whose process must listen at the address; nil for any user.
-  package var owner: UInt32?
 
-  package init(text: String, owner: UInt32? = nil) {
+  package init(text: String) {
     self.text = text
-    self.owner = owner
   }
 }
 
@@ -105,7 +102,7 @@ package final class MessageBus {
       try check("sd_bus_set_bus_client", sd_bus_set_bus_client(fresh, 1))
       try check("sd_bus_set_connected_signal", sd_bus_set_connected_signal(fresh, 1))
       try check("sd_bus_set_watch_bind", sd_bus_set_watch_bind(fresh, waiting ? 1 : 0))
-      // The daemon expects no descriptors in messages.
+      // The programs expect no descriptors in messages.
       try check("sd_bus_negotiate_fds", sd_bus_negotiate_fds(fresh, 0))
       listening = try loop.listen(on: fresh) { [weak self] in self?.heard($0) }
       if let served {
@@ -113,20 +110,12 @@ package final class MessageBus {
           served.handler(BusCallToServe($0))
         }
       }
-      try check("connect \(address.text)", start(fresh))
+      try check("connect \(address.text)", sd_bus_start(fresh))
       try loop.serve(fresh)
     } catch {
       disconnect()
       throw error
     }
-  }
-
-  /// Connects as the owner of the bus, if permitted: a user's bus refuses every other user,
-  /// including root. If the bus does not listen yet, sd-bus connects later as the daemon's own
-  /// user, and the bus refuses the connection.
-  private func start(_ bus: OpaquePointer) -> Int32 {
-    guard let owner = address.owner, owner != geteuid() else { return sd_bus_start(bus) }
-    return ThreadIdentity.with(effectiveUID: owner) { sd_bus_start(bus) } ?? sd_bus_start(bus)
   }
 
   /// Closes the connection and drops all calls without a reply. Do not call it from within a reply
@@ -151,7 +140,6 @@ package final class MessageBus {
         : "the bus refused the connection; it may serve only its own user"
       lose(reason)
     } else if sd_bus_message_is_signal(message, local, "Connected") > 0 {
-      if let reason = reasonToDistrust() { return lose(reason) }
       state = .connected
       report?(.changed)
     } else if state == .connected {
@@ -164,17 +152,6 @@ package final class MessageBus {
     if case .lost = state { return }
     state = .lost(reason)
     report?(.changed)
-  }
-
-  /// Returns the reason not to trust the peer; nil if there is none. A user's socket directory may
-  /// contain a link to the socket of another user.
-  private func reasonToDistrust() -> String? {
-    guard let owner = address.owner, let bus else { return nil }
-    let number = sd_bus_get_fd(bus)
-    guard number >= 0, let peer = try? UnixSocket.credentials(number) else {
-      return "could not determine the user that listens at \(address.text)"
-    }
-    return peer.uid == owner ? nil : "user \(peer.uid) listens at \(address.text), not \(owner)"
   }
 
   // MARK: Calls
@@ -210,6 +187,22 @@ package final class MessageBus {
       answer(self.answer(reply))
     }
     return call
+  }
+
+  /// Sends a signal.
+  package func emit(
+    _ member: String, of interface: String, at path: String,
+    arguments: (MessageBody) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    guard let bus else { throw SystemError(call: member, errno: ENOTCONN) }
+    var message: OpaquePointer?
+    try check(
+      "sd_bus_message_new_signal",
+      sd_bus_message_new_signal(bus, &message, path, interface, member))
+    guard let message else { throw SystemError(call: "sd_bus_message_new", errno: ENOMEM) }
+    defer { sd_bus_message_unref(message) }
+    try arguments(MessageBody(message))
+    try check("sd_bus_send", sd_bus_send(bus, message, nil))
   }
 
   /// Cancels a call. The reply is discarded.

@@ -107,6 +107,7 @@ public final class Daemon {
 
   /// Connects each part to the parts that it needs.
   private func connect() {
+    Self.connect(subsystems.notifications, subsystems.agents)
     eventLog.state = { [unowned self] in state() }
     settings.configure = { [unowned self] in configure($0) }
     settings.operatorsChanged = { [unowned server] in server.reconsiderOperators() }

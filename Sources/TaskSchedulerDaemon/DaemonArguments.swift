@@ -10,8 +10,6 @@ extension Daemon {
     public var eventLogPath: String?
     /// The directory of the data that outlives a boot; nil for no such data.
     public var statePath: String?
-    /// The addresses of the users' session buses. If nil, the daemon shows no notifications.
-    public var desktops: DesktopAddresses?
     public var logTarget: Log.Target
     /// The kernel's files about memory and memory pressure.
     public var memInfo = "/proc/meminfo"
@@ -19,13 +17,12 @@ extension Daemon {
 
     public init(
       paths: ConfigurationPaths, socketPath: String, eventLogPath: String?, statePath: String?,
-      desktops: DesktopAddresses?, logTarget: Log.Target
+      logTarget: Log.Target
     ) {
       self.paths = paths
       self.socketPath = socketPath
       self.eventLogPath = eventLogPath
       self.statePath = statePath
-      self.desktops = desktops
       self.logTarget = logTarget
     }
   }

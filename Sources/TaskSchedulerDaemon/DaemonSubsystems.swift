@@ -21,8 +21,7 @@ extension Daemon {
       unitExits: launcher.ends,
       state: { [unowned pump] id in pump.withScheduler { $0.state(of: id) } }, report: post)
     let notifications = try LocalNotifications(
-      path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,
-      loop: loop, log: log, post: post)
+      path: arguments.statePath.map { $0 + "/notifications.db" }, loop: loop, log: log, post: post)
     notifications.displayName = { [unowned settings] in
       settings.configuration.manifests[$0.id]?.displayName
     }
@@ -59,6 +58,13 @@ extension Daemon {
       store: store)
   }
 
+  /// Connects the notifications with the session agents that show them.
+  static func connect(_ notifications: LocalNotifications, _ agents: SessionAgents) {
+    notifications.agents.send = { [unowned agents] in agents.order($0, to: $1) }
+    notifications.agents.begin = { [unowned agents] in agents.begin(with: $0, for: $1) }
+    agents.attached = { [unowned notifications] in notifications.agentAttached($0) }
+  }
+
   static func server(
     _ startup: StartupState, _ subsystems: Subsystems, listener: consuming FileDescriptor,
     socketPath: String, _ settings: CurrentSettings, _ pump: Pump
@@ -74,7 +80,9 @@ extension Daemon {
       loginSessions: subsystems.loginSessions, pump: pump, settings: settings, log: startup.log)
     subsystems.agents.windows.adoption = adoption(
       startup, subsystems, settings, pump, socketPath: socketPath)
-    let sessions = SessionService(agents: subsystems.agents, applications: applications)
+    let sessions = SessionService(
+      agents: subsystems.agents, applications: applications,
+      notifications: subsystems.notifications)
     return try Server(
       listener: listener, applications: applications, control: control, sessions: sessions,
       options: startup.configuration.options, loop: startup.loop, proc: startup.proc,

@@ -2,7 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The session agent of a user: reports which windows the user sees to each daemon.
+/// The session agent of a user: reports which windows the user sees, and shows the notifications of
+/// the user's applications.
 ///
 /// The agent runs without privileges. It never blocks: a daemon, a compositor or a bus that hangs
 /// stops only what needs it.
@@ -21,6 +22,10 @@ package final class SessionAgent {
     case windowsKnown
     /// The agent no longer knows the windows.
     case windowsUnknown(SourceEnd?)
+    /// Notifications cannot be shown for this reason. They wait.
+    case notificationsWait(DesktopFailure)
+    /// Notifications can be shown again.
+    case notificationsShown
 
     package var description: String {
       switch self {
@@ -35,6 +40,8 @@ package final class SessionAgent {
       case .windowsUnknown(let reason):
         "the windows of the session are unknown: "
           + (reason?.description ?? "the window manager has ended")
+      case .notificationsWait(let reason): "cannot show notifications: \(reason)"
+      case .notificationsShown: "can show notifications again"
       }
     }
   }
@@ -42,6 +49,7 @@ package final class SessionAgent {
   private let report: (Occurrence) -> Void
   private var links: [DaemonLink] = []
   private var focus: FocusMonitor?
+  private var notifications: DesktopNotifications?
   private var areWindowsKnown = false
 
   /// Starts the agent.
@@ -54,8 +62,17 @@ package final class SessionAgent {
     report: @escaping (Occurrence) -> Void
   ) throws(SystemError) {
     self.report = report
-    links = try sockets.map { path throws(SystemError) in
-      try DaemonLink(path: path, loop: loop) { [weak self] in self?.heard($0, from: path) }
+    notifications = try DesktopNotifications(
+      address: environment.busAddress, loop: loop,
+      problemChanged: { problem in
+        report(problem.map { Occurrence.notificationsWait($0) } ?? .notificationsShown)
+      },
+      report: { [weak self] daemon, notification in self?.links[daemon].add(notification) })
+    for (number, path) in sockets.enumerated() {
+      links.append(
+        try DaemonLink(path: path, loop: loop) { [weak self] in
+          self?.heard($0, from: number, at: path)
+        })
     }
     for link in links { link.start() }
     focus = try FocusMonitor(loop: loop, environment: environment, proc: ProcFS()) {
@@ -63,13 +80,18 @@ package final class SessionAgent {
     }
   }
 
-  private func heard(_ occurrence: DaemonLink.Occurrence, from path: String) {
+  private func heard(_ occurrence: DaemonLink.Occurrence, from daemon: Int, at path: String) {
     switch occurrence {
-    case .attached: report(.attached(socket: path))
+    case .attached:
+      notifications?.attached(daemon)
+      report(.attached(socket: path))
     case .unreachable(let reason): report(.unreachable(socket: path, reason))
     case .refused(let error): report(.refused(socket: path, error: error))
     case .replaced: report(.replaced(socket: path))
-    case .order: break
+    case .order(.show(let notification)): notifications?.show(notification, of: daemon)
+    case .order(.close(let withdrawn)): notifications?.close(withdrawn, of: daemon)
+    case .order(.badge(let badge)): notifications?.setBadge(badge, of: daemon)
+    case .order(.synchronized): notifications?.synchronized(daemon)
     }
   }
 

@@ -38,7 +38,7 @@ extension SessionAgent.Occurrence {
     switch self {
     case .replaced: .error
     case .refused: .warning
-    case .attached, .windowsUnknown: .notice
+    case .attached, .windowsUnknown, .notificationsWait, .notificationsShown: .notice
     case .unreachable, .windowsKnown: .info
     }
   }

@@ -8,10 +8,11 @@ import TaskSchedulerWire
 struct Arguments: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "taskschedd-session",
-    abstract: "Report the windows of this user's session to taskschedd.",
+    abstract: "Report the windows of this user's session, and show notifications.",
     discussion: """
       The session agent tells the task scheduler which windows the user sees, so that the focus \
-      decides which applications run. It runs without privileges until SIGTERM or SIGINT, and \
+      decides which applications run. It shows the notifications of applications on the desktop. \
+      It runs without privileges until SIGTERM or SIGINT, and \
       attaches to the system's daemon and to the user's own daemon. It waits for daemons, \
       compositors and X servers that do not run yet. systemd starts it from \
       taskschedd-session.service of the user.

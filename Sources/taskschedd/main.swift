@@ -56,13 +56,6 @@ struct Arguments: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Show notifications on the session bus at ADDRESS (unix:path=…), instead of each user's "
-        + "own.",
-      valueName: "address"))
-  var desktopBus: String?
-
-  @Option(
-    help: ArgumentHelp(
       "Read the machine's memory from FILE instead of /proc/meminfo.", valueName: "file",
       visibility: .hidden))
   var memInfo = "/proc/meminfo"
@@ -138,7 +131,7 @@ func parse() -> Arguments {
 func environment() -> [String: String] {
   [
     "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
-    "STATE_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
+    "STATE_DIRECTORY",
   ].reduce(into: [:]) {
     if let value = getenv($1) { $0[$1] = String(cString: value) }
   }
@@ -207,10 +200,7 @@ do {
   var daemonArguments = Daemon.Arguments(
     paths: paths, socketPath: path,
     eventLogPath: arguments.noEventLog ? nil : arguments.eventLog ?? folder + "/event-log",
-    statePath: statePath(arguments),
-    desktops: arguments.desktopBus.map { .one($0) }
-      ?? .usual(for: paths.scope, environment: environment()),
-    logTarget: arguments.logTarget)
+    statePath: statePath(arguments), logTarget: arguments.logTarget)
   daemonArguments.memInfo = arguments.memInfo
   daemonArguments.memoryPressure = arguments.memoryPressure
   let daemon = try Daemon(daemonArguments)

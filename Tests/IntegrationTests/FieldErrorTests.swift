@@ -179,15 +179,20 @@ struct FieldErrorTests {
     ],
   ]
 
-  /// The methods that the daemon does not implement yet.
-  private static let unimplemented = [
-    "Session.NotificationShown", "Session.NotificationChosen", "Session.NotificationClosed",
-    "Session.NotificationFailed",
+  /// The invalid values of fields of the reports about notifications.
+  private static let uselessOfNotifications = [
+    one("attachment", [-1, 0, .integer(.max), .integer(.min)], "NotAttached"),
+    one("notification", [-1, .integer(.min)], "InvalidParameter"),
+    one("shown.id", [-1, .integer(1 << 32)], "InvalidParameter"),
+    one("shown.service", [long], "ReportTooLarge"), one("action", [long], "ReportTooLarge"),
+    one("activationToken", [long], "ReportTooLarge"), one("reason", [long], "ReportTooLarge"),
   ]
 
   /// Returns the invalid values of a field, or nil if neither table has the field.
   private static func useless(_ field: String, of method: String) -> Useless? {
-    if unimplemented.contains(method) { return one(field, [], "MethodNotImplemented") }
+    if method.hasPrefix("Session.Notification") {
+      return uselessOfNotifications.first { $0.field == field }
+    }
     return (uselessOfMethod[method] ?? []).first { $0.field == field }
       ?? useless.first { $0.field == field }
   }
@@ -197,6 +202,18 @@ struct FieldErrorTests {
     switch method {
     case "Session.ReportWindows":
       ["attachment": .integer(Int64(agent.attachment)), "windows": [], "hasFocus": false]
+    case "Session.NotificationShown":
+      [
+        "attachment": .integer(Int64(agent.attachment)), "notification": 1,
+        "shown": ["id": 1, "service": "a"],
+      ]
+    case "Session.NotificationFailed":
+      [
+        "attachment": .integer(Int64(agent.attachment)), "notification": 1, "reason": "a",
+        "isRefused": true,
+      ]
+    case "Session.NotificationChosen", "Session.NotificationClosed":
+      ["attachment": .integer(Int64(agent.attachment)), "notification": 1]
     case "Application.ScheduleNotification": ["content": ["title": "a"]]
     case "Control.PostNotification":
       ["application": .string(Self.program), "content": ["title": "a"]]

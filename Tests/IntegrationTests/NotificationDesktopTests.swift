@@ -4,22 +4,44 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9, with a real notification service (dunst) on a separate bus. `DesktopTests` and
-/// `SimulatedServiceTests` test the messages between the service and the daemon in detail.
+/// Contract §9, with a real notification service (dunst) on a separate bus, and a session agent.
+/// `DesktopTests` and `SimulatedServiceTests` test the messages between the service and the agent.
 /// `DesktopMessageTests` tests the sound, which dunst does not play.
 @Suite(
   "§9: The desktop's notification service shows notifications to the user", .serialized,
   .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
 struct NotificationDesktopTests {
   private let id = "org.test.mail"
+  private let agents = SessionAgents()
 
+  /// Starts a daemon, and a session agent on the session bus at an address.
   private func daemon(
     _ address: String, manifests: [(String, String)] = []
   ) throws -> DaemonFixture {
-    try DaemonFixture(
-      .init(
-        options: [("log-level", "\"debug\"")], manifests: manifests,
-        arguments: ["--desktop-bus", address]))
+    let daemon = try DaemonFixture(
+      .init(options: [("log-level", "\"debug\"")], manifests: manifests))
+    try agents.start(daemon, bus: address)
+    return daemon
+  }
+
+  /// A restart while a notification is on the screen.
+  enum Restart: String, CaseIterable {
+    case killedDaemon, stoppedDaemon, killedAgent, stoppedAgent
+  }
+
+  /// Restarts the daemon or the agent. Waits until the new agent has shown the notification again.
+  private func restart(
+    _ restart: Restart, _ daemon: DaemonFixture, _ desktop: Desktop, shown number: Int
+  ) throws -> DaemonFixture {
+    switch restart {
+    case .killedDaemon: return try daemon.killed()
+    case .stoppedDaemon: return try daemon.restarted()
+    case .killedAgent: try agents.end(SIGKILL)
+    case .stoppedAgent: try agents.end(SIGTERM)
+    }
+    try agents.start(daemon, bus: desktop.bus.address)
+    try waitUntilShown(daemon, number, times: 2)
+    return daemon
   }
 
   /// Waits until all notifications of an application satisfy a condition.
@@ -173,16 +195,15 @@ struct NotificationDesktopTests {
   }
 
   @Test(
-    "§9 A notification on the screen stays operable over the daemon's restart: it can be chosen",
-    arguments: ["killed", "stopped"])
-  func chosenAfterRestart(how: String) throws {
+    "§9 A notification on the screen stays operable over restarts: it can be chosen",
+    arguments: Restart.allCases)
+  func chosenAfterRestart(how: Restart) throws {
     let desktop = try Desktop()
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
     var daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
     let number = try daemon.post(id, "New mail", sound: "bell")
     try waitUntilShown(daemon, number, times: 1)
-    daemon = try how == "killed" ? daemon.killed() : daemon.restarted()
-    try waitUntilShown(daemon, number, times: 2)
+    daemon = try restart(how, daemon, desktop, shown: number)
     #expect(try desktop.counts() == .init(displayed: 1), "in its own place")
     try desktop.control("action", "0")
     try waitUntil("it activates") { try daemon.application(id).state == .active }
@@ -190,25 +211,52 @@ struct NotificationDesktopTests {
   }
 
   @Test(
-    "§9 A notification on the screen stays operable over the daemon's restart: it can be cancelled",
-    arguments: ["killed", "stopped"])
-  func cancelledAfterRestart(how: String) throws {
+    "§9 A notification on the screen stays operable over restarts: it can be cancelled",
+    arguments: Restart.allCases)
+  func cancelledAfterRestart(how: Restart) throws {
     let desktop = try Desktop()
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
     var daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
     for title in ["One", "Other"] { try daemon.post(id, title) }
     try wait(daemon, for: .presented)
-    daemon = try how == "killed" ? daemon.killed() : daemon.restarted()
-    // The test cancels the first notification immediately, and the second one after the new daemon
-    // has shown it again.
-    try daemon.call(ControlInterface.CancelNotifications.self, .init(notification: 1))
-    try waitUntil("the first is closed") { try desktop.counts() == .init(displayed: 1) }
-    try waitUntilShown(daemon, 2, times: 2)
-    try daemon.call(ControlInterface.CancelNotifications.self, .init(notification: 2))
-    try waitUntil("the second is closed") { try desktop.counts() == .init(displayed: 0) }
+    daemon = try restart(how, daemon, desktop, shown: 2)
+    for number in 1...2 {
+      try daemon.call(
+        ControlInterface.CancelNotifications.self, .init(notification: number))
+      try waitUntil("it is closed") { try desktop.counts() == .init(displayed: 2 - number) }
+    }
   }
 
-  @Test("A notification that the user has dismissed does not come back with the daemon's restart")
+  @Test("A notification that is cancelled while no agent runs is closed by the next agent")
+  func cancelledWithoutAgent() throws {
+    let desktop = try Desktop()
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    let daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
+    let number = try daemon.post(id, "Cancelled")
+    try waitUntilShown(daemon, number, times: 1)
+    try agents.end(SIGKILL)
+    try daemon.call(ControlInterface.CancelNotifications.self, .init(notification: number))
+    #expect(try desktop.counts() == .init(displayed: 1))
+    try agents.start(daemon, bus: desktop.bus.address)
+    try waitUntil("it is closed") { try desktop.counts() == .init(displayed: 0) }
+  }
+
+  @Test("A choice while no daemon runs reaches the next daemon")
+  func chosenWithoutDaemon() throws {
+    let desktop = try Desktop()
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
+    let number = try daemon.post(id, "New mail")
+    try waitUntilShown(daemon, number, times: 1)
+    daemon = try daemon.killed {
+      try desktop.control("action", "0")
+      try desktop.control("close")
+    }
+    try waitUntil("it activates") { try daemon.application(id).state == .active }
+    #expect(try desktop.counts() == .init(displayed: 0), "it is not shown again")
+  }
+
+  @Test("A notification that the user has dismissed does not come back with a restart")
   func dismissedBeforeRestart() throws {
     let desktop = try Desktop()
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
@@ -216,11 +264,12 @@ struct NotificationDesktopTests {
     try daemon.post(id, "Dismissed")
     try wait(daemon, for: .presented)
     try desktop.control("close")
-    // The daemon handles the dismissal before it shows "Kept": the service's signal precedes its
-    // reply to that request.
+    // The daemon handles the dismissal before it shows "Kept": the agent reports it first.
     try daemon.post(id, "Kept")
     try wait(daemon, for: .presented)
     daemon = try daemon.restarted()
+    try agents.end(SIGTERM)
+    try agents.start(daemon, bus: desktop.bus.address)
     try waitUntilShown(daemon, 2, times: 2)
     #expect(try desktop.counts() == .init(displayed: 1))
     #expect(daemon.logged.ranges(of: "notification 1 is shown\n").count == 1)

@@ -94,9 +94,10 @@ struct NotificationSurvivalTests {
   func off() throws {
     let desktop = try Desktop()
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
-    var daemon = try DaemonFixture(
-      .init(
-        manifests: [(id, manifest)], arguments: ["--desktop-bus", desktop.bus.address]))
+    var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
+    let agents = SessionAgents()
+    try agents.start(daemon, bus: desktop.bus.address)
+    defer { withExtendedLifetime(agents) {} }
     let time = WallClockTime(in: 1)
     let once = try daemon.post(id, "Once", at: time)
     let hourly = try daemon.call(

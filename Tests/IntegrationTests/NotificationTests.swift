@@ -263,24 +263,25 @@ struct NotificationTests {
     #expect(try daemon.notifications(of: id).map(\.state) == [.fired], "it was not shown yet")
   }
 
-  @Test("Without a desktop, a notification is kept, logged and listed")
+  @Test("Without a session agent or a desktop, a notification is kept, logged and listed")
   func noDesktop() throws {
     let folder = TemporaryDirectory()
-    let daemon = try DaemonFixture(
-      .init(
-        options: [("log-level", "\"debug\"")],
-        arguments: ["--desktop-bus", "unix:path=\(folder.file("none"))"]))
+    let daemon = try DaemonFixture(.init(options: [("log-level", "\"debug\"")]))
+    let agents = SessionAgents()
+    defer { withExtendedLifetime(agents) {} }
     let monitor = try Monitor(daemon)
     let application = try daemon.suspended(id, monitor)
     let number = try daemon.keepsStill(application) {
       let number = try daemon.post(id, "No desktop")
       try monitor.fires(id, number)
+      #expect(daemon.logged.contains("no session agent of the user is attached"))
+      try agents.start(daemon, bus: "unix:path=\(folder.file("none"))")
       try waitUntil("it is logged") {
-        daemon.logged.contains("notification \(number) is not shown")
+        daemon.logged.contains("notification \(number) is not shown: no session bus")
       }
       return number
     }
-    #expect(daemon.logged.contains("no session bus"))
+    #expect(daemon.logged.contains("cannot show notifications to user \(getuid()): no session bus"))
     #expect(try daemon.notifications(of: id).map(\.state) == [.fired])
     try daemon.activate(id)
     #expect(try application.callbackKinds(2) == ["willEnterForeground", "didBecomeActive"])

@@ -111,7 +111,10 @@ struct SystemChangeTests {
     .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
   func chosen() throws {
     let desktop = try Desktop()
-    let daemon = try DaemonFixture(.init(arguments: ["--desktop-bus", desktop.bus.address]))
+    let daemon = try DaemonFixture()
+    let agents = SessionAgents()
+    try agents.start(daemon, bus: desktop.bus.address)
+    defer { withExtendedLifetime(agents) {} }
     let monitor = try Monitor(daemon)
     let application = try daemon.suspended(id, monitor)
     try daemon.keepsStill(application) {

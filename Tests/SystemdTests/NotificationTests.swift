@@ -153,15 +153,18 @@ extension SystemdTests {
       #expect(try firings(of: 2) == 0)
     }
 
-    @Test(
-      "§9 A notification on the screen stays operable over restart and kill -9 by systemd",
+      @Test(
+      "§9, §20: A notification on the screen stays operable over restarts of daemon and agent",
       .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
     func onTheScreen() throws {
       let application = "org.example.screen"
       let path = "/etc/taskschedd/applications/\(application).toml"
-      try installed.write(path, "id = \"\(application)\"\ncommand = ['/bin/sleep', '1000']")
+      try installed.write(
+        path, "id = \"\(application)\"\ncommand = ['/bin/sleep', '1000']\nuser = 'tester'")
       defer { _ = try? machine.run("rm", "-f", path) }
+      try machine.must("systemctl", "start", "taskschedd.service")
       let desktop = try MachineDesktop(machine)
+      defer { desktop.end() }
       func post() throws -> String {
         let answer = try call(
           "PostNotification",
@@ -169,26 +172,56 @@ extension SystemdTests {
         try desktop.waitForNotify()
         return answer.filter { $0.isNumber }
       }
-      for restarts in [
+      for restart in [
         { try machine.must("systemctl", "restart", "taskschedd.service") }, { try kill() },
+        { try desktop.restartAgent() }, { try desktop.killAgent() },
       ] as [() throws -> Void] {
         _ = try post()
-        try restarts()
-        // The new daemon shows the notification again, and the service replaces the old one by it.
-        try desktop.waitForNotify()
+        try restart()
         #expect(try desktop.displayedCount() == 1)
         try desktop.control("action", "0")
         try installed.wait(for: application, toBe: "active")
         try machine.must("taskctl", "terminate", application)
         let id = try post()
-        try restarts()
-        try desktop.waitForNotify()
+        try restart()
         let cancelled = try call("CancelNotifications", "{\"notification\":\(id)}")
         #expect(cancelled.contains("[\(id)]"), "\(cancelled)")
         let end = ContinuousClock.now + deadline
         while try desktop.displayedCount() != 0, ContinuousClock.now < end {}
         #expect(try desktop.displayedCount() == 0, "it is closed")
       }
+    }
+
+    @Test(
+      "§20: One agent shows the notifications of the system's daemon and of the user's own daemon",
+      .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
+    func bothDaemons() throws {
+      let application = "org.example.both"
+      let manifest = "id = \"\(application)\"\ncommand = ['/bin/sleep', '1000']\n"
+      let path = "/etc/taskschedd/applications/\(application).toml"
+      let own = "/home/tester/.config/taskschedd/applications"
+      try installed.write(path, manifest + "user = 'tester'")
+      try machine.must("mkdir", "-p", own, as: MachineDesktop.user)
+      try installed.write("\(own)/\(application).toml", manifest)
+      defer { _ = try? machine.run("rm", "-f", path, "\(own)/\(application).toml") }
+      try machine.must("systemctl", "start", "taskschedd.service")
+      // The agent starts before the user's own daemon.
+      let desktop = try MachineDesktop(machine)
+      defer { desktop.end() }
+      try machine.must(
+        "systemctl", "--user", "start", "taskschedd.socket", as: MachineDesktop.user)
+      for (count, option) in [(1, "--system"), (2, "--user")] {
+        try machine.must(
+          "taskctl", "notifications", "post", option, application, "Title", as: MachineDesktop.user)
+        try desktop.waitForNotify()
+        #expect(try desktop.displayedCount() == count)
+      }
+      // The newest notification is that of the user's own daemon.
+      try desktop.control("action", "0")
+      try installed.wait(
+        for: application, toBe: "active", options: ["--user"], as: MachineDesktop.user)
+      let listed = try machine.must("taskctl", "list", "--json", "--system").text
+      #expect(!listed.contains("\"state\":\"active\""), "\(listed)")
     }
 
     @Test("With a full disk, a new notification is refused with NotStored, and stored ones fire")
@@ -321,9 +354,11 @@ private final class Client {
   }
 }
 
-/// A desktop in the machine: a bus of root, a virtual screen, and dunst as its notification
-/// service.
+/// A desktop in the machine: a user's bus, a virtual screen, dunst as the notification service, and
+/// the user's session agent under the user's systemd.
 private final class MachineDesktop {
+  static let user = InstalledMachine.tester
+
   private let machine: Machine
   private let environment: [String]
   private var processes: [TestProcess] = []
@@ -331,22 +366,27 @@ private final class MachineDesktop {
 
   init(_ machine: Machine) throws {
     self.machine = machine
-    let folder = "/run/user/0"
-    try machine.must("mkdir", "-p", "-m", "700", folder)
-    try machine.must("rm", "-f", folder + "/bus")
-    let address = "unix:path=\(folder)/bus"
-    let bus = try machine.start([
-      "dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=\(address)",
-      "--print-address=1",
-    ])
+    let user = Self.user
+    try machine.must("systemctl", "start", "user@\(user).service")
+    let directory = "/run/user/\(user)"
+    // If the bus of the user's systemd is installed, it listens at the same path.
+    _ = try machine.run("systemctl", "--user", "stop", "dbus.socket", "dbus.service", as: user)
+    try machine.must("rm", "-f", directory + "/bus")
+    let address = "unix:path=\(directory)/bus"
+    let bus = try machine.start(
+      [
+        "dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=\(address)",
+        "--print-address=1",
+      ], as: user)
     #expect(try bus.readLine()?.hasPrefix("unix:") == true)
     let screen = try machine.start([
       "Xvfb", "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset",
+      "-ac",
     ])
     var number: Int?
     while number == nil { number = Int(try unwrap(try screen.readLine())) }
     environment = [
-      "env", "DISPLAY=:\(number ?? 0)", "HOME=/root", "XDG_RUNTIME_DIR=\(folder)",
+      "env", "DISPLAY=:\(number ?? 0)", "HOME=/home/tester", "XDG_RUNTIME_DIR=\(directory)",
       "DBUS_SESSION_BUS_ADDRESS=\(address)",
     ]
     let configuration = "/run/dunstrc"
@@ -354,14 +394,34 @@ private final class MachineDesktop {
     try machine.must(
       "sh", "-c", "printf '%s' \"$1\" > \(configuration)", "sh",
       "[global]\nidle_threshold = 0\n" + urgencies.joined())
-    let service = try machine.start(environment + ["dunst", "-config", configuration])
+    let service = try machine.start(environment + ["dunst", "-config", configuration], as: user)
     monitor = try machine.start(
-      environment + ["dbus-monitor", "--address", address, "member=Notify"])
+      environment + ["dbus-monitor", "--address", address, "member=Notify"], as: user)
     processes = [bus, screen, service]
     let waiting = try machine.start(
-      environment + ["gdbus", "wait", "--session", "--timeout=60", Desktop.serviceName])
+      environment + ["gdbus", "wait", "--session", "--timeout=60", Desktop.serviceName], as: user)
     #expect(try waiting.waitForExit() == .exited(code: 0))
     while try unwrap(try monitor.readLine()).contains("NameLost") == false {}
+    try machine.must("systemctl", "--user", "start", Self.agent, as: user)
+  }
+
+  private static let agent = "taskschedd-session.service"
+
+  func end() {
+    _ = try? machine.run("systemctl", "stop", "user@\(Self.user).service")
+  }
+
+  /// Restarts the agent, and waits until it has shown a notification again.
+  func restartAgent() throws {
+    try machine.must("systemctl", "--user", "restart", Self.agent, as: Self.user)
+    try waitForNotify()
+  }
+
+  /// Kills the agent, and waits until the next agent has shown a notification again.
+  func killAgent() throws {
+    try machine.must(
+      "systemctl", "--user", "kill", "-s", "KILL", Self.agent, as: Self.user)
+    try waitForNotify()
   }
 
   /// Waits until the service receives another request to show a notification.
@@ -371,7 +431,7 @@ private final class MachineDesktop {
 
   @discardableResult
   func control(_ arguments: String...) throws -> String {
-    let process = try machine.start(environment + ["dunstctl"] + arguments)
+    let process = try machine.start(environment + ["dunstctl"] + arguments, as: Self.user)
     var text = ""
     while let line = try process.readLine() { text += line + "\n" }
     #expect(try process.waitForExit() == .exited(code: 0))

@@ -33,7 +33,8 @@ struct DaemonLinkTests {
       switch occurrence {
       case .attached: reported.append("attached")
       case .order(.show(let notification)): reported.append("show \(notification.id)")
-      case .order(.close(let id)): reported.append("close \(id)")
+      case .order(.close(let withdrawn)): reported.append("close \(withdrawn.id)")
+      case .order(.synchronized): reported.append("synchronized")
       case .order(.badge(let badge)): reported.append("badge \(badge.count)")
       case .unreachable(let reason): reported.append("unreachable: \(reason)")
       case .refused(let error): reported.append("refused: \(error)")
@@ -229,7 +230,7 @@ struct DaemonLinkTests {
     scene.daemon?.refusal = .notAttached
     scene.focus(10)
     try scene.waitForAttachment(2)
-    try scene.waitForReport(of: 10)
+    try scene.wait("the second report") { scene.daemon?.windowReports.count == 2 }
     #expect(scene.daemon?.windowReports.last??.attachment == 2)
   }
 

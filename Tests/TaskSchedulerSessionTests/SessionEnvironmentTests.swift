@@ -58,4 +58,29 @@ struct SessionEnvironmentTests {
     let x = environment(["DISPLAY": display])
     #expect(x.candidates(runtimeNames: [], xNames: ["X", "X0", "X10"]) == [])
   }
+
+  @Test("The session bus is a Unix socket of the environment, or the socket in $XDG_RUNTIME_DIR")
+  func busAddress() {
+    func address(_ variables: [String: String]) -> String? {
+      SessionEnvironment(uid: 1000) { variables[$0] }.busAddress
+    }
+    #expect(address([:]) == nil)
+    #expect(address(["XDG_RUNTIME_DIR": "/run/user/1000"]) == "unix:path=/run/user/1000/bus")
+    #expect(address(["XDG_RUNTIME_DIR": "/a b,c"]) == "unix:path=/a%20b%2cc/bus")
+    let named = "unix:path=/tmp/bus,guid=0123456789abcdef0123456789abcdef"
+    #expect(
+      address(["XDG_RUNTIME_DIR": "/run", "DBUS_SESSION_BUS_ADDRESS": named])
+        == "unix:path=/tmp/bus", "another bus may come in its place")
+  }
+
+  @Test(
+    "Addresses that would start a program or ask a name server are not used",
+    arguments: ["autolaunch:", "unixexec:path=/bin/true", "tcp:host=example.org,port=1", ";"])
+  func refusedAddress(_ address: String) {
+    func used(_ address: String) -> String? {
+      SessionEnvironment(uid: 1000) { $0 == "DBUS_SESSION_BUS_ADDRESS" ? address : nil }.busAddress
+    }
+    #expect(used(address) == nil)
+    #expect(used(address + ";unix:abstract=/x") == "unix:abstract=/x")
+  }
 }

@@ -211,12 +211,6 @@ int clinux_file_identity(int directory, const char *path, uint64_t *device, uint
 int clinux_device_identity(
     int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major);
 
-// MARK: identity
-
-/// setresuid(2) of the effective user id for the calling thread only. glibc's function changes all
-/// threads.
-int clinux_set_thread_euid(uid_t uid);
-
 // MARK: a child that waits before exec
 
 /// A step of the child between fork and exec. A clinux_spawn_failure names the step that failed.

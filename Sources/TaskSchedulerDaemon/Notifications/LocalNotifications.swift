@@ -1,9 +1,10 @@
 import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerWire
 
 /// Carries out the scheduler's decisions about local notifications (contract §9), with the store,
-/// the calendar and the users' desktops.
+/// the calendar and the users' session agents.
 ///
 /// The event loop reads ``StoredNotifications``, a copy of the store in memory. ``StoreWriter``
 /// writes on a thread. There are two kinds of writes. A transaction belongs to the scheduler: the
@@ -24,9 +25,9 @@ final class LocalNotifications {
   private let problem: StoreError?
   private var stored = StoredNotifications()
   private let calendar = NotificationCalendar()
-  private var desktop: DesktopNotifications?
-  private let log: Log
-  private let post: (Event) -> Void
+  let agents: AgentNotifications
+  let log: Log
+  let post: (Event) -> Void
   /// Returns the display name from an application's manifest, if any.
   var displayName: (ApplicationKey) -> String? = { _ in nil }
   /// The pending writes, by their job numbers.
@@ -37,12 +38,11 @@ final class LocalNotifications {
 
   /// - Parameters:
   ///   - path: The path of the store's file; nil for a daemon without a state directory.
-  ///   - addresses: The addresses of the users' session buses; nil to show nothing.
   init(
-    path: String?, desktops addresses: DesktopAddresses?, loop: EventLoop, log: Log,
-    post: @escaping (Event) -> Void
+    path: String?, loop: EventLoop, log: Log, post: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.log = log
+    agents = AgentNotifications(log: log)
     self.post = post
     var store: NotificationStore?
     var problem: StoreError?
@@ -63,9 +63,6 @@ final class LocalNotifications {
       log.write(
         .error, "the notification store was damaged and was renamed to \(place); recovered "
           + "\(count) notifications from it", id: .storeFailed)
-    }
-    desktop = try DesktopNotifications(loop: loop, addresses: addresses, log: log) {
-      [unowned self] in handle($0)
     }
     if let store {
       writer = try StoreWriter(store, loop: loop) { [unowned self] in takeAnswers() }
@@ -119,19 +116,9 @@ final class LocalNotifications {
     }
   }
 
-  /// Adopts the notifications that an earlier daemon had shown, and shows the fired notifications
-  /// that no daemon has shown.
-  private func showUnpresented() {
-    for row in stored.rows(where: { $0.shownAs != nil }) {
-      if let name = row.shownAs { desktop?.adopt(desktopNotification(row), as: name) }
-    }
-    for row in stored.unpresented { show(row) }
-  }
-
   /// Begins to show notifications and to carry out transactions. Transactions of an earlier daemon
   /// come first.
   func serve() {
-    showUnpresented()
     let earlier = held ?? [:]
     held = nil
     for (id, transaction) in earlier.sorted(by: { $0.key < $1.key }) {
@@ -230,7 +217,7 @@ final class LocalNotifications {
     }
     let changes = changes(by: transaction, at: WallTime(nanoseconds: WallClock.nanoseconds))
     // The notification has fired, even if the firing cannot be stored.
-    if case .fire = transaction { stored.apply(changes) }
+    if case .fire = transaction { apply(changes) }
     writing[writer.add(changes)] = .transaction(id, transaction, changes)
   }
 
@@ -251,7 +238,7 @@ final class LocalNotifications {
   }
 
   /// Writes a note about the desktop for the next daemon.
-  private func note(_ what: String, _ changes: [NotificationChange]) {
+  func note(_ what: String, _ changes: [NotificationChange]) {
     stored.apply(changes)
     if let writer { writing[writer.add(changes)] = .note(what) }
   }
@@ -272,24 +259,26 @@ final class LocalNotifications {
   /// Closes notifications that the store has removed. The user could no longer activate them.
   private func forget(_ ids: [NotificationID]) {
     for id in ids {
+      let row = stored[id]
       stored.remove(id)
       log.write(
         .info, "removed notification \(id.number): its application has more than "
           + "\(NotificationStore.pastMax) presented notifications")
-      desktop?.close(id)
+      if let row { withdraw(row) }
     }
   }
 
   private func succeeded(_ written: Writing) {
     guard case .transaction(let id, let transaction, let changes) = written else { return }
     switch transaction {
-    case .schedule, .setBadge: stored.apply(changes)
+    case .schedule, .setBadge: apply(changes)
     case .cancel(let ids, _):
+      let rows = ids.compactMap { stored[$0] }
       stored.apply(changes)
-      for id in ids { desktop?.close(id) }
+      for row in rows { withdraw(row) }
     case .fire:
       // A badge that was set earlier may have been stored after the firing was applied.
-      stored.apply(changes.filter { if case .badge = $0 { true } else { false } })
+      apply(changes.filter { if case .badge = $0 { true } else { false } })
     }
     post(.notification(.stored(id)))
   }
@@ -317,44 +306,47 @@ final class LocalNotifications {
     }
   }
 
-  // MARK: The desktop
+  // MARK: The session agent
+
+  /// Sends the notifications and badges of a user to the session agent, which has attached.
+  func agentAttached(_ user: UserID) {
+    let shown = stored.rows { $0.shownAs != nil && !$0.isDue }
+    let rows = (shown + stored.unpresented).filter { $0.application.owner == user }
+    let badges = stored.badges.filter { $0.key.owner == user && $0.value > 0 }.map {
+      SessionInterface.Badge(application: $0.key.id.name, count: $0.value)
+    }
+    agents.synchronize(
+      user, notifications: rows.map { order($0, firedAt: $0.firedAt) },
+      badges: badges.sorted { $0.application < $1.application })
+  }
+
+  /// Applies changes to the copy in memory, and sends new badges to the agents.
+  private func apply(_ changes: [NotificationChange]) {
+    stored.apply(changes)
+    for case .badge(let key, let count) in changes { agents.setBadge(count, of: key) }
+  }
 
   /// Shows a notification that fired at `at`, unless an earlier daemon stored that a desktop showed
   /// it after that firing.
   private func show(_ id: NotificationID, firedAt at: WallTime) {
-    if let row = stored[id], row.firedAt != at || row.isDue { show(row) }
+    guard let row = stored[id], row.firedAt != at || row.isDue else { return }
+    agents.show(order(row, firedAt: at), to: row.application.owner)
   }
 
-  private func show(_ stored: StoredNotification) {
-    desktop?.show(desktopNotification(stored))
+  /// Closes a removed notification, unless no agent was told to show it.
+  private func withdraw(_ row: StoredNotification) {
+    guard row.shownAs != nil || row.isDue else { return }
+    agents.withdraw(row.id, shownAs: row.shownAs, of: row.application.owner)
   }
 
-  private func desktopNotification(_ stored: StoredNotification) -> DesktopNotification {
-    DesktopNotification(
-      id: stored.id, application: stored.application,
-      applicationName: displayName(stored.application) ?? "", title: stored.content.title,
-      body: stored.content.body, sound: stored.content.sound)
-  }
-
-  private func handle(_ occurrence: DesktopNotifications.Occurrence) {
-    switch occurrence {
-    case .shown(let id):
-      log.write(.debug, "notification \(id.number) is shown")
-      note(
-        "cannot store that the desktop shows notification \(id.number)",
-        [
-          .presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds)),
-          .shown(id, desktop?.name(of: id)),
-        ])
-    case .chosen(let id, _):
-      guard let stored = notification(id) else { return }
-      post(.notification(.chosen(id, stored.application)))
-    case .failed(let id, let failure):
-      log.write(.debug, "notification \(id.number) is not shown: \(failure)")
-    case .closed(let id, _):
-      note("cannot store that the desktop closed notification \(id.number)", [.shown(id, nil)])
-    case .available:
-      break
-    }
+  private func order(
+    _ row: StoredNotification, firedAt: WallTime?
+  ) -> SessionInterface.Notification {
+    SessionInterface.Notification(
+      id: Int(clamping: row.id.number), firedAt: Int(firedAt?.nanoseconds ?? 0),
+      application: row.application.id.name, applicationName: displayName(row.application),
+      title: row.content.title, body: row.content.body.isEmpty ? nil : row.content.body,
+      sound: row.content.sound, urgency: .normal, actions: [],
+      shown: row.isDue ? nil : row.shownAs.map { .init($0) })
   }
 }

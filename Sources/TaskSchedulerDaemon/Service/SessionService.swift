@@ -2,19 +2,6 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Receives what session agents report about notifications. The attachment in the input is the
-/// current one of the user. An error that a method throws is the answer to the agent.
-protocol AgentNotificationReceiver: AnyObject {
-  func notificationShown(
-    _ input: SessionInterface.NotificationShown.Input, of user: UserID) throws
-  func notificationChosen(
-    _ input: SessionInterface.NotificationChosen.Input, of user: UserID) throws
-  func notificationClosed(
-    _ input: SessionInterface.NotificationClosed.Input, of user: UserID) throws
-  func notificationFailed(
-    _ input: SessionInterface.NotificationFailed.Input, of user: UserID) throws
-}
-
 /// The calls of `org.taskschedd.Session`. A session agent reports about the session of its own
 /// user, which the socket identifies (contract §20).
 final class SessionService: SessionInterface.Implementation {
@@ -25,13 +12,14 @@ final class SessionService: SessionInterface.Implementation {
 
   private let agents: SessionAgents
   private let applications: ApplicationService
-  /// The receiver of reports about notifications; nil if the daemon shows notifications without the
-  /// agent.
-  weak var notifications: (any AgentNotificationReceiver)?
+  private let notifications: LocalNotifications
 
-  init(agents: SessionAgents, applications: ApplicationService) {
+  init(
+    agents: SessionAgents, applications: ApplicationService, notifications: LocalNotifications
+  ) {
     self.agents = agents
     self.applications = applications
+    self.notifications = notifications
   }
 
   func attach(_: Interface.Attach.Input, _ connection: Connection) throws {
@@ -86,43 +74,28 @@ final class SessionService: SessionInterface.Implementation {
   func notificationShown(
     _ input: Interface.NotificationShown.Input, _ connection: Connection
   ) throws {
-    try pass(input.attachment, connection, Interface.NotificationShown.name) {
-      try $0.notificationShown(input, of: $1)
-    }
+    try notifications.notificationShown(input, of: user(input.attachment, connection))
+    connection.reply(NoFields())
   }
 
   func notificationChosen(
     _ input: Interface.NotificationChosen.Input, _ connection: Connection
   ) throws {
-    try pass(input.attachment, connection, Interface.NotificationChosen.name) {
-      try $0.notificationChosen(input, of: $1)
-    }
+    try notifications.notificationChosen(input, of: user(input.attachment, connection))
+    connection.reply(NoFields())
   }
 
   func notificationClosed(
     _ input: Interface.NotificationClosed.Input, _ connection: Connection
   ) throws {
-    try pass(input.attachment, connection, Interface.NotificationClosed.name) {
-      try $0.notificationClosed(input, of: $1)
-    }
+    try notifications.notificationClosed(input, of: user(input.attachment, connection))
+    connection.reply(NoFields())
   }
 
   func notificationFailed(
     _ input: Interface.NotificationFailed.Input, _ connection: Connection
   ) throws {
-    try pass(input.attachment, connection, Interface.NotificationFailed.name) {
-      try $0.notificationFailed(input, of: $1)
-    }
-  }
-
-  /// Passes a report to the receiver, and answers the agent. A daemon without a receiver sends no
-  /// orders about notifications, and does not implement the methods.
-  private func pass(
-    _ attachment: Int, _ connection: Connection, _ method: String,
-    _ report: (any AgentNotificationReceiver, UserID) throws -> Void
-  ) throws {
-    guard let notifications else { throw StandardFailure.methodNotImplemented(method: method) }
-    try report(notifications, user(attachment, connection))
+    try notifications.notificationFailed(input, of: user(input.attachment, connection))
     connection.reply(NoFields())
   }
 
@@ -147,6 +120,8 @@ extension Connection: AgentConnection {
   func process() throws(SystemError) -> ProcessIdentity? { try peer.identity() }
 
   func send(_ order: SessionInterface.Attach.Output) { reply(order, continues: true) }
+
+  func send(list: [SessionInterface.Attach.Output]) { replySnapshot(list) }
 
   func end(_ failure: SessionInterface.Failure) { fail(failure) }
 }

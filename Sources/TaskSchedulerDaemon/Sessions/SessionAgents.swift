@@ -15,6 +15,8 @@ protocol AgentConnection: AnyObject {
   /// Sends an order. Does not wait for the agent to read it; disconnects an agent that leaves
   /// MaxQueuedBytes unread.
   func send(_ order: SessionInterface.Attach.Output)
+  /// Sends orders that the agent needs together. They may exceed MaxQueuedBytes.
+  func send(list: [SessionInterface.Attach.Output])
   /// Ends the attachment with an error.
   func end(_ failure: SessionInterface.Failure)
 }
@@ -53,6 +55,11 @@ final class SessionAgents {
     guard let agent = agents[user.uid] else { return false }
     agent.send(order)
     return agents[user.uid] === agent
+  }
+
+  /// Sends the orders that an agent needs after it has attached.
+  func begin(with orders: [SessionInterface.Attach.Output], for user: UserID) {
+    agents[user.uid]?.send(list: orders)
   }
 
   /// Returns whether a process is an attached agent or an ancestor of one. The daemon must not

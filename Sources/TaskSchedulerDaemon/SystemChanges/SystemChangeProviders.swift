@@ -10,7 +10,7 @@ final class SystemChangeProviders {
     /// The directory of `localtime`, `timezone`, `locale.conf` and `default/locale`.
     var etc = "/etc"
     /// The system's message bus.
-    var systemBus = BusAddress(text: "unix:path=/run/dbus/system_bus_socket", owner: nil)
+    var systemBus = BusAddress(text: "unix:path=/run/dbus/system_bus_socket")
     /// Returns the offset of the wall clock from CLOCK_BOOTTIME.
     var clockOffset = { WallClock.offset() }
     /// The netlink sockets that systemd opened for the daemon.

@@ -6,8 +6,8 @@ import TaskSchedulerWire
 /// The attachment of the session agent to one daemon.
 ///
 /// The link has two connections: the daemon sends its orders on the first one, and the agent
-/// reports on the second one. The agent sends one report at a time. A daemon that does not read thus
-/// receives the newest windows when it reads again, and the agent keeps nothing else for it.
+/// reports on the second one. The agent sends one report at a time. A daemon that does not read
+/// receives the newest windows when it reads again.
 ///
 /// A restarted daemon usually keeps the connections. If they are closed, the link attaches again.
 final class DaemonLink {
@@ -27,8 +27,10 @@ final class DaemonLink {
   /// An order of the daemon.
   enum Order {
     case show(SessionInterface.Notification)
-    case close(Int)
+    case close(SessionInterface.WithdrawnNotification)
     case badge(SessionInterface.Badge)
+    /// The daemon has sent everything that it wants shown.
+    case synchronized
   }
 
   private enum State {
@@ -58,6 +60,9 @@ final class DaemonLink {
   private var state = State.waiting
   private var windows = WindowReports()
   private var notifications = NotificationReports()
+  /// Whether the daemon has sent everything that it wants shown. Until then it may send a
+  /// notification whose end the agent has not reported yet.
+  private var isSynchronized = false
   private var appearance: SocketAppearance?
   private var timer: TimerSource?
   private var attempts = 0
@@ -87,8 +92,8 @@ final class DaemonLink {
     sendReports()
   }
 
-  /// Reports what happened to a notification of the daemon. If the daemon cannot be reached, the link
-  /// reports it after the next attachment.
+  /// Reports what happened to a notification of the daemon. If the daemon cannot be reached, the
+  /// link reports it after the next attachment.
   func add(_ report: NotificationReport) {
     notifications.add(report)
     sendReports()
@@ -139,8 +144,14 @@ final class DaemonLink {
     }
     attachedAt = BootClock.now()
     problem = nil
-    windows.attached()
     notifications.attached()
+    begin()
+  }
+
+  /// Begins an attachment with a new daemon.
+  private func begin() {
+    windows.attached()
+    isSynchronized = false
     report(.attached)
     sendReports()
   }
@@ -206,13 +217,23 @@ final class DaemonLink {
       // The next daemon has taken over the connections.
       if let again {
         state = .attached(again, orders: orders, reports: reports)
-        windows.attached()
-        return sendReports()
+        return begin()
       }
-      if let notification = order.show { report(.order(.show(notification))) }
-      if let id = order.close { report(.order(.close(id))) }
-      if let badge = order.badge { report(.order(.badge(badge))) }
+      carryOut(order)
     case (.waiting, _), (.ended, _): break
+    }
+  }
+
+  private func carryOut(_ order: SessionInterface.Attach.Output) {
+    if let notification = order.show, !notifications.hasEnd(of: notification) {
+      report(.order(.show(notification)))
+    }
+    if let withdrawn = order.close { report(.order(.close(withdrawn))) }
+    if let badge = order.badge { report(.order(.badge(badge))) }
+    if order.synchronized == true {
+      isSynchronized = true
+      report(.order(.synchronized))
+      sendReports()
     }
   }
 
@@ -233,7 +254,7 @@ final class DaemonLink {
       return
     }
     do throws(ConnectionEnd) {
-      if let report = notifications.take() {
+      if isSynchronized, let report = notifications.take() {
         try send(report, number, on: reports)
       } else if let report = windows.take(at: BootClock.now()) {
         try send(report, number, on: reports)

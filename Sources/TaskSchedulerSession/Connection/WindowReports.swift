@@ -2,8 +2,8 @@
 ///
 /// The focus can change thousands of times a second, and each report wakes the daemon. A report
 /// contains all windows, so the newest one replaces those that were not sent. The first reports
-/// after a pause are sent at once: some compositors report one change of the focus in several steps.
-/// Further reports follow every ``interval``.
+/// after a pause are sent at once, because some compositors report one change of the focus in
+/// several steps. Further reports follow every ``interval``.
 struct WindowReports {
   /// The contents of a report.
   enum Report: Equatable {

@@ -10,7 +10,9 @@ package struct SessionEnvironment: Hashable, Sendable {
   package var waylandDisplay: String?
   /// DISPLAY: the display of the X server, or of Xwayland in a Wayland session.
   package var display: String?
-  /// DBUS_SESSION_BUS_ADDRESS, or the bus of systemd's user manager in ``runtimeDirectory``.
+  /// The Unix sockets in DBUS_SESSION_BUS_ADDRESS, or the bus of systemd's user manager in
+  /// ``runtimeDirectory``. With other transports, sd-bus would start programs or wait for name
+  /// servers.
   package var busAddress: String?
   /// The user of the session.
   package var uid: UInt32
@@ -30,10 +32,24 @@ package struct SessionEnvironment: Hashable, Sendable {
     swaySocket = value("SWAYSOCK")
     waylandDisplay = value("WAYLAND_DISPLAY")
     display = value("DISPLAY")
-    busAddress =
-      value("DBUS_SESSION_BUS_ADDRESS") ?? runtimeDirectory.map { "unix:path=\($0)/bus" }
+    if let address = value("DBUS_SESSION_BUS_ADDRESS") {
+      busAddress = Self.unixSockets(in: address)
+    } else {
+      busAddress = runtimeDirectory.map { "unix:path=\(URIText.escaped($0))/bus" }
+    }
     self.uid = uid
     self.xDirectory = xDirectory
+  }
+
+  /// Returns the Unix sockets of a D-Bus address, without the id of the bus: a bus that restarts at
+  /// the same path has another id. Nil if there is no Unix socket.
+  private static func unixSockets(in address: String) -> String? {
+    let sockets = address.split(separator: ";").filter { $0.hasPrefix("unix:") }
+    if sockets.isEmpty { return nil }
+    return sockets.map { socket in
+      let values = socket.dropFirst("unix:".count).split(separator: ",")
+      return "unix:" + values.filter { !$0.hasPrefix("guid=") }.joined(separator: ",")
+    }.joined(separator: ";")
   }
 
   /// A place where a compositor or X server can listen.

@@ -12,6 +12,8 @@ struct NotificationReport: Equatable {
 
   /// The daemon's id of the notification.
   var notification: Int
+  /// The time of the firing that the report is about.
+  var firedAt: Int
   var kind: Kind
 
   /// Whether a later report replaces this one, which was not sent yet.
@@ -21,8 +23,8 @@ struct NotificationReport: Equatable {
     case (.shown, .shown), (.failed, .shown), (.failed, .failed),
       (.failed, .closed), (.closed, .shown), (.closed, .closed), (.chosen, .chosen):
       return true
-    case (.shown, .closed), (.shown, .chosen), (.shown, .failed), (.failed, .chosen), (.closed, .chosen),
-      (.closed, .failed), (.chosen, .shown), (.chosen, .closed), (.chosen, .failed):
+    case (.shown, .closed), (.shown, .chosen), (.shown, .failed), (.failed, .chosen),
+      (.closed, .chosen), (.closed, .failed), (.chosen, .shown), (.chosen, .closed), (.chosen, .failed):
       return false
     }
   }
@@ -41,6 +43,20 @@ struct NotificationReports {
     let sent = isFirstSent ? queue.prefix(1) : []
     queue = sent + queue.dropFirst(sent.count).filter { !$0.isReplaced(by: report) }
     queue.append(report)
+  }
+
+  /// Whether the end of a notification is not acknowledged yet. The daemon may then send the
+  /// notification again, and the agent must not show it.
+  func hasEnd(of notification: SessionInterface.Notification) -> Bool {
+    queue.contains { report in
+      guard report.notification == notification.id, report.firedAt == notification.firedAt else {
+        return false
+      }
+      switch report.kind {
+      case .closed, .failed(_, isRefused: true): return true
+      case .shown, .chosen, .failed(_, isRefused: false): return false
+      }
+    }
   }
 
   /// Returns the report that must be sent next, and marks it as sent; nil if there is none.

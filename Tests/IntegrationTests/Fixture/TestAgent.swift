@@ -23,6 +23,10 @@ final class TestAgent {
       throw TestApplication.Unexpected(line: "\(first ?? .null)")
     }
     attachment = Int(number)
+    // No notification or badge precedes the end of the list.
+    guard try orders.receive()?["parameters"]?["synchronized"] == true else {
+      throw TestApplication.Unexpected(line: "no order 'synchronized'")
+    }
   }
 
   /// Returns a window of a running process.

@@ -25,7 +25,7 @@ struct PowerProviderTests {
   init() throws {
     watcher = try ChangeWatcher()
     provider = PowerProvider(
-      loop: watcher.loop, address: BusAddress(text: bus.address, owner: nil),
+      loop: watcher.loop, address: BusAddress(text: bus.address),
       report: watcher.report, absent: { [absent] in absent.reasons.append($0) })
   }
 

@@ -22,8 +22,7 @@ struct SystemChangeProvidersTests {
   private func start(etc: String, clock: Clock = Clock()) -> SystemChangeProviders {
     var locations = SystemChangeProviders.Locations()
     locations.etc = etc
-    locations.systemBus = BusAddress(
-      text: "unix:path=\(self.etc.folder.file("no-bus"))", owner: nil)
+    locations.systemBus = BusAddress(text: "unix:path=\(self.etc.folder.file("no-bus"))")
     locations.clockOffset = { clock.offset }
     return SystemChangeProviders(
       loop: watcher.loop, log: Log(target: .stderr, level: .error), locations: locations,

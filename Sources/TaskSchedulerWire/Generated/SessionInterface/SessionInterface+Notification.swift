@@ -5,6 +5,9 @@ extension SessionInterface {
   public struct Notification: WireStructure {
     /// Unique within the daemon. A notification with the same id replaces the earlier one.
     public var id: Int
+    /// The time at which it fired, in nanoseconds since 1970. The agent shows a notification once
+    /// for each firing, however often the daemon sends it.
+    public var firedAt: Int
     public var application: String
     /// The name from the application's manifest.
     public var applicationName: String?
@@ -26,16 +29,18 @@ extension SessionInterface {
     public var shown: ShownNotification?
 
     public static let fieldNames = [
-      "id", "application", "applicationName", "icon", "title", "body", "sound", "urgency",
-      "category", "actions", "shown",
+      "id", "firedAt", "application", "applicationName", "icon", "title", "body", "sound",
+      "urgency", "category", "actions", "shown",
     ]
 
     public init(
-      id: Int, application: String, applicationName: String? = nil, icon: String? = nil,
-      title: String, body: String? = nil, sound: String? = nil, urgency: Urgency,
-      category: String? = nil, actions: [NotificationAction], shown: ShownNotification? = nil
+      id: Int, firedAt: Int, application: String, applicationName: String? = nil,
+      icon: String? = nil, title: String, body: String? = nil, sound: String? = nil,
+      urgency: Urgency, category: String? = nil, actions: [NotificationAction],
+      shown: ShownNotification? = nil
     ) {
       self.id = id
+      self.firedAt = firedAt
       self.application = application
       self.applicationName = applicationName
       self.icon = icon
@@ -50,6 +55,7 @@ extension SessionInterface {
 
     public init(_ fields: FieldReader) throws(ParameterError) {
       id = try fields.required("id")
+      firedAt = try fields.required("firedAt")
       application = try fields.required("application")
       applicationName = try fields.optional("applicationName")
       icon = try fields.optional("icon")
@@ -64,6 +70,7 @@ extension SessionInterface {
 
     public func writeFields(to object: inout [UInt8]) {
       object.append(field: "id", id)
+      object.append(field: "firedAt", firedAt)
       object.append(field: "application", application)
       object.append(field: "applicationName", applicationName)
       object.append(field: "icon", icon)

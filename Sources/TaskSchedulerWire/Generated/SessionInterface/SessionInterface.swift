@@ -80,7 +80,9 @@ extension SessionInterface {
   /// Makes the caller the session agent of its user. Requires the more flag, because each reply is
   /// an order to the agent; exactly one field of an order is set. The first order is attached.
   /// After it, the agent reports all windows if it knows them. The daemon sends again the
-  /// notifications that it wants shown, and all badges.
+  /// notifications that it wants shown, those that it wants closed, and all badges. The order
+  /// synchronized ends this list. The agent closes all other notifications of the daemon, and
+  /// removes all other badges. It reports nothing about notifications before this order.
   ///
   /// The connection outlives a restart of the daemon if systemd keeps it. The new daemon then sends
   /// attached again, with the same number, and the agent reports all windows again.
@@ -97,19 +99,23 @@ extension SessionInterface {
       public var attached: Int?
       /// Show this notification.
       public var show: Notification?
-      /// Close the notification with this id, or do not show it.
-      public var close: Int?
+      /// Close this notification, or do not show it. The agent answers with NotificationClosed.
+      public var close: WithdrawnNotification?
       public var badge: Badge?
+      /// True after the daemon has sent what it wants shown.
+      public var synchronized: Bool?
 
-      public static let fieldNames = ["attached", "show", "close", "badge"]
+      public static let fieldNames = ["attached", "show", "close", "badge", "synchronized"]
 
       public init(
-        attached: Int? = nil, show: Notification? = nil, close: Int? = nil, badge: Badge? = nil
+        attached: Int? = nil, show: Notification? = nil, close: WithdrawnNotification? = nil,
+        badge: Badge? = nil, synchronized: Bool? = nil
       ) {
         self.attached = attached
         self.show = show
         self.close = close
         self.badge = badge
+        self.synchronized = synchronized
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
@@ -117,6 +123,7 @@ extension SessionInterface {
         show = try fields.optional("show")
         close = try fields.optional("close")
         badge = try fields.optional("badge")
+        synchronized = try fields.optional("synchronized")
       }
 
       public func writeFields(to object: inout [UInt8]) {
@@ -124,6 +131,7 @@ extension SessionInterface {
         object.append(field: "show", show)
         object.append(field: "close", close)
         object.append(field: "badge", badge)
+        object.append(field: "synchronized", synchronized)
       }
     }
   }
@@ -275,7 +283,7 @@ extension SessionInterface {
 }
 
 extension SessionInterface {
-  /// Reports that the notification service no longer shows a notification.
+  /// Reports that the notification service no longer shows a notification, or never showed it.
   public enum NotificationClosed: InterfaceMethod {
     public static let name = "org.taskschedd.Session.NotificationClosed"
 

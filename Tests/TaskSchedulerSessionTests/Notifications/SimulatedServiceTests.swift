@@ -1,10 +1,9 @@
 import Glibc
 import LinuxSystem
-import TaskSchedulerCore
 import TestSupport
 import Testing
 
-@testable import TaskSchedulerDaemon
+@testable import TaskSchedulerSession
 
 /// A bus without a service, in a new directory.
 private final class BareBus {
@@ -25,8 +24,8 @@ struct SimulatedServiceTests {
     let bare = try BareBus()
     let dying = try SimulatedService(on: bare.bus, .dies)
     let driver = try DesktopDriver(bare.bus)
-    try driver.show(1, "deadly")
-    try driver.show(2, "harmless")
+    driver.show(1, "deadly")
+    driver.show(2, "harmless")
     try driver.wait { _ in !driver.failures(1).isEmpty }
     try dying.waitForExit()
     let next = try SimulatedService(on: bare.bus, .answers)
@@ -45,16 +44,15 @@ struct SimulatedServiceTests {
     let bare = try BareBus()
     let service = try SimulatedService(on: bare.bus, .answers)
     let earlier = try DesktopDriver(bare.bus)
-    for number in [1, 2] as [UInt64] { try earlier.show(number, "number \(number)") }
+    for number in [1, 2] { earlier.show(number, "number \(number)") }
     try earlier.wait(for: .shown(2))
     let driver = try DesktopDriver(bare.bus)
-    for number in [1, 2] as [UInt64] {
-      let name = try #require(earlier.notifications?.name(of: NotificationID(number)))
-      driver.notifications?.adopt(try driver.notification(number, "number \(number)"), as: name)
+    for number in [1, 2] {
+      driver.adopt(number, "number \(number)", as: try #require(earlier.names[number]))
     }
     driver.close(2)
     try driver.wait(for: .shown(1))
-    try driver.wait(for: .closed(2, .closedByCall))
+    try driver.wait(for: .closed(2))
     var said: [String?] = []
     for _ in 0..<4 { said.append(try service.readLine()) }
     #expect(said.prefix(2) == ["Notify 0 number 1", "Notify 0 number 2"])
@@ -68,19 +66,19 @@ struct SimulatedServiceTests {
     let bare = try BareBus()
     var first: SimulatedService? = try SimulatedService(on: bare.bus, .answers)
     let earlier = try DesktopDriver(bare.bus)
-    try earlier.show(1, "one")
+    earlier.show(1, "one")
     try earlier.wait(for: .shown(1))
-    let name = try #require(earlier.notifications?.name(of: NotificationID(1)))
+    let name = try #require(earlier.names[1])
     first = nil
     withExtendedLifetime(first) {}
-    try earlier.wait(for: .closed(1, .serviceEnded))
+    try earlier.wait(for: .closed(1))
     let driver = try DesktopDriver(bare.bus)
-    driver.notifications?.adopt(try driver.notification(1, "one"), as: name)
-    try driver.wait(for: .closed(1, .serviceEnded))
+    driver.adopt(1, "one", as: name)
+    try driver.wait(for: .closed(1))
     let second = try SimulatedService(on: bare.bus, .answers)
-    driver.notifications?.adopt(try driver.notification(2, "two"), as: name)
-    try driver.wait(for: .closed(2, .serviceEnded))
-    try driver.show(3, "three")
+    driver.adopt(2, "two", as: name)
+    try driver.wait(for: .closed(2))
+    driver.show(3, "three")
     try driver.wait(for: .shown(3))
     #expect(try second.readLine() == "Notify 0 three")
   }
@@ -89,8 +87,8 @@ struct SimulatedServiceTests {
   func diesOfOne() throws {
     let bare = try BareBus()
     let driver = try DesktopDriver(bare.bus)
-    for number in 1...5 as ClosedRange<UInt64> {
-      try driver.show(number, number == 3 ? "deadly" : "harmless \(number)")
+    for number in 1...5 {
+      driver.show(number, number == 3 ? "deadly" : "harmless \(number)")
     }
     for _ in 1...PresentationTable.failuresMax {
       let dying = try SimulatedService(on: bare.bus, .dies)
@@ -102,7 +100,7 @@ struct SimulatedServiceTests {
     }
     #expect(driver.failures(3).last?.isKept == false)
     let last = try SimulatedService(on: bare.bus, .dies)
-    for number in [1, 2, 4, 5] as [UInt64] { try driver.wait(for: .shown(number)) }
+    for number in [1, 2, 4, 5] { try driver.wait(for: .shown(number)) }
     #expect(driver.count(.shown(3)) == 0)
     withExtendedLifetime(last) {}
   }
@@ -115,7 +113,7 @@ struct SimulatedServiceTests {
     var hanging: SimulatedService? = try SimulatedService(on: bare.bus, habit)
     let driver = try DesktopDriver(bare.bus, answerTime: .milliseconds(100))
     let ticking = try LoopLatencyProbe(driver.loop)
-    for number in 1...100 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
+    for number in 1...100 { driver.show(number, "Number \(number)") }
     try driver.wait { _ in driver.failures(100) == [.noAnswer] && ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
     print("the longest that a service that \(habit.rawValue) held the loop up: \(ticking.latest)")
@@ -133,9 +131,9 @@ struct SimulatedServiceTests {
     let bare = try BareBus()
     let losing = try SimulatedService(on: bare.bus, .losesAnswers)
     let driver = try DesktopDriver(bare.bus, answerTime: .milliseconds(100))
-    try driver.show(1, "lost")
+    driver.show(1, "lost")
     try driver.wait { _ in driver.failures(1) == [.noAnswer] }
-    try driver.show(2, "found")
+    driver.show(2, "found")
     try driver.wait(for: .shown(2))
     #expect(driver.count(.shown(1)) == 0)
     withExtendedLifetime(losing) {}
@@ -146,12 +144,12 @@ struct SimulatedServiceTests {
     let bare = try BareBus()
     let full = try SimulatedService(on: bare.bus, .isFull)
     let driver = try DesktopDriver(bare.bus)
-    for number in 1...3 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
+    for number in 1...3 { driver.show(number, "Number \(number)") }
     try driver.wait { _ in !driver.failures(3).isEmpty }
     #expect(driver.failures(3).allSatisfy { $0.isKept })
     try full.send("NotificationClosed 1 1")
     try driver.wait(for: .shown(3))
-    #expect(driver.occurrences.contains(.closed(1, .expired)))
+    #expect(driver.occurrences.contains(.closed(1)))
   }
 
   @Test("A notification that a simulated service refuses three times is given up")
@@ -159,7 +157,7 @@ struct SimulatedServiceTests {
     let bare = try BareBus()
     let refusing = try SimulatedService(on: bare.bus, .refuses)
     let driver = try DesktopDriver(bare.bus)
-    try driver.show(1, "never")
+    driver.show(1, "never")
     try driver.wait { _ in driver.failures(1).contains { !$0.isKept } }
     #expect(driver.failures(1) == [.refused("never (org.example.Refused)")])
     withExtendedLifetime(refusing) {}
@@ -170,15 +168,15 @@ struct SimulatedServiceTests {
     let bare = try BareBus()
     let service = try SimulatedService(on: bare.bus, .answers)
     let driver = try DesktopDriver(bare.bus)
-    try driver.show(1, "a")
+    driver.show(1, "a")
     try driver.wait(for: .shown(1))
     for line in [
       "ActionInvoked 1 other", "ActionInvoked 99 default", "NotificationClosed 99 2",
       "ActivationToken 99 wrong", "ActivationToken 1 right", "ActionInvoked 1 default",
       "ActionInvoked 1 default", "NotificationClosed 1 77",
     ] { try service.send(line) }
-    try driver.wait(for: .closed(1, .undefined))
-    #expect(driver.occurrences.dropFirst(2) == [.chosen(1, token: "right"), .closed(1, .undefined)])
+    try driver.wait(for: .closed(1))
+    #expect(driver.occurrences == [.shown(1), .chosen(1, token: "right"), .closed(1)])
   }
 
   @Test("The bus starts the service when a notification is to be shown, and not earlier")
@@ -194,7 +192,7 @@ struct SimulatedServiceTests {
     driver.close(1)
     try driver.waitUntilIdle()
     #expect(try bare.hasService() == false)
-    try driver.show(1, "a")
+    driver.show(1, "a")
     try driver.wait(for: .shown(1))
     #expect(driver.failures(1).isEmpty)
     #expect(try bare.hasService())
@@ -206,73 +204,25 @@ struct SimulatedServiceTests {
     let service = try SimulatedService(on: bare.bus, .answers)
     let before = try bare.clients()
     let driver = try DesktopDriver(bare.bus)
-    try driver.show(1, "a")
+    driver.show(1, "a")
     try driver.wait(for: .shown(1))
     #expect(try bare.clients() == before + 1)
     try service.send("NotificationClosed 1 1")
-    try driver.wait(for: .closed(1, .expired))
+    try driver.wait(for: .closed(1))
     try driver.waitUntilIdle()
     #expect(try bare.clients() == before)
-    try driver.show(2, "b")
+    driver.show(2, "b")
     try driver.wait(for: .shown(2))
-  }
-
-  @Test("The system's daemon uses a user's own bus, and no bus behind a symbolic link")
-  func perUser() throws {
-    let folder = TemporaryDirectory()
-    let own = geteuid()
-    for user in [own, 4242] { mkdir(folder.file("\(user)"), 0o755) }
-    let bus = try SessionBus(path: folder.file("\(own)/bus"))
-    symlink(bus.path, folder.file("4242/bus"))
-    let service = try SimulatedService(on: bus, .answers)
-    let driver = try DesktopDriver(.perUser(folder: folder.path))
-    try driver.show(1, "a")
-    try driver.wait(for: .shown(1))
-    let other = try DesktopDriver(.perUser(folder: folder.path), user: 4242)
-    try other.show(2, "b")
-    try other.wait { _ in !other.failures(2).isEmpty }
-    #expect(other.failures(2).allSatisfy { $0.isSameKind(as: .noBus("")) })
-    try driver.show(3, "c")
-    try driver.wait(for: .shown(3))
-    #expect(try service.readLine() == "Notify 0 a")
-    #expect(try service.readLine() == "Notify 0 c")
-  }
-
-  @Test(
-    "The system's daemon connects as the user to a bus that accepts only that user",
-    .enabled(if: geteuid() == 0, "being another user needs root"))
-  func otherUser() throws {
-    let folder = TemporaryDirectory(mode: 0o755)
-    let nobody: UInt32 = 65_534
-    mkdir(folder.file("\(nobody)"), 0o700)
-    chown(folder.file("\(nobody)"), nobody, nobody)
-    let driver = try DesktopDriver(.perUser(folder: folder.path), user: nobody)
-    // Shows notification 1 while the service exists, and notification 2 before the service appears.
-    for number in [1, 2] as [UInt64] {
-      if number == 2 {
-        try driver.show(2, "b")
-        try driver.wait { _ in !driver.failures(2).isEmpty }
-      }
-      let bus = try SessionBus(path: folder.file("\(nobody)/bus"), uid: nobody)
-      let service = try SimulatedService(on: bus, .answers, uid: nobody)
-      if number == 1 { try driver.show(1, "a") }
-      try driver.wait(for: .shown(number))
-      #expect(try service.readLine() == "Notify 0 \(number == 1 ? "a" : "b")")
-      bus.process.send(signal: SIGKILL)
-      try driver.wait(for: .closed(number, .serviceEnded))
-    }
-    #expect(geteuid() == 0)
   }
 
   @Test("A bus is found even if its directory is created later")
   func folderLater() throws {
     let folder = TemporaryDirectory()
-    let own = geteuid()
-    let driver = try DesktopDriver(.perUser(folder: folder.path))
-    try driver.show(1, "a")
+    let driver = try DesktopDriver("unix:path=\(folder.file("later/bus"))")
+    driver.show(1, "a")
     try driver.wait { _ in !driver.failures(1).isEmpty }
-    mkdir(folder.file("\(own)"), 0o755)
-    let bus = try SessionBus(path: folder.file("\(own)/bus"))
+    mkdir(folder.file("later"), 0o755)
+    let bus = try SessionBus(path: folder.file("later/bus"))
     let service = try SimulatedService(on: bus, .answers)
     try driver.wait(for: .shown(1))
     withExtendedLifetime(service) {}
@@ -282,22 +232,15 @@ struct SimulatedServiceTests {
   func noBusAtAll() throws {
     let folder = TemporaryDirectory()
     let listener = try UnixSocket.listen(path: folder.file("bus"), mode: 0o600)
-    let driver = try DesktopDriver(.one("unix:path=\(folder.file("bus"))"))
+    let driver = try DesktopDriver("unix:path=\(folder.file("bus"))")
     let ticking = try LoopLatencyProbe(driver.loop)
-    try driver.show(1, "a")
+    driver.show(1, "a")
     try driver.wait { _ in ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
     // The listener closes each connection that it accepts.
     let connection = try unwrap(try UnixSocket.accept(listener.rawValue))
     connection.close()
     try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }
-  }
-
-  @Test("Without a known bus, a notification is not shown, and may be kept")
-  func noAddress() throws {
-    let driver = try DesktopDriver(nil as DesktopAddresses?)
-    try driver.show(1, "a")
-    try driver.wait { _ in driver.failures(1).allSatisfy(\.isKept) && !driver.failures(1).isEmpty }
   }
 }
 

@@ -1,11 +1,10 @@
 import EventLoop
 import Glibc
 import LinuxSystem
-import TaskSchedulerCore
 import TestSupport
 import Testing
 
-@testable import TaskSchedulerDaemon
+@testable import TaskSchedulerSession
 
 @Suite(
   "Notifications on a desktop with dunst", .serialized,
@@ -15,39 +14,38 @@ struct DesktopTests {
   func shown() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
-    try driver.show(1, "Lunch", body: "with <Ann> & Bob")
+    driver.show(1, "Lunch", body: "with <Ann> & Bob")
     try driver.wait(for: .shown(1))
-    #expect(driver.occurrences.first == .available(driver.user))
     #expect(try desktop.counts() == .init(displayed: 1))
     try desktop.control("close")
-    try driver.wait(for: .closed(1, .dismissed))
+    try driver.wait(for: .closed(1))
     let history = try desktop.control("history")
     #expect(history.contains("\"Lunch\""))
     #expect(history.contains("with &lt;Ann&gt; &amp; Bob"))
     #expect(history.contains("\"Mail\""))
-    #expect(driver.occurrences.count == 3)
+    #expect(driver.occurrences == [.shown(1), .closed(1)])
   }
 
   @Test("The user's choice of a notification is reported once, before the notification is closed")
   func chosen() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
-    try driver.show(1, "Lunch")
+    driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     #expect(try desktop.counts() == .init(displayed: 1))
     // Unlike a click, the command leaves the notification on the screen.
     for _ in 1...2 { try desktop.control("action", "0") }
     try desktop.control("close")
-    try driver.wait(for: .closed(1, .dismissed))
-    #expect(driver.occurrences.dropFirst(2) == [.chosen(1), .closed(1, .dismissed)])
+    try driver.wait(for: .closed(1))
+    #expect(driver.occurrences == [.shown(1), .chosen(1), .closed(1)])
   }
 
   @Test("A notification expires after the timeout of the service")
   func expired() throws {
     let desktop = try Desktop(timeout: 1)
     let driver = try DesktopDriver(desktop.bus)
-    try driver.show(1, "Lunch")
-    try driver.wait(for: .closed(1, .expired))
+    driver.show(1, "Lunch")
+    try driver.wait(for: .closed(1))
   }
 
   @Test("A notification that is shown again replaces the one that is still on the screen")
@@ -55,12 +53,12 @@ struct DesktopTests {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
     for turn in 1...3 {
-      try driver.show(1, "Turn \(turn)")
+      driver.show(1, "Turn \(turn)")
       try driver.wait { _ in driver.count(.shown(1)) == turn }
     }
     #expect(try desktop.counts() == .init(displayed: 1))
     try desktop.control("close")
-    try driver.wait(for: .closed(1, .dismissed))
+    try driver.wait(for: .closed(1))
     let history = try desktop.control("history")
     #expect(history.contains("Turn 3") && !history.contains("Turn 1"))
   }
@@ -69,18 +67,18 @@ struct DesktopTests {
   func cancelled() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
-    try driver.show(1, "Lunch")
+    driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
-    try driver.show(2, "Dinner")
+    driver.show(2, "Dinner")
     // Closes 2 before the call to the service, 3 during the call, and 1 after the service has shown
     // the notification.
     driver.close(2)
-    try driver.show(3, "Supper")
+    driver.show(3, "Supper")
     try driver.loop.turn(within: deadline)
     driver.close(3)
     driver.close(1)
-    try driver.wait(for: .closed(1, .closedByCall))
-    try driver.wait(for: .closed(3, .closedByCall))
+    try driver.wait(for: .closed(1))
+    try driver.wait(for: .closed(3))
     #expect(!driver.occurrences.contains(.shown(2)) && !driver.occurrences.contains(.shown(3)))
     #expect(try desktop.counts() == .init(displayed: 0))
   }
@@ -89,17 +87,17 @@ struct DesktopTests {
   func noService() throws {
     let desktop = try Desktop(isServing: false)
     let driver = try DesktopDriver(desktop.bus)
-    try driver.show(1, "Lunch")
-    try driver.show(2, "Dinner")
+    driver.show(1, "Lunch")
+    driver.show(2, "Dinner")
     try driver.wait { _ in !driver.failures(2).isEmpty }
-    for number in 1...2 as ClosedRange<UInt64> {
+    for number in 1...2 {
       let failures = driver.failures(number)
       #expect(failures.count == 1 && failures.allSatisfy { $0.isKept })
       #expect(failures.first?.isSameKind(as: .noService("")) == true)
     }
     try desktop.startService()
     try driver.wait(for: .shown(2))
-    #expect(driver.occurrences.suffix(3) == [.available(driver.user), .shown(1), .shown(2)])
+    #expect(driver.occurrences.suffix(3) == [.problem(nil), .shown(1), .shown(2)])
     #expect(try desktop.counts() == .init(displayed: 2))
   }
 
@@ -108,12 +106,12 @@ struct DesktopTests {
   func restarted() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
-    try driver.show(1, "Lunch")
+    driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     desktop.endService()
     try driver.wait { $0.contains { if case .closed = $0 { true } else { false } } }
     try desktop.startService()
-    try driver.show(2, "Dinner")
+    driver.show(2, "Dinner")
     try driver.wait(for: .shown(2))
     #expect(driver.count(.shown(1)) == 1)
     #expect(try desktop.counts() == .init(displayed: 1))
@@ -128,16 +126,16 @@ struct DesktopTests {
   func busGoesAndComes() throws {
     let folder = TemporaryDirectory()
     let path = folder.file("bus")
-    let driver = try DesktopDriver(.one("unix:path=\(path)"))
-    try driver.show(1, "Before there is a bus")
+    let driver = try DesktopDriver("unix:path=\(path)")
+    driver.show(1, "Before there is a bus")
     try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }
-    for number in [1, 3, 5] as [UInt64] {
+    for number in [1, 3, 5] {
       let desktop = try Desktop(busPath: path)
       try driver.wait(for: .shown(number))
       // The signal simulates a crash, after which the file of the socket remains.
       desktop.bus.process.send(signal: SIGKILL)
-      try driver.wait(for: .closed(number, .serviceEnded))
-      try driver.show(number + 2, "While there is no bus")
+      try driver.wait(for: .closed(number))
+      driver.show(number + 2, "While there is no bus")
       try driver.wait { _ in driver.failures(number + 2).first?.isSameKind(as: .noBus("")) == true }
     }
   }
@@ -147,20 +145,20 @@ struct DesktopTests {
   func stopped() throws {
     let desktop = try Desktop(shownMax: 1)
     let driver = try DesktopDriver(desktop.bus, answerTime: .milliseconds(200))
-    try driver.show(1, "Lunch")
+    driver.show(1, "Lunch")
     try driver.wait(for: .shown(1))
     desktop.sendService(signal: SIGSTOP)
     let ticking = try LoopLatencyProbe(driver.loop)
-    let count: UInt64 = 300
-    for number in 2...count { try driver.show(number, "Number \(number)") }
+    let count = 300
+    for number in 2...count { driver.show(number, "Number \(number)") }
     try driver.wait { _ in driver.failures(count) == [.noAnswer] && ticking.count >= 200 }
     #expect(ticking.latest < .seconds(2), "the loop serves on")
     print("the longest that a stopped service held the loop up: \(ticking.latest)")
     #expect(driver.failures(2) == [.noAnswer])
     desktop.sendService(signal: SIGCONT)
-    try driver.wait { _ in driver.shown.count == Int(count) }
-    #expect(Set(driver.shown).count == Int(count))
-    #expect(try desktop.counts() == .init(displayed: 1, waiting: Int(count) - 1))
+    try driver.wait { _ in driver.shown.count == count }
+    #expect(Set(driver.shown).count == count)
+    #expect(try desktop.counts() == .init(displayed: 1, waiting: count - 1))
   }
 
   @Test("A thousand notifications are shown, each once")
@@ -169,14 +167,14 @@ struct DesktopTests {
     let driver = try DesktopDriver(desktop.bus)
     let ticking = try LoopLatencyProbe(driver.loop)
     let start = BootClock.now()
-    for number in 1...1000 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
+    for number in 1...1000 { driver.show(number, "Number \(number)") }
     try driver.wait { _ in driver.shown.count == 1000 }
     let milliseconds = (BootClock.now() - start) / 1_000_000
     print("1000 shown in \(milliseconds) ms; the loop late by", ticking.latest)
     #expect(Set(driver.shown).count == 1000)
     #expect(try desktop.counts() == .init(displayed: 1, waiting: 999))
-    for number in 1...1000 as ClosedRange<UInt64> { driver.close(number) }
-    try driver.wait(for: .closed(1000, .closedByCall))
+    for number in 1...1000 { driver.close(number) }
+    try driver.wait(for: .closed(1000))
     #expect(try desktop.counts() == .init(displayed: 0))
   }
 
@@ -190,15 +188,17 @@ struct DesktopTests {
   func odd(_ text: String) throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
-    var notification = try driver.notification(1, text, body: text)
-    notification.applicationName = text
-    notification.category = text
-    notification.sound = text
-    driver.notifications?.show(notification)
+    var notification = driver.notification(1, text, body: text)
+    notification.content.applicationName = text
+    notification.content.category = text
+    notification.content.sound = text
+    notification.content.icon = text
+    notification.content.actions = [.init(id: text, title: text)]
+    driver.session?.show(notification)
     try driver.wait(for: .shown(1))
     #expect(try desktop.counts() == .init(displayed: 1))
     try desktop.control("close")
-    try driver.wait(for: .closed(1, .dismissed))
+    try driver.wait(for: .closed(1))
   }
 
   @Test(
@@ -206,7 +206,7 @@ struct DesktopTests {
   func strangers() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
-    try driver.show(1, "Ours")
+    driver.show(1, "Ours")
     try driver.wait(for: .shown(1))
     for member in ["ActionInvoked", "NotificationClosed"] {
       try desktop.bus.run(
@@ -222,9 +222,9 @@ struct DesktopTests {
     #expect(try desktop.counts() == .init(displayed: 2))
     // The service applies the action to the topmost notification, which is the other program's.
     try desktop.control("action", "0")
-    try driver.show(2, "A later one")
+    driver.show(2, "A later one")
     try driver.wait(for: .shown(2))
-    #expect(driver.occurrences.dropFirst() == [.shown(1), .shown(2)])
+    #expect(driver.occurrences == [.shown(1), .shown(2)])
   }
 }
 

@@ -41,6 +41,11 @@ final class SimulatedService {
   /// Returns the next request that the service received, such as `Notify REPLACED TITLE`.
   func readLine() throws -> String? { try process.readLine() }
 
+  /// Whether the service has received a request that ``readLine()`` has not returned.
+  var hasWritten: Bool {
+    get throws { try process.hasWritten }
+  }
+
   /// Waits until the service ends.
   func waitForExit() throws { _ = try process.waitForExit() }
 

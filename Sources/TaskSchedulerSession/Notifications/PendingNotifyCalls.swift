@@ -1,10 +1,9 @@
 import EventLoop
-import TaskSchedulerCore
 
-/// The pending Notify calls of a service. Decides whether the daemon may send the next call, and
+/// The pending Notify calls of a service. Decides whether the agent may send the next call, and
 /// whether the service is unresponsive.
 ///
-/// The daemon sends one call at a time, for two reasons. If the service exits, the last
+/// The agent sends one call at a time, for two reasons. If the service exits, the last
 /// notification may be the cause. And dunst on GLib 2.74 stops replying when it must send many
 /// replies at once.
 struct PendingNotifyCalls {
@@ -15,7 +14,7 @@ struct PendingNotifyCalls {
     var isOverdue = false
   }
 
-  private var requests: [NotificationID: Request] = [:]
+  private var requests: [NotificationKey: Request] = [:]
   private var receivedAt: UInt64 = 0
 
   /// The number of overdue replies beyond which no further call is sent.
@@ -40,11 +39,11 @@ struct PendingNotifyCalls {
     requests.values.filter { !$0.isOverdue }.map { $0.sentAt + answerTime }.min()
   }
 
-  mutating func sent(_ id: NotificationID, _ call: BusCall, at now: UInt64) {
+  mutating func sent(_ id: NotificationKey, _ call: BusCall, at now: UInt64) {
     requests[id] = Request(call: call, sentAt: now)
   }
 
-  mutating func answered(_ id: NotificationID) {
+  mutating func answered(_ id: NotificationKey) {
     requests[id] = nil
   }
 

@@ -1,16 +1,36 @@
-import DequeModule
-import TaskSchedulerCore
+import TaskSchedulerWire
 
-/// The notifications of one user that wait for a service, whose Notify call is pending, or that a
+/// The name of a notification at the service that shows it.
+struct ServiceName: Hashable {
+  /// The service's id of the notification.
+  var number: UInt32
+  /// The bus id and the service's connection name. No other service has the same combination.
+  var service: String
+
+  init(number: UInt32, service: String) {
+    self.number = number
+    self.service = service
+  }
+
+  /// Creates the name that an earlier agent has reported; nil for a number that no service uses.
+  init?(_ shown: SessionInterface.ShownNotification) {
+    guard let number = UInt32(exactly: shown.id) else { return nil }
+    self.init(number: number, service: shown.service)
+  }
+
+  var shown: SessionInterface.ShownNotification { .init(id: Int(number), service: service) }
+}
+
+/// The notifications of the user that wait for a service, whose Notify call is pending, or that a
 /// service shows.
 ///
 /// The table does not use the bus. Its functions return what the caller must do.
 struct PresentationTable {
   private struct Entry {
     /// The notification to show. It replaces the shown notification, if there is one.
-    var waiting: DesktopNotification?
+    var waiting: PresentedNotification?
     /// The notification whose Notify call is pending.
-    var pending: DesktopNotification?
+    var pending: PresentedNotification?
     /// Whether the service must close the notification after it has replied.
     var isCancelled = false
     /// The service's id of the notification, if it is shown.
@@ -20,23 +40,26 @@ struct PresentationTable {
     /// The number of times that the service refused the notification, or exited instead of
     /// replying.
     var failures = 0
-    /// The notification that an earlier daemon had shown. It is kept until the daemon knows whether
+    /// The notification that an earlier agent had shown. It is kept until the agent knows whether
     /// the same service still runs.
     var remembered: Remembered?
+    /// The notification that was shown last, to recognize it when the daemon sends it again.
+    var last: PresentedNotification?
   }
 
   private struct Remembered {
-    var notification: DesktopNotification
-    var name: DesktopName
+    /// Nil if the service must only close the notification.
+    var notification: PresentedNotification?
+    var name: ServiceName
   }
 
-  private var entries: [NotificationID: Entry] = [:]
-  private var queue: Deque<NotificationID> = []
-  private var names: [UInt32: NotificationID] = [:]
+  private var entries: [NotificationKey: Entry] = [:]
+  private var queue: [NotificationKey] = []
+  private var names: [UInt32: NotificationKey] = [:]
   /// The number of pending Notify calls.
   private(set) var pendingCount = 0
 
-  /// The number of failures after which the daemon drops a notification, because the notification
+  /// The number of failures after which the agent drops a notification, because the notification
   /// may make the service exit.
   static let failuresMax = 3
 
@@ -44,45 +67,70 @@ struct PresentationTable {
   var isEmpty: Bool { entries.isEmpty }
   /// Whether a notification waits to be shown.
   var hasWaiting: Bool { !queue.isEmpty }
-  /// Whether an earlier daemon had shown a notification, and the service is not known yet.
+  /// Whether an earlier agent had shown a notification, and the service is not known yet.
   var hasRemembered: Bool { entries.values.contains { $0.remembered != nil } }
 
   // MARK: Requests
 
-  /// Queues a notification. Replaces a notification with the same id that waits or is shown.
-  mutating func show(_ notification: DesktopNotification) {
-    var entry = entries[notification.id] ?? Entry()
-    if entry.waiting == nil, entry.pending == nil { queue.append(notification.id) }
-    entry.waiting = notification
+  /// Queues a notification. Replaces a notification with the same key that waits or is shown.
+  /// Ignores a firing that it has received before.
+  ///
+  /// - Returns: The service's id if the service shows the same notification already.
+  mutating func show(_ notification: PresentedNotification, shownAs name: ServiceName?) -> UInt32? {
+    var entry = entries[notification.key] ?? Entry()
+    if !entry.isCancelled, let last = entry.last, notification.isSameFiring(as: last) {
+      return entry.waiting == nil && entry.pending == nil ? entry.shownAs : nil
+    }
+    entry.last = notification
     entry.isCancelled = false
-    entries[notification.id] = entry
+    if let name, entry.shownAs == nil, entry.waiting == nil, entry.pending == nil {
+      entry.remembered = Remembered(notification: notification, name: name)
+    } else {
+      if entry.waiting == nil, entry.pending == nil { queue.append(notification.key) }
+      entry.waiting = notification
+    }
+    entries[notification.key] = entry
+    return nil
+  }
+
+  /// What must follow after ``close(_:shownAs:)``.
+  enum Closing: Equatable {
+    /// The service must close this id.
+    case byService(UInt32)
+    /// The agent does not know yet whether the service shows the notification.
+    case later
+    /// No service shows the notification.
+    case done
   }
 
   /// Withdraws a notification.
   ///
-  /// - Returns: The service's id of the notification that must be closed, if any.
-  mutating func close(_ id: NotificationID) -> UInt32? {
-    guard var entry = entries[id] else { return nil }
-    if entry.waiting != nil, entry.pending == nil { queue.removeAll { $0 == id } }
+  /// - Parameter name: the name under which an earlier agent had shown the notification, if any.
+  mutating func close(_ key: NotificationKey, shownAs name: ServiceName?) -> Closing {
+    guard var entry = entries[key] else {
+      guard let name else { return .done }
+      entries[key] = Entry(isCancelled: true, remembered: Remembered(name: name))
+      return .later
+    }
+    if entry.waiting != nil, entry.pending == nil { queue.removeAll { $0 == key } }
     entry.waiting = nil
     if entry.pending != nil || entry.remembered != nil {
       entry.isCancelled = true
-      entries[id] = entry
-      return nil
+      entries[key] = entry
+      return .later
     }
-    entries[id] = nil
-    if let name = entry.shownAs { names[name] = nil }
-    return entry.shownAs
+    entries[key] = nil
+    guard let name = entry.shownAs else { return .done }
+    names[name] = nil
+    return .byService(name)
   }
 
-  // MARK: After a restart
-
-  /// Records a notification that an earlier daemon had shown under this name.
-  mutating func remember(_ notification: DesktopNotification, as name: DesktopName) {
-    var entry = entries[notification.id] ?? Entry()
-    entry.remembered = Remembered(notification: notification, name: name)
-    entries[notification.id] = entry
+  /// The notifications of a daemon that wait, are pending or are shown, by key.
+  func keys(of daemon: Int) -> [NotificationKey] {
+    entries.keys.filter { $0.daemon == daemon && entries[$0]?.isCancelled == false }.sorted()
   }
+
+  // MARK: After a restart of the agent
 
   /// Queues the remembered notifications of this service, to show them again in their places
   /// without a sound. Drops those that another service had shown, because they ended with that
@@ -93,9 +141,9 @@ struct PresentationTable {
   ///   because they were cancelled meanwhile.
   mutating func adoptRemembered(
     from service: String?
-  ) -> (gone: [NotificationID], toClose: [(id: NotificationID, name: UInt32)]) {
-    var gone: [NotificationID] = []
-    var toClose: [(id: NotificationID, name: UInt32)] = []
+  ) -> (gone: [NotificationKey], toClose: [(key: NotificationKey, name: UInt32)]) {
+    var gone: [NotificationKey] = []
+    var toClose: [(key: NotificationKey, name: UInt32)] = []
     for id in entries.keys.sorted() {
       guard var entry = entries[id], let remembered = entry.remembered else { continue }
       let name = remembered.name.number
@@ -111,7 +159,7 @@ struct PresentationTable {
         entry.shownAs = name
         if entry.waiting == nil {
           entry.waiting = remembered.notification
-          entry.waiting?.sound = nil
+          entry.waiting?.isSilent = true
           queue.append(id)
         }
         entries[id] = entry
@@ -125,8 +173,9 @@ struct PresentationTable {
   /// Removes the next notification from the queue and marks it as pending.
   ///
   /// - Returns: The notification, and the service's id of the notification that it replaces, or 0.
-  mutating func next() -> (notification: DesktopNotification, replaces: UInt32)? {
-    guard let id = queue.popFirst() else { return nil }
+  mutating func next() -> (notification: PresentedNotification, replaces: UInt32)? {
+    guard !queue.isEmpty else { return nil }
+    let id = queue.removeFirst()
     guard var entry = entries[id], let notification = entry.waiting else {
       preconditionFailure("a queued notification is not waiting")
     }
@@ -153,8 +202,8 @@ struct PresentationTable {
   /// - Returns: The result, and the notification that had the same id before and is no longer
   ///   tracked.
   mutating func answered(
-    _ id: NotificationID, _ name: UInt32
-  ) -> (Answered, forgotten: NotificationID?) {
+    _ id: NotificationKey, _ name: UInt32
+  ) -> (Answered, forgotten: NotificationKey?) {
     guard var entry = takePending(id)?.entry else { return (.discarded, nil) }
     if let old = entry.shownAs { names[old] = nil }
     entry.shownAs = name == 0 ? nil : name
@@ -183,7 +232,7 @@ struct PresentationTable {
   /// Handles a failed Notify call.
   ///
   /// - Parameter isFault: Whether the content of the notification may have caused the failure.
-  mutating func failed(_ id: NotificationID, isFault: Bool) -> Failed {
+  mutating func failed(_ id: NotificationKey, isFault: Bool) -> Failed {
     guard let taken = takePending(id) else { return .cancelled(nil) }
     var entry = taken.entry
     if isFault { entry.failures += 1 }
@@ -191,7 +240,7 @@ struct PresentationTable {
       if let name = entry.shownAs { names[name] = nil }
       return .cancelled(entry.shownAs)
     }
-    // A newer notification with the same id has other content, so the daemon tries it.
+    // A newer notification with the same id has other content, so the agent tries it.
     if entry.waiting == nil, entry.failures >= Self.failuresMax {
       entry.failures = 0
       if entry.shownAs != nil { entries[id] = entry }
@@ -199,14 +248,14 @@ struct PresentationTable {
     }
     entry.waiting = entry.waiting ?? taken.pending
     entries[id] = entry
-    queue.prepend(id)
+    queue.insert(id, at: 0)
     return .waits
   }
 
   /// Removes an entry whose call is pending from the table. The caller puts it back with changes.
   private mutating func takePending(
-    _ id: NotificationID
-  ) -> (entry: Entry, pending: DesktopNotification)? {
+    _ id: NotificationKey
+  ) -> (entry: Entry, pending: PresentedNotification)? {
     guard var entry = entries[id], let pending = entry.pending else { return nil }
     entries[id] = nil
     entry.pending = nil
@@ -217,14 +266,14 @@ struct PresentationTable {
   // MARK: Signals
 
   /// Handles NotificationClosed. Returns the notification that the service called `name`.
-  mutating func closed(_ name: UInt32) -> NotificationID? {
+  mutating func closed(_ name: UInt32) -> NotificationKey? {
     guard let id = names.removeValue(forKey: name) else { return nil }
     markNotShown(id)
     return id
   }
 
   /// Handles ActionInvoked. Returns nil if the user has activated the notification before.
-  mutating func chosen(_ name: UInt32) -> (id: NotificationID, token: String?)? {
+  mutating func chosen(_ name: UInt32) -> (id: NotificationKey, token: String?)? {
     guard let id = names[name], var entry = entries[id], !entry.isChosen else { return nil }
     let token = entry.token
     entry.isChosen = true
@@ -241,7 +290,7 @@ struct PresentationTable {
   /// Handles the exit of the service, with which all shown notifications end.
   ///
   /// - Returns: The notifications that are no longer shown.
-  mutating func serviceEnded() -> [NotificationID] {
+  mutating func serviceEnded() -> [NotificationKey] {
     let shown = names.values.sorted()
     names = [:]
     for id in shown { markNotShown(id) }
@@ -249,25 +298,25 @@ struct PresentationTable {
   }
 
   /// Returns the service's id of a notification that it shows.
-  func name(of id: NotificationID) -> UInt32? { entries[id]?.shownAs }
+  func name(of id: NotificationKey) -> UInt32? { entries[id]?.shownAs }
 
   /// The notifications whose Notify call is pending, by id.
-  var pending: [NotificationID] {
+  var pending: [NotificationKey] {
     entries.filter { $0.value.pending != nil }.keys.sorted()
   }
 
   /// The notifications that wait or whose Notify call is pending, by id.
-  var unshown: [NotificationID] {
+  var unshown: [NotificationKey] {
     entries.keys.filter { isUnshown($0) }.sorted()
   }
 
   /// Returns whether a notification waits or its Notify call is pending.
-  func isUnshown(_ id: NotificationID) -> Bool {
+  func isUnshown(_ id: NotificationKey) -> Bool {
     entries[id].map { $0.waiting != nil || $0.pending != nil } ?? false
   }
 
   /// Marks a notification as no longer shown. Keeps the entry only if it waits or is pending.
-  private mutating func markNotShown(_ id: NotificationID) {
+  private mutating func markNotShown(_ id: NotificationKey) {
     guard var entry = entries[id] else { return }
     entry.shownAs = nil
     entry.isChosen = false

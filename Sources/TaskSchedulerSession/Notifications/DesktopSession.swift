@@ -1,63 +1,66 @@
-import DequeModule
 import EventLoop
 import Glibc
 import LinuxSystem
-import TaskSchedulerCore
+import TaskSchedulerWire
 
-/// The connection to one user's notification service over the user's session bus.
+/// The connection to the user's notification service (`org.freedesktop.Notifications`) over the
+/// session bus. Shows notifications, and reports what happens to them. A notification waits until a
+/// service can show it.
 ///
-/// The session is connected only while a notification waits or is shown. A service sends its
-/// signals to the connection that called Notify, and each signal wakes the daemon. All calls are
-/// asynchronous, and a service may never reply.
+/// The session is connected only while a notification waits or is shown, or while an application
+/// has a badge. A service sends its signals to the connection that called Notify, and each signal
+/// wakes the agent. All calls are asynchronous, and a service may never reply.
 final class DesktopSession {
-  typealias Failure = DesktopNotifications.Failure
-
   /// The state of the service on the connected bus.
   private enum Service {
-    /// The daemon does not know the owner of the service's name. `asked`: whether it has called
+    /// The agent does not know the owner of the service's name. `asked`: whether it has called
     /// GetNameOwner.
     case unknown(asked: Bool)
     case absent
-    /// The daemon has asked the bus to start a service.
+    /// The agent has asked the bus to start a service.
     case starting
-    /// The service runs, and the daemon called GetCapabilities at `at`, in nanoseconds since boot.
+    /// The service runs, and the agent called GetCapabilities at `at`, in nanoseconds since boot.
     case found(owner: String, at: UInt64)
     case ready(owner: String, DesktopCapabilities)
   }
 
-  private let user: UserID
-  private let loop: EventLoop
-  private let log: Log
-  private let report: (DesktopNotifications.Occurrence) -> Void
-  private let bus: MessageBus
-  private var table = PresentationTable()
+  let report: (DesktopOccurrence) -> Void
+  let bus: MessageBus
+  var table = PresentationTable()
   private var service = Service.unknown(asked: false)
-  private var requests: PendingNotifyCalls
+  var requests: PendingNotifyCalls
   /// Notifications that the service must close, and the notification whose CloseNotification is
   /// pending.
-  private var toClose: Deque<(id: NotificationID, name: UInt32)> = []
-  private var closing: NotificationID?
+  var toClose: [(key: NotificationKey, name: UInt32)] = []
+  var closing: NotificationKey?
+  /// Withdrawn notifications that no service shows, not reported yet.
+  private var withdrawn: [NotificationKey] = []
+  /// Notifications that the daemon asked for again, not reported yet.
+  private var shownBefore: [NotificationKey] = []
+  private var badges = Badges()
   /// The reason why the service cannot show notifications; nil if it can, and before the first
   /// attempt.
-  private var problem: Failure?
-  /// Notifications for which the daemon has not reported the problem yet.
-  private var unreported: [NotificationID] = []
+  var problem: DesktopFailure?
+  /// Notifications for which the agent has not reported the problem yet.
+  var unreported: [NotificationKey] = []
   /// The delays between attempts to connect, to start a service, and to call Notify after an error.
-  private var connecting = Backoff(), starting = Backoff(), notifying = Backoff()
-  private var worker: DeferredSource?
+  private var connecting = Backoff(), starting = Backoff()
+  var notifying = Backoff()
+  var worker: DeferredSource?
   private var timer: TimerSource?
-  private var mounts: MountWatch?
 
   /// The time limit of calls to the bus itself.
   static let busTimeout: Duration = .seconds(25)
 
+  /// - Parameters:
+  ///   - address: the address of the session bus.
+  ///   - answerTime: how long a service may take to reply before it counts as unresponsive. The
+  ///     usual limit of D-Bus calls is 25 s.
+  ///   - report: called from the loop only, never from within another method of the session.
   init(
-    user: UserID, address: BusAddress, answerTime: Duration, loop: EventLoop, log: Log,
-    report: @escaping (DesktopNotifications.Occurrence) -> Void
+    address: BusAddress, answerTime: Duration = .seconds(25), loop: EventLoop,
+    report: @escaping (DesktopOccurrence) -> Void
   ) throws(SystemError) {
-    self.user = user
-    self.loop = loop
-    self.log = log
     self.report = report
     requests = PendingNotifyCalls(answerTime: UInt64(answerTime.microseconds) * 1000)
     bus = MessageBus(loop: loop, address: address)
@@ -66,50 +69,65 @@ final class DesktopSession {
     bus.listen { [weak self] in self?.received($0) }
   }
 
-  func show(_ notification: DesktopNotification) {
-    table.show(notification)
-    if problem != nil { unreported.append(notification.id) }
+  /// Shows a notification as soon as possible. Replaces an earlier notification with the same key.
+  ///
+  /// If an earlier agent had shown the notification, and the same service still runs, the service
+  /// shows it again in the same place, without a sound. A service may report an activation only to
+  /// the connection that last called Notify. If the service has changed, the notification counts as
+  /// closed.
+  func show(_ notification: PresentedNotification) {
+    let key = notification.key
+    let name = notification.content.shown.flatMap { ServiceName($0) }
+    if table.show(notification, shownAs: name) != nil { shownBefore.append(key) }
+    if problem != nil { unreported.append(key) }
     connecting.expedite()
     starting.expedite()
     worker?.request()
   }
 
-  /// Adopts a notification that an earlier daemon had shown under this name.
-  func adopt(_ notification: DesktopNotification, as name: DesktopName) {
-    table.remember(notification, as: name)
+  /// Withdraws a notification: closes it if a service shows it, and does not show it if it waits.
+  ///
+  /// - Parameter shown: the identity under which an earlier agent had shown it.
+  func close(_ key: NotificationKey, shown: SessionInterface.ShownNotification?) {
+    switch table.close(key, shownAs: shown.flatMap { ServiceName($0) }) {
+    case .byService(let name): toClose.append((key, name))
+    case .later: break
+    case .done: withdrawn.append(key)
+    }
     worker?.request()
   }
 
-  /// Returns the name under which a notification is shown; nil if it is not shown.
-  func name(of id: NotificationID) -> DesktopName? {
-    guard let number = table.name(of: id), let owner else { return nil }
-    return DesktopName(number: number, service: identity(of: owner))
+  /// Sets the number on an application's icon; 0 for none.
+  func setBadge(_ count: Int, of application: String) {
+    badges.set(count, of: application)
+    worker?.request()
+  }
+
+  /// Withdraws the notifications of a daemon that are not among these.
+  func keep(_ keys: Set<NotificationKey>, of daemon: Int) {
+    for key in table.keys(of: daemon) where !keys.contains(key) { close(key, shown: nil) }
   }
 
   /// Returns an identity of a service that is unique across buses, unlike a connection's name.
-  private func identity(of owner: String) -> String { "\(bus.id ?? "") \(owner)" }
+  func identity(of owner: String) -> String { "\(bus.id ?? "") \(owner)" }
 
-  /// Adopts notifications that an earlier daemon had shown, if this is the same service. Reports
+  /// Adopts notifications that an earlier agent had shown, if this is the same service. Reports
   /// the others as closed.
   ///
   /// - Parameter owner: The unique name of the service; nil if no service runs.
   private func adoptRemembered(from owner: String?) {
     let (gone, toClose) = table.adoptRemembered(from: owner.map { identity(of: $0) })
-    for id in gone { report(.closed(id, .serviceEnded)) }
+    for key in gone { report(.closed(key)) }
     self.toClose += toClose
-  }
-
-  func close(_ id: NotificationID) {
-    if let name = table.close(id) { toClose.append((id, name)) }
-    worker?.request()
   }
 
   // MARK: Progress
 
   /// Does everything that is possible now. The timer or an event of the bus triggers the rest.
   private func work() {
+    reportRequests()
     if case .lost(let reason) = bus.state { disconnect(because: .noBus(reason)) }
-    if table.isEmpty, toClose.isEmpty, closing == nil {
+    if table.isEmpty, toClose.isEmpty, closing == nil, badges.isEmpty {
       if bus.state != .closed { disconnect(because: nil) }
     } else {
       let now = BootClock.now()
@@ -123,6 +141,22 @@ final class DesktopSession {
     setTimer()
   }
 
+  /// Reports the results of requests that needed no call.
+  private func reportRequests() {
+    let keys = (withdrawn, shownBefore)
+    withdrawn = []
+    shownBefore = []
+    for key in keys.0 { report(.closed(key)) }
+    for key in keys.1 {
+      if let shown = name(of: key) { report(.shown(key, shown)) }
+    }
+  }
+
+  func name(of key: NotificationKey) -> SessionInterface.ShownNotification? {
+    guard let number = table.name(of: key), let owner else { return nil }
+    return ServiceName(number: number, service: identity(of: owner)).shown
+  }
+
   private func connect(at now: UInt64) {
     guard connecting.mayTry(at: now) else { return }
     connecting.tried(at: now)
@@ -131,32 +165,23 @@ final class DesktopSession {
         try bus.connect(waiting: false)
       } catch where [ENOENT, ECONNREFUSED].contains(error.errno) {
         adoptRemembered(from: nil)
-        if table.isEmpty { return }
+        if table.isEmpty, badges.isEmpty { return }
         set(problem: .noBus("\(error)"))
         try bus.connect(waiting: true)
-        // Without the watch, the daemon would not notice a bus whose directory is mounted later.
-        mounts = try? MountWatch(loop: loop) { [weak self] in self?.reconnect() }
       }
     } catch {
       set(problem: .noBus("\(error)"))
     }
   }
 
-  /// Connects again, so that the wait also covers directories that have been mounted meanwhile.
-  private func reconnect() {
-    guard bus.state == .connecting else { return }
-    try? bus.connect(waiting: true)
-    worker?.request()
-  }
-
   /// Disconnects, and discards the state of the connection.
   ///
   /// - Parameter failure: The reason; nil if the connection is no longer needed.
-  private func disconnect(because failure: Failure?) {
+  private func disconnect(because failure: DesktopFailure?) {
     endService(isFault: false)
     if let closing { closeAnswered(closing) }
-    mounts = nil
     bus.disconnect()
+    badges.disconnected()
     service = .unknown(asked: false)
     if !table.isEmpty, let failure { set(problem: failure) }
     if table.isEmpty { problem = nil }
@@ -164,11 +189,12 @@ final class DesktopSession {
   }
 
   private func continueWork(at now: UInt64) {
-    mounts = nil
+    sendBadges()
     switch service {
     case .unknown(let asked):
       if !asked { findService() }
     case .absent:
+      if table.hasRemembered { adoptRemembered(from: nil) }
       guard table.hasWaiting else { break }
       if starting.mayTry(at: now) {
         startService(at: now)
@@ -179,6 +205,7 @@ final class DesktopSession {
     case .found(_, let at):
       if now >= at + requests.answerTime { set(problem: .noAnswer) }
     case .ready(let owner, let capabilities):
+      if table.hasRemembered { adoptRemembered(from: owner) }
       if requests.findOverdue(at: now) { set(problem: .noAnswer) }
       sendCloses(owner)
       sendNotifications(owner, capabilities, at: now)
@@ -189,7 +216,9 @@ final class DesktopSession {
     var times: [UInt64] = []
     switch bus.state {
     case .closed:
-      if table.hasWaiting || table.hasRemembered { times.append(connecting.next) }
+      if table.hasWaiting || table.hasRemembered || !badges.isEmpty {
+        times.append(connecting.next)
+      }
     case .connecting, .lost: break
     case .connected:
       switch service {
@@ -206,21 +235,20 @@ final class DesktopSession {
 
   // MARK: Problems
 
-  /// Logs once that notifications cannot be shown and why. Logs again only if the kind of failure
-  /// changes.
-  private func set(problem new: Failure) {
+  /// Reports once that notifications cannot be shown and why. Reports again only if the kind of
+  /// failure changes.
+  func set(problem new: DesktopFailure) {
     if let problem, problem.isSameKind(as: new) { return }
     problem = new
     unreported = table.unshown
-    log.write(
-      .notice, "cannot show notifications to user \(user.uid): \(new)", id: .desktopMissing)
+    report(.problem(new))
   }
 
-  private func clearProblem() {
+  func clearProblem() {
     guard problem != nil else { return }
     problem = nil
     unreported = []
-    log.write(.notice, "can show notifications to user \(user.uid) again", id: .desktopFound)
+    report(.problem(nil))
   }
 
   private func reportProblem() {
@@ -282,7 +310,7 @@ final class DesktopSession {
         case .reply(let values): ready(owner, .named(values.texts() ?? []))
         // The service has exited; NameOwnerChanged reports that too.
         case .error(let error) where error.isServiceUnknown || error.saysNoReply: break
-        // The daemon assumes only what every service can show.
+        // The agent assumes only what every service can show.
         case .error: ready(owner, .body)
         case .dropped: break
         }
@@ -298,7 +326,6 @@ final class DesktopSession {
     starting.succeeded()
     notifying = Backoff()
     clearProblem()
-    report(.available(user))
     worker?.request()
   }
 
@@ -347,14 +374,14 @@ final class DesktopSession {
     worker?.request()
   }
 
-  private var owner: String? {
+  var owner: String? {
     switch service {
     case .unknown, .absent, .starting: nil
     case .found(let owner, _), .ready(let owner, _): owner
     }
   }
 
-  private func method(_ member: String, of owner: String) -> BusMethod {
+  func method(_ member: String, of owner: String) -> BusMethod {
     BusMethod(
       destination: owner, path: DesktopSignal.path, interface: DesktopSignal.service,
       member: member)
@@ -366,8 +393,8 @@ final class DesktopSession {
   /// - Parameter isFault: Whether a request may have caused the exit.
   private func endService(isFault: Bool) {
     for call in requests.removeAll() { bus.forget(call) }
-    for id in table.serviceEnded() { report(.closed(id, .serviceEnded)) }
-    for (id, _) in toClose { report(.closed(id, .closedByCall)) }
+    for key in table.serviceEnded() { report(.closed(key)) }
+    for (key, _) in toClose { report(.closed(key)) }
     toClose = []
     // Each failed request goes to the head of the queue, so the reverse order restores the original
     // one.
@@ -376,99 +403,20 @@ final class DesktopSession {
     }
   }
 
-  // MARK: Showing
+  // MARK: Badges
 
-  private func sendNotifications(
-    _ owner: String, _ capabilities: DesktopCapabilities, at now: UInt64
-  ) {
-    while table.hasWaiting, requests.hasRoom, closing == nil, notifying.mayTry(at: now) {
-      guard let (notification, replaced) = table.next() else { return }
-      let id = notification.id
-      let message = DesktopMessage(notification, replacing: replaced, for: capabilities)
-      do throws(SystemError) {
-        let call = try bus.call(
-          method("Notify", of: owner), timeout: nil,
-          arguments: { body throws(SystemError) in try message.append(to: body) },
-          answer: { [weak self] in self?.answered(id, $0) })
-        requests.sent(id, call, at: now)
-      } catch {
-        let isFault = error.errno == EINVAL
-        fail(id, isFault: isFault, "\(error)")
-        if !isFault { return bus.lose("\(error)") }
+  private func sendBadges() {
+    do throws(SystemError) {
+      let updates = badges.takeUpdates()
+      if !updates.isEmpty { worker?.request() }
+      for update in updates {
+        try bus.emit("Update", of: Badges.interface, at: Badges.path) { body throws(SystemError) in
+          try update.append(to: body)
+        }
       }
+    } catch {
+      bus.lose("\(error)")
     }
-  }
-
-  private func answered(_ id: NotificationID, _ answer: BusAnswer) {
-    worker?.request()
-    requests.answered(id)
-    switch answer {
-    case .reply(let values):
-      notifying = Backoff()
-      serviceResponded()
-      clearProblem()
-      guard let name = values.number() else {
-        return fail(id, isFault: true, "the reply to Notify has no notification id")
-      }
-      shown(id, as: name)
-    case .error(let error):
-      // The service may accept later what it refuses now.
-      notifying.tried(at: BootClock.now())
-      if error.isTemporary { set(problem: .noService("\(error)")) }
-      fail(id, isFault: !error.isServiceUnknown && !error.isTemporary, "\(error)")
-    case .dropped:
-      fail(id, isFault: false, "the connection to the bus was closed")
-    }
-  }
-
-  private func shown(_ id: NotificationID, as name: UInt32) {
-    let (answered, forgotten) = table.answered(id, name)
-    if let forgotten { report(.closed(forgotten, .undefined)) }
-    switch answered {
-    case .shown: report(.shown(id))
-    case .discarded:
-      report(.shown(id))
-      report(.closed(id, .undefined))
-    case .cancelled(let name): withdraw(id, name)
-    }
-  }
-
-  private func fail(_ id: NotificationID, isFault: Bool, _ reason: String) {
-    switch table.failed(id, isFault: isFault) {
-    case .waits: if problem != nil { unreported.append(id) }
-    case .givenUp: report(.failed(id, .refused(reason)))
-    case .cancelled(let name): withdraw(id, name)
-    }
-  }
-
-  /// Closes a notification that the application cancelled while its Notify call was pending.
-  private func withdraw(_ id: NotificationID, _ name: UInt32?) {
-    if let name { toClose.append((id, name)) } else { report(.closed(id, .closedByCall)) }
-  }
-
-  private func sendCloses(_ owner: String) {
-    while requests.hasRoom, closing == nil, let (id, name) = toClose.popFirst() {
-      closing = id
-      do throws(SystemError) {
-        try bus.call(
-          // The daemon ignores the result, because closing a notification twice has no effect.
-          method("CloseNotification", of: owner),
-          timeout: .nanoseconds(Int64(requests.answerTime)),
-          arguments: { body throws(SystemError) in try body.append(name) },
-          answer: { [weak self] _ in self?.closeAnswered(id) })
-      } catch {
-        return bus.lose("\(error)")
-      }
-    }
-  }
-
-  /// Reports a notification as closed, even if the service replied that it does not know the
-  /// notification.
-  private func closeAnswered(_ id: NotificationID) {
-    worker?.request()
-    guard id == closing else { return }
-    closing = nil
-    report(.closed(id, .closedByCall))
   }
 
   // MARK: Signals
@@ -480,11 +428,16 @@ final class DesktopSession {
       guard let signal = DesktopSignal(message, from: owner) else { return }
       switch signal {
       case .owner(let owner): serviceOwnerChanged(owner)
+      case .dock(let isRunning):
+        if isRunning { badges.dockStarted() }
+        worker?.request()
       case .token(let name, let token): table.keep(token: token, of: name)
-      case .chosen(let name):
-        if let (id, token) = table.chosen(name) { report(.chosen(id, activationToken: token)) }
-      case .closed(let name, let reason):
-        if let id = table.closed(name) { report(.closed(id, reason)) }
+      case .chosen(let name, let action):
+        if let (id, token) = table.chosen(name) {
+          report(.chosen(id, action: action, activationToken: token))
+        }
+      case .closed(let name):
+        if let id = table.closed(name) { report(.closed(id)) }
         // The service now has room for another notification.
         notifying = Backoff()
       }
@@ -492,7 +445,7 @@ final class DesktopSession {
     }
   }
 
-  private func serviceResponded() {
+  func serviceResponded() {
     worker?.request()
     requests.received(at: BootClock.now())
     if problem == .noAnswer { clearProblem() }

@@ -1,9 +1,7 @@
-import EventLoop
-import TaskSchedulerCore
 import TestSupport
 import Testing
 
-@testable import TaskSchedulerDaemon
+@testable import TaskSchedulerSession
 
 /// Three Unicode noncharacters. A string literal cannot contain noncharacters.
 let noCharacters = String(
@@ -11,17 +9,16 @@ let noCharacters = String(
 
 @Suite("Requests to a notification service")
 struct DesktopMessageTests {
-  private func notification(_ title: String, _ body: String = "") throws -> DesktopNotification {
-    let id = try #require(ApplicationID("org.example.mail"))
-    return DesktopNotification(
-      id: NotificationID(1), application: ApplicationKey(id, owner: UserID(1000)), title: title,
-      body: body)
+  private func notification(_ title: String, _ body: String = "") -> PresentedNotification {
+    var notification = PresentedNotification.sample(1, title, body: body)
+    notification.content.applicationName = nil
+    return notification
   }
 
   private func message(
     _ title: String, _ body: String = "", _ capabilities: DesktopCapabilities = [.body]
-  ) throws -> DesktopMessage {
-    DesktopMessage(try notification(title, body), replacing: 0, for: capabilities)
+  ) -> DesktopMessage {
+    DesktopMessage(notification(title, body), replacing: 0, for: capabilities)
   }
 
   @Test(
@@ -32,54 +29,75 @@ struct DesktopMessageTests {
   func markup() throws {
     let text = "a < b && <b>c</b>"
     let escaped = "a &lt; b &amp;&amp; &lt;b&gt;c&lt;/b&gt;"
-    #expect(try message(text, text).body == text)
-    #expect(try message(text, text, [.body, .bodyMarkup]).body == escaped)
-    #expect(try message(text, text, [.body, .bodyMarkup]).summary == text)
+    #expect(message(text, text).body == text)
+    #expect(message(text, text, [.body, .bodyMarkup]).body == escaped)
+    #expect(message(text, text, [.body, .bodyMarkup]).summary == text)
   }
 
   @Test("If the service shows no body, the title contains the text of the body")
   func noBody() throws {
-    #expect(try message("Title", "text\nmore", []).summary == "Title: text more")
-    #expect(try message("Title", "text", []).body == "")
-    #expect(try message("", "text", []).summary == "text")
+    #expect(message("Title", "text\nmore", []).summary == "Title: text more")
+    #expect(message("Title", "text", []).body == "")
+    #expect(message("", "text", []).summary == "text")
   }
 
   @Test("A notification without a title has the application's name or id as title")
   func noTitle() throws {
-    #expect(try message("", "text").summary == "org.example.mail")
-    var named = try notification("", "text")
-    named.applicationName = "Mail"
+    #expect(message("", "text").summary == "org.example.mail")
+    var named = notification("", "text")
+    named.content.applicationName = "Mail"
     let message = DesktopMessage(named, replacing: 7, for: [.body])
     #expect(message.summary == "Mail")
     #expect(message.applicationName == "Mail")
     #expect(message.replaces == 7)
   }
 
-  @Test("A notification can be chosen if the service has actions")
+  @Test("A notification and its actions can be chosen if the service has actions")
   func actions() throws {
-    #expect(try message("a").actions == [])
-    #expect(try message("a", "", [.actions]).actions.first == "default")
+    var notification = notification("a")
+    notification.content.actions = [.init(id: "default", title: "Reply"), .init(id: "", title: "")]
+    #expect(DesktopMessage(notification, replacing: 0, for: [.body]).actions == [])
+    let actions = DesktopMessage(notification, replacing: 0, for: [.actions]).actions
+    #expect(actions == ["default", "Open", "action.default", "Reply", "action.", ""])
+    #expect(DesktopMessage.action(forKey: "default") == .some(nil))
+    #expect(DesktopMessage.action(forKey: "action.default") == .some("default"))
+    #expect(DesktopMessage.action(forKey: "other") == nil)
   }
 
   @Test("A sound is the name of a sound or a file; without a sound, the service stays silent")
   func sound() throws {
-    var notification = try notification("a")
+    var notification = notification("a")
     func hints(_ capabilities: DesktopCapabilities) -> [DesktopMessage.Hint] {
       DesktopMessage(notification, replacing: 0, for: capabilities).hints
     }
     #expect(hints([.sound]).contains(.flag("suppress-sound", true)))
-    notification.sound = "message-new-instant"
+    notification.content.sound = "message-new-instant"
     #expect(hints([.sound]).contains(.text("sound-name", "message-new-instant")))
-    notification.sound = "/usr/share/sounds/bell.oga"
+    notification.content.sound = "/usr/share/sounds/bell.oga"
     #expect(hints([.sound]).contains(.text("sound-file", "/usr/share/sounds/bell.oga")))
     #expect(hints([]).count == 2, "a service without sounds gets no sound hints")
+    notification.content.sound = "default"
+    #expect(hints([.sound]).count == 2, "the service chooses the sound")
+    notification.isSilent = true
+    #expect(hints([.sound]).contains(.flag("suppress-sound", true)))
+  }
+
+  @Test("An icon is a name, or a file as a URI")
+  func icon() {
+    var notification = notification("a")
+    func icon() -> String { DesktopMessage(notification, replacing: 0, for: []).icon }
+    #expect(icon() == "")
+    notification.content.icon = "mail-unread"
+    #expect(icon() == "mail-unread")
+    notification.content.icon = "/usr/share/pixmaps/a b.png"
+    #expect(icon() == "file:///usr/share/pixmaps/a%20b.png")
   }
 
   @Test("Urgency, the application and the category are hints")
   func hints() throws {
-    var notification = try notification("a")
-    notification.urgency = .critical
-    notification.category = "im.received"
+    var notification = notification("a")
+    notification.content.urgency = .critical
+    notification.content.category = "im.received"
     let hints = DesktopMessage(notification, replacing: 0, for: []).hints
     #expect(
       hints == [
@@ -123,40 +141,5 @@ struct DesktopMessageTests {
   func capabilities() {
     let all = DesktopCapabilities.named(["body", "x-odd", "actions", "body-markup", "", "sound"])
     #expect(all == [.body, .actions, .bodyMarkup, .sound])
-  }
-}
-
-@Suite("Addresses of session buses")
-struct DesktopAddressTests {
-  private let user = UserID(1000)
-
-  @Test("A user's daemon uses $DBUS_SESSION_BUS_ADDRESS, or the socket in $XDG_RUNTIME_DIR")
-  func ofUser() {
-    func usual(_ environment: [String: String]) -> String? {
-      DesktopAddresses.usual(for: .user, environment: environment)?.address(of: user)?.text
-    }
-    let runtime = ["XDG_RUNTIME_DIR": "/run/user/1000"]
-    #expect(usual(runtime) == "unix:path=/run/user/1000/bus")
-    let named = "unix:path=/tmp/bus,guid=0123456789abcdef0123456789abcdef"
-    let both = runtime.merging(["DBUS_SESSION_BUS_ADDRESS": named]) { $1 }
-    #expect(usual(both) == "unix:path=/tmp/bus", "another bus may come in its place")
-    #expect(usual([:]) == nil)
-    #expect(usual(["XDG_RUNTIME_DIR": "run"]) == nil)
-    #expect(usual(["XDG_RUNTIME_DIR": "/a b,c"]) == "unix:path=/a%20b%2cc/bus")
-  }
-
-  @Test("The system's daemon uses each user's own bus, which must belong to that user")
-  func ofSystem() {
-    let address = DesktopAddresses.usual(for: .system, environment: [:])?.address(of: user)
-    #expect(address == BusAddress(text: "unix:path=/run/user/1000/bus", owner: 1000))
-  }
-
-  @Test(
-    "Addresses that would start a program or ask a name server are not used",
-    arguments: ["autolaunch:", "unixexec:path=/bin/true", "tcp:host=example.org,port=1", "", ";"])
-  func refused(_ address: String) {
-    #expect(DesktopAddresses.one(address).address(of: user) == nil)
-    let both = DesktopAddresses.one(address + ";unix:abstract=/x").address(of: user)
-    #expect(both?.text == "unix:abstract=/x")
   }
 }

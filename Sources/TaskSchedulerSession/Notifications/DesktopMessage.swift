@@ -1,26 +1,6 @@
 import EventLoop
 import LinuxSystem
-import TaskSchedulerCore
-
-/// A notification for the screen of a user.
-struct DesktopNotification: Hashable {
-  /// The urgency levels of the Desktop Notifications Specification.
-  enum Urgency: UInt8 {
-    case low, normal, critical
-  }
-
-  var id: NotificationID
-  var application: ApplicationKey
-  /// The display name of the application. If it is empty, the desktop shows the application's id.
-  var applicationName = ""
-  var title: String
-  var body = ""
-  /// A name of the sound theme, or the absolute path of a sound file; nil for no sound.
-  var sound: String?
-  var urgency = Urgency.normal
-  /// One of the specification's categories, such as `im.received`.
-  var category: String?
-}
+import TaskSchedulerWire
 
 /// The capabilities of a notification service, as GetCapabilities returns them.
 struct DesktopCapabilities: OptionSet, Hashable {
@@ -56,10 +36,17 @@ struct DesktopMessage: Equatable {
 
   /// The key of the action that the user invokes by activating the notification itself.
   static let defaultAction = "default"
+  /// Precedes the ids of the application's actions in their keys, because an id may be `default`.
+  private static let actionPrefix = "action."
+  /// The sound with which the service itself chooses the sound.
+  private static let defaultSound = "default"
 
   var applicationName: String
   /// The service's id of the notification that this one replaces; 0 for a new one.
   var replaces: UInt32
+  /// A name of the icon theme or a file URI. If it is empty, the service uses the icon of the
+  /// desktop entry.
+  var icon: String
   var summary: String
   var body: String
   /// Keys and labels in turn.
@@ -67,14 +54,16 @@ struct DesktopMessage: Equatable {
   var hints: [Hint]
 
   init(
-    _ notification: DesktopNotification, replacing replaced: UInt32,
+    _ notification: PresentedNotification, replacing replaced: UInt32,
     for capabilities: DesktopCapabilities
   ) {
-    let name = Self.name(notification.applicationName)
-    applicationName = name.isEmpty ? notification.application.id.name : name
+    let content = notification.content
+    let name = Self.name(content.applicationName ?? "")
+    applicationName = name.isEmpty ? Self.name(content.application) : name
     replaces = replaced
-    let title = DesktopText.line(notification.title, bytesMax: DesktopText.titleBytesMax)
-    let text = DesktopText.lines(notification.body, bytesMax: DesktopText.bodyBytesMax)
+    icon = Self.icon(content.icon ?? "")
+    let title = DesktopText.line(content.title, bytesMax: DesktopText.titleBytesMax)
+    let text = DesktopText.lines(content.body ?? "", bytesMax: DesktopText.bodyBytesMax)
     summary = title.isEmpty ? applicationName : title
     if capabilities.contains(.body) {
       body = capabilities.contains(.bodyMarkup) ? DesktopText.escaped(text) : text
@@ -86,33 +75,60 @@ struct DesktopMessage: Equatable {
         summary = DesktopText.line(all, bytesMax: DesktopText.bodyBytesMax)
       }
     }
-    actions = capabilities.contains(.actions) ? [Self.defaultAction, "Open"] : []
+    actions = capabilities.contains(.actions) ? Self.actions(content.actions) : []
     hints = [
-      .byte("urgency", notification.urgency.rawValue),
+      .byte("urgency", Self.level(content.urgency)),
       // Services use this name to find the application's icon and the user's settings for it.
-      .text("desktop-entry", notification.application.id.name),
+      .text("desktop-entry", Self.name(content.application)),
     ]
-    if let category = notification.category {
-      hints.append(.text("category", Self.name(category)))
+    if let category = content.category { hints.append(.text("category", Self.name(category))) }
+    if capabilities.contains(.sound) {
+      hints += Self.hints(sound: notification.isSilent ? nil : content.sound)
     }
-    if capabilities.contains(.sound) { hints.append(Self.hint(sound: notification.sound)) }
+  }
+
+  /// Returns the id of an action; nil for the choice of the notification itself.
+  ///
+  /// - Returns: Nil if the key is not one that this type creates.
+  static func action(forKey key: String) -> String?? {
+    if key == defaultAction { return .some(nil) }
+    guard key.hasPrefix(actionPrefix) else { return nil }
+    return .some(String(key.dropFirst(actionPrefix.count)))
+  }
+
+  private static func actions(_ actions: [SessionInterface.NotificationAction]) -> [String] {
+    [defaultAction, "Open"] + actions.flatMap { [actionPrefix + name($0.id), name($0.title)] }
   }
 
   private static func name(_ text: String) -> String {
     DesktopText.line(text, bytesMax: DesktopText.nameBytesMax)
   }
 
-  private static func hint(sound: String?) -> Hint {
-    guard let sound, !sound.isEmpty else { return .flag("suppress-sound", true) }
-    return .text(sound.hasPrefix("/") ? "sound-file" : "sound-name", name(sound))
+  /// Returns the icon as the specification requires: a name, or a URI in place of a path.
+  private static func icon(_ icon: String) -> String {
+    let icon = name(icon)
+    return icon.hasPrefix("/") ? "file://" + URIText.escaped(icon) : icon
+  }
+
+  private static func level(_ urgency: SessionInterface.Urgency) -> UInt8 {
+    switch urgency {
+    case .low: 0
+    case .normal: 1
+    case .critical: 2
+    }
+  }
+
+  private static func hints(sound: String?) -> [Hint] {
+    guard let sound, !sound.isEmpty else { return [.flag("suppress-sound", true)] }
+    if sound == defaultSound { return [] }
+    return [.text(sound.hasPrefix("/") ? "sound-file" : "sound-name", name(sound))]
   }
 
   /// Appends the arguments to a call of Notify.
   func append(to body: MessageBody) throws(SystemError) {
     try body.append(applicationName)
     try body.append(replaces)
-    // The icon name is empty, so the service uses the icon of the desktop entry.
-    try body.append("")
+    try body.append(icon)
     try body.append(summary)
     try body.append(self.body)
     try body.append(actions)

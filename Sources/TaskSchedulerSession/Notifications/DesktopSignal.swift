@@ -1,20 +1,21 @@
-import CSystemd
 import EventLoop
 
 /// A signal on a session bus that concerns notifications.
 enum DesktopSignal: Equatable {
   /// The new owner of the service's name; nil if it has none.
   case owner(String?)
-  case closed(UInt32, DesktopNotifications.CloseReason)
-  /// The user has activated the notification itself.
-  case chosen(UInt32)
+  case closed(UInt32)
+  /// The user has chosen an action; nil for the notification itself.
+  case chosen(UInt32, action: String?)
   /// The token with which the program that handles the activation may take the focus.
   case token(UInt32, String)
+  /// Whether a dock runs, which shows badges.
+  case dock(isRunning: Bool)
 
   /// Whether the service sends the signal; otherwise the bus does.
   var isOfService: Bool {
     switch self {
-    case .owner: false
+    case .owner, .dock: false
     case .closed, .chosen, .token: true
     }
   }
@@ -26,6 +27,8 @@ enum DesktopSignal: Equatable {
   static let rules = [
     "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
       + "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(service)'",
+    "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+      + "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Badges.dock)'",
     "type='signal',sender='\(service)',path='\(path)',interface='\(service)'",
   ]
 
@@ -38,48 +41,35 @@ enum DesktopSignal: Equatable {
   ///   senders are ignored.
   /// - Returns: nil for any other message.
   init?(_ message: OpaquePointer, from owner: String?) {
-    guard let sender = sd_bus_message_get_sender(message).map({ String(cString: $0) }) else {
-      return nil
-    }
     let reader = MessageReader(message)
+    guard let sender = reader.sender else { return nil }
     if sender == "org.freedesktop.DBus" {
-      guard Self.isSignal(message, "org.freedesktop.DBus", "NameOwnerChanged"),
-        reader.text() == Self.service, reader.text() != nil, let owner = reader.text()
+      guard reader.isSignal("org.freedesktop.DBus", "NameOwnerChanged"),
+        let name = reader.text(), reader.text() != nil, let owner = reader.text()
       else { return nil }
-      self = .owner(owner.isEmpty ? nil : owner)
+      switch name {
+      case Self.service: self = .owner(owner.isEmpty ? nil : owner)
+      case Badges.dock: self = .dock(isRunning: !owner.isEmpty)
+      default: return nil
+      }
       return
     }
     guard sender == owner else { return nil }
-    if Self.isSignal(message, Self.service, "NotificationClosed") {
-      guard let name = reader.number(), let reason = reader.number() else { return nil }
-      self = .closed(name, Self.reason(reason))
-    } else if Self.isSignal(message, Self.service, "ActionInvoked") {
-      guard let name = reader.number(), reader.text() == DesktopMessage.defaultAction else {
-        return nil
-      }
-      self = .chosen(name)
-    } else if Self.isSignal(message, Self.service, "ActivationToken") {
+    if reader.isSignal(Self.service, "NotificationClosed") {
+      guard let name = reader.number() else { return nil }
+      self = .closed(name)
+    } else if reader.isSignal(Self.service, "ActionInvoked") {
+      guard let name = reader.number(), let key = reader.text(),
+        let action = DesktopMessage.action(forKey: key)
+      else { return nil }
+      self = .chosen(name, action: action)
+    } else if reader.isSignal(Self.service, "ActivationToken") {
       guard let name = reader.number(), let token = reader.text(), Self.isToken(token) else {
         return nil
       }
       self = .token(name, token)
     } else {
       return nil
-    }
-  }
-
-  private static func isSignal(_ message: OpaquePointer, _ interface: String, _ member: String)
-    -> Bool
-  {
-    sd_bus_message_is_signal(message, interface, member) > 0
-  }
-
-  private static func reason(_ number: UInt32) -> DesktopNotifications.CloseReason {
-    switch number {
-    case 1: .expired
-    case 2: .dismissed
-    case 3: .closedByCall
-    case _: .undefined
     }
   }
 

@@ -1,0 +1,65 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// What session agents report about notifications. The caller has checked the attachment.
+extension LocalNotifications {
+  /// The maximum length of the reason of a failure, an action's id and an activation token, in
+  /// bytes.
+  private static let textBytesMax = 1024
+
+  func notificationShown(
+    _ input: SessionInterface.NotificationShown.Input, of user: UserID
+  ) throws {
+    let name = try DesktopName(input.shown)
+    let id = try id(input.notification, of: user)
+    agents.shown(to: user)
+    guard let id else { return }
+    log.write(.debug, "notification \(id.number) is shown")
+    note(
+      "cannot store that the desktop shows notification \(id.number)",
+      [.presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds)), .shown(id, name)])
+  }
+
+  func notificationChosen(
+    _ input: SessionInterface.NotificationChosen.Input, of user: UserID
+  ) throws {
+    try check(input.action, "action")
+    try check(input.activationToken, "activationToken")
+    guard let id = try id(input.notification, of: user), let row = notification(id) else { return }
+    post(.notification(.chosen(id, row.application)))
+  }
+
+  func notificationClosed(
+    _ input: SessionInterface.NotificationClosed.Input, of user: UserID
+  ) throws {
+    let id = try id(input.notification, of: user)
+    agents.closed(NotificationID(UInt64(input.notification)), of: user)
+    guard let id else { return }
+    note("cannot store that the desktop closed notification \(id.number)", [.shown(id, nil)])
+  }
+
+  func notificationFailed(
+    _ input: SessionInterface.NotificationFailed.Input, of user: UserID
+  ) throws {
+    try check(input.reason, "reason")
+    guard let id = try id(input.notification, of: user) else { return }
+    log.write(.debug, "notification \(id.number) is not shown: \(input.reason)")
+    if !input.isRefused { agents.set(problem: input.reason, of: user) }
+  }
+
+  /// Returns the id of a notification of a user's application; nil if there is none, because it was
+  /// cancelled meanwhile, for example.
+  private func id(_ number: Int, of user: UserID) throws(ParameterError) -> NotificationID? {
+    guard let number = UInt64(exactly: number) else {
+      throw ParameterError(parameter: "notification", problem: "an id is not negative")
+    }
+    let id = NotificationID(number)
+    return notification(id)?.application.owner == user ? id : nil
+  }
+
+  private func check(_ text: String?, _ parameter: String) throws(SessionInterface.Failure) {
+    guard let text, text.utf8.count > Self.textBytesMax else { return }
+    throw .reportTooLarge(parameter: parameter, limit: Self.textBytesMax)
+  }
+}
