@@ -24,7 +24,8 @@ struct NotificationReport: Equatable {
       (.failed, .closed), (.closed, .shown), (.closed, .closed), (.chosen, .chosen):
       return true
     case (.shown, .closed), (.shown, .chosen), (.shown, .failed), (.failed, .chosen),
-      (.closed, .chosen), (.closed, .failed), (.chosen, .shown), (.chosen, .closed), (.chosen, .failed):
+      (.closed, .chosen), (.closed, .failed), (.chosen, .shown), (.chosen, .closed),
+      (.chosen, .failed):
       return false
     }
   }
