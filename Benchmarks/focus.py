@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import platform
-import pwd
 import signal
 import socket
 import struct
@@ -32,6 +31,8 @@ HiddenGraceTime = "10ms"
 """
 # The pause before each sample, in which the machine becomes idle, in seconds.
 PAUSE = 0.05
+# The user whose desktop root measures: Debian's user without privileges.
+UNPRIVILEGED = 65534
 # The kinds of messages of sway's IPC.
 RUN_COMMAND, SUBSCRIBE, WINDOW_EVENT = 0, 2, 0x80000003
 
@@ -82,7 +83,7 @@ class Desktop:
 
     def __init__(self, bench, agent, daemon, watching):
         # sway refuses to run as root.
-        self.user = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else os.geteuid()
+        self.user = UNPRIVILEGED if os.geteuid() == 0 else os.geteuid()
         self.bench = bench
         self.directory = bench.path("session")
         os.mkdir(self.directory, 0o700)

@@ -168,7 +168,8 @@ final class DesktopCampaign {
       case (false, .suspended):
         return isStopped || instance.suspending ? nil : "\(id) is suspended, and is not stopped"
       case (false, .background):
-        return isStopped && !instance.suspending ? "\(id) is in the background, and is stopped" : nil
+        return isStopped && !instance.suspending
+          ? "\(id) is in the background, and is stopped" : nil
       case (true, .notRunning), (true, .inactive), (true, .background), (true, .suspended):
         return "\(id) has the focus, and is \(application.state.rawValue)"
       case (false, .notRunning), (false, .inactive), (false, .active):

@@ -87,9 +87,6 @@ package struct MessageReader {
     self.message = message
   }
 
-  /// The unique name of the sender, which the bus vouches for.
-  package var sender: String? { sd_bus_message_get_sender(message).map { String(cString: $0) } }
-
   /// Returns whether the message is this signal.
   package func isSignal(_ interface: String, _ member: String) -> Bool {
     sd_bus_message_is_signal(message, interface, member) > 0

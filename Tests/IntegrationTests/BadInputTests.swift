@@ -85,7 +85,7 @@ struct BadInputTests {
         #"{"method":"org.varlink.service.GetInterfaceDescription","parameters":"#
           + #"{"interface":"org.taskschedd.\#(interface)"}}"#)
       let description = try #require(answer?["parameters"]?["description"])
-      #expect("\(description)".contains("a client that sends a message that is not a valid call"))
+      #expect("\(description)".contains("a client sends a message that is not a valid call"))
     }
   }
 

@@ -335,7 +335,7 @@ struct ManagedSocketTests {
   @Test(
     "A descriptor that is not a connected stream socket is refused with the reason",
     arguments: [
-      ("file", "a file"), ("path", "O_PATH"), ("pipe", "a pipe"), ("epoll", "epoll"),
+      ("file", "a file"), ("path", "O_PATH"), ("pipe", "a pipe"), ("epoll", "a kernel object"),
       ("listening", "a listening socket"), ("datagram", "SOCK_DGRAM"),
       ("packets", "a socket of packets"), ("unconnected", "not connected"),
       ("own", "taskschedd"), ("events", "taskschedd"),

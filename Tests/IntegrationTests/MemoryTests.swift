@@ -95,7 +95,7 @@ struct MemoryTests {
     }
     setAvailable(500)
     let why = try daemon.taskctl("why", maps)
-    #expect(why.text.contains("Of 2 applications suspended it had the most"), "\(why.text)")
+    #expect(why.text.contains("Of 2 suspended applications, it had the most"), "\(why.text)")
     #expect(why.text.contains("Next in order: \(mail)"), "\(why.text)")
     #expect(why.text.contains("80.0 MiB of the machine's 1000 MiB were available (8%)"))
     #expect(try daemon.application(news).state == .active)

@@ -30,7 +30,7 @@ struct PermissionTests {
     } throws: { error in
       guard case .invalidProcess(let pid, let reason)? = error as? ControlInterface.Failure
       else { return false }
-      return pid == Int(program.pid) && reason.contains("may stop and end")
+      return pid == Int(program.pid) && reason.contains("may stop and kill")
     }
     #expect(try daemon.applications().isEmpty)
     // A user's process may register itself.

@@ -38,7 +38,10 @@ extension SystemdTests {
       #expect(code == 0, "\(text)")
     }
 
-    @Test("§20: After the deaths of the agent, the daemon and the compositor, states follow the focus")
+    @Test(
+      """
+      §20: After the deaths of the agent, the daemon and the compositor, states follow the focus
+      """)
     func desktop() throws {
       let (code, text) = try run("desktop", "--kills", "9")
       #expect(code == 0, "\(text)")

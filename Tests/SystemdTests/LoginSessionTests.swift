@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// Sessions of a real logind. They have no compositor, so `loginctl` plays the part of the desktop
-  /// and of the screen locker.
+  /// Sessions of a real logind. They have no compositor, so `loginctl` plays the part of the
+  /// desktop and of the screen locker.
   @Suite(
     "§20 Screen lock, with a real logind",
     .enabled(
@@ -92,7 +92,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("A desktop that sets LockedHint interrupts its front application until it clears the hint")
+    @Test("A desktop that sets LockedHint interrupts its front application until the unlock")
     func hint() throws {
       try scene {
         let session = try logIn(InstalledMachine.tester)

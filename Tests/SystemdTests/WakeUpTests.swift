@@ -112,15 +112,15 @@ extension SystemdTests {
       }
     }
 
-    /// Returns the seconds after which the daemon's CLOCK_BOOTTIME_ALARM wakes a sleeping machine; 0
-    /// if the alarm is not set.
+    /// Returns the seconds after which the daemon's CLOCK_BOOTTIME_ALARM wakes a sleeping machine;
+    /// 0 if the alarm is not set.
     private func alarm() throws -> Int {
       let daemon = try #require(try installed.unit.processes().first)
       let folder = "/proc/\(daemon)/fdinfo"
       let names = try machine.must("ls", "/proc/\(installed.property("MainPID"))/fdinfo").lines
       for name in names {
-        let text = String(
-          decoding: try FileDescriptor.open(reading: "\(folder)/\(name)").readToEnd(), as: UTF8.self)
+        let file = try FileDescriptor.open(reading: "\(folder)/\(name)")
+        let text = String(decoding: try file.readToEnd(), as: UTF8.self)
         guard text.contains("clockid: 9\n") else { continue }
         let value = try #require(text.split(separator: "it_value: (").dropFirst().first)
         return try #require(Int(value.prefix { $0.isNumber }))

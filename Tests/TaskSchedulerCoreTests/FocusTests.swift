@@ -376,6 +376,7 @@ struct ScreenLockTests {
   @Test("A terminal's program that gets the focus while the session is locked waits for the unlock")
   func focusOfTerminal() {
     var world = World()
+    world.attach()
     let id = world.adopt(maps, at: SeatID("seat0/pts/1:7"))
     world.see([(id, .hidden)])
     world.ask { .operation(.sendToBackground($0, maps)) }

@@ -30,7 +30,9 @@ struct PrintableTextTests {
 
   @Test(
     "Text of any script stays as it is, with its combining marks",
-    arguments: ["", "a b", "grüße", "naïve e\u{301}", "Ελλάς", "日本語", "עברית", "नमस्ते", "🎵", "→ …"])
+    arguments: [
+      "", "a b", "grüße", "naïve e\u{301}", "Ελλάς", "日本語", "עברית", "नमस्ते", "🎵", "→ …",
+    ])
   func plain(_ text: String) {
     #expect(PrintableText.of(text) == text)
     #expect(PrintableText.quoted(text) == "\"\(text)\"")

@@ -138,7 +138,7 @@ struct ScenarioProblemTests {
       ("\n  policy BackgroundTme 3s", 2, 10, "BackgroundTime"),
       ("policy BackgroundTime soon", 1, 23, "such as 10s or 1min 30s"),
       ("policy BackgroundTime 3 parsecs", 1, 23, "such as 10s or 1min 30s"),
-      ("policy BackgroundTime 3h 99999d", 1, 23, "from 50ms to 1d"),
+      ("policy BackgroundTime 3h 99999d", 1, 23, "50ms to 1d"),
       ("application org.example.mail open=2d", 1, 35, "1d at most"),
       (
         "application org.example.mail\nat 1s machine-standby 3000d\nat 2s machine-standby 3000d", 3,

@@ -101,7 +101,7 @@ struct InterfaceDescriptionTests {
     ("interface a.b\n\nfoo Bar ()", 3, "'type', 'method' or 'error'"),
     ("interface a.b\ntype foo ()", 2, "starts with a capital"),
     ("interface a.b\ntype F_o ()", 2, "starts with a capital"),
-    ("interface a.b\ntype F (a: ??int)", 2, "'??'"),
+    ("interface a.b\ntype F (a: ??int)", 2, "two '?'"),
     ("interface a.b\ntype F (a: integer)", 2, "'integer' is not a type"),
     ("interface a.b\ntype F (a: Missing)", 2, "no type 'Missing'"),
     ("interface a.b\ntype F (a: int\nb: int)", 3, "',' or ')'"),

@@ -172,8 +172,9 @@ struct InterfaceTypesTests {
       #expect(comment.contains("may suspend the caller"), "\(method)")
       #expect(comment.contains("application is resumed"), "\(method)")
     }
-    #expect(text.contains("the state is the target as soon as the transition"))
-    #expect(ControlInterface.description.text.contains("is the target of a transition"))
+    #expect(text.contains("the state changes as soon as the transition"))
+    let control = ControlInterface.description.text
+    #expect(control.contains("During a transition, the state is its target"))
   }
 }
 

@@ -198,8 +198,8 @@ struct ServerConnectionTests {
     ("{", "not valid JSON at byte 1"), ("7", "not a JSON object"),
     ("{}", "lacks the field 'method'"),
     (#"{"method":"a.b.Do","method":"a.b.Do"}"#, "'method' appears twice"),
-    (#"{"method":"a.b.Do","more":true,"oneway":true}"#, "not both"),
-    (#"{"method":"a.b.Do","params":{}}"#, "no field 'params'"),
+    (#"{"method":"a.b.Do","more":true,"oneway":true}"#, "both 'more' and 'oneway'"),
+    (#"{"method":"a.b.Do","params":{}}"#, "unknown field 'params'"),
     (#"{"method":{}}"#, "'method' must be a string"),
   ])
   func closes(message: String, reason: String) throws {

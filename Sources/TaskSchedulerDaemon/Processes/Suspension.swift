@@ -113,8 +113,8 @@ private struct ScanBackoff {
 ///
 /// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If a walk
 /// finds only processes that the daemon has already signalled, it has found all processes. The
-/// kernel reports a stop only to the parent. The daemon therefore examines the processes again, with
-/// growing pauses, while a process still runs.
+/// kernel reports a stop only to the parent. The daemon therefore examines the processes again,
+/// with growing pauses, while a process still runs.
 final class SignalSuspension: Suspension {
   /// The number of threads of a process to examine in a step.
   private static let threadsAtOnce = 16

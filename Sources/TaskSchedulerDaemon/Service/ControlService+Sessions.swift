@@ -4,7 +4,9 @@ import TaskSchedulerWire
 
 extension ControlService {
   func listSessions(_: Interface.ListSessions.Input, _ connection: Connection) throws {
-    let sees = { [peer = connection.peer] (uid: UInt32) in self.isOperator(peer) || uid == peer.uid }
+    let sees = { [peer = connection.peer] (uid: UInt32) in
+      self.isOperator(peer) || uid == peer.uid
+    }
     let sessions = loginSessions.desktops.filter { sees($0.session.uid) }
     connection.reply(
       Interface.ListSessions.Output(

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The seats whose applications the user cannot use, because their screen is locked or shows another
-/// session (contract §20).
+/// The seats whose applications the user cannot use, because their screen is locked or shows
+/// another session (contract §20).
 enum LockedSeats {
   /// - Parameter sessions: All login sessions, and whether each is locked.
   static func seats(

@@ -217,7 +217,7 @@ struct ScenarioReader {
       return .exit(try application(&words), .signaled(try number(&words, "signal", 1...64)))
     case .debuggerAttaches: return .debug(try application(&words), true)
     case .debuggerLeaves: return .debug(try application(&words), false)
-    case .machineStandby: return .machineStandby(try moment(&words, "the length of the sleep"))
+    case .machineStandby: return .machineStandby(try moment(&words, "the length of the standby"))
     case .daemonDies: return .daemonDies(try absence(&words))
     case .set:
       var policy = policyNow ?? scenario.policy
