@@ -146,11 +146,16 @@ struct DesktopAdoptionTests {
         print("connected", flush=True)
     """
 
-  /// Creates the socket of an audio server, which accepts no connection.
-  private func audioServer(_ daemon: DaemonFixture) throws -> (path: String, FileDescriptor) {
-    mkdir(daemon.folder.file("pulse"), 0o755)
-    let path = daemon.folder.file("pulse/native")
-    return (path, try UnixSocket.listen(path: path, mode: 0o666))
+  /// The socket of an audio server, which accepts no connection.
+  private struct AudioServer: ~Copyable {
+    let path: String
+    private let socket: FileDescriptor
+
+    init(_ daemon: DaemonFixture) throws {
+      mkdir(daemon.folder.file("pulse"), 0o755)
+      path = daemon.folder.file("pulse/native")
+      socket = try UnixSocket.listen(path: path, mode: 0o666)
+    }
   }
 
   private func connect(_ program: TestProcess, to path: String) throws {
@@ -162,12 +167,12 @@ struct DesktopAdoptionTests {
     "§20: The daemon adopts no program that is connected to an audio server or to the daemon")
   func connected() throws {
     let daemon = try DaemonFixture(settings(("adopt", "\"all\"")))
-    let (path, server) = try audioServer(daemon)
+    let server = try AudioServer(daemon)
     let monitor = try Monitor(daemon)
     let agent = try TestAgent(daemon)
     let player = try daemon.python(Self.client), aware = try daemon.python(Self.client)
     for program in [player, aware] { _ = try program.nextLine() }
-    try connect(player, to: path)
+    try connect(player, to: server.path)
     try connect(aware, to: daemon.socketPath)
     let other = try decide(
       daemon, monitor, agent,
@@ -178,7 +183,8 @@ struct DesktopAdoptionTests {
     #expect(try daemon.applications().map(\.application) == [witness])
     #expect(daemon.logged.contains("it is connected to the audio server"), "\(daemon.logged)")
     #expect(daemon.logged.contains("it is connected to taskschedd"), "\(daemon.logged)")
-    withExtendedLifetime((other, server)) {}
+    withExtendedLifetime(other) {}
+    withExtendedLifetime(server) {}
   }
 
   @Test(
@@ -188,7 +194,7 @@ struct DesktopAdoptionTests {
     """, arguments: [false, true])
   func released(_ isLater: Bool) throws {
     var daemon = try DaemonFixture(settings(("adopt", "\"all\"")))
-    let (path, server) = try audioServer(daemon)
+    let server = try AudioServer(daemon)
     let program = try daemon.python(Self.client)
     _ = try program.nextLine()
     do {
@@ -200,7 +206,7 @@ struct DesktopAdoptionTests {
     if isLater { daemon = try daemon.killed() }
     let monitor = try Monitor(daemon)
     let agent = try TestAgent(daemon)
-    try connect(program, to: path)
+    try connect(program, to: server.path)
     try agent.report([agent.window(program.pid, .hidden, id: adopted)])
     #expect(try monitor.end(adopted) == "released")
     #expect(try daemon.state(of: program.pid) == .sleeping)

@@ -88,6 +88,7 @@ extension ControlInterface.EndKind {
     case .excessiveUse: "it used too much CPU time in the background"
     case .optedOut: "it was sent to the background, where it may not run"
     case .schedulerStopped: "taskschedd is stopping"
+    case .released: "it must not be suspended"
     }
   }
 }
