@@ -146,7 +146,7 @@ struct DesktopAdoptionTests {
         print("connected", flush=True)
     """
 
-  /// The socket of an audio server, which accepts no connection.
+  /// The socket of an audio server.
   private struct AudioServer: ~Copyable {
     let path: String
     private let socket: FileDescriptor
@@ -156,11 +156,19 @@ struct DesktopAdoptionTests {
       path = daemon.folder.file("pulse/native")
       socket = try UnixSocket.listen(path: path, mode: 0o666)
     }
-  }
 
-  private func connect(_ program: TestProcess, to path: String) throws {
-    try program.writeLine(path)
-    #expect(try program.nextLine() == "connected")
+    /// Connects a program of ``client``.
+    ///
+    /// - Returns: The server's end. Before the server accepts a connection, the kernel does not
+    ///   tell to which server it leads.
+    func connect(_ program: TestProcess) throws -> FileDescriptor {
+      try program.writeLine(path)
+      #expect(try program.nextLine() == "connected")
+      guard let connection = try UnixSocket.accept(socket.rawValue) else {
+        throw SystemError(call: "accept \(path)", errno: EAGAIN)
+      }
+      return connection
+    }
   }
 
   @Test(
@@ -172,8 +180,9 @@ struct DesktopAdoptionTests {
     let agent = try TestAgent(daemon)
     let player = try daemon.python(Self.client), aware = try daemon.python(Self.client)
     for program in [player, aware] { _ = try program.nextLine() }
-    try connect(player, to: server.path)
-    try connect(aware, to: daemon.socketPath)
+    let connection = try server.connect(player)
+    try aware.writeLine(daemon.socketPath)
+    #expect(try aware.nextLine() == "connected")
     let other = try decide(
       daemon, monitor, agent,
       [
@@ -184,7 +193,7 @@ struct DesktopAdoptionTests {
     #expect(daemon.logged.contains("it is connected to the audio server"), "\(daemon.logged)")
     #expect(daemon.logged.contains("it is connected to taskschedd"), "\(daemon.logged)")
     withExtendedLifetime(other) {}
-    withExtendedLifetime(server) {}
+    withExtendedLifetime(connection) {}
   }
 
   @Test(
@@ -206,13 +215,13 @@ struct DesktopAdoptionTests {
     if isLater { daemon = try daemon.killed() }
     let monitor = try Monitor(daemon)
     let agent = try TestAgent(daemon)
-    try connect(program, to: server.path)
+    let connection = try server.connect(program)
     try agent.report([agent.window(program.pid, .hidden, id: adopted)])
     #expect(try monitor.end(adopted) == "released")
     #expect(try daemon.state(of: program.pid) == .sleeping)
     let why = try daemon.taskctl("why", adopted).text
     #expect(why.contains("it is connected to the audio server"), "\(why)")
-    withExtendedLifetime(server) {}
+    withExtendedLifetime(connection) {}
   }
 
   // MARK: Groups and owners

@@ -39,7 +39,8 @@ struct OtherUserTests {
         expected = ["application": .string(application), "nearest": nil]
       case .reload: (parameters, expected) = ([:], ["application": nil])
       case .adopt: continue  // of a process: `PermissionTests.adoption`
-      case .listApplications: (parameters, expected) = ([:], ["applications": []])
+      case .listApplications:
+        (parameters, expected) = ([:], ["applications": [], "sessionAgents": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
       case .listSessions: (parameters, expected) = ([:], ["sessions": []])
       case .getMemory: continue  // below

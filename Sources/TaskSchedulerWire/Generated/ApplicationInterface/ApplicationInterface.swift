@@ -40,7 +40,7 @@ public enum ApplicationInterface {
     ListNotifications.self, CancelNotifications.self, SetBadge.self, GetStatus.self,
   ]
 
-  /// The full names of the methods, to tell a call by.
+  /// The full names of the methods, which identify calls.
   public enum MethodName: String, CaseIterable, Sendable {
     case register = "org.taskschedd.Application.Register"
     case acknowledge = "org.taskschedd.Application.Acknowledge"
@@ -78,7 +78,7 @@ public enum ApplicationInterface {
 
   /// Decodes the parameters of a call, and carries it out.
   ///
-  /// - Throws: ``ParameterError`` if they are not those of the method.
+  /// - Throws: ``ParameterError`` if the parameters are not those of the method.
   public static func carryOut<Methods: Implementation>(
     _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
     for caller: Methods.Caller

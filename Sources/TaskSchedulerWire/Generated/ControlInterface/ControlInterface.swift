@@ -36,7 +36,7 @@ public enum ControlInterface {
     GetMemory.self, WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
   ]
 
-  /// The full names of the methods, to tell a call by.
+  /// The full names of the methods, which identify calls.
   public enum MethodName: String, CaseIterable, Sendable {
     case listApplications = "org.taskschedd.Control.ListApplications"
     case getApplication = "org.taskschedd.Control.GetApplication"
@@ -90,7 +90,7 @@ public enum ControlInterface {
 
   /// Decodes the parameters of a call, and carries it out.
   ///
-  /// - Throws: ``ParameterError`` if they are not those of the method.
+  /// - Throws: ``ParameterError`` if the parameters are not those of the method.
   public static func carryOut<Methods: Implementation>(
     _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
     for caller: Methods.Caller

@@ -24,7 +24,7 @@ public enum SessionInterface {
     NotificationChosen.self, NotificationClosed.self, NotificationFailed.self,
   ]
 
-  /// The full names of the methods, to tell a call by.
+  /// The full names of the methods, which identify calls.
   public enum MethodName: String, CaseIterable, Sendable {
     case attach = "org.taskschedd.Session.Attach"
     case reportWindows = "org.taskschedd.Session.ReportWindows"
@@ -52,7 +52,7 @@ public enum SessionInterface {
 
   /// Decodes the parameters of a call, and carries it out.
   ///
-  /// - Throws: ``ParameterError`` if they are not those of the method.
+  /// - Throws: ``ParameterError`` if the parameters are not those of the method.
   public static func carryOut<Methods: Implementation>(
     _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
     for caller: Methods.Caller
