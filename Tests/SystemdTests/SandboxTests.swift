@@ -113,7 +113,7 @@ extension SystemdTests {
           "taskctl", "run", "--id", "org.example.run", "--", "sleep", "1000",
           as: InstalledMachine.other)
         #expect(refused.code == 1)
-        #expect(refused.text.contains("may stop and end"), "\(refused.text)")
+        #expect(refused.text.contains("may stop and kill"), "\(refused.text)")
         return
       }
       let (program, child, orphan) = try adopt()
