@@ -116,6 +116,11 @@ struct CommandTests {
     }
   }
 
+  private func answerSessions(_ connection: FakeConnection) throws {
+    #expect(try connection.receive().method == Control.ListSessions.name)
+    try connection.reply(Control.ListSessions.Output(sessions: []))
+  }
+
   @Test("The command line without a subcommand prints the status of the daemon")
   func bare() throws {
     let daemon = try FakeDaemon()
@@ -123,7 +128,8 @@ struct CommandTests {
       let taskctl = try TaskctlProcess(arguments, socket: daemon.socket)
       let (connection, _) = try daemon.accept(Control.ListApplications.self)
       try connection.reply(
-      Control.ListApplications.Output(applications: [sample()], sessionAgents: []))
+        Control.ListApplications.Output(applications: [sample()], sessionAgents: []))
+      if arguments.isEmpty { try answerSessions(connection) }
       let output = try taskctl.outcome().output
       #expect(output.hasPrefix(arguments.isEmpty ? "taskschedd - at " : #"{"applications""#))
     }
@@ -262,6 +268,7 @@ struct CommandTests {
     let all = try TaskctlProcess(["status"], socket: daemon.socket)
     let (second, _) = try daemon.accept(Control.ListApplications.self)
     try second.reply(Control.ListApplications.Output(applications: [sample()], sessionAgents: []))
+    try answerSessions(second)
     #expect(try all.outcome().output.hasPrefix("taskschedd - at \(daemon.socket)\n"))
   }
 
