@@ -218,7 +218,9 @@ struct DesktopAdoptionTests {
     let connection = try server.connect(program)
     try agent.report([agent.window(program.pid, .hidden, id: adopted)])
     #expect(try monitor.end(adopted) == "released")
-    #expect(try daemon.state(of: program.pid) == .sleeping)
+    try waitUntil("the program waits for input again") {
+      try daemon.state(of: program.pid) == .sleeping
+    }
     let why = try daemon.taskctl("why", adopted).text
     #expect(why.contains("it is connected to the audio server"), "\(why)")
     withExtendedLifetime(connection) {}

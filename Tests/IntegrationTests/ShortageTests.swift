@@ -52,7 +52,7 @@ struct ShortageTests {
     for refusal in refusals {
       #expect(refusal.contains("LaunchFailed") && refusal.contains("EMFILE"))
     }
-    try waitUntil("nothing of them is left") { try daemon.descriptorCount() == before }
+    try waitUntil("nothing of them is left") { try daemon.descriptorCount() <= before }
     let pid = try daemon.launch(id)
     #expect(try daemon.programs() == [pid])
   }

@@ -52,7 +52,7 @@ extension SystemdTests {
     func withoutAgent() throws {
       let (code, text) = try run("desktop", "--kills", "1", "--no-agent")
       #expect(code == 1, "\(text)")
-      #expect(text.contains("has the focus, and is"), "\(text)")
+      #expect(text.contains("is hidden, and is active"), "\(text)")
     }
   }
 }

@@ -125,21 +125,6 @@ extension SystemdTests {
       }
     }
 
-    @Test("A lock and an unlock while no daemon runs are in force when the next daemon starts")
-    func changesMeanwhile() throws {
-      try scene {
-        let session = try logIn(InstalledMachine.tester)
-        try launch()
-        try installed.change("RestartSec=2s")
-        for (isLocked, state) in [(true, "inactive"), (false, "active")] {
-          try machine.must(
-            "systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
-          try session.setLockedHint(isLocked)
-          try wait(Self.front, state)
-        }
-      }
-    }
-
     @Test("Locks work again after a restart of logind, which forgets LockedHint")
     func logindRestarts() throws {
       try scene {

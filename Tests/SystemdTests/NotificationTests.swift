@@ -199,7 +199,7 @@ extension SystemdTests {
       let application = "org.example.both"
       let manifest = "id = \"\(application)\"\ncommand = ['/bin/sleep', '1000']\n"
       let path = "/etc/taskschedd/applications/\(application).toml"
-      let own = "/home/tester/.config/taskschedd/applications"
+      let own = "/home/\(InstalledMachine.tester)/.config/taskschedd/applications"
       try installed.write(path, manifest + "user = 'tester'")
       try machine.must("mkdir", "-p", own, as: MachineDesktop.user)
       try installed.write("\(own)/\(application).toml", manifest)

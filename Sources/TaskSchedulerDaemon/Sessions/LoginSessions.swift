@@ -82,7 +82,10 @@ final class LoginSessions {
   }
 
   private var known: [(session: LoginSession, isLocked: Bool)] {
-    entries.values.compactMap { entry in entry.session.map { ($0, entry.lock.isLocked) } }
+    entries.values.compactMap { entry in
+      guard let session = entry.session, user == nil || session.uid == user else { return nil }
+      return (session, entry.lock.isLocked)
+    }
   }
 
   /// Ends the locks of a user's sessions whose desktop does not set LockedHint.
