@@ -106,25 +106,6 @@ extension SystemdTests {
       }
     }
 
-    @Test("An application stays interrupted when the daemon is killed while the screen is locked")
-    func killed() throws {
-      try scene {
-        let session = try logIn(InstalledMachine.tester)
-        let other = try logIn(InstalledMachine.other, seat: "")
-        try launch()
-        try machine.must("loginctl", "lock-session", session.id)
-        try wait(Self.front, "inactive")
-        let before = try installed.property("MainPID")
-        try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
-        try machine.must("taskctl", "list")
-        #expect(try installed.property("MainPID") != before)
-        try waitUntilRead(other)
-        #expect(try state(Self.front) == "inactive")
-        try machine.must("loginctl", "unlock-session", session.id)
-        try wait(Self.front, "active")
-      }
-    }
-
     @Test("Locks work again after a restart of logind, which forgets LockedHint")
     func logindRestarts() throws {
       try scene {
