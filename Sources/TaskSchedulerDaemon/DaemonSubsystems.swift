@@ -41,7 +41,7 @@ extension Daemon {
       sockets: ManagedSockets(loop: loop) { id, ready in
         post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
       },
-      notifications: notifications,
+      pictures: SnapshotPictures(store: store), notifications: notifications,
       memory: MemoryService(
         locations: locations, processes: processes, loop: loop, log: log, post: post),
       store: store)
@@ -53,12 +53,12 @@ extension Daemon {
   ) throws(SystemError) -> Server {
     let applications = ApplicationService(
       requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
-      sockets: subsystems.sockets, notifications: subsystems.notifications, pump: pump,
-      settings: settings)
+      sockets: subsystems.sockets, pictures: subsystems.pictures,
+      notifications: subsystems.notifications, pump: pump, settings: settings)
     let control = ControlService(
       requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
       monitors: subsystems.monitors, notifications: subsystems.notifications,
-      memory: subsystems.memory,
+      memory: subsystems.memory, pictures: subsystems.pictures,
       pump: pump, settings: settings, log: startup.log)
     return try Server(
       listener: listener, applications: applications, control: control,

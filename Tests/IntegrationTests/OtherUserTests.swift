@@ -35,11 +35,14 @@ struct OtherUserTests {
         expected = ["application": .string(application), "nearest": nil]
       case .postSystemChange: (parameters, expected) = (["name": "dock"], [:])
       case .listNotifications, .cancelNotifications, .getApplication, .explain, .launch, .activate,
-        .deactivate, .sendToBackground, .terminate, .warnMemory:
+        .deactivate, .sendToBackground, .terminate, .warnMemory, .getSnapshot,
+        .removeFromSwitcher:
         expected = ["application": .string(application), "nearest": nil]
       case .reload: (parameters, expected) = ([:], ["application": nil])
       case .adopt: continue  // of a process: `PermissionTests.adoption`
       case .listApplications: (parameters, expected) = ([:], ["applications": []])
+      case .listSwitcher:
+        (parameters, expected) = ([:], ["seat": "user-65534", "applications": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
       case .getMemory: continue  // below
       case .getLog: expected = ["records": []]

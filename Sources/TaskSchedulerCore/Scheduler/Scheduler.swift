@@ -15,6 +15,7 @@ public struct Scheduler: Sendable {
   var changes = SystemChanges()
   var memory = Memory()
   var sessions = Sessions()
+  var snapshots = Snapshots()
   var instanceIDLast: UInt64 = 0
   /// Whether the scheduler has received ``SchedulerEvent/started``, and no ``SchedulerEvent/stop``
   /// since.
@@ -59,6 +60,7 @@ public struct Scheduler: Sendable {
     case .memory(let event): handle(event, in: &turn)
     case .resources(let event): handle(event, in: &turn)
     case .session(let event): handle(event, in: &turn)
+    case .switcher(let event): handle(event, in: &turn)
     }
     return turn.takeEffects()
   }
@@ -89,6 +91,7 @@ public struct Scheduler: Sendable {
     case .manifestsChanged(let manifests):
       applications.replaceManifests(manifests, keeping: policy.endedApplicationsMax)
       reconsiderRelaunches()
+      reconsiderSwitcher(in: &turn)
     case .started:
       started(in: &turn)
     case .stop:
@@ -157,7 +160,9 @@ public struct Scheduler: Sendable {
       }
       seats.leave(instance.seat, id)
       applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
+      leaveSwitcherIfGone(instance.application, in: &turn)
     }
+    dropSnapshots(in: &turn)
   }
 }
 

@@ -7,6 +7,7 @@ struct Subsystems {
   let streams: EventStreams
   let monitors: Monitors
   let sockets: ManagedSockets
+  let pictures: SnapshotPictures
   let notifications: LocalNotifications
   let memory: MemoryService
   let store: DescriptorStore

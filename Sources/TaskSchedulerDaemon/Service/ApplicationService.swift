@@ -15,6 +15,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
   private let launches: Launches
   private let processes: ProcessController
   let sockets: ManagedSockets
+  let pictures: SnapshotPictures
   let notifications: LocalNotifications
   let pump: Pump
   private let settings: CurrentSettings
@@ -23,12 +24,14 @@ final class ApplicationService: ApplicationInterface.Implementation {
 
   init(
     requests: Requests, launches: Launches, processes: ProcessController, sockets: ManagedSockets,
-    notifications: LocalNotifications, pump: Pump, settings: CurrentSettings
+    pictures: SnapshotPictures, notifications: LocalNotifications, pump: Pump,
+    settings: CurrentSettings
   ) {
     self.requests = requests
     self.launches = launches
     self.processes = processes
     self.sockets = sockets
+    self.pictures = pictures
     self.notifications = notifications
     self.pump = pump
     self.settings = settings

@@ -5,37 +5,6 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The owner of connections. It handles the calls, and receives the end of each connection.
-protocol ConnectionOwner: AnyObject {
-  var readBuffer: ReadBuffer { get }
-  var eventLog: EventLog { get }
-  /// The descriptor of the socket that the daemon listens on.
-  var listenerNumber: Int32 { get }
-  /// Returns whether a connection of the daemon has this cookie.
-  func hasConnection(_ cookie: UInt64) -> Bool
-  var queuedBytesMax: Int { get }
-  /// The number of calls that a connection may answer before it returns to the loop.
-  var callsAtOnce: Int { get }
-  /// Adds a change to the resources that the daemon holds for a user. Returns the problem if they
-  /// exceed a limit.
-  func keep(_ change: HeldResources, for user: UInt32) -> String?
-  /// Returns whether it is the connection's turn. If not, the owner serves the connection later.
-  func admits(_ connection: Connection) -> Bool
-  /// Reports the time that the daemon has spent on a connection.
-  func served(_ connection: Connection, nanoseconds: UInt64)
-  /// Carries out a call, and answers it with `reply` or `fail`, now or later.
-  func handle(_ call: ReceivedCall, on connection: Connection)
-  /// Returns whether a oneway call has no effect, so that the daemon can skip it once the client
-  /// has closed its connection.
-  func isUseless(_ call: ReceivedCall, on connection: Connection) -> Bool
-  /// Stores the connection for the next daemon.
-  func save(_ connection: Connection)
-  /// Reports the end of a connection.
-  ///
-  /// - Parameter reason: The problem; nil if the client closed the connection.
-  func closed(_ connection: Connection, reason: String?)
-}
-
 /// The connection of one client. The daemon answers the client's calls one at a time, in order.
 /// Small properties stand together, because the order of properties determines the object's size.
 final class Connection: WorkSource, CurrentCall {
@@ -78,6 +47,8 @@ final class Connection: WorkSource, CurrentCall {
   /// The end, in `output`, of an answer of several replies. The limit of unread bytes does not
   /// apply to such an answer.
   private var answerEnd = 0
+  /// The descriptor to send with the first byte of `output`.
+  private var outputDescriptor: OutgoingDescriptor?
   /// The parts of `input` and `output` that count for the user's limits.
   private var counted = HeldResources()
 
@@ -374,6 +345,17 @@ final class Connection: WorkSource, CurrentCall {
     updateHeldResources()
   }
 
+  /// Answers the current call with a descriptor, to which the answer refers by the index 0.
+  ///
+  /// A connection with an unread answer accepts no other call, so the answer is the first in
+  /// `output`.
+  func reply(_ parameters: some WireValue, with descriptor: consuming FileDescriptor) {
+    guard isOpen, wire.isBusy else { return }
+    precondition(output.isEmpty, "an answer with a descriptor follows another answer")
+    outputDescriptor = OutgoingDescriptor(descriptor)
+    reply(parameters)
+  }
+
   /// Sends one of several answers. The caller has encoded it, because other clients receive the
   /// same answer.
   ///
@@ -424,15 +406,11 @@ final class Connection: WorkSource, CurrentCall {
 
   private func flush() {
     while sent < output.count {
-      let result = output.withUnsafeBytes { bytes in
-        Result { () throws(SystemError) in
-          try UnixSocket.send(
-            descriptor.rawValue, UnsafeRawBufferPointer(rebasing: bytes[sent...]))
-        }
-      }
-      switch result {
+      switch sendOnce() {
       case .success(.bytes(let count)):
         sent += count
+        // The descriptor accompanies the first byte.
+        outputDescriptor = nil
       case .success(.wouldBlock):
         dropSent()
         return wait()
@@ -445,6 +423,19 @@ final class Connection: WorkSource, CurrentCall {
     sent = 0
     answerEnd = 0
     returnOutput()
+  }
+
+  private func sendOnce() -> Result<Transfer, SystemError> {
+    let descriptors = outputDescriptor.map { [$0.rawValue] } ?? []
+    return output.withUnsafeBytes { bytes in
+      descriptors.withUnsafeBufferPointer { descriptors in
+        Result { () throws(SystemError) in
+          try UnixSocket.send(
+            descriptor.rawValue, UnsafeRawBufferPointer(rebasing: bytes[sent...]),
+            descriptors: descriptors)
+        }
+      }
+    }
   }
 
   /// Borrows the owner's buffer for answers. The daemon sends most answers at once, and an empty
@@ -477,7 +468,8 @@ final class Connection: WorkSource, CurrentCall {
     if isOpen {
       now.unfinished = input.collectedCount
       now.unread = output.count
-      now.descriptors = input.isCollecting ? input.descriptors.count : 0
+      now.descriptors =
+        (input.isCollecting ? input.descriptors.count : 0) + (outputDescriptor == nil ? 0 : 1)
     }
     guard now != counted else { return }
     let change = now - counted
@@ -496,6 +488,7 @@ final class Connection: WorkSource, CurrentCall {
     guard isOpen else { return }
     isOpen = false
     source = nil
+    outputDescriptor = nil
     updateHeldResources()
     owner.closed(self, reason: reason)
     // The shutdown comes last, because the owner may still examine the socket. If systemd has a

@@ -15,6 +15,7 @@ final class ControlService: ControlInterface.Implementation {
   private let monitors: Monitors
   let notifications: LocalNotifications
   let memory: MemoryService
+  let pictures: SnapshotPictures
   let pump: Pump
   private let settings: CurrentSettings
   let log: Log
@@ -23,8 +24,8 @@ final class ControlService: ControlInterface.Implementation {
 
   init(
     requests: Requests, launches: Launches, processes: ProcessController, monitors: Monitors,
-    notifications: LocalNotifications, memory: MemoryService, pump: Pump,
-    settings: CurrentSettings, log: Log
+    notifications: LocalNotifications, memory: MemoryService, pictures: SnapshotPictures,
+    pump: Pump, settings: CurrentSettings, log: Log
   ) {
     self.requests = requests
     self.launches = launches
@@ -32,6 +33,7 @@ final class ControlService: ControlInterface.Implementation {
     self.monitors = monitors
     self.notifications = notifications
     self.memory = memory
+    self.pictures = pictures
     self.pump = pump
     self.settings = settings
     self.log = log
@@ -43,7 +45,7 @@ final class ControlService: ControlInterface.Implementation {
 
   /// Returns the applications that the caller may see, after a comparison of the suspended ones
   /// with the kernel.
-  private func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
+  func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
     let statuses = visible(peer)
     let suspended = statuses.filter { $0.state == .suspended }.compactMap(\.instance?.id)
     return processes.compareSuspended(suspended) ? visible(peer) : statuses
@@ -208,7 +210,7 @@ final class ControlService: ControlInterface.Implementation {
     if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
     let application = ApplicationKey(id, owner: UserID(uid))
-    let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)
+    let places = defaultSeats
     let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
     let request = requests.open(connection, application: id.name)
     post(
@@ -289,6 +291,13 @@ final class ControlService: ControlInterface.Implementation {
 
   // MARK: Applications and permissions
 
+  var defaultSeats: DefaultSeats { DefaultSeats(isUserDaemon: settings.isUserDaemon) }
+
+  /// Returns the state of a process; nil if it has ended.
+  func processStat(_ pid: Int32) throws(SystemError) -> ProcessStat? {
+    try membership.proc.stat(pid)
+  }
+
   func isOperator(_ peer: Peer) -> Bool {
     // Root and the daemon's own user are operators in any case.
     if peer.uid != 0 { settings.reconsiderOperators() }
@@ -314,7 +323,7 @@ final class ControlService: ControlInterface.Implementation {
   ///
   /// - Parameter withUnit: Whether to look up the units, which is too slow for thousands of
   ///   applications.
-  private func described(
+  func described(
     _ statuses: [ApplicationStatus], for peer: Peer, withUnit: Bool = false
   ) -> [Interface.Application] {
     let unmanaged = launches.unmanagedProcesses()
@@ -389,8 +398,8 @@ extension ControlInterface.MethodName {
   /// connection.
   var isQuery: Bool {
     [
-      .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,
-      .getSettings, .getLog,
+      .listApplications, .getApplication, .explain, .listSwitcher, .getSnapshot, .listNotifications,
+      .getMemory, .monitor, .getSettings, .getLog,
     ].contains(self)
   }
 }
