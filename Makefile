@@ -34,7 +34,7 @@ RELEASE := $(BUILD) -c release --static-swift-stdlib $(SMALL) $(UNCHECKED)
 RELEASE_TASKCTL = $(RELEASE) -Xlinker --no-eh-frame-hdr -Xlinker -T \
   -Xlinker $(CURDIR)/scripts/discard-unwind-tables.ld --product taskctl
 # The maximum size of each installed program, in MB.
-SIZES := taskschedd=20 taskctl=17
+SIZES := taskschedd=20 taskschedd-session=12 taskctl=17
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
@@ -74,6 +74,7 @@ interfaces: setup ## Write the Swift types of the .varlink files
 .PHONY: release
 release: setup ## Build the installed programs
 	$(RELEASE) --product taskschedd
+	$(RELEASE) --product taskschedd-session
 	$(RELEASE_TASKCTL)
 	@scripts/check-programs .build/release $(SIZES)
 
@@ -266,7 +267,10 @@ BIN = $(DESTDIR)$(PREFIX)/bin
 LIB = $(DESTDIR)$(PREFIX)/lib
 SHARE = $(DESTDIR)$(PREFIX)/share
 DOC = $(SHARE)/doc/taskschedd
-UNITS = system user
+PROGRAMS = taskctl taskschedd taskschedd-session
+UNITS = taskschedd.service taskschedd.socket taskschedd-release.service
+SYSTEM_UNITS = $(UNITS) taskschedd-network.socket
+USER_UNITS = $(UNITS) taskschedd-session.service taskschedd-session-restart.service
 SECTIONS = 1 5 8
 # Debian's zsh searches this directory. On other systems, set ZSH=zsh/site-functions.
 ZSH ?= zsh/vendor-completions
@@ -286,15 +290,17 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 	  $(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DOC)/examples $(SHARE)/$(ZSH) \
 	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
 	  $(SHARE)/taskschedd/applications $(SHARE)/taskschedd/interfaces $(DOC)/examples/scenarios
-	install -m 0755 $(if $(BUILT),,-s) $(BINARIES)/taskschedd $(BINARIES)/taskctl $(BIN)
-	for unit in taskschedd.service taskschedd.socket taskschedd-release.service; do \
+	install -m 0755 $(if $(BUILT),,-s) $(addprefix $(BINARIES)/,$(PROGRAMS)) $(BIN)
+	for unit in $(SYSTEM_UNITS); do \
 	  $(PLACE) systemd/$$unit > $(LIB)/systemd/system/$$unit; \
+	done
+	for unit in $(USER_UNITS); do \
 	  $(PLACE) systemd/user/$$unit > $(LIB)/systemd/user/$$unit; \
 	done
 	$(PLACE) systemd/catalog/taskschedd.catalog > $(LIB)/systemd/catalog/taskschedd.catalog
 	install -m 0644 systemd/sysusers.d/taskschedd.conf $(LIB)/sysusers.d
 	install -m 0644 systemd/tmpfiles.d/taskschedd.conf $(LIB)/tmpfiles.d
-	for program in taskctl taskschedd; do \
+	for program in $(PROGRAMS); do \
 	  $(BIN)/$$program --generate-completion-script bash > \
 	    $(SHARE)/bash-completion/completions/$$program; \
 	  $(BIN)/$$program --generate-completion-script zsh > $(SHARE)/$(ZSH)/_$$program; \
@@ -317,12 +323,11 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 
 .PHONY: uninstall
 uninstall: ## Remove installed files except those in /etc
-	rm -f $(BIN)/taskschedd $(BIN)/taskctl $(LIB)/sysusers.d/taskschedd.conf \
+	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(LIB)/sysusers.d/taskschedd.conf \
 	  $(LIB)/tmpfiles.d/taskschedd.conf $(LIB)/systemd/catalog/taskschedd.catalog \
-	  $(foreach kind,$(UNITS),$(LIB)/systemd/$(kind)/taskschedd.service \
-	    $(LIB)/systemd/$(kind)/taskschedd.socket \
-	    $(LIB)/systemd/$(kind)/taskschedd-release.service) \
-	  $(foreach program,taskctl taskschedd,$(SHARE)/bash-completion/completions/$(program) \
+	  $(addprefix $(LIB)/systemd/system/,$(SYSTEM_UNITS)) \
+	  $(addprefix $(LIB)/systemd/user/,$(USER_UNITS)) \
+	  $(foreach program,$(PROGRAMS),$(SHARE)/bash-completion/completions/$(program) \
 	    $(SHARE)/$(ZSH)/_$(program) $(SHARE)/fish/vendor_completions.d/$(program).fish) \
 	  $(foreach section,$(SECTIONS),$(addprefix $(SHARE)/man/man$(section)/, \
 	    taskctl*.$(section) taskschedd*.$(section) org.taskschedd.*.$(section)))

@@ -35,6 +35,7 @@ let package = Package(
     .library(
       name: "TaskSchedulerServiceLifecycle", targets: ["TaskSchedulerServiceLifecycle"]),
     .executable(name: "taskschedd", targets: ["taskschedd"]),
+    .executable(name: "taskschedd-session", targets: ["taskschedd-session"]),
     .executable(name: "taskctl", targets: ["taskctl"]),
   ],
   dependencies: [
@@ -95,6 +96,12 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "taskschedd", dependencies: ["TaskSchedulerDaemon", argumentParser],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "taskschedd-session",
+      dependencies: [
+        "TaskSchedulerSession", "TaskSchedulerWire", "LinuxSystem", "EventLoop", argumentParser,
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "taskctl",
@@ -209,15 +216,15 @@ let package = Package(
     .testTarget(
       name: "SystemdTests",
       dependencies: [
-        "taskschedd", "taskctl", "chaos", "TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem",
-        "TestSupport",
+        "taskschedd", "taskschedd-session", "taskctl", "chaos", "TaskSchedulerDaemon",
+        "TaskSchedulerCore", "LinuxSystem", "TestSupport",
       ],
       exclude: ["Resources"], swiftSettings: strict),
     // Runs the built programs from the directory of its own executable.
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "taskschedd", "taskctl", "uploader-example", "voip-example", "outbox-example",
+        "taskschedd", "taskschedd-session", "taskctl", "uploader-example", "voip-example", "outbox-example",
         "TaskSchedulerClient",
         "TaskSchedulerCore",
         "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",

@@ -5,7 +5,7 @@ import TaskSchedulerClient
 /// Sends a letter every 200 ms, and continues in the background while the daemon grants time.
 ///
 /// When the daemon sends `willTerminate`, the service shuts down gracefully: it sends the current
-/// letter, and no more.
+/// letter, and then ends.
 struct Outbox: Service {
   let application: ScheduledApplication
   let count: Int

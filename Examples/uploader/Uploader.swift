@@ -75,7 +75,7 @@ final class Uploader: ApplicationDelegate {
   }
 
   private func expire(_ application: ScheduledApplication) {
-    if stubborn { return say("the task expires, and I do not care") }
+    if stubborn { return say("the task expires: ignored") }
     stop()
     say("the task expires: stopped")
     endTask(application)

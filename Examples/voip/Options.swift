@@ -21,7 +21,7 @@ struct Options {
            voip-example phone PORT NAME [--keep-alive SECONDS] [--id ID]
            voip-example call PORT NAME CALLER
       server  connect calls on that port of this machine; 0 selects a free one and prints it
-      phone   be reachable as NAME on that port, also while suspended
+      phone   be reachable as NAME on that port, even while suspended
       call    call NAME as CALLER, and wait for the answer
     """
 

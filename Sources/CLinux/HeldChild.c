@@ -89,7 +89,7 @@ static int close_range_or_each(unsigned int first, unsigned int last) {
 }
 
 /// Closes all descriptors except 0 to 2 and the two given ones. FD_CLOEXEC would close them too
-/// late: a held child must not keep the write end of another child's hold pipe open.
+/// late: a held child must not keep the parent's end of another child's hold socket open.
 static int close_all_but(unsigned int one, unsigned int other) {
   unsigned int low = one < other ? one : other;
   unsigned int high = one < other ? other : one;
@@ -191,8 +191,8 @@ pid_t clinux_spawn_held(const struct clinux_spawn *spawn) {
   int code = errno;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (child > 0 && spawn->process_group >= 0) {
-    // The parent also sets the group, so that it is set when this function returns. The child's own
-    // call reports a failure.
+    // The parent also sets the group, so that the child is in the group when this function returns.
+    // The child's own call reports a failure.
     setpgid(child, spawn->process_group);
   }
   errno = code;

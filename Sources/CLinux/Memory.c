@@ -33,7 +33,7 @@ void clinux_return_blocks(size_t bytes) {
   mallopt(M_TRIM_THRESHOLD, (int)bytes);
 }
 
-// MARK: giving back
+// MARK: freeing
 
 struct release {
   size_t count;

@@ -29,7 +29,7 @@ int clinux_clock_watch(void) {
   if (fd < 0) {
     return -1;
   }
-  // The kernel replaces this time by the end of its own range, in the year 2262.
+  // The kernel replaces this time with the end of its own range, in the year 2262.
   struct itimerspec never = {.it_value = {.tv_sec = INT64_MAX}};
   if (timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0) {
     return close_with(fd, errno);
@@ -54,9 +54,22 @@ int clinux_route_socket(int is_watch) {
   return fd;
 }
 
+int clinux_route_is_watch(int fd) {
+  struct sockaddr_nl address;
+  socklen_t length = sizeof address;
+  if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
+    return -1;
+  }
+  if (length != sizeof address || address.nl_family != AF_NETLINK) {
+    errno = EAFNOSUPPORT;
+    return -1;
+  }
+  return address.nl_groups != 0;
+}
+
 int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence) {
-  // For addresses, the kernel expects a struct ifaddrmsg, which also begins with the family. It
-  // reads nothing else.
+  // For addresses, the kernel expects a struct ifaddrmsg, which also begins with the family. The
+  // kernel reads only the family.
   struct {
     struct nlmsghdr header;
     struct rtmsg body;
@@ -113,4 +126,27 @@ int clinux_diagnosis_ask(int fd, uint8_t family) {
   return (int)sendto(
       fd, &question, question.header.nlmsg_len, MSG_DONTWAIT, (struct sockaddr *)&kernel,
       sizeof kernel);
+}
+
+int clinux_diagnosis_ask_connected(int fd) {
+  struct {
+    struct nlmsghdr header;
+    struct unix_diag_req body;
+  } question = {
+      .header =
+          {
+              .nlmsg_len = sizeof question,
+              .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+              .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+          },
+      .body =
+          {
+              .sdiag_family = AF_UNIX,
+              .udiag_states = 1 << TCP_ESTABLISHED,
+              .udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER,
+          },
+  };
+  struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+  return (int)sendto(
+      fd, &question, sizeof question, MSG_DONTWAIT, (struct sockaddr *)&kernel, sizeof kernel);
 }

@@ -1,7 +1,7 @@
 import CSystemd
 import LinuxSystem
 
-/// Writes the arguments of a method call in their order.
+/// A writer of the arguments of a method call, in their order.
 package struct MessageBody {
   private let message: OpaquePointer
 
@@ -76,8 +76,8 @@ package struct MessageBody {
   }
 }
 
-/// Reads the arguments of a message in their order. A method returns nil if the next argument has
-/// another type.
+/// A reader of the arguments of a message, in their order. A method returns nil if the next
+/// argument has another type.
 package struct MessageReader {
   private let message: OpaquePointer
 
@@ -90,11 +90,20 @@ package struct MessageReader {
     sd_bus_message_is_signal(message, interface, member) > 0
   }
 
-  package func text() -> String? {
+  /// The unique name of the sender, which the bus vouches for. The bus's own messages have the
+  /// sender `org.freedesktop.DBus`.
+  package var sender: String? { sd_bus_message_get_sender(message).map { String(cString: $0) } }
+
+  /// The object that sent a signal.
+  package var path: String? { sd_bus_message_get_path(message).map { String(cString: $0) } }
+
+  package func text() -> String? { text("s") }
+
+  package func objectPath() -> String? { text("o") }
+
+  private func text(_ type: Character) -> String? {
     var text: UnsafePointer<CChar>?
-    guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "s")), &text) > 0 else {
-      return nil
-    }
+    guard sd_bus_message_read_basic(message, Self.code(type), &text) > 0 else { return nil }
     return text.map { String(cString: $0) }
   }
 
@@ -125,6 +134,54 @@ package struct MessageReader {
     else { return nil }
     return flag != 0
   }
+
+  /// Returns the text in a variant, the form of a property.
+  package func textInVariant() -> String? {
+    container("v", "s") { text() }
+  }
+
+  /// Returns what `read` returns for the structure in a variant.
+  package func structureInVariant<Value>(_ types: String, _ read: () -> Value?) -> Value? {
+    container("v", "(\(types))") { container("r", types, read) }
+  }
+
+  /// Reads the elements of an array of structures.
+  ///
+  /// - Parameter read: Reads one element. The elements after one that it cannot read are skipped.
+  package func structures(_ types: String, _ read: () -> Bool) {
+    _ = container("a", "(\(types))") {
+      while container("r", types, { read() ? true : nil }) != nil {}
+      return true
+    }
+  }
+
+  /// Reads properties by their names, as GetAll returns them.
+  ///
+  /// - Parameter read: Reads the variant of a property, and returns whether it did so.
+  /// - Returns: Whether the message contains properties, and all of them could be read or skipped.
+  package func properties(_ read: (String) -> Bool) -> Bool {
+    container("a", "{sv}") { () -> Bool? in
+      while sd_bus_message_enter_container(message, Self.code("e"), "sv") > 0 {
+        guard let name = text() else { return nil }
+        guard read(name) || sd_bus_message_skip(message, "v") >= 0,
+          sd_bus_message_exit_container(message) >= 0
+        else { return nil }
+      }
+      return true
+    } != nil
+  }
+
+  /// Enters a container, and leaves it if `read` could read its content.
+  private func container<Value>(_ type: Character, _ content: String, _ read: () -> Value?)
+    -> Value?
+  {
+    guard sd_bus_message_enter_container(message, Self.code(type), content) > 0,
+      let value = read(), sd_bus_message_exit_container(message) >= 0
+    else { return nil }
+    return value
+  }
+
+  private static func code(_ type: Character) -> CChar { CChar(type.asciiValue ?? 0) }
 
   /// Returns up to `countMax` texts of an array, because a peer may send many more. The caller can
   /// read nothing after the array.

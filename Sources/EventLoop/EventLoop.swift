@@ -136,8 +136,8 @@ package final class EventLoop {
     return try adopt(slot, result, box, call: "sd_bus_add_filter")
   }
 
-  /// Passes every method call to the object at `path` to `handler`, and replies without values. It
-  /// does so for the lifetime of the slot.
+  /// Passes each method call for the object at `path` to `handler`, and replies without values, for
+  /// the lifetime of the slot.
   package func serve(
     path: String, on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
   ) throws(SystemError) -> BusSlot {

@@ -1,8 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// Tells the loop that another thread has a result: makes a descriptor readable that the loop
-/// watches.
+/// A notifier with which another thread tells the loop that a result is ready. The loop watches the
+/// notifier's descriptor, which then becomes readable.
 package final class LoopNotifier: Sendable {
   private let event: FileDescriptor
 

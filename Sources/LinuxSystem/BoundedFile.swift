@@ -12,7 +12,8 @@ public enum BoundedFileError: Error, Hashable, Sendable {
   case failed(SystemError)
 }
 
-/// The properties of a file, directory or device. Follows links.
+/// The properties of a file, directory or device. For a symbolic link, the properties of its
+/// target.
 public struct FileStatus: Hashable, Sendable {
   /// The owner's uid.
   public var owner: UInt32
@@ -23,7 +24,8 @@ public struct FileStatus: Hashable, Sendable {
   public var isSocket: Bool
   /// The length in bytes.
   public var bytesCount: Int
-  /// Whether this is the null device. A link to the null device hides a file.
+  /// Whether this is the null device. An administrator masks a configuration file by a link to the
+  /// null device.
   public var isNullDevice: Bool
   /// The kind of file in messages: "a file", "a directory", "a pipe", "a socket", "a device".
   public var kindName: String
@@ -37,7 +39,8 @@ public struct FileStatus: Hashable, Sendable {
     bytesCount = Int(status.st_size)
     isSocket = kind == S_IFSOCK
     // The null device is character device 1:3 (Linux, Documentation/admin-guide/devices.txt).
-    // A dev_t of such small numbers is the major number shifted by 8, plus the minor one.
+    // For numbers this small, a dev_t is the major number shifted left by 8 bits, plus the minor
+    // number.
     isNullDevice = kind == S_IFCHR && status.st_rdev == 1 << 8 | 3
     kindName =
       switch kind {
@@ -96,8 +99,8 @@ public struct BoundedFile: Hashable, Sendable {
     return FileStatus(status)
   }
 
-  /// Reads a file. Counts the bytes that were read, because the file may grow, and files of /proc
-  /// have no size.
+  /// Reads a file. Counts the bytes that it reads, because the file may grow and because files in
+  /// /proc report no size.
   private static func read(
     _ descriptor: CInt, bytesMax: Int, isCut: Bool = false
   ) throws(BoundedFileError) -> [UInt8] {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Reports that the wall clock was set (TFD_TIMER_CANCEL_ON_SET of timerfd_create(2)).
+/// A watch that reports when the wall clock is set (TFD_TIMER_CANCEL_ON_SET of timerfd_create(2)).
 public struct ClockSetWatch: ~Copyable, Sendable {
   /// The descriptor, which is readable when the clock was set.
   public let descriptor: FileDescriptor
@@ -12,7 +12,7 @@ public struct ClockSetWatch: ~Copyable, Sendable {
   }
 
   /// Returns whether the kernel reported a change since the last call. The kernel also reports a
-  /// change when the machine wakes up, although the clock is not set then.
+  /// change when the machine wakes from sleep, which does not set the clock.
   public borrowing func takeSetting() throws(SystemError) -> Bool {
     let number = descriptor.rawValue
     var expirations: UInt64 = 0
@@ -41,13 +41,14 @@ extension WallClock {
       self.after = after
     }
 
-    /// The offset of the wall clock from CLOCK_BOOTTIME. The error is at most half of the bracket.
+    /// The offset of the wall clock from CLOCK_BOOTTIME. The error is at most half of the bracket's
+    /// width.
     var offset: Int64 { wall &- Int64(truncatingIfNeeded: before + (after - before) / 2) }
   }
 
-  /// The offset of the wall clock from CLOCK_BOOTTIME in nanoseconds. The sum of an instant and the
-  /// offset is the wall time of the instant. Only setting the clock changes the offset: sleep and
-  /// the rate adjustments of NTP affect both clocks equally.
+  /// Returns the offset of the wall clock from CLOCK_BOOTTIME in nanoseconds. The sum of an instant
+  /// and the offset is the wall time of the instant. Only setting the clock changes the offset:
+  /// sleep and the rate adjustments of NTP affect both clocks equally.
   public static func offset() -> Int64 {
     offset(
       of: (0..<5).map { _ in
@@ -63,7 +64,7 @@ extension WallClock {
   /// was interrupted between the readings.
   public static func offset(of brackets: [Bracket]) -> Int64 {
     let narrowest = brackets.min { $0.after - $0.before < $1.after - $1.before }
-    guard let narrowest else { preconditionFailure("an offset is found by looking at the clocks") }
+    guard let narrowest else { preconditionFailure("at least one bracket is required") }
     return narrowest.offset
   }
 }

@@ -2,19 +2,19 @@ import Glibc
 
 /// CLOCK_BOOTTIME. It counts while the machine sleeps, and cannot be set.
 public enum BootClock {
-  /// Nanoseconds since boot.
+  /// Returns the nanoseconds since boot.
   public static func now() -> UInt64 {
     let time = read(CLOCK_BOOTTIME)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Clock ticks since boot (100 per second), the unit of processes' start times.
+  /// Returns the clock ticks since boot (100 per second). Start times of processes have this unit.
   public static func ticks() -> UInt64 { now() / 10_000_000 }
 }
 
-/// Identifies the present boot of the machine.
+/// The identity of the machine's present boot.
 public enum BootIdentity {
-  /// /proc/sys/kernel/random/boot_id: a UUID.
+  /// Returns the UUID in /proc/sys/kernel/random/boot_id.
   public static func text() throws(SystemError) -> String {
     let file = try FileDescriptor.open(reading: "/proc/sys/kernel/random/boot_id")
     return String(decoding: try file.readToEnd().filter { $0 > 0x20 }, as: UTF8.self)
@@ -29,7 +29,7 @@ public enum WallClock {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Microseconds since 1970-01-01 00:00 UTC.
+  /// Returns the microseconds since 1970-01-01 00:00 UTC.
   public static func now() -> Int64 {
     let time = read(CLOCK_REALTIME)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000

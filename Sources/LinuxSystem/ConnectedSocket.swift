@@ -1,13 +1,13 @@
 import Glibc
 
 /// The reason why a descriptor is not a connection that the daemon can watch. The description
-/// completes "it is", and says what would be right.
+/// continues a sentence that begins with "it is", and says what would be right.
 public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-  /// `what` is its kind: "a file", "a pipe".
+  /// `what` is the kind of the file: "a file", "a pipe".
   case notASocket(what: String)
   /// `what` is the socket's type: "a datagram socket (SOCK_DGRAM)".
   case notAStream(what: String)
-  /// The value is an address family, such as AF_PACKET, as a number.
+  /// The value is the number of an address family that the daemon cannot watch, such as AF_PACKET.
   case unknownFamily(Int32)
   case listening
   /// connect(2) has not succeeded yet.
@@ -25,10 +25,11 @@ public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownFamily(let family):
       "a socket of address family \(family); AF_INET, AF_INET6, AF_UNIX or AF_VSOCK is needed"
     case .listening:
-      "a listening socket; a connected one is needed, such as accept returns"
+      "a listening socket; a connected socket is needed, such as accept(2) returns"
     case .connecting:
       "a socket that is not connected yet; hand it over once connect has succeeded"
-    case .notConnected: "a socket that is not connected, or no longer; a connected one is needed"
+    case .notConnected:
+      "a socket that is not connected, or is no longer connected; a connected socket is needed"
     case .schedulersOwn:
       "a connection to taskschedd, which needs no monitoring; "
         + "a connection to another program is needed"
@@ -96,17 +97,17 @@ public enum ConnectedSocket {
     }
   }
 
-  /// Returns whether a socket without a peer is connecting. Only a TCP socket that waits for its
-  /// peer reports no hang-up.
+  /// Returns whether a socket without a peer is connecting. Of these sockets, only a TCP socket
+  /// that waits for its peer reports no hang-up.
   private static func isConnecting(_ number: Int32, family: Int32) throws(SystemError) -> Bool {
     guard family == AF_INET || family == AF_INET6 else { return false }
     return try Readiness.wait(for: 0, on: number, timeout: .zero) & Int16(POLLHUP) == 0
   }
 
   /// Returns whether this listener accepted the connection. The address of the accepted socket
-  /// equals that of its listener, whatever path the client used. Another socket may have the same
-  /// address, in a container or after the file was removed, but another process listens on that
-  /// socket.
+  /// equals that of its listener, whatever path the client used. In a container, or after the
+  /// socket file was removed, another listener may have the same address. That listener belongs to
+  /// another process, so its credentials differ.
   private static func leads(
     _ number: Int32, _ peer: SocketAddress, to listener: Int32
   ) throws(SystemError) -> Bool {
@@ -141,7 +142,7 @@ private struct SocketAddress: Hashable {
     return SocketAddress(storage, length)
   }
 
-  /// Returns the address that its peer is bound to; nil without a peer.
+  /// Returns the address that the socket's peer is bound to; nil if the socket has no peer.
   static func peer(of number: Int32) throws(SystemError) -> SocketAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

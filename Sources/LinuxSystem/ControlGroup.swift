@@ -17,16 +17,16 @@ public struct ControlGroup: Hashable, Sendable {
     String(Substring(path.utf8.split(separator: UInt8(ascii: "/")).last ?? "".utf8[...]))
   }
 
-  /// The mount point of the v2 hierarchy: /sys/fs/cgroup, or /sys/fs/cgroup/unified in a hybrid
-  /// set-up; nil if it is not mounted.
+  /// Returns the mount point of the v2 hierarchy: /sys/fs/cgroup, or /sys/fs/cgroup/unified in a
+  /// hybrid set-up; nil if the hierarchy is not mounted.
   public static func mountPoint(
     mountInfo: String = "/proc/self/mountinfo"
   ) throws(SystemError) -> ControlGroup? {
     try mount(mountInfo).map { ControlGroup(path: $0.point) }
   }
 
-  /// Returns the group of a process; nil if the process does not exist, there is no v2 hierarchy,
-  /// or its group is not below the mount point.
+  /// Returns the group of a process; nil if the process does not exist, if there is no v2
+  /// hierarchy, or if the process's group is not below the mount point.
   public static func of(_ pid: Int32, in proc: ProcFS) throws(SystemError) -> ControlGroup? {
     guard let mount = try mount("/proc/self/mountinfo"), let path = try proc.cgroup(pid) else {
       return nil
@@ -45,7 +45,7 @@ public struct ControlGroup: Hashable, Sendable {
     try of(getpid(), in: proc)
   }
 
-  /// Returns the group of this name directly below this group. It need not exist.
+  /// Returns the group with this name directly below this group. That group need not exist.
   public func child(_ name: String) -> ControlGroup {
     precondition(
       !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/")),
@@ -55,9 +55,9 @@ public struct ControlGroup: Hashable, Sendable {
 
   public var exists: Bool { access("\(path)/cgroup.procs", F_OK) == 0 }
 
-  /// Returns whether this process may create groups below this group and move its processes into
-  /// them. This depends on the permissions of the group's directory and of its cgroup.procs. The
-  /// hierarchy must also be writable.
+  /// Whether this process may create groups below this group and move its processes into them. This
+  /// depends on the permissions of the group's directory and of its cgroup.procs. The hierarchy
+  /// must also be writable.
   ///
   /// Moving a process also needs write permission in cgroup.procs of the nearest common ancestor of
   /// both groups.
@@ -74,7 +74,7 @@ public struct ControlGroup: Hashable, Sendable {
   /// Removes the group and all groups below it, the lowest first. A group that does not exist is
   /// not an error.
   ///
-  /// - Throws: EBUSY while there are processes (zombies do not count).
+  /// - Throws: EBUSY while one of the groups contains processes (zombies do not count).
   public func remove() throws(SystemError) {
     for child in try children() { try child.remove() }
     try check("rmdir \(path)", nilFor: ENOENT) { rmdir(path) }
@@ -144,7 +144,7 @@ public struct ControlGroup: Hashable, Sendable {
 extension ControlGroup {
   /// The content of cgroup.events.
   public struct Events: Hashable, Sendable {
-    /// Whether this group or a group below has living processes.
+    /// Whether this group or a group below it has living processes.
     public var isPopulated: Bool
     /// Whether all processes of this group and of groups below are frozen. False on kernels before
     /// 5.2.
@@ -202,13 +202,14 @@ extension ControlGroup {
   /// Returns whether this group or a group below has a process.
   public func isPopulated() throws(SystemError) -> Bool { try events().isPopulated }
 
-  /// Opens cgroup.events. poll(2) reports POLLPRI after each change since the last `events(of:)`.
-  /// Read the file once before the first poll.
+  /// Opens cgroup.events for poll(2), which reports POLLPRI when the file has changed since the
+  /// last `events(of:)`. Read the file once before the first poll.
   public func watchEvents() throws(SystemError) -> FileDescriptor {
     try FileDescriptor.open(reading: "\(path)/cgroup.events")
   }
 
-  /// Reads a descriptor of `watchEvents` from its start; nil if the group no longer exists.
+  /// Reads cgroup.events through a descriptor from `watchEvents`; returns nil if the group no
+  /// longer exists.
   public static func events(of watch: Int32) throws(SystemError) -> Events? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = try check("pread cgroup.events", nilFor: ENODEV) {

@@ -13,10 +13,10 @@ public struct DescriptorBag: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - messageMax: the maximum number of file descriptors of a message, at most
-  ///     `UnixSocket.descriptorsMax`. All descriptors of a message with more are lost
+  ///     `UnixSocket.descriptorsMax`. If a message has more, all its descriptors are lost
   ///     (`descriptorsLost`).
-  ///   - closesElsewhere: for messages of untrusted clients. All descriptors, including claimed
-  ///     ones, are closed on another thread, as by `FileDescriptor`.
+  ///   - closesElsewhere: whether to close all descriptors, including claimed ones, on another
+  ///     thread (see `FileDescriptor`). Use this for messages of untrusted clients.
   public init(messageMax: Int = UnixSocket.descriptorsMax, closesElsewhere: Bool = false) {
     precondition((0...UnixSocket.descriptorsMax).contains(messageMax))
     storedMax = UInt8(messageMax)
@@ -35,7 +35,8 @@ public struct DescriptorBag: ~Copyable, Sendable {
   /// than this number.
   public var count: Int { numbers.count }
 
-  /// Claims the descriptor at this index. Returns nil if there is none or it was claimed before.
+  /// Claims the descriptor at this index. Returns nil if there is no such descriptor or it was
+  /// already claimed.
   public mutating func take(_ index: Int) -> FileDescriptor? {
     guard numbers.indices.contains(index), numbers[index] >= 0 else { return nil }
     let number = numbers[index]

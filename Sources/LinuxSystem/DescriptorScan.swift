@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Examines the open files of processes, at a limited cost.
+/// A scan of the open files of processes, at a limited cost.
 ///
 /// A process and each of its children may have a million descriptors, and the examination of one
 /// descriptor takes microseconds. A scan therefore has a budget, and its findings report whether
@@ -16,6 +16,10 @@ public struct DescriptorScan: Sendable {
   public var sharedPaths: [String] = []
   /// Whether the scan finds listening sockets.
   public var findsListeners = false
+  /// Whether the scan finds the servers to which the processes are connected by Unix sockets.
+  /// Returns whether a name of a socket is that of a wanted server. The names also include the paths
+  /// of open sound devices.
+  public var isServer: (@Sendable (String) -> Bool)?
   /// Whether the scan finds GPU devices.
   public var findsGPUs = false
   /// GPU devices of an earlier scan, which are examined first.
@@ -26,8 +30,8 @@ public struct DescriptorScan: Sendable {
   public struct Budget: Hashable, Sendable {
     /// The maximum number of descriptors.
     public var descriptors = 262_144
-    /// The maximum CPU time of the thread. The search for listening sockets may use half of that in
-    /// addition.
+    /// The maximum CPU time of the thread. The search for listening sockets may additionally use
+    /// half of this time.
     public var processorTime: Duration = .milliseconds(500)
 
     public init() {}
@@ -43,6 +47,11 @@ public struct DescriptorScan: Sendable {
     public var heldPath: String?
     /// The addresses of listening sockets, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`, `@name`.
     public var listening: [String] = []
+    /// The wanted servers to which the processes are connected and the wanted sound devices,
+    /// sorted.
+    public var servers: [String] = []
+    /// Whether `servers` contains all wanted servers.
+    public var hasAllServers = true
     /// The number of examined descriptors.
     public var examinedCount = 0
     /// Whether all descriptors of all processes were examined.
@@ -76,6 +85,11 @@ public struct DescriptorScan: Sendable {
       findings.listening = search.addresses()
       if !search.isComplete { findings.isComplete = false }
     }
+    if let isServer {
+      let search = ServerSearch(walk.sockets, in: proc, isServer)
+      findings.servers = walk.soundDevices.union(search.servers).sorted()
+      findings.hasAllServers = search.isComplete && walk.findings.isComplete
+    }
     findings.processorTime = .nanoseconds(Int64(clamping: ThreadClock.now() - start))
     return findings
   }
@@ -92,6 +106,7 @@ private final class DescriptorWalk {
   private let limit: UInt64
   private(set) var findings = DescriptorScan.Findings()
   private(set) var sockets = SocketsByNetwork()
+  private(set) var soundDevices: Set<String> = []
   /// The reason why the scan ended early.
   private(set) var end: End?
   private var target = [UInt8](repeating: 0, count: 4096)
@@ -108,7 +123,7 @@ private final class DescriptorWalk {
     limit = ThreadClock.now() + scan.budget.processorTime.nanoseconds
   }
 
-  private var wantsSockets: Bool { scan.findsListeners }
+  private var wantsSockets: Bool { scan.findsListeners || scan.isServer != nil }
 
   /// Examines all descriptors of a process.
   func examine(_ process: ProcessIdentity) {
@@ -164,6 +179,10 @@ private final class DescriptorWalk {
     _ number: Int32, of process: ProcessIdentity, _ folders: borrowing ProcessDirectories,
     _ path: ArraySlice<UInt8>
   ) {
+    if let isServer = scan.isServer, path.starts(with: "/dev/snd/".utf8) {
+      let name = String(decoding: path, as: UTF8.self)
+      if isServer(name) { soundDevices.insert(name) }
+    }
     guard scan.findsGPUs || !shared.isEmpty else { return }
     let facts = folders.facts(of: number)
     if scan.findsGPUs, facts?.isGPU ?? false || path.starts(with: "/dev/dri/".utf8) {
@@ -257,7 +276,7 @@ struct ProcessDirectories: ~Copyable {
 }
 
 extension Duration {
-  /// The duration in nanoseconds; 0 for a negative one.
+  /// The duration in nanoseconds; 0 for a negative duration.
   var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -4,7 +4,7 @@ import Glibc
 public enum DetachedThread {
   /// Runs the body on a thread of its own with all signals blocked.
   ///
-  /// - Throws: EAGAIN at the limit on threads.
+  /// - Throws: EAGAIN if the limit on threads is reached.
   public static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var all = sigset_t()
     var previous = sigset_t()

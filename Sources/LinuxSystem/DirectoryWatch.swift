@@ -1,6 +1,7 @@
 import Glibc
 
-/// Reports entries of directories that are created, replaced, written or removed (inotify(7)).
+/// A watch on directories that reports each entry created, replaced, written or removed
+/// (inotify(7)).
 public struct DirectoryWatch: ~Copyable, Sendable {
   /// A watched directory.
   public struct WatchedDirectory: Hashable, Sendable {
@@ -9,7 +10,7 @@ public struct DirectoryWatch: ~Copyable, Sendable {
 
   /// A change in a watched directory.
   public struct Change: Hashable, Sendable {
-    /// The directory; nil if the kernel lost events, so that any event may have happened.
+    /// The directory; nil if the kernel lost events. Any event may then have happened.
     public var folder: WatchedDirectory?
     /// The entry's name; empty for the directory itself.
     public var name: String
@@ -20,7 +21,7 @@ public struct DirectoryWatch: ~Copyable, Sendable {
   /// The descriptor, which is readable while there are events.
   public let descriptor: FileDescriptor
 
-  /// Errors: EMFILE (also at fs.inotify.max_user_instances), ENFILE.
+  /// Errors: EMFILE (also if fs.inotify.max_user_instances is reached), ENFILE.
   public init() throws(SystemError) {
     descriptor = FileDescriptor(
       taking: try check("inotify_init1") {
@@ -28,16 +29,15 @@ public struct DirectoryWatch: ~Copyable, Sendable {
       })
   }
 
-  /// Watches a directory from now on. Returns the same value for a directory that is already
-  /// watched.
+  /// Starts watching a directory. Returns the same value for a directory that is already watched.
   ///
-  /// - Throws: ENOENT, ENOTDIR, EACCES, ENOSPC (fs.inotify.max_user_watches).
+  /// - Throws: ENOENT, ENOTDIR, EACCES, ENOSPC (fs.inotify.max_user_watches is reached).
   public borrowing func add(_ path: String) throws(SystemError) -> WatchedDirectory {
     try add(
       path, Int32(IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE))
   }
 
-  /// Watches a directory for files that a process opens.
+  /// Starts watching for processes that open files in a directory.
   public borrowing func addOpenings(_ path: String) throws(SystemError) -> WatchedDirectory {
     try add(path, Int32(IN_OPEN))
   }
@@ -63,7 +63,8 @@ public struct DirectoryWatch: ~Copyable, Sendable {
     return Self.changes(in: bytes[..<(count ?? 0)])
   }
 
-  /// struct inotify_event: wd, mask, cookie, len, and `len` bytes of a name with NULs.
+  /// Parses events (struct inotify_event): wd, mask, cookie, len, and `len` bytes of a name with
+  /// NULs.
   private static func changes(in bytes: ArraySlice<UInt8>) -> [Change] {
     bytes.withUnsafeBytes { buffer in
       var changes: [Change] = []

@@ -16,7 +16,7 @@ extension Directory {
   /// Creates an empty file that only its owner may read and write. Does not change an existing
   /// file.
   ///
-  /// - Throws: EACCES or EROFS, also if this process may not write an existing file.
+  /// - Throws: EACCES or EROFS; also if the file exists and this process may not write it.
   public static func makeFile(path: String) throws(SystemError) {
     // An existing file is not opened, because closing it would release this process's locks on it
     // (see `lock`).
@@ -30,7 +30,8 @@ extension Directory {
   /// Creates a file with this much allocated space, and replaces an existing file. Only its owner
   /// may read and write the file.
   ///
-  /// - Throws: ENOSPC or EDQUOT if there is not enough space. The file then exists, and is shorter.
+  /// - Throws: ENOSPC or EDQUOT if there is not enough space. The file then exists, but is shorter
+  ///   than requested.
   public static func makeFile(path: String, bytesCount: Int) throws(SystemError) {
     try remove(path: path)
     let file = FileDescriptor(

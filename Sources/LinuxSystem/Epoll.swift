@@ -3,8 +3,9 @@ import Glibc
 
 /// An epoll instance with edge-triggered entries (epoll(7)).
 ///
-/// The kernel keeps the edge of an entry until it is collected. If the entry is no longer ready by
-/// then, the kernel drops the edge. After a collection, only a new event causes another edge.
+/// The kernel keeps the edge of an entry until the edge is collected. If the entry is no longer
+/// ready by then, the kernel drops the edge. After a collection, only a new event causes another
+/// edge.
 public struct Epoll: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
@@ -22,7 +23,7 @@ public struct Epoll: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// Adds an entry for input. If the entry is already readable, that is an edge.
+  /// Adds an entry for input. If the descriptor is already readable, the entry has an edge at once.
   ///
   /// - Parameter data: The value that ``collect`` returns for the entry.
   /// - Throws: EPERM if the file cannot be polled; EEXIST; ENOSPC beyond

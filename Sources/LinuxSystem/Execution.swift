@@ -19,7 +19,7 @@ public enum Execution {
     }
   }
 
-  /// Replaces an open file of this process: dup2(2).
+  /// Makes a descriptor number of this process refer to another open file: dup2(2).
   public static func place(_ source: Int32, at target: Int32) throws(SystemError) {
     try check("dup2") { dup2(source, target) }
   }

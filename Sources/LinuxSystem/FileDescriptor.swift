@@ -22,8 +22,8 @@ public struct FileDescriptor: ~Copyable, Sendable {
   }
 
   deinit {
-    // Linux frees the descriptor whatever close returns. A second call could close another
-    // descriptor.
+    // Linux frees the descriptor even if close(2) fails. A second call could close a descriptor
+    // that another thread has opened since.
     if closesElsewhere { clinux_close_elsewhere(rawValue) } else { _ = Glibc.close(rawValue) }
   }
 
@@ -72,7 +72,7 @@ extension FileDescriptor {
       reading: FileDescriptor(taking: numbers.0), writing: FileDescriptor(taking: numbers.1))
   }
 
-  /// Creates a counter that wakes a poll(2) (eventfd(2)). It is non-blocking, with FD_CLOEXEC.
+  /// Creates a counter that can wake poll(2): eventfd(2). It is non-blocking, with FD_CLOEXEC.
   /// Errors: EMFILE.
   public static func event(initialValue: UInt32 = 0) throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("eventfd") { clinux_eventfd(initialValue) })
@@ -150,9 +150,9 @@ func readAll(_ number: Int32) throws(SystemError) -> [UInt8] {
   return bytes
 }
 
-/// Waits until a file descriptor has one of the events (or an error, or a hang-up).
+/// Functions that wait until a file descriptor is ready.
 public enum Readiness {
-  /// Waits with poll(2) on one descriptor.
+  /// Waits with poll(2) until a descriptor has one of the events, an error or a hang-up.
   ///
   /// - Parameters:
   ///   - events: A set of POLLIN, POLLPRI and so on; 0 waits for POLLERR and POLLHUP only.

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Identifies a file independently of its path.
+/// The identity of a file, independent of its path.
 public struct FileIdentity: Hashable, Sendable {
   public let device: UInt64
   public let inode: UInt64
@@ -11,7 +11,7 @@ public struct FileIdentity: Hashable, Sendable {
     self.inode = inode
   }
 
-  /// Identifies the file at a path; nil if the file does not exist.
+  /// Creates the identity of the file at a path; nil if the file does not exist.
   public init?(path: String) { self.init(AT_FDCWD, path) }
 
   fileprivate init?(_ directory: Int32, _ path: String) {

@@ -21,7 +21,7 @@ public struct FileMapping: ~Copyable {
   /// Creates a file of zeros that only its owner may open. Allocates its space, so that no store
   /// fails later.
   ///
-  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES and others. After an error, no new file is left.
+  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES and others. After an error, no new file exists.
   public static func create(path: String, bytesCount: Int) throws(SystemError) -> FileMapping {
     let file = FileDescriptor(
       taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_EXCL, 0o600) })
@@ -59,7 +59,7 @@ public struct FileMapping: ~Copyable {
     let file = try openFile(path)
     let status = try status(of: file)
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw SystemError(call: "open \(path): no regular file", errno: EINVAL)
+      throw SystemError(call: "open \(path): not a regular file", errno: EINVAL)
     }
     let count = Int(status.st_size)
     guard count > 0 else { throw SystemError(call: "open \(path): an empty file", errno: EINVAL) }
@@ -117,7 +117,8 @@ extension Directory {
   /// - Parameter waits: Returns whether to wait until the process with the pid `holder` releases
   ///   the lock.
   /// - Returns: nil if another process has the lock.
-  /// - Throws: ELOOP if the path is a link, because its target would be created or locked.
+  /// - Throws: ELOOP if the path is a link. Otherwise the function would create or lock the link's
+  ///   target.
   public static func lock(
     path: String, waitingFor waits: (_ holder: Int32) -> Bool = { _ in false }
   ) throws(SystemError) -> FileDescriptor? {

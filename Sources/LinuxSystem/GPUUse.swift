@@ -15,7 +15,7 @@ public struct GPUClient: Hashable, Sendable {
     self.id = id
   }
 
-  /// Parses a descriptor's fdinfo (drm-usage-stats of the kernel's documentation).
+  /// Parses a descriptor's fdinfo (drm-usage-stats in the kernel's documentation).
   init?(_ info: [UInt8]) {
     let lines = KeyValueLines(info)
     guard let id = lines.value("drm-client-id"),
@@ -50,7 +50,7 @@ public struct GPUEngine: Hashable, Sendable {
       func name(after prefix: String) -> String? {
         key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
       }
-      // The number of engines of a kind is not a time.
+      // This key has a number of engines, not a time.
       if key.hasPrefix("drm-engine-capacity-") { continue }
       if let name = name(after: "drm-engine-"), unit == "ns" {
         engines[name, default: .init()].nanoseconds = value

@@ -88,7 +88,7 @@ public struct SpawnRequest: Sendable {
 
   /// Creates a request with arguments and an environment that need not be UTF-8.
   public init(path: String, arguments: [SystemString], environment: [SystemString]) {
-    precondition(!arguments.isEmpty, "a program is given its own name")
+    precondition(!arguments.isEmpty, "the first argument must be the program's name")
     self.path = path
     self.arguments = arguments
     self.environment = environment

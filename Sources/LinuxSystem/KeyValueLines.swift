@@ -1,4 +1,4 @@
-/// Text of lines `key: value` or `key value`, as the kernel writes status files.
+/// Text that consists of lines `key: value` or `key value`, such as the kernel's status files.
 struct KeyValueLines {
   private let bytes: [UInt8]
 
@@ -9,7 +9,7 @@ struct KeyValueLines {
     field(key).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Returns the value as a decimal number.
+  /// Returns the value of a key as a decimal number.
   func integer(_ key: StaticString) -> Int64? {
     value(key).flatMap { Int64($0) }
   }

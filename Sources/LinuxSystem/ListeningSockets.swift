@@ -4,7 +4,7 @@ import Glibc
 /// The sockets that processes have open, by the network namespace of the process.
 struct SocketsByNetwork {
   struct Network {
-    /// A process in the namespace, whose tables are read.
+    /// A process in the namespace. The search reads the socket tables of this process.
     let process: Int32
     var inodes: Set<UInt64> = []
   }
@@ -16,13 +16,13 @@ struct SocketsByNetwork {
   }
 }
 
-/// Finds the addresses on which sockets listen.
+/// A search for the addresses on which sockets listen.
 ///
-/// The kernel reports them by sock_diag(7) for the network namespace of the caller. For other
-/// namespaces, and without that interface, the search reads the tables in /proc. A program can
-/// forge lines of a table, because the name of a Unix socket may contain a line end. A forged line
-/// can make a socket look like a listening one. It cannot hide a listening socket, because the
-/// table also contains that socket's own line.
+/// The kernel reports these addresses by sock_diag(7) for the network namespace of the caller. For
+/// other namespaces, and without that interface, the search reads the tables in /proc. A program
+/// can forge lines of a table, because the name of a Unix socket may contain a line end. A forged
+/// line can make a socket look like a listening socket. It cannot hide a listening socket, because
+/// the table also contains that socket's own line.
 struct ListenerSearch {
   private let sockets: SocketsByNetwork
   private let proc: ProcFS
@@ -106,7 +106,7 @@ enum SocketKind: CaseIterable {
   }
 }
 
-/// sock_diag(7).
+/// Requests to sock_diag(7).
 enum SocketDiagnosis {
   /// Calls `body` with the inode and the address of each listening socket in the network namespace
   /// of the calling thread, until `body` returns false.
@@ -116,10 +116,39 @@ enum SocketDiagnosis {
   static func forEachListener(
     of kind: SocketKind, _ body: (_ inode: UInt64, _ address: String) -> Bool
   ) throws(SystemError) -> Bool {
+    try forEachMessage { clinux_diagnosis_ask($0, UInt8(kind.family)) } body: { message in
+      guard let (inode, address) = kind.listener(in: message) else { return true }
+      return body(inode, address)
+    }
+  }
+
+  /// Calls `body` with the name of each connected Unix socket that has one, and the inode of its
+  /// peer, until `body` returns false. A socket that a server has accepted has the name of the
+  /// server. The sockets are those in the network namespace of the calling thread.
+  ///
+  /// - Returns: false if `body` returned false.
+  /// - Throws: ENOENT if the kernel lacks the module, EAFNOSUPPORT in a sandbox.
+  static func forEachNamedConnection(
+    _ body: (_ name: String, _ peer: UInt64) -> Bool
+  ) throws(SystemError) -> Bool {
+    try forEachMessage { clinux_diagnosis_ask_connected($0) } body: { message in
+      // The attributes UNIX_DIAG_NAME and UNIX_DIAG_PEER follow struct unix_diag_msg.
+      let attributes = NetlinkMessage.attributes(in: message.dropFirst(16))
+      guard let name = attributes[0], !name.isEmpty,
+        let peer = attributes[2]?.integer(at: 0, as: UInt32.self)
+      else { return true }
+      return body(SocketAddressText.unix(name), UInt64(peer))
+    }
+  }
+
+  /// Sends a question, and calls `body` with each message of the answer until `body` returns false.
+  private static func forEachMessage(
+    ask: (Int32) -> Int32, body: (ArraySlice<UInt8>) -> Bool
+  ) throws(SystemError) -> Bool {
     let socket = FileDescriptor(
       taking: try check("socket AF_NETLINK") { clinux_diagnosis_socket() })
     let number = socket.rawValue
-    try check("send AF_NETLINK") { clinux_diagnosis_ask(number, UInt8(kind.family)) }
+    try check("send AF_NETLINK") { ask(number) }
     var bytes = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = try check("recv AF_NETLINK") {
@@ -132,8 +161,7 @@ enum SocketDiagnosis {
           if code < 0 { throw SystemError(call: "sock_diag", errno: -code) }
           return true
         }
-        guard let (inode, address) = kind.listener(in: message.body) else { continue }
-        if !body(inode, address) { return false }
+        if !body(message.body) { return false }
       }
     }
   }

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Reads the memory use of processes on another thread. A read of smaps_rollup waits for the mmap
-/// lock of the process, so a process could block the caller.
+/// A scan of the memory use of processes, on another thread. A read of smaps_rollup waits for the
+/// mmap lock of the process, so the process could block the caller.
 public struct MemoryScan: ~Copyable, Sendable {
   /// A group of processes, whose sizes the caller adds.
   public struct Group: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct MemoryScan: ~Copyable, Sendable {
     public var process: Int
     /// The private dirty memory and the process's share of swapped memory, in bytes.
     public var dirty: UInt64
-    /// The resident memory, with the process's share of shared memory (PSS).
+    /// The resident memory in bytes, in which shared memory counts in proportion (PSS).
     public var proportional: UInt64
     /// The errno if the read failed: ESRCH if the process has ended, or EACCES.
     public var error: Int32?
@@ -39,7 +39,7 @@ public struct MemoryScan: ~Copyable, Sendable {
   /// bounds, the largest first. The scan ends early if no remaining group can have more dirty
   /// memory than a group that it has read.
   ///
-  /// - Throws: EMFILE, or EAGAIN at the limit on threads.
+  /// - Throws: EMFILE; EAGAIN if the limit on threads is reached.
   public init(of groups: [Group], in proc: ProcFS) throws(SystemError) {
     var processes: [clinux_measured] = []
     var places: [(group: Int, process: Int)] = []
@@ -100,8 +100,9 @@ public struct MemoryScan: ~Copyable, Sendable {
 
 /// Operations on the memory of processes.
 public enum ProcessMemory {
-  /// Frees the memory of killed processes (process_mrelease(2), Linux 5.15) on another thread,
-  /// because this takes time. Otherwise a killed process frees its memory only when it runs again.
+  /// Frees the memory of killed processes (process_mrelease(2), Linux 5.15). Uses another thread,
+  /// because the system call takes time. Without it, a killed process frees its memory only when it
+  /// runs again.
   public static func release(_ pidfds: [Int32]) {
     var copies: [Int32] = []
     for number in pidfds {
@@ -133,7 +134,8 @@ public enum ProcessMemory {
     return asked
   }
 
-  /// `7f00-7f01 rw-p …`: private and writable.
+  /// Returns the range of a line such as `7f00-7f01 rw-p …`; nil unless the range is private and
+  /// writable.
   private static func range(_ line: ArraySlice<UInt8>) -> iovec? {
     let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
     guard words.count == 3, words[1].elementsEqual("rw-p".utf8) else { return nil }

@@ -59,7 +59,7 @@ extension ArraySlice<UInt8> {
   }
 }
 
-/// Reads routes and addresses from messages (linux/rtnetlink.h, linux/if_addr.h).
+/// The parser of routes and addresses in messages (linux/rtnetlink.h, linux/if_addr.h).
 enum RouteMessage {
   private enum RouteAttribute {
     static let interface: UInt16 = 4

@@ -23,7 +23,7 @@ public struct NetworkConfiguration: Hashable, Sendable {
   }
 
   public var routes: Set<Route> = []
-  /// The addresses of the interfaces of `routes`.
+  /// The addresses of the interfaces that ``routes`` use.
   public var addresses: Set<Address> = []
 
   public init() {}
@@ -32,7 +32,7 @@ public struct NetworkConfiguration: Hashable, Sendable {
   public var isOnline: Bool { !routes.isEmpty }
 }
 
-/// Reads routes and addresses by rtnetlink(7), in the network namespace of the socket.
+/// A reader of routes and addresses by rtnetlink(7), in the network namespace of its socket.
 public enum RouteSocket {
   /// Opens a socket that is readable when links, addresses or routes have changed. Errors:
   /// EAFNOSUPPORT if a sandbox denies AF_NETLINK.
@@ -43,6 +43,12 @@ public enum RouteSocket {
   /// Opens a socket for requests.
   public static func open() throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("socket AF_NETLINK") { clinux_route_socket(0) })
+  }
+
+  /// Returns whether a socket that another program opened is a watch. Errors: EAFNOSUPPORT if it is
+  /// no netlink socket.
+  public static func isWatch(_ socket: Int32) throws(SystemError) -> Bool {
+    try check("getsockname") { clinux_route_is_watch(socket) } == 1
   }
 
   /// Discards the messages of a watch. The caller reads the present state instead.

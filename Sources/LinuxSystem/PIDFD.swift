@@ -28,8 +28,8 @@ public struct PIDFD: ~Copyable, Sendable {
 
   /// Opens the process that has this pid now.
   ///
-  /// Since the caller learned the pid, another process may have got it, unless the process is an
-  /// unreaped child of this process. Compare `identity` afterwards.
+  /// Another process may have received the pid since the caller learned it, unless the process is
+  /// an unreaped child of this process. Compare `identity` afterwards.
   ///
   /// - Returns: nil if there is no process (ESRCH), or if the id is that of a thread (EINVAL,
   ///   ENOENT).
@@ -48,7 +48,8 @@ public struct PIDFD: ~Copyable, Sendable {
   /// Reads the pid from /proc/self/fdinfo, which only the kernel writes.
   ///
   /// - Throws: EINVAL if it is not such a pidfd, or if its process is in a namespace that is not
-  ///   visible here; ESRCH if the process has been reaped. The descriptor is then closed.
+  ///   visible here; ESRCH if the process has been reaped. After an error, the descriptor is
+  ///   closed.
   public init(adopting received: consuming FileDescriptor) throws(SystemError) {
     let info = try FileDescriptor.open(reading: "/proc/self/fdinfo/\(received.rawValue)")
     let lines = KeyValueLines(try info.readToEnd())
@@ -77,7 +78,7 @@ public struct PIDFD: ~Copyable, Sendable {
 
   /// Sends a signal: pidfd_send_signal(2). Signal 0 tests whether the process exists.
   ///
-  /// - Throws: EPERM; EINVAL for a number that is no signal; EAGAIN for a full queue.
+  /// - Throws: EPERM; EINVAL for a number that is not a signal; EAGAIN for a full queue.
   @discardableResult
   public borrowing func send(signal: Int32) throws(SystemError) -> Delivery {
     let number = rawValue
@@ -101,8 +102,8 @@ public struct PIDFD: ~Copyable, Sendable {
 
   /// Returns the pid and the start time; nil if the process has been reaped.
   ///
-  /// The result belongs to this process. No other process can get the pid before this process is
-  /// reaped.
+  /// The result always belongs to the process that the pidfd refers to. No other process can get
+  /// the pid before that process is reaped.
   public borrowing func identity(in proc: ProcFS) throws(SystemError) -> ProcessIdentity? {
     guard let stat = try proc.stat(pid) else { return nil }
     // The process has not been reaped, so no other process had its pid when /proc was read.
@@ -110,7 +111,7 @@ public struct PIDFD: ~Copyable, Sendable {
     return stat.identity
   }
 
-  /// Returns whether the process has not been reaped. Permission to signal it is not necessary.
+  /// Returns whether the process has not been reaped. Needs no permission to signal the process.
   private borrowing func exists() throws(SystemError) -> Bool {
     let number = rawValue
     let result = attempt("pidfd_send_signal") { clinux_pidfd_send_signal(number, 0) }
@@ -130,7 +131,7 @@ extension PIDFD {
   /// Waits for a child of this process with waitid(P_PIDFD), and reaps it when it has ended.
   ///
   /// - Returns: nil with `.nonblocking` if nothing has changed.
-  /// - Throws: ECHILD if it is not a child of this process or was reaped.
+  /// - Throws: ECHILD if the process is not a child of this process, or has already been reaped.
   public borrowing func wait(_ options: WaitOptions = []) throws(SystemError) -> ChildChange? {
     let number = rawValue
     var result = clinux_wait_result()
@@ -148,7 +149,7 @@ extension PIDFD {
   ///   While the process is a zombie, and on older kernels, /proc/PID/stat contains the status. A
   ///   caller that may trace the process (root, or the same user) can read it.
   ///
-  /// - Returns: nil while the process runs, and if the kernel does not report the status.
+  /// - Returns: nil while the process runs, or if the kernel does not report the status.
   public borrowing func exitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard try hasEnded() else { return nil }
     do throws(SystemError) {

@@ -19,8 +19,8 @@ public struct PressureTrigger: ~Copyable, Sendable {
   public var rawValue: Int32 { file.rawValue }
 
   /// Registers a trigger. The kernel accepts windows from 500 ms to 10 s; without CAP_SYS_RESOURCE,
-  /// only multiples of 2 s. In that case, the window and the stall time are lengthened in
-  /// proportion.
+  /// only multiples of 2 s. Without that capability, the initializer lengthens the window and, in
+  /// proportion, the stall time.
   ///
   /// - Parameter path: /proc/pressure/memory, or the `memory.pressure` of a control group.
   /// - Throws: ENOENT or EOPNOTSUPP if the kernel lacks PSI; EACCES, EINVAL.
@@ -63,7 +63,8 @@ public struct PressureTrigger: ~Copyable, Sendable {
   /// Whether the kernel's events are reliable.
   private static let areEventsReliable = (try? ProcFS())?.mayExceedLimits ?? false
 
-  /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, in microseconds.
+  /// Returns the total of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, which is in
+  /// microseconds.
   private static func total(_ path: String) throws(SystemError) -> Duration {
     let bytes = try FileDescriptor.open(reading: path).readToEnd()
     let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)

@@ -17,7 +17,7 @@ public enum PriorityKind: String, Hashable, Sendable, CaseIterable {
 
   /// oom_score_adj, -1000 to 1000.
   case outOfMemoryScore
-  /// The nice value of the session's autogroup, which applies between the session and other
+  /// The nice value of the session's autogroup. The kernel uses it to divide CPU time between
   /// sessions.
   case autogroup
 
@@ -169,8 +169,8 @@ extension ProcFS {
     }
   }
 
-  /// Returns whether the kernel divides CPU time first between sessions, and then between the
-  /// threads of each session (sched(7)).
+  /// Whether the kernel divides CPU time between sessions first, and then between the threads of
+  /// each session (sched(7)).
   public var usesAutogroups: Bool {
     ((try? text("sys/kernel/sched_autogroup_enabled")) ?? nil) == "1"
   }
@@ -181,7 +181,7 @@ extension ControlGroup {
   fileprivate func weight(_ file: String) throws(SystemError) -> Int? {
     guard faccessat(AT_FDCWD, "\(path)/\(file)", W_OK, AT_EACCESS) == 0 else { return nil }
     let bytes = try FileDescriptor.open(reading: "\(path)/\(file)").readToEnd()
-    // The file contains `default 100` and then lines of devices, or only the number.
+    // The file contains `default 100` and then a line for each device, or only the number.
     let line = bytes.split(separator: UInt8(ascii: "\n")).first ?? []
     return line.split(separator: UInt8(ascii: " ")).last.flatMap {
       Int(String(decoding: $0, as: UTF8.self))

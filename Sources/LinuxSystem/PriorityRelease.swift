@@ -5,12 +5,12 @@ public enum WalkStep: Sendable {
   case member(ProcessStat)
   /// This step found no process. Later steps may find more.
   case nothing
-  /// The walk is over.
+  /// The walk has ended.
   case end
 }
 
-/// Restores lowered priorities in steps. The work of a step does not depend on the number of
-/// processes or threads.
+/// The restoring of lowered priorities in steps. The work of a step does not depend on the number
+/// of processes or threads.
 ///
 /// First the release reads the list of lowered priorities. Then it walks over the processes,
 /// because a new process has inherited the priorities of its parent. Then it restores each process.

@@ -125,7 +125,7 @@ public final class ProcFS: Sendable {
   /// Returns the parent, its parent and so on, up to the first process of the namespace.
   ///
   /// Each process in the list was the parent at the moment when its child was read. If a process
-  /// ends meanwhile, the list ends there.
+  /// ends before the function reads it, the list ends before that process.
   public func ancestors(_ pid: Int32) throws(SystemError) -> [ProcessIdentity] {
     var chain: [ProcessIdentity] = []
     var next = try stat(pid)?.parent ?? 0
@@ -283,7 +283,7 @@ extension ProcFS {
     switch result {
     case .success: return found
     case .failure(let error):
-      // The process of this task directory has ended meanwhile.
+      // The process of this task directory has ended since the directory was opened.
       if error.errno == ENOENT || error.errno == ESRCH { return nil }
       throw error
     }

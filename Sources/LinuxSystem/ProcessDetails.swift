@@ -70,8 +70,8 @@ extension ProcFS {
 
   /// Returns whether the initial environment of a process has this entry.
   ///
-  /// The caller needs the right to trace the process: root, or the same user with a process that
-  /// may dump core.
+  /// The caller needs the permission to trace the process. It has the permission as root, or as the
+  /// same user if the process may dump core.
   ///
   /// - Parameter entry: the bytes of `KEY=value`.
   /// - Returns: nil if the process does not exist; false for a zombie, which has no environment.
@@ -83,10 +83,10 @@ extension ProcFS {
     return bytes.split(separator: 0).contains { $0.elementsEqual(entry) }
   }
 
-  /// Returns the value of a variable in the initial environment of a process, the first one if
-  /// there are two.
+  /// Returns the value of a variable in the initial environment of a process. If the variable
+  /// occurs twice, returns the first value.
   ///
-  /// Needs the same right as `environment(_:contains:)`.
+  /// Needs the same permission as `environment(_:contains:)`.
   ///
   /// - Returns: nil if the variable is not set, or the process is a zombie or does not exist.
   /// - Throws: EACCES.

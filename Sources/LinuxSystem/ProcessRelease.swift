@@ -1,6 +1,6 @@
 import Glibc
 
-/// Resumes processes that a dead daemon left stopped.
+/// The release of processes that a dead daemon left stopped.
 public enum ProcessRelease {
   /// The result of a release.
   public struct Outcome: Sendable {

@@ -1,4 +1,5 @@
-/// Identifies a process by its pid and its start time, because the kernel reuses pids.
+/// The identity of a process: its pid and its start time. The pid alone is not sufficient, because
+/// the kernel reuses pids.
 public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
   public let pid: Int32
   /// The start of the process in clock ticks (100 per second) of CLOCK_BOOTTIME: field 22 of
@@ -143,7 +144,7 @@ public struct ProcessStat: Sendable {
   }
 }
 
-/// Parses decimal numbers between single spaces. Negative numbers are in two's complement.
+/// A parser of decimal numbers between single spaces. Negative numbers are in two's complement.
 struct DecimalFields {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0

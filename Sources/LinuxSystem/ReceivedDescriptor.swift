@@ -5,8 +5,8 @@ enum ReceivedDescriptor {
   /// O_PATH, which Glibc declares for GNU sources only.
   static let oPath: Int32 = 0o10000000
 
-  /// Returns the kind of the file by its name in /proc. fstat would ask the file system, which
-  /// could block for any time.
+  /// Returns the kind of the file, determined from its name in /proc. fstat(2) would ask the file
+  /// system, which could block without limit.
   static func kind(of number: Int32) -> String {
     var name = [UInt8](repeating: 0, count: 16)
     let count = readlink("/proc/self/fd/\(number)", &name, name.count)
@@ -14,6 +14,6 @@ enum ReceivedDescriptor {
     if start.hasPrefix("/") { return "a file" }
     if start.hasPrefix("pipe:") { return "a pipe" }
     if start.hasPrefix("socket:") { return "a socket" }
-    return "an object of the kernel without a name (an eventfd, epoll or the like)"
+    return "a kernel object without a name, such as an eventfd"
   }
 }

@@ -6,8 +6,8 @@ public enum ResourceLimits {
   public struct OpenFiles: Hashable, Sendable {
     public var softBefore: UInt64
     public var soft: UInt64
-    /// The limit for children (`SpawnRequest.openFilesSoft`). Programs that use select(2) fail with
-    /// more than 1024.
+    /// The limit for children (`SpawnRequest.openFilesSoft`). Programs that use select(2) cannot
+    /// use more than 1024 descriptors.
     public var forChildren: UInt64 { min(softBefore, 1024) }
   }
 

@@ -14,7 +14,7 @@ public final class SharedValue<State>: @unchecked Sendable {
     changed = .allocate(capacity: 1)
     changed.initialize(to: pthread_cond_t())
     let codes = (pthread_mutex_init(mutex, nil), pthread_cond_init(changed, nil))
-    precondition(codes == (0, 0), "they need nothing on Linux that could be lacking")
+    precondition(codes == (0, 0), "a default mutex and condition need no resource on Linux")
   }
 
   deinit {
@@ -32,7 +32,7 @@ public final class SharedValue<State>: @unchecked Sendable {
     return body(&state)
   }
 
-  /// Calls the body, and again after each change, until it returns a value. Returns that value.
+  /// Calls the body now and after each change, until the body returns a value. Returns that value.
   public func wait<Result>(until body: (inout State) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -60,6 +60,6 @@ public final class Future<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value and returns it.
+  /// The value. Reading the property waits until the value is computed.
   public var value: Value { shared.wait { $0 } }
 }

@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Signals that the process reads one at a time instead of being interrupted (signalfd(2)).
+/// A queue of signals, which the process reads one at a time instead of being interrupted
+/// (signalfd(2)).
 public struct SignalQueue: ~Copyable, Sendable {
   /// One signal.
   public struct ReceivedSignal: Hashable, Sendable {
@@ -11,13 +12,13 @@ public struct SignalQueue: ~Copyable, Sendable {
     public var isFromKernel: Bool
   }
 
-  /// Readable while a signal is pending.
+  /// The descriptor, which is readable while a signal is pending.
   public let descriptor: FileDescriptor
 
-  /// Blocks these signals in the calling thread, and queues them from then on. Also queues signals
-  /// that are ignored.
+  /// Blocks these signals in the calling thread, and queues them from then on. Queues ignored
+  /// signals too.
   ///
-  /// - Throws: EINVAL for a number that is no signal; EMFILE, ENFILE, ENOMEM.
+  /// - Throws: EINVAL for a number that is not a signal; EMFILE, ENFILE, ENOMEM.
   public init(_ signals: [Int32]) throws(SystemError) {
     descriptor = FileDescriptor(
       taking: try check("signalfd") { clinux_signal_fd(signals, signals.count) })

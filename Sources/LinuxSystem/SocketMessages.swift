@@ -14,7 +14,7 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .system(let error): error.description
     case .descriptorsLost: "recvmsg: file descriptors of the message were lost (MSG_CTRUNC)"
-    case .short(let received): "recvmsg: only \(received) of the peeked bytes were there"
+    case .short(let received): "recvmsg: returned only \(received) of the peeked bytes"
     }
   }
 }
@@ -36,8 +36,8 @@ extension UnixSocket {
   public static let descriptorsMax = Int(CLINUX_FDS_MAX)
 
   /// Sets SO_PEEK_OFF, the offset of the next `peek` from the next byte to be received. Each `peek`
-  /// advances the offset, and each `receive` reduces it. The offset thus also tells a later owner
-  /// of the socket how much of a message was received.
+  /// advances the offset, and each `receive` reduces it. From the offset, a later owner of the
+  /// socket learns how much of a message was received.
   ///
   /// - Parameter offset: The offset; nil makes each peek begin with the next byte to be received.
   public static func setPeekMark(_ number: Int32, _ offset: Int?) throws(SystemError) {
@@ -59,9 +59,9 @@ extension UnixSocket {
     return offset < 0 ? nil : Int(offset)
   }
 
-  /// Reads bytes without receiving them (MSG_PEEK, MSG_DONTWAIT, without a control buffer, so that
-  /// file descriptors stay in the kernel with their bytes). Calls recv(2) once, so there may be
-  /// more bytes.
+  /// Reads bytes without receiving them (MSG_PEEK, MSG_DONTWAIT). Passes no control buffer, so file
+  /// descriptors stay in the kernel with their bytes. Calls recv(2) once, so there may be more
+  /// bytes.
   ///
   /// Returns `.closed` at the end of the stream, even if peeked bytes were not received yet.
   public static func peek(
@@ -72,8 +72,8 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Peeks. Sets `hasDescriptors` to whether file descriptors belong to the peeked bytes or to the
-  /// next byte.
+  /// Reads bytes without receiving them. Sets `hasDescriptors` to whether file descriptors belong
+  /// to the peeked bytes or to the next byte.
   public static func peek(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, hasDescriptors: inout Bool
   ) throws(SystemError) -> Transfer {
@@ -108,8 +108,9 @@ extension UnixSocket {
     return Int(count)
   }
 
-  /// Receives as many bytes as the buffer has, all of which must have been peeked, with their file
-  /// descriptors (MSG_CMSG_CLOEXEC). The descriptors of the next message stay in the kernel.
+  /// Receives exactly as many bytes as the buffer has, with their file descriptors
+  /// (MSG_CMSG_CLOEXEC). The caller must have peeked all of the bytes. The descriptors of the next
+  /// message stay in the kernel.
   ///
   /// - Throws: `descriptorsLost` or `short`, after which the stream is unusable.
   public static func receive(
@@ -184,8 +185,8 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Shuts down both directions and receives the unread bytes, before a socket is closed.
-  /// Otherwise, closing the socket would close the descriptors in it, which can block.
+  /// Prepares a socket for closing: shuts down both directions and receives the unread bytes.
+  /// Otherwise, close(2) would close the descriptors that belong to unread bytes, which can block.
   public static func abandon(_ number: Int32) {
     try? shutdown(number)
     guard let waiting = try? readableCount(number), waiting > 0 else { return }
@@ -228,7 +229,7 @@ extension UnixSocket {
       if case .success = result, fdsCount > 0 {
         descriptors.append(taking: UnsafeBufferPointer(rebasing: fds[..<fdsCount]))
       }
-      // The buffer has room for the most descriptors that a message can have. Otherwise the kernel
+      // The buffer has room for as many descriptors as a message can have. Otherwise the kernel
       // would close some, which can block. The limit also applies to a message that arrives in
       // parts.
       lost = truncated != 0 || descriptors.count > descriptors.messageMax

@@ -30,7 +30,7 @@ extension UnixSocket {
   ///
   /// - Returns: nil if the kernel has no pidfd (ENOPROTOOPT, EINVAL before 6.5; ENODATA for a
   ///   socket without a peer), or if the peer has been reaped (ESRCH, or EINVAL on some kernels).
-  ///   Use `credentials` and the start time in /proc then.
+  ///   In these cases, use `credentials` and the start time in /proc.
   public static func peerPIDFD(_ number: Int32) throws(SystemError) -> FileDescriptor? {
     var pidfd: Int32 = -1
     var length = socklen_t(MemoryLayout<Int32>.size)

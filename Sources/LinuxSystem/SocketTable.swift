@@ -49,6 +49,18 @@ struct SocketTable {
     }
   }
 
+  /// Returns the name of the connected Unix socket that a line describes; nil if the socket is not
+  /// connected or has no name.
+  func connectedName(_ line: UnsafeRawBufferPointer) -> String? {
+    var fields = TableFields(line)
+    fields.skip(5)
+    // SS_CONNECTED of linux/net.h.
+    guard fields.next().hexadecimal == 3 else { return nil }
+    fields.skip(1)
+    let name = fields.rest
+    return name.isEmpty ? nil : name
+  }
+
   /// Parses a line; nil if no later line describes a listening socket.
   func listener(_ kind: SocketKind, _ line: UnsafeRawBufferPointer) -> Line? {
     switch kind {

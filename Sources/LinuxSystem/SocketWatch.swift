@@ -26,14 +26,14 @@ public struct SocketPollEvents: OptionSet, Hashable, Sendable {
   }
 }
 
-/// Watches a connection of another process without keeping the connection open. The watch is an
-/// epoll instance with the connection as its only entry.
+/// A watch that reports the events of another process's connection without keeping the connection
+/// open. It is an epoll instance with the connection as its only entry.
 ///
 /// - The connection does not change, including its flags, its pending error and its bytes.
 /// - The descriptor of the watch is readable (EPOLLIN) while the connection has an event. An
-///   ``Epoll`` reports an edge for each new event, even if there was an event before.
-/// - When the last owner closes the connection, the watch reports nothing any more. A duplicate of
-///   the connection's descriptor, in contrast, would keep the connection open for the peer.
+///   ``Epoll`` reports an edge for each new event, even while the descriptor is already readable.
+/// - After the last owner has closed the connection, the watch reports nothing. A duplicate of the
+///   connection's descriptor, in contrast, would keep the connection open for the peer.
 /// - A process that receives the watch from another process gets the same events.
 public struct SocketWatch: ~Copyable, Sendable {
   private let epoll: Epoll

@@ -1,8 +1,8 @@
 import Glibc
 
 #if DEBUG
-  /// Makes system calls fail in tests, for one task and in debug builds only. The test names the
-  /// call and the errno; the system call itself is not made.
+  /// Simulated failures of system calls, for one task of a test and in debug builds only. The test
+  /// names the call and the errno; the system call itself is not made.
   public enum SyscallFaults {
     /// Returns the errno with which the named call fails; nil makes the call.
     @TaskLocal public static var errnoFor: (@Sendable (_ call: String) -> Int32?)?
@@ -26,7 +26,7 @@ func attempt<Value: SignedInteger>(
     let code = errno
     if code == EINTR { continue }
     let error = SystemError(call: call, errno: code)
-    precondition(code != EBADF && code != EFAULT, "a file descriptor or pointer of ours is wrong")
+  precondition(code != EBADF && code != EFAULT, "the descriptor or pointer is invalid")
     return .failure(error)
   }
 }

@@ -18,7 +18,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     "\(call): \(SystemError.describe(errno))"
   }
 
-  /// Returns a description such as `No such file or directory (ENOENT)`, in English whatever the
+  /// Returns a description such as `No such file or directory (ENOENT)`, in English in every
   /// locale.
   public static func describe(_ errno: Int32) -> String {
     guard let name = clinux_errno_name(errno), let text = clinux_errno_description(errno) else {

@@ -11,6 +11,12 @@ public struct SystemdUnit: Hashable, Sendable {
   /// system's manager.
   public var ownName: String { userName ?? name }
 
+  /// logind's id of the login session whose scope the unit is; nil for any other unit.
+  public var loginSession: String? {
+    guard name.hasPrefix("session-"), name.hasSuffix(".scope") else { return nil }
+    return String(name.dropFirst("session-".count).dropLast(".scope".count))
+  }
+
   /// - Parameter cgroup: the path of the control group from the hierarchy's root.
   /// - Returns: nil if the control group does not belong to a unit.
   public init?(cgroup: String) {

@@ -11,8 +11,8 @@ public struct TerminalDevice: Hashable, Sendable {
     minor = number & 0xFF | number >> 12 & 0xFFF00
   }
 
-  /// The device's name below /dev, where the kernel's documentation fixes it (devices.txt):
-  /// `pts/3`, `tty1`, `ttyS0`; else both numbers.
+  /// The device's name below /dev, if the kernel's documentation (devices.txt) defines it: `pts/3`,
+  /// `tty1`, `ttyS0`; otherwise both numbers.
   public var name: String {
     switch major {
     case 136: "pts/\(minor)"

@@ -20,7 +20,8 @@ public final class Daemon {
   private let server: Server
   private let runner: EffectRunner
   private let systemChanges: SystemChangeProviders
-  /// Expires after ``survivalTime``. The event log of the previous daemon then counts as harmless.
+  /// A timer that expires after ``survivalTime``. From then on, the event log of the previous
+  /// daemon counts as harmless.
   private let survival: TimerSource
   private var signals: [Source] = []
   private var ending = Ending.stopped
@@ -46,8 +47,10 @@ public final class Daemon {
     let listener = try Self.listener(inherited.listeners, arguments.socketPath)
     server = try Self.server(startup, subsystems, listener: listener, settings, pump)
     runner = try Self.runner(startup, subsystems, server, pump)
+    var locations = SystemChangeProviders.Locations()
+    locations.networkSockets = inherited.network
     systemChanges = SystemChangeProviders(
-      loop: loop, log: log,
+      loop: loop, log: log, locations: locations,
       report: { [unowned pump] in pump.post(.systemChanged(nil, $0, for: nil)) },
       clockSet: { [unowned pump] _ in pump.post(.scheduler(.clockRead(.now))) })
     survival = try loop.timer { [unowned eventLog] in
@@ -66,6 +69,7 @@ public final class Daemon {
     // A previous daemon may have died before it reported its start to the scheduler.
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)
+    watchSessions()
     try server.start()
     for number in inherited.slowToClose {
       FileDescriptor(taking: number, closesElsewhere: true).close()
@@ -108,14 +112,22 @@ public final class Daemon {
     pump.start(runner)
   }
 
-  /// Reports the clock, the stored notifications and the settings to the scheduler. Reports its
-  /// start if the scheduler is new.
+  /// Reports the clock, the stored notifications and the settings to the scheduler. If the
+  /// scheduler is new, also reports that the daemon has started.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
     if isNew { subsystems.notifications.load() }
     subsystems.notifications.serve()
     settings.apply()
     if isNew { pump.post(.scheduler(.started)) }
+  }
+
+  private func watchSessions() {
+    do throws(SystemError) {
+      try subsystems.loginSessions.start()
+    } catch {
+      log.write(.notice, "the daemon does not know whether a screen is locked: \(error)")
+    }
   }
 
   private func reportReady(at socketPath: String, isNew: Bool) {
@@ -190,8 +202,8 @@ public final class Daemon {
   // MARK: Stopping
 
   /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
-  /// whether systemd restarts it, it resumes them. Even then, systemd keeps the connections for the
-  /// next daemon.
+  /// whether systemd restarts it, it resumes them. In both cases, systemd keeps the connections for
+  /// the next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere

@@ -38,12 +38,22 @@ extension Daemon {
         eventLog: eventLog, numberLast: startup.previous.replay?.requestLast ?? 0),
       streams: EventStreams(eventLog: eventLog) { [unowned processes] in processes[$0] },
       monitors: Monitors(eventLog: eventLog),
+      agents: SessionAgents(
+        windows: WindowReports(
+          processes: processes,
+          inFront: { [unowned pump] ids in pump.withScheduler { $0.inFront(ids) } }, post: post),
+        eventLog: eventLog),
       sockets: ManagedSockets(loop: loop) { id, ready in
         post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
       },
       pictures: SnapshotPictures(store: store), notifications: notifications,
       memory: MemoryService(
         locations: locations, processes: processes, loop: loop, log: log, post: post),
+      loginSessions: LoginSessions(
+        loop: loop, address: SystemChangeProviders.Locations().systemBus,
+        user: settings.isUserDaemon ? Users.effectiveUID : nil,
+        locked: Set(pump.scheduler.lockedSeats)
+      ) { post(.session($0)) },
       store: store)
   }
 
@@ -52,20 +62,24 @@ extension Daemon {
     _ settings: CurrentSettings, _ pump: Pump
   ) throws(SystemError) -> Server {
     let applications = ApplicationService(
-      requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
-      sockets: subsystems.sockets, pictures: subsystems.pictures,
-      notifications: subsystems.notifications, pump: pump, settings: settings)
+      requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
+      processes: subsystems.processes, sockets: subsystems.sockets,
+      pictures: subsystems.pictures, notifications: subsystems.notifications, pump: pump,
+      settings: settings)
     let control = ControlService(
-      requests: subsystems.requests, launches: subsystems.launches, processes: subsystems.processes,
-      monitors: subsystems.monitors, notifications: subsystems.notifications,
-      memory: subsystems.memory, pictures: subsystems.pictures,
-      pump: pump, settings: settings, log: startup.log)
+      requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
+      processes: subsystems.processes, monitors: subsystems.monitors,
+      notifications: subsystems.notifications, memory: subsystems.memory,
+      pictures: subsystems.pictures, loginSessions: subsystems.loginSessions, pump: pump,
+      settings: settings, log: startup.log)
+    let sessions = SessionService(agents: subsystems.agents, applications: applications)
     return try Server(
-      listener: listener, applications: applications, control: control,
+      listener: listener, applications: applications, control: control, sessions: sessions,
       options: startup.configuration.options, loop: startup.loop, proc: startup.proc,
       log: startup.log, eventLog: startup.eventLog, store: subsystems.store
     ) { [unowned pump] connection in
       subsystems.monitors.remove(connection)
+      subsystems.agents.closed(connection)
       subsystems.requests.forget(connection)
       if let id = subsystems.streams.closed(connection) {
         pump.post(.application(.streamClosed(id)))

@@ -15,7 +15,7 @@ public enum StartFailure: Error, CustomStringConvertible {
     case .configuration: "the configuration has mistakes"
     case .tooManySockets(let count): "systemd handed over \(count) sockets; one is expected"
     case .wrongSocket:
-      "the socket that systemd handed over is no listening Unix stream socket (ListenStream=)"
+      "the socket that systemd handed over is not a listening Unix stream socket (ListenStream=)"
     case .occupied(let path, let facts) where facts?.isSocket ?? true:
       "\(path) is the socket of a running program, such as another taskschedd; stop that "
         + "program, or name another path with --socket"

@@ -69,7 +69,8 @@ public struct DaemonState: Equatable, Sendable {
   /// A process that the daemon has stopped, or is about to stop, with SIGSTOP.
   public struct Stopped: Equatable, Sendable {
     public var process: Leader
-    /// Whether another program had stopped the process before. The daemon then leaves it stopped.
+    /// Whether another program had stopped the process before the daemon did. If so, the daemon
+    /// leaves the process stopped.
     public var wasStopped: Bool
 
     public init(process: Leader, wasStopped: Bool) {
@@ -78,10 +79,10 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// The priority of a thread, process or control group that the daemon has lowered, or is about to
-  /// lower.
+  /// A priority that the daemon has lowered, or is about to lower: of a thread, of a process or of
+  /// a control group.
   public struct Lowered: Equatable, Sendable {
-    /// The id and start time of a thread; of the process if the priority belongs to a whole
+    /// The id and start time of the thread, or of the process if the priority belongs to a whole
     /// process.
     public var thread: Leader
     /// The pid of the thread's process.
@@ -105,10 +106,12 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// The state of a client's connection that the kernel does not keep in the socket.
+  /// The part of a client connection's state that the kernel does not keep in the socket.
   public struct Connection: Equatable, Sendable {
     public var stream: InstanceID?
     public var monitor: Monitor?
+    /// Whether a session agent receives its orders on the connection.
+    public var isAgent: Bool
     public var waiting: Waiting?
     /// The received part of an incomplete message.
     public var input: MessagePart
@@ -117,11 +120,12 @@ public struct DaemonState: Equatable, Sendable {
     public var isUnsaved: Bool
 
     public init(
-      stream: InstanceID? = nil, monitor: Monitor? = nil, waiting: Waiting? = nil,
-      input: MessagePart = MessagePart(), isUnsaved: Bool = false
+      stream: InstanceID? = nil, monitor: Monitor? = nil, isAgent: Bool = false,
+      waiting: Waiting? = nil, input: MessagePart = MessagePart(), isUnsaved: Bool = false
     ) {
       self.stream = stream
       self.monitor = monitor
+      self.isAgent = isAgent
       self.waiting = waiting
       self.input = input
       self.isUnsaved = isUnsaved
@@ -211,6 +215,8 @@ public enum Note: Equatable, Sendable {
   case lowering(InstanceID, [DaemonState.Lowered])
   /// The daemon has restored all priorities of the instance.
   case restored(InstanceID)
+  /// A session agent receives its orders on the connection, or no longer does.
+  case agent(Bool, connection: UInt64)
 }
 
 extension DaemonState {
@@ -231,11 +237,13 @@ extension DaemonState {
       connections[cookie, default: Connection()].isUnsaved = isUnsaved
     case .lowering(let id, let lowered): instances[id]?.lowered += lowered
     case .restored(let id): instances[id]?.lowered = []
+    case .agent(let isAgent, let cookie):
+      connections[cookie, default: Connection()].isAgent = isAgent
     }
   }
 
-  /// Removes a leader after the scheduler has handled the event that reported it. A leader is still
-  /// present then only if the scheduler refused it.
+  /// Removes a leader after the scheduler has handled the event that reported it. If the leader is
+  /// still present, the scheduler has refused it.
   public mutating func forgetUnmanagedLeader(of leader: Leader) {
     unmanagedLeaders[leader] = nil
   }

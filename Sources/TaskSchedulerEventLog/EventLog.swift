@@ -7,7 +7,7 @@ import TaskSchedulerCore
 /// A background task or a handed-over socket is a promise to an application. If there is no space
 /// for another spare file, the daemon makes no new promises (`isShort`), but the event log still
 /// contains all earlier promises. If the state itself no longer fits, the event log falls behind
-/// (`isBehind`), and the daemon tries at later events to write the state.
+/// (`isBehind`). The daemon then tries again to write the state when later events occur.
 public final class EventLog: EventStore {
   private let room: EventLogCapacity
   /// Whether the daemon has just taken over. It may then use the reserve (``EventLogCapacity``).
@@ -43,7 +43,8 @@ public final class EventLog: EventStore {
   /// Whether the event log contains the event of the current call.
   private var isCallWritten = false
   private var isSending = false
-  /// Returns the current state of the daemon. The daemon sets it once, before the first event.
+  /// Returns the current state of the daemon. The daemon sets this function once, before the first
+  /// event.
   public var state: () -> (DaemonState, Scheduler, requestLast: UInt64) = {
     preconditionFailure("the daemon has not set the function that returns its state")
   }
@@ -114,7 +115,7 @@ public final class EventLog: EventStore {
   ) -> EventLogWriter {
     guard let writer = EventLogWriter(in: file.bytes, boot: boot, initialRecords: initialRecords)
     else {
-      preconditionFailure("an event log has room for what it begins with")
+      preconditionFailure("an event log has no room for its first records")
     }
     return writer
   }
@@ -266,7 +267,7 @@ public final class EventLog: EventStore {
     writer.setSending(0)
   }
 
-  // MARK: Beginning anew
+  // MARK: New files
 
   /// Begins a new file with the current state.
   ///

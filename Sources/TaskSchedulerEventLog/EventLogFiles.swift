@@ -1,6 +1,6 @@
 /// The files of an event log. The daemon maps them into its memory.
 public protocol EventLogFiles: AnyObject {
-  /// The highest number of a file so far; nil if there is none.
+  /// The highest number of a file; nil if there is no file.
   var numberLast: UInt64? { get }
   /// Creates the file for a new event log, filled with zeros. ``finish(_:)`` makes the event log
   /// current.

@@ -11,7 +11,7 @@ import TaskSchedulerCore
 /// the length last, so that a record is either complete or, with length 0, absent. Numbers outside
 /// of values are little-endian. `docs/event-log.md` lists the values.
 public enum EventLogLayout {
-  /// The first bytes of an event log: a byte with which no text begins, and "tschedJ".
+  /// The first bytes of an event log: a byte that no text begins with, and "tschedJ".
   static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]
   /// The version of the format. It increases when the format of any stored value changes.
   public static let version: UInt32 = 1
@@ -91,6 +91,8 @@ public enum CallPhase: UInt32, Sendable {
 public struct BootID: Hashable, Sendable {
   let bytes: [UInt8]
 
+  /// Creates the identity of a boot.
+  ///
   /// - Parameter text: A UUID.
   public init(_ text: String) {
     let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
@@ -112,8 +114,8 @@ public struct EventLogStart: Equatable, Sendable {
   public var requestLast: UInt64
   /// The instant at which the event log begins.
   public var at: Instant
-  /// The remaining effects, if the event log begins while the daemon carries out an event; else
-  /// empty.
+  /// The remaining effects of the current event, if the event log begins while the daemon carries
+  /// out an event; otherwise empty.
   public var effects: [Effect] = []
   /// The number of effects of that event that the daemon carried out before this event log began.
   public var effectsDone = 0

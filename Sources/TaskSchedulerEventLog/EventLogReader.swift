@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// The reason why an event log cannot be used.
 public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The file is not an event log, or shorter than the header of one.
+  /// The file is not an event log, or is shorter than the header of an event log.
   case notAnEventLog
   /// The event log has this version of the format, which this taskschedd does not read.
   case version(UInt32)
@@ -22,7 +22,7 @@ public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible
   }
 }
 
-/// A damage of an event log, which ends its usable part.
+/// Damage in an event log. The usable part of the event log ends there.
 public struct EventLogDamage: Equatable, Sendable, CustomStringConvertible {
   /// The offset in bytes from the start of the event log.
   public var place: Int
@@ -57,8 +57,8 @@ public struct EventLogProgress: Equatable, Sendable {
   /// Whether the daemon stopped in good order and left no process suspended.
   public var isClean: Bool
 
-  /// The number of daemons in succession that may die before they serve clients. After that many,
-  /// no daemon recovers from the event log, because one of its records is the likely cause.
+  /// The number of successive daemons that may die before they serve clients. After that many
+  /// deaths, no daemon recovers from the event log, because one of its records is the likely cause.
   public static let attemptsMax: UInt32 = 16
 
   /// The reason why no daemon may recover from the event log; nil if a daemon may.
@@ -67,7 +67,7 @@ public struct EventLogProgress: Equatable, Sendable {
       return "the runtime directory was full, and the last actions of the daemon are missing"
     }
     if attempts >= Self.attemptsMax {
-      return "\(attempts) daemons in succession died before they served"
+      return "\(attempts) successive daemons died before they served clients"
     }
     return nil
   }
@@ -129,7 +129,7 @@ public struct EventLogReader {
 
   /// The offset of the next record, or of the end.
   public var end: Int { records.end }
-  /// Returns the next record, or nil at the end or at a damage.
+  /// Returns the next record, or nil at the end or at damage.
   public mutating func next() -> EventLogEntry? { records.next() }
   /// The damage that ``next()`` has found.
   public var damage: EventLogDamage? { records.damage }
@@ -148,7 +148,7 @@ public struct EventLogRecords {
     self.end = end
   }
 
-  /// Returns the next record, or nil at the end or at a damage.
+  /// Returns the next record, or nil at the end or at damage.
   public mutating func next() -> EventLogEntry? {
     guard let record = source.next() else { return nil }
     end = record.end

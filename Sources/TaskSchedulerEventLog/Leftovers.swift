@@ -3,9 +3,9 @@ import TaskSchedulerCore
 /// The stopped processes, frozen control groups and lowered priorities that a dead daemon left
 /// behind, according to its event log.
 ///
-/// Reading the leftovers needs neither the scheduler nor its events. It is therefore possible for
-/// an event log from which no daemon can recover, and after damaged records. The caller must
-/// compare the start time of each process before it acts on the process.
+/// Reading the leftovers needs neither the scheduler nor its events. The leftovers can therefore be
+/// read even if no daemon can recover from the event log, and after damaged records. The caller
+/// must compare the start time of each process before it acts on the process.
 public struct Leftovers: Equatable, Sendable {
   /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
   public private(set) var stopped: [DaemonState.Stopped] = []
@@ -99,18 +99,18 @@ public struct Leftovers: Equatable, Sendable {
       case .forgotten(let id): (stopped[id], lowered[id]) = (nil, nil)
       case .lowering(let id, let items): lowered[id, default: []] += items
       case .restored(let id): lowered[id] = nil
-      case .stream, .monitor, .input, .inputComplete, .unsaved: break
+      case .stream, .monitor, .input, .inputComplete, .unsaved, .agent: break
       }
     }
 
-    /// Adds the names of a note after a damage. Removes nothing, because a missing record may have
-    /// stopped the process again.
+    /// Adds the names of a note that follows damage. Removes nothing, because a missing record may
+    /// have stopped the process again.
     private mutating func add(_ note: Note, isIntact: Bool) {
       switch note {
       case .leader, .stopping: take(note)
       case .lowering: if isIntact { take(note) }
       case .resumed, .forgotten, .restored, .stream, .monitor, .input, .inputComplete,
-        .unsaved:
+        .unsaved, .agent:
         break
       }
     }

@@ -10,7 +10,7 @@ public enum EventLogEntry: Sendable {
 public protocol RecordSource {
   /// Returns the daemon's state at the start of the event log. Call this once, before ``next()``.
   mutating func daemonState() -> Result<DaemonState, EventLogRefusal>
-  /// Returns the next record and the offset of its end, or nil at the end or at a damage.
+  /// Returns the next record and the offset of its end, or nil at the end or at damage.
   mutating func next() -> (entry: EventLogEntry, end: Int)?
   /// The damage that ``next()`` has found.
   var damage: EventLogDamage? { get }
@@ -105,7 +105,7 @@ public struct RecordReader: RecordSource {
   static func entry(_ record: UnsafeRawBufferPointer) throws(MalformedBytes) -> EventLogEntry {
     switch EventLogLayout.RecordKind(rawValue: record[0]) {
     case .event:
-      guard record.count > 9 else { throw MalformedBytes("an event without an instant") }
+      guard record.count > 9 else { throw MalformedBytes("an event has no instant") }
       let at = UInt64(littleEndian: record.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
       var reader = StoredReader(UnsafeRawBufferPointer(rebasing: record.dropFirst(9)))
       let call = try LoggedCall?(from: &reader)
@@ -116,7 +116,7 @@ public struct RecordReader: RecordSource {
       let value = UnsafeRawBufferPointer(rebasing: record.dropFirst())
       return .note(try StoredReader.read(Note.self, from: value))
     case .start, .daemonState, .scheduler, nil:
-      throw MalformedBytes("a record of kind \(record[0]) follows the beginning")
+      throw MalformedBytes("a record after the third one has the kind \(record[0])")
     }
   }
 }

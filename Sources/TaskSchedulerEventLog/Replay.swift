@@ -15,14 +15,14 @@ public struct Replay {
   public private(set) var daemonState: DaemonState
   /// The number of events since the scheduler was created, including those of earlier event logs.
   public private(set) var eventCount: UInt64
-  /// The highest number of a request in any event so far.
+  /// The highest number of a request in the handled events.
   public private(set) var requestLast: UInt64
   /// The last event that was handled; nil if none was.
   public private(set) var lastEvent: Event?
   /// The instant of the last event. The dead daemon certainly lived until then.
   public private(set) var lastAlive: Instant
-  /// The effects of the last event that the daemon did not record as carried out. The first of them
-  /// may have been carried out.
+  /// Those effects of the last event that the daemon did not record as carried out. The first of
+  /// them may have been carried out.
   public private(set) var effectsLeft: ArraySlice<Effect> = []
   /// The number of effects of the last event that were carried out, before those in
   /// ``effectsLeft``.
@@ -46,7 +46,7 @@ public struct Replay {
   /// - Parameters:
   ///   - bytes: The event log.
   ///   - boot: The present boot; nil accepts every boot.
-  ///   - now: The present instant. A later event is a damage.
+  ///   - now: The present instant. A later event counts as damage.
   ///   - readAhead: Returns a source that may decode the records on another thread, as for
   ///     ``EventLogReader``.
   public init(
@@ -62,7 +62,7 @@ public struct Replay {
   ///
   /// - Parameters:
   ///   - reader: An event log from which no record has been read.
-  ///   - now: The present instant. A later event is a damage.
+  ///   - now: The present instant. A later event counts as damage.
   public init(
     beginning reader: consuming EventLogReader, now: Instant
   ) throws(EventLogRefusal) {
@@ -78,7 +78,7 @@ public struct Replay {
     for (cookie, connection) in daemonState.connections {
       if let request = connection.waiting?.request { waiting[request] = cookie }
     }
-    guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
+    guard lastAlive <= now else { throw .damagedStart("it begins in the future") }
     applyDone(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
     // If `reader` kept its copies of the states, the first change of a state here would copy that
     // state.
@@ -112,8 +112,8 @@ public struct Replay {
     guard let records else { return }
     damage = damage ?? records.damage
     self.records = nil
-    // If zeros overwrite a record, the event log seems to end there. The header has the number of
-    // events.
+    // If zeros overwrite a record, the event log seems to end there. The number of events in the
+    // header reveals that events are missing.
     if damage == nil, !progress.isBehind, eventCount + 1 < progress.event {
       damage = EventLogDamage(
         place: end, problem: "\(progress.event - eventCount) events are missing")
@@ -134,7 +134,7 @@ public struct Replay {
   private static func damage(
     at end: Int, event: Instant, previous: Instant, now: Instant
   ) -> EventLogDamage? {
-    if event > now { return EventLogDamage(place: end, problem: "an event is of the future") }
+    if event > now { return EventLogDamage(place: end, problem: "an event is later than now") }
     if event < previous {
       return EventLogDamage(place: end, problem: "an event is older than the one before it")
     }

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// The records of a damaged event log, in order.
 ///
 /// The iterator skips damaged bytes and continues with the next intact record. A daemon cannot
-/// recover from the records after a damage, because some are missing. Each record may still name
-/// stopped processes.
+/// recover from the records that follow damage, because some are missing. Each record may still
+/// name stopped processes.
 struct SalvagedRecords: IteratorProtocol {
   struct Record {
     /// The kind and the value.

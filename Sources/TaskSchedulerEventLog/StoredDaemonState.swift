@@ -50,8 +50,8 @@ extension DaemonState.Release: Stored {}
 
 extension DaemonState.Connection: StoredByForm {
   package static let form = Form(
-    DaemonState.Connection.init(stream:monitor:waiting:input:isUnsaved:), \.stream, \.monitor,
-    \.waiting, \.input, \.isUnsaved)
+    DaemonState.Connection.init(stream:monitor:isAgent:waiting:input:isUnsaved:), \.stream,
+    \.monitor, \.isAgent, \.waiting, \.input, \.isUnsaved)
 }
 
 extension DaemonState.Monitor: StoredByForm {
@@ -85,6 +85,7 @@ extension Note: StoredByCases {
     Case("forgotten", Self.forgotten), Case("stream", Self.stream), Case("monitor", Self.monitor),
     Case("input", Self.input), Case("inputComplete", Self.inputComplete),
     Case("unsaved", Self.unsaved), Case("lowering", Self.lowering), Case("restored", Self.restored),
+    Case("agent", Self.agent),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -100,6 +101,7 @@ extension Note: StoredByCases {
     case .unsaved(let a, let b): writer.write(case: 8, a, b)
     case .lowering(let a, let b): writer.write(case: 9, a, b)
     case .restored(let a): writer.write(case: 10, a)
+    case .agent(let a, let b): writer.write(case: 11, a, b)
     }
   }
 }

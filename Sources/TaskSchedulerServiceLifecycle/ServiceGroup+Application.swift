@@ -10,9 +10,9 @@ extension ServiceGroup {
   ///       if event == .didEnterBackground { await save() }
   ///     }
   ///
-  /// The event `willTerminate` is a graceful shutdown of the group. The daemon ends the process
+  /// The event `willTerminate` begins a graceful shutdown of the group. The daemon ends the process
   /// when all services have shut down, or after `CallbackTimeout`, 6 s by default. Set
-  /// `maximumGracefulShutdownDuration` of the group to less than that.
+  /// `maximumGracefulShutdownDuration` of the group to less than `CallbackTimeout`.
   ///
   /// If the daemon permanently refuses the process, the group shuts down gracefully as well.
   ///
@@ -45,8 +45,8 @@ extension ServiceGroup {
 
   /// Begins the shutdown. Returns when the shutdown is complete and `run` cancels the task.
   ///
-  /// The loop over the events must not continue earlier. It would then acknowledge `willTerminate`,
-  /// and the daemon would kill services that have not shut down yet.
+  /// If the loop over the events continued earlier, it would acknowledge `willTerminate`, and the
+  /// daemon would kill services that have not shut down yet.
   private nonisolated func shutDown() async {
     await triggerGracefulShutdown()
     let (stream, continuation) = AsyncStream.makeStream(of: Never.self)

@@ -115,7 +115,9 @@ struct PlantedDefect {
       }
     }
     if case .session(let report) = event { return changed(report) }
-    if canary == .forgetSensitive, case .switcher(.setSnapshot(let request, let id, .sensitive)) = event {
+    if canary == .forgetSensitive,
+      case .switcher(.setSnapshot(let request, let id, .sensitive)) = event
+    {
       return .switcher(.setSnapshot(request, id, nil))
     }
     if canary == .wrongVictim, case .memory(.measured(var sizes)) = event {
@@ -176,7 +178,9 @@ struct PlantedDefect {
         end.reason = .excessiveUse
         return [.record(with(record, .ended(end)))]
       }
-      if canary == .losePicture, case .snapshotChanged(.picture(let id)) = record.change, strikes() {
+      if canary == .losePicture, case .snapshotChanged(.picture(let id)) = record.change,
+        strikes()
+      {
         return [effect, .dropPicture(id)]
       }
       if canary == .wrongState, case .transition(let from, .background, _) = record.change,

@@ -54,8 +54,8 @@ public final class Simulation {
   let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  /// The planned death of the daemon: after a number of events, and then a number of effects of the
-  /// last of these events.
+  /// The planned death of the daemon: the number of events before it, and then the number of
+  /// effects of the last of these events.
   var deathPlanned: (events: Int, effects: Int)?
   /// The number of effects of the current event until the planned death.
   var effectsUntilDeath: Int?
@@ -131,8 +131,8 @@ public final class Simulation {
 
   func disarmTimer() { armed = nil }
 
-  /// Returns the next stream of random numbers, for a choice that does not belong to an action with
-  /// a number.
+  /// Returns the next stream of random numbers, for a choice that does not belong to a numbered
+  /// action.
   func draw(_ stream: SeededGenerator.Stream) -> SeededGenerator {
     draws += 1
     return SeededGenerator(seed: options.seed, stream, draws)
@@ -218,7 +218,7 @@ public final class Simulation {
     }
   }
 
-  /// Checks that exactly the processes of suspended applications are stopped.
+  /// Checks that the processes of suspended applications are stopped, and that no others are.
   private func checkProcesses() {
     for process in processes where process.isAlive {
       let state = process.instance.map { pump.scheduler.state(of: $0) } ?? .notRunning

@@ -8,6 +8,8 @@ public struct TraceChecker {
   /// The hash of every event, instant and effect so far.
   public private(set) var hash = TraceHash()
 
+  /// Creates a checker of a trace.
+  ///
   /// - Parameter scheduler: The state at the start of the trace. The checkers examine only a trace
   ///   that begins with the first event, because they do not know earlier events.
   public init(from scheduler: Scheduler = Scheduler()) {

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// A hash of a trace that is the same in every process, unlike Swift's own hashes.
+/// A hash of a trace. Unlike Swift's own hashes, it is the same in every process.
 ///
 /// It applies the step of FNV-1a to words of the bytes that an event log would contain, and folds
 /// the high bits back.

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import TaskSchedulerWire
 
-/// Writes the Swift types of the interfaces below the package's directory, which is the only
-/// argument.
+/// Writes the Swift types of the interfaces below the package's directory. The directory is the
+/// only argument.
 @main
 enum GenerateInterfaces {
   static func main() throws {
@@ -22,7 +22,7 @@ struct GeneratedSources {
     self.root = root
   }
 
-  /// Writes all files, and removes generated files of former declarations.
+  /// Writes all files, and removes generated files of declarations that no longer exist.
   func write() throws {
     let texts = try self.texts()
     for path in existing() where texts[path] == nil {

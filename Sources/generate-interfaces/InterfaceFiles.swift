@@ -137,7 +137,7 @@ extension SwiftText {
       text.line()
       try text.names(
         "MethodName", interface.methods.map(\.name), of: interface,
-        "The full names of the methods, to tell a call by.")
+        "The full names of the methods, which identify calls.")
       // `ServerConnection` itself answers the methods of `org.varlink.service`.
       if !interface.name.hasPrefix("org.varlink.") {
         text.line()
@@ -173,7 +173,7 @@ extension SwiftText {
     line()
     line("/// Decodes the parameters of a call, and carries it out.")
     line("///")
-    line("/// - Throws: ``ParameterError`` if they are not those of the method.")
+    line("/// - Throws: ``ParameterError`` if the parameters are not those of the method.")
     line("public static func carryOut<Methods: Implementation>(")
     line("  _ method: MethodName, _ call: ReceivedCall, by methods: Methods,")
     line("  for caller: Methods.Caller")

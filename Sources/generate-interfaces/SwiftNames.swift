@@ -48,7 +48,9 @@ extension InterfaceDescription.Field {
     case .optional(.int): return "FileDescriptorIndex?"
     case .bool, .float, .string, .object, .any, .named, .array, .dictionary, .optional, .structure,
       .enumeration:
-      throw GeneratorError(description: "the field '\(name)' is a file descriptor and no int")
+      throw GeneratorError(
+        description: "the field '\(name)' is not an int; a field whose name ends in FileDescriptor "
+          + "must be an int")
     }
   }
 
@@ -67,7 +69,7 @@ extension InterfaceDescription.Field {
       return try swiftType(of: type, isWithin: true) + "?"
     case .optional, .object, .dictionary, .structure, .enumeration:
       throw GeneratorError(
-        description: "the field '\(name)' has a form of type that is not supported: declare a type")
+        description: "the field '\(name)' has an unsupported type; declare a named type instead")
     }
   }
 }

@@ -103,7 +103,7 @@ enum ExitStatus {
   /// The configuration is invalid: EX_CONFIG of sysexits(3), which systemd knows by name.
   static let configuration: Int32 = 78
   /// The daemon stopped because systemd restarts it, and left applications suspended: EX_TEMPFAIL.
-  /// The unit's ExecStopPost= then releases nothing.
+  /// In this case, the unit's ExecStopPost= releases nothing.
   static let restarting: Int32 = 75
 }
 

@@ -62,9 +62,9 @@ struct BadInputTests {
       ("nonsense", "is not valid JSON"), ("[]", "is not a JSON object"),
       (#"{"method":"a.b.C","parameters":{"a":1,"a":2}}"#, "is not valid JSON"),
       (#"{"method":"a.b.C","method":"a.b.C"}"#, "'method' appears twice"),
-      (#"{"method":"a.b.C","id":1}"#, "has no field 'id'"),
+      (#"{"method":"a.b.C","id":1}"#, "unknown field 'id'"),
       (#"{"method":"a.b.C","parameters":[]}"#, "'parameters' must be an object"),
-      (#"{"method":"a.b.C","more":true,"oneway":true}"#, "either 'more' or 'oneway'"),
+      (#"{"method":"a.b.C","more":true,"oneway":true}"#, "both 'more' and 'oneway'"),
     ])
   func noCall(_ text: String, _ reason: String) throws {
     try unchanged { daemon in

@@ -4,12 +4,14 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.7, for each field of each method of both interfaces. The tests read the fields from
+/// Contract §15.7, for each field of each method of the interfaces. The tests read the fields from
 /// the interface descriptions, and therefore include new fields.
 @Suite("§15.7: Invalid input in each field of each method gets an error that names the field")
 struct FieldErrorTests {
   private typealias FieldType = InterfaceDescription.FieldType
-  private static let interfaces = [ApplicationInterface.description, ControlInterface.description]
+  private static let interfaces = [
+    ApplicationInterface.description, ControlInterface.description, SessionInterface.description,
+  ]
   private static let program = "org.test.program"
 
   // MARK: Types
@@ -130,6 +132,7 @@ struct FieldErrorTests {
       one(
         "owner", [-1, .integer(1 << 32), .integer((1 << 32) - 1), .integer(.min)],
         "InvalidParameter"),
+      one("attachment", [-1, 0, .integer(.max), .integer(.min)], "NotAttached"),
       one("after", [-1, .integer(.min)], "InvalidParameter"),
       one("before", [-1, .integer(.min)], "InvalidParameter"),
       one("lines", [-1, .integer(.min)], "InvalidParameter"),
@@ -162,18 +165,32 @@ struct FieldErrorTests {
     "Control.PostSystemChange": [
       one("name", ["", control, long, "a b"], "InvalidSystemChange"),
       one("value", [control, long], "InvalidSystemChange"),
-    ]
+    ],
+    "Session.ReportWindows": [
+      one("windows[0].pid", [-1, 0, .integer(1 << 31)], "InvalidParameter"),
+      one("windows[0].startTime", [-1, .integer(.min)], "InvalidParameter"),
+      one("windows[0].applicationId", [long], "ReportTooLarge"),
+    ],
+  ]
+
+  /// The methods that the daemon does not implement yet.
+  private static let unimplemented = [
+    "Session.NotificationShown", "Session.NotificationChosen", "Session.NotificationClosed",
+    "Session.NotificationFailed",
   ]
 
   /// Returns the invalid values of a field, or nil if neither table has the field.
   private static func useless(_ field: String, of method: String) -> Useless? {
-    (uselessOfMethod[method] ?? []).first { $0.field == field }
+    if unimplemented.contains(method) { return one(field, [], "MethodNotImplemented") }
+    return (uselessOfMethod[method] ?? []).first { $0.field == field }
       ?? useless.first { $0.field == field }
   }
 
   /// Returns valid parameters of a method.
-  private func right(_ method: String) -> JSONValue {
+  private func right(_ method: String, _ agent: TestAgent) -> JSONValue {
     switch method {
+    case "Session.ReportWindows":
+      ["attachment": .integer(Int64(agent.attachment)), "windows": [], "hasFocus": false]
     case "Application.ScheduleNotification": ["content": ["title": "a"]]
     case "Control.PostNotification":
       ["application": .string(Self.program), "content": ["title": "a"]]
@@ -189,9 +206,12 @@ struct FieldErrorTests {
     if path.hasSuffix("[0]") { return setting(path.dropLast(3), to: [value], in: whole) }
     guard case .object(var members) = whole else { return whole }
     let parts = path.split(separator: ".", maxSplits: 1)
-    let name = String(parts[0])
+    let name = String(parts[0].split(separator: "[")[0])
     var new = value
-    if parts.count > 1 {
+    if parts.count > 1, parts[0].hasSuffix("[0]") {
+      let window: JSONValue = ["pid": 1, "startTime": 0, "visibility": "hidden"]
+      new = [setting(parts[1], to: value, in: window)]
+    } else if parts.count > 1 {
       let around: JSONValue =
         name == "schedule" ? ["date": "2099-01-01T00:00:00", "timeZone": "UTC"] : [:]
       new = setting(parts[1], to: value, in: whole[name] ?? around)
@@ -208,11 +228,12 @@ struct FieldErrorTests {
     let application = try TestApplication(daemon, "org.test.caller")
     try application.registered()
     let client = try RawClient(daemon)
+    let agent = try TestAgent(daemon)
     let other = try daemon.shell("read line")
     for (method, path) in allPaths {
       if let field = Self.useless(path, of: method) {
         for value in field.values {
-          let parameters = setting(field.field[...], to: value, in: right(method))
+          let parameters = setting(field.field[...], to: value, in: right(method, agent))
           let name = "org.taskschedd.\(method)"
           let answer: JSONValue?
           if method.hasPrefix("Application."), method != "Application.Register" {

@@ -52,8 +52,10 @@ struct ManualPageTests {
         #expect(page.text.contains(".Nm taskctl \(alias)\n"), "\(page.name) and its alias \(alias)")
       }
     }
-    let daemon = try CommandDescription.of("taskschedd")
-    #expect(described(in: try documents.page("taskschedd")) == daemon.options)
+    for program in ["taskschedd", "taskschedd-session"] {
+      let options = try CommandDescription.of(program).options
+      #expect(described(in: try documents.page(program)) == options)
+    }
   }
 
   @Test("taskschedd.toml(5) describes each setting, with its default and its bounds")
@@ -96,7 +98,7 @@ struct ManualPageTests {
 
   @Test(
     "The page of an interface holds each of its methods, types and errors",
-    arguments: ["Application", "Control"])
+    arguments: ["Application", "Control", "Session"])
   func interface(_ name: String) throws {
     let page = try documents.page("org.taskschedd.\(name)")
     let declared = try Programs.text(
@@ -104,7 +106,7 @@ struct ManualPageTests {
     ).split(separator: "\n").filter { line in
       ["method ", "type ", "error "].contains { line.hasPrefix($0) }
     }
-    #expect(declared.count > 20)
+    #expect(declared.count > 15)
     for line in declared {
       let name = line.split { " (".contains($0) }[1]
       #expect(page.lines.contains(".Ss \(name)"), "\(name)")

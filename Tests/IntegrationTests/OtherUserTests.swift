@@ -44,6 +44,7 @@ struct OtherUserTests {
       case .listSwitcher:
         (parameters, expected) = ([:], ["seat": "user-65534", "applications": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
+      case .listSessions: (parameters, expected) = ([:], ["sessions": []])
       case .getMemory: continue  // below
       case .getLog: expected = ["records": []]
       case .getSettings: continue  // they are everybody's to see

@@ -23,7 +23,7 @@ struct PermissionTests {
     guard case .string(let reason)? = refusal["parameters"]?["reason"] else {
       throw TestApplication.Unexpected(line: "\(refusal)")
     }
-    #expect(reason.contains("runs as user 0, and this daemon, which runs as user \(nobody)"))
+    #expect(reason.contains("runs as user 0; this daemon runs as user \(nobody)"))
     let program = try daemon.shell("read line")
     #expect {
       try daemon.adopt("org.test.adopted", program)

@@ -49,7 +49,7 @@ struct QuotaTests {
     let beyond = try RawClient(daemon)
     _ = try beyond.send(part)
     #expect(try beyond.receive() == nil)
-    #expect(daemon.logged.contains("MaxUnfinishedBytesPerUser = 65536 bytes"))
+    #expect(daemon.logged.contains("MaxUnfinishedBytesPerUser (65536 bytes"))
     for client in within { #expect(try client.call(list)?["parameters"] != nil) }
     let next = try RawClient(daemon)
     try next.send(part)
@@ -74,7 +74,7 @@ struct QuotaTests {
     let beyond = try RawClient(daemon)
     _ = try beyond.send(part, descriptors: [brought.rawValue])
     #expect(try beyond.receive() == nil)
-    #expect(daemon.logged.contains("MaxUnfinishedDescriptorsPerUser = 16 descriptors"))
+    #expect(daemon.logged.contains("MaxUnfinishedDescriptorsPerUser (16 descriptors"))
     #expect(try RawClient(daemon).call(list)?["parameters"] != nil, "another connection goes on")
     let answer = try within[0].call(list)
     #expect(answer?.errorName == "InvalidParameter", "its descriptors are claimed by no field")
@@ -183,7 +183,7 @@ struct QuotaTests {
     try user.write(0, bytes: 40_000)
     try user.write(1, bytes: 40_000)
     #expect(try user.next(1)["closed"] == true)
-    #expect(daemon.logged.contains("user 65534 has more than MaxQueuedBytesPerUser = 65536"))
+    #expect(daemon.logged.contains("user 65534 exceeds MaxQueuedBytesPerUser (65536"))
     let others = try (0..<2).map { _ in try OtherUser(daemon, uid: 65533) }
     for other in others {
       _ = try other.open()

@@ -95,7 +95,7 @@ struct SampleOutputTests {
   private static let others: Set<String> = [
     "taskctl run --id org.example.render render film.blend   # suspended in the background",
     "taskctl task --name backup rsync -a ~/ backup:home/     "
-      + "# one background task, killed at its limit",
+      + "# runs rsync as one background task; the daemon kills it at the limit",
     // These outputs need a machine that is short of memory, and a busy GPU.
     "taskctl why org.example.maps", "taskctl status org.example.sync",
     // The program of the example manifest is not installed.

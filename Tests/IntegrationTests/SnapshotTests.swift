@@ -8,8 +8,8 @@ import Testing
 @Suite("§19: The snapshot of an application")
 struct SnapshotTests {
   private let id = "org.test.shown"
-  private let getSnapshot =
-    #"{"method":"org.taskschedd.Control.GetSnapshot","parameters":{"application":"org.test.shown"}}"#
+  private let getSnapshot = #"{"method":"org.taskschedd.Control.GetSnapshot","#
+    + #""parameters":{"application":"org.test.shown"}}"#
 
   private struct Picture {
     var bytes: [UInt8]

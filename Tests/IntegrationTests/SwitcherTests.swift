@@ -72,7 +72,7 @@ struct SwitcherTests {
   }
 
   @Test(
-    "A removal terminates the application, deletes its entry and its picture, and replies with the end",
+    "A removal terminates the application, deletes its entry and its picture, and returns its end",
     arguments: [true, nil])
   func removal(byUser: Bool?) throws {
     let daemon = try DaemonFixture()

@@ -43,8 +43,8 @@ final class ConnectedSocketTests {
     let event = try FileDescriptor.event()
     #expect(
       refusal(event.rawValue)?.description
-        == "an object of the kernel without a name (an eventfd, epoll or the "
-        + "like); a connected stream socket is needed")
+        == "a kernel object without a name, such as an eventfd; a connected stream socket is "
+        + "needed")
   }
 
   @Test("A descriptor of a socket's path is refused, because most calls on it fail with EBADF")

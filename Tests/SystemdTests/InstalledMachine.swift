@@ -240,6 +240,17 @@ extension InstalledMachine {
     return text
   }
 
+  /// The reason why the machine cannot open login sessions; nil if it can.
+  static let missingForSessions: String? = {
+    if access("/lib/systemd/systemd-logind", X_OK) != 0 { return "there is no systemd-logind" }
+    let folder = "/etc/pam.d/common-session"
+    let text = (try? FileDescriptor.open(reading: folder).readToEnd()).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    return text?.contains("pam_systemd") == true
+      ? nil : "PAM opens no sessions at logind (libpam-systemd)"
+  }()
+
   private static func boot() throws -> Machine {
     let tree = TemporaryDirectory(mode: 0o755)
     defer { withExtendedLifetime(tree) {} }
@@ -258,6 +269,9 @@ extension InstalledMachine {
       d /home/\(other) 0755 other other -
 
       """)
+    // logind would stop the managers of users that a test without sessions has started.
+    tree.write(
+      "etc/systemd/logind.conf.d/tests.conf", "[Login]\nUserStopDelaySec=infinity\n")
     tree.write(
       "etc/taskschedd/applications/\(frozen).toml",
       """

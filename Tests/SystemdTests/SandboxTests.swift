@@ -223,6 +223,29 @@ extension SystemdTests {
       while let line = try output.readLine(), !line.contains("willTerminate") {}
     }
 
+    @Test("The daemon reports changes of the machine's network, which is not its own")
+    func network() throws {
+      let client = try installed.startClient("org.example.client")
+      let daemon = try installed.property("MainPID")
+      let own = try machine.must("readlink", "/proc/\(daemon)/ns/net").text
+      #expect(try own != machine.must("readlink", "/proc/1/ns/net").text)
+      try machine.must(
+        "sh", "-c",
+        """
+        ip link add near type veth peer name far
+        ip link set far up
+        ip link set near up
+        ip address add 192.0.2.2/24 dev near
+        ip route add default via 192.0.2.1
+        """)
+      defer { _ = try? machine.run("ip", "link", "delete", "near") }
+      var event = ""
+      repeat {
+        event = try installed.ask(client, "event")
+      } while !event.contains("\"network\"") && event != "it ended"
+      #expect(event.contains("\"online\""), "\(event)")
+    }
+
     @Test("The sandbox shows the daemon no file of a user")
     func homes() throws {
       try machine.must("sh", "-c", "mkdir -p /home/tester; touch /home/tester/secret /root/secret")

@@ -20,7 +20,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "A picture survives kill -9 and an upgrade, and the store forgets a picture that nothing shows",
+      "A picture survives kill -9 and an upgrade; the store forgets one that nothing shows",
       arguments: ["kill", "restart"])
     func survives(_ way: String) throws {
       let client = try installed.startClient(Self.id)

@@ -112,6 +112,39 @@ extension SystemdTests {
       }
     }
 
+    /// Returns the seconds after which the daemon's CLOCK_BOOTTIME_ALARM wakes a sleeping machine; 0
+    /// if the alarm is not set.
+    private func alarm() throws -> Int {
+      let daemon = try #require(try installed.unit.processes().first)
+      let folder = "/proc/\(daemon)/fdinfo"
+      let names = try machine.must("ls", "/proc/\(installed.property("MainPID"))/fdinfo").lines
+      for name in names {
+        let text = String(
+          decoding: try FileDescriptor.open(reading: "\(folder)/\(name)").readToEnd(), as: UTF8.self)
+        guard text.contains("clockid: 9\n") else { continue }
+        let value = try #require(text.split(separator: "it_value: (").dropFirst().first)
+        return try #require(Int(value.prefix { $0.isNumber }))
+      }
+      throw MachineError(sentence: "the daemon has no timer of CLOCK_BOOTTIME_ALARM")
+    }
+
+    /// logind's signal PrepareForSleep is not needed: an alarm that is always set wakes the machine
+    /// from a sleep of any kind.
+    @Test("The alarm that wakes a sleeping machine is set while a handler or notification waits")
+    func wakeAlarm() throws {
+      try withManifest("") {
+        let client = try client()
+        #expect(try alarm() == 0)
+        #expect(try ask(client, "keepalive 3600") == "{\"parameters\":{}}")
+        #expect((3000...3600).contains(try alarm()))
+        try machine.must(
+          "sh", "-c", "taskctl notifications post \(Self.id) Soon --at $(date -d '20 min' +%FT%T)")
+        #expect((1000...1200).contains(try alarm()))
+        try machine.must("taskctl", "notifications", "cancel", "--all", Self.id)
+        #expect((3000...3600).contains(try alarm()))
+      }
+    }
+
     /// Accepts one connection, sends data on request, and prints when the connection ends.
     private static let server = """
       import os, select, socket

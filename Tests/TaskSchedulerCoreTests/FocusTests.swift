@@ -354,6 +354,38 @@ struct ScreenLockTests {
     #expect(world.inFlight[id]?.kind == .didBecomeActive)
   }
 
+  @Test("The lock of a session is in force at the terminals in it, and not at others")
+  func terminals() throws {
+    var world = World()
+    let desktop = world.make(mail, .active)
+    let terminal = world.adopt(maps, at: SeatID("seat0/pts/1:7"))
+    let other = world.adopt(music, at: SeatID("seat0x/pts/1:7"))
+    world.feed(.session(.locked(seat0)))
+    #expect(world.state(desktop) == .inactive)
+    #expect(world.state(terminal) == .inactive)
+    #expect(world.state(other) == .active)
+    #expect(world.scheduler.lockedSeats == [seat0])
+    world.acknowledgeAll(desktop)
+    try world.crash()
+    world.feed(.session(.unlocked(seat0)))
+    #expect(world.state(desktop) == .active)
+    #expect(world.state(terminal) == .active)
+    #expect(world.scheduler.lockedSeats.isEmpty)
+  }
+
+  @Test("A terminal's program that gets the focus while the session is locked waits for the unlock")
+  func focusOfTerminal() {
+    var world = World()
+    let id = world.adopt(maps, at: SeatID("seat0/pts/1:7"))
+    world.see([(id, .hidden)])
+    world.ask { .operation(.sendToBackground($0, maps)) }
+    world.feed(.session(.locked(seat0)))
+    world.see([(id, .focused)])
+    #expect(world.state(id) != .active)
+    world.feed(.session(.unlocked(seat0)))
+    #expect(world.state(id) == .active)
+  }
+
   @Test("An application that is sent away while the screen is locked stays in the background")
   func sentAway() {
     var world = World()

@@ -65,7 +65,7 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   (ended(.exited(code: 3)), .ended, " exited with code 3"),
   (
     .refused(.invalidTransition(from: .notRunning, cause: .sendAway)), .refused,
-    ": a request was refused because sendAway is not possible while it is notRunning "
+    ": a request was refused because sendAway is not possible while the application is notRunning "
       + "(InvalidTransition)"
   ),
   (

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("§1: Seats of applications whose manifest names no seat")
 struct DefaultSeatsTests {
-  private let system = DefaultSeats(isUserDaemon: false)
-  private let own = DefaultSeats(isUserDaemon: true)
+  private let seats = DefaultSeats()
+  private var graphical: SeatID { seats.ofUser(1000) }
 
   /// Returns a process of session 4711 with or without a terminal.
   private func process(session: Int = 4711, terminal: Int) throws -> ProcessStat {
@@ -18,22 +18,24 @@ struct DefaultSeatsTests {
   @Test("A process that has a controlling terminal is at the seat of that terminal and session")
   func terminal() throws {
     let process = try process(terminal: 0x8803)
-    #expect(system.ofTerminal(process, uid: 1000)?.name == "user-1000/pts/3:4711")
-    #expect(own.ofTerminal(process, uid: 1000)?.name == "pts/3:4711")
-    #expect(system.ofTerminal(try self.process(terminal: 0), uid: 1000) == nil)
+    #expect(seats.ofTerminal(process, in: graphical)?.name == "user-1000/pts/3:4711")
+    let ssh = seats.ofOtherSession("5")
+    #expect(seats.ofTerminal(process, in: ssh)?.name == "session-5/pts/3:4711")
+    #expect(seats.ofTerminal(try self.process(terminal: 0), in: graphical) == nil)
   }
 
   @Test("A terminal that has the number of a closed terminal is another seat")
   func reusedNumber() throws {
     let (closed, fresh) = (try process(terminal: 0x8803), try process(session: 5, terminal: 0x8803))
-    #expect(system.ofTerminal(closed, uid: 1000) != system.ofTerminal(fresh, uid: 1000))
+    #expect(seats.ofTerminal(closed, in: graphical) != seats.ofTerminal(fresh, in: graphical))
   }
 
-  @Test("In the system's daemon, the seats of two users differ, even at the same terminal")
+  @Test("The seats of two users differ, even at the same terminal")
   func users() throws {
     let process = try process(terminal: 0x8803)
-    #expect(system.ofTerminal(process, uid: 1000) != system.ofTerminal(process, uid: 1001))
-    #expect(system.ofUser(1000) != system.ofUser(1001))
+    let other = seats.ofUser(1001)
+    #expect(seats.ofTerminal(process, in: graphical) != seats.ofTerminal(process, in: other))
+    #expect(graphical != other)
   }
 
   @Test(
@@ -41,9 +43,18 @@ struct DefaultSeatsTests {
   func noTerminal() throws {
     let id = try #require(ApplicationID("org.example.backup"))
     let application = ApplicationKey(id, owner: UserID(1000))
-    #expect(system.ofUser(1000).name == "user-1000")
-    #expect(own.ofUser(1000).name == "seat0")
-    #expect(system.alone(application).name == "user-1000/org.example.backup")
-    #expect(own.alone(application).name == "org.example.backup")
+    #expect(graphical.name == "user-1000")
+    #expect(seats.alone(application, in: graphical).name == "user-1000/org.example.backup")
+  }
+
+  @Test("The seats of a graphical session are within its seat, and those of ssh are not")
+  func within() throws {
+    let process = try process(terminal: 0x8803)
+    let terminal = try #require(seats.ofTerminal(process, in: graphical))
+    #expect(graphical.contains(terminal))
+    #expect(graphical.contains(graphical))
+    #expect(!terminal.contains(graphical))
+    #expect(!graphical.contains(seats.ofUser(10001)))
+    #expect(!graphical.contains(seats.ofOtherSession("5")))
   }
 }

@@ -132,7 +132,7 @@ struct ManifestConfigurationTests {
     Mistake(
       header + "user = \"no-such-user-here\"",
       ":2: user: there is no user \"no-such-user-here\" on this machine; "
-        + "create or name another one"),
+        + "create this user or name another"),
     Mistake(
       header + "seat = \"chair\"",
       ":2: seat: \"chair\" is not a seat; write \"seat\" followed by letters, digits, - or _, "

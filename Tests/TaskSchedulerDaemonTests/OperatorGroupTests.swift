@@ -55,7 +55,7 @@ struct OperatorGroupTests {
     #expect(
       configuration.warnings(scope: .system).map(\.description) == [
         "\(fixture.root)\(path):2: operator-group: there is no group \"\(name)\" on this machine, "
-          + "so that only root operates other users' applications; create it "
+          + "so only root may operate other users' applications; create it "
           + "(groupadd --system \(name)), or write \"\" for none"
       ])
     #expect(configuration.warnings(scope: .user) == [], "to that daemon its user alone connects")

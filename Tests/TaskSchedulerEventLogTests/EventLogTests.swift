@@ -388,7 +388,7 @@ struct EventLogTests {
     #expect(refusal(replay(bytes, now: Instant(nanoseconds: 5))) != nil)
     let early = try replay(bytes, now: Instant(nanoseconds: 1_004_000_000)).get()
     #expect(early.eventCount == 4)
-    #expect(early.damage?.problem == "an event is of the future")
+    #expect(early.damage?.problem == "an event is later than now")
     bytes[EventLogLayout.versionPlace] = UInt8(EventLogLayout.version + 1)
     #expect(refusal(replay(bytes)) == .version(EventLogLayout.version + 1))
     bytes[0] = 0

@@ -35,7 +35,7 @@ struct StoredDaemonStateTests {
       details: .init(
         leader: leader, uid: 0, group: nil, marker: nil, mechanism: nil, isLaunched: false))
     let connection = DaemonState.Connection(
-      stream: InstanceID(1), monitor: .init(uid: 1000),
+      stream: InstanceID(1), monitor: .init(uid: 1000), isAgent: true,
       waiting: .init(
         request: RequestID(9), method: "org.taskschedd.Control.Terminate", application: "mail",
         takesMore: true, isOneway: false),
@@ -64,7 +64,7 @@ struct StoredDaemonStateTests {
       .lowering(
         id,
         [.init(thread: leader, process: 4, group: nil, kind: "nice", before: 0, after: 10)]),
-      .restored(id),
+      .restored(id), .agent(true, connection: 6),
     ]
     for note in notes {
       #expect(try StoredReader.read(Note.self, from: StoredWriter.bytes(of: note)) == note)

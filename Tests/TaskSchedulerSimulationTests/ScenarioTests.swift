@@ -151,15 +151,15 @@ struct ScenarioProblemTests {
       ("application org.example.mail opn=1s", 1, 30, "open"),
       ("application org.example.mail open=soon", 1, 35, "such as 500ms, or never"),
       ("application org.example.mail modes=audio,tv", 1, 36, "audio,location,voip"),
-      ("application org.example.mail multitasking=maybe", 1, 43, "yes nor no"),
+      ("application org.example.mail multitasking=maybe", 1, 43, "write yes or no"),
       ("application org.example.mail owner=me", 1, 36, "a number"),
       ("application org.example.mail\napplication org.example.mail", 2, 1, "twice"),
       ("at 1s launch org.example.mail", 1, 14, "describe it above"),
       ("application org.example.mail\nat 1s lunch org.example.mail", 2, 7, "launch"),
-      ("application org.example.mail\nat 1s launch org.example.mail now", 2, 31, "too much"),
+      ("application org.example.mail\nat 1s launch org.example.mail now", 2, 31, "unexpected"),
       ("application org.example.mail\nat 1s exit org.example.mail", 2, 28, "is missing"),
       ("application org.example.mail\nat 1s exit org.example.mail 256", 2, 29, "0 to 255"),
-      ("application org.example.mail\nat launch org.example.mail", 2, 4, "no time span"),
+      ("application org.example.mail\nat launch org.example.mail", 2, 4, "not a time span"),
       (
         "application org.example.mail\nat 2s launch org.example.mail\n"
           + "at 1s launch org.example.mail", 3, 4, "in the order of time"
@@ -168,10 +168,10 @@ struct ScenarioProblemTests {
         "application org.example.mail\nat 2s launch org.example.mail\npolicy LaunchTime 1s", 3, 8,
         "'set'"
       ),
-      ("at 1s daemon-dies 5s\nat 2s daemon-dies 1s", 2, 19, "away until 6s"),
+      ("at 1s daemon-dies 5s\nat 2s daemon-dies 1s", 2, 19, "down until 6s"),
       ("at 1s daemon-dies 5s\nafter 5s daemon-dies 1s", 2, 22, "can die again after that"),
       ("until 5s\nat 6s daemon-starts", 2, 4, "at 6s, after the end, which 'until' puts at 5s"),
-      ("until 5s\nat 5s daemon-starts\nafter 1ms daemon-starts", 3, 7, "put that later"),
+      ("until 5s\nat 5s daemon-starts\nafter 1ms daemon-starts", 3, 7, "write a later end"),
       ("at 6s daemon-starts\nuntil 5s", 2, 7, "before the last step above, which is at 6s"),
       ("application org.example.mail\nat 1s data org.example.mail s", 2, 29, "hand-over org"),
       ("application org.example.mail\nat 1s hang-up org.example.mail s", 2, 32, "hand-over org"),
@@ -179,7 +179,7 @@ struct ScenarioProblemTests {
       (
         "application org.example.mail\nat 1s hand-over org.example.mail s\n"
           + "at 2s take-back org.example.mail s\nat 3s data org.example.mail s", 4, 29,
-        "has no socket \"s\" handed over"
+        "has not handed over a socket \"s\""
       ),
       ("policy ExpirationLead 1h\napplication org.example.mail", 1, 1, "shorter than"),
       ("until 1s", 1, 1, "write a step"),

@@ -5,7 +5,9 @@ import Testing
 @Suite("The Swift types of the interfaces match the .varlink files")
 struct InterfaceTypesTests {
   private typealias Field = InterfaceDescription.Field
-  private static let ours = [ApplicationInterface.description, ControlInterface.description]
+  private static let ours = [
+    ApplicationInterface.description, ControlInterface.description, SessionInterface.description,
+  ]
 
   // MARK: - Methods
 
@@ -13,6 +15,7 @@ struct InterfaceTypesTests {
   func methods() throws {
     try check(ApplicationInterface.description, ApplicationInterface.methods)
     try check(ControlInterface.description, ControlInterface.methods)
+    try check(SessionInterface.description, SessionInterface.methods)
     try check(ServiceInterface.description, ServiceInterface.methods)
   }
 
@@ -90,6 +93,7 @@ struct InterfaceTypesTests {
   func errors() throws {
     try check(ApplicationInterface.Failure.self, ApplicationInterface.description)
     try check(ControlInterface.Failure.self, ControlInterface.description)
+    try check(SessionInterface.Failure.self, SessionInterface.description)
     try check(ServiceInterface.Failure.self, ServiceInterface.description)
   }
 

@@ -29,7 +29,7 @@ struct JSONParserTests {
     ("", 0, "a value was expected"), (" ", 1, "a value was expected"),
     ("nul", 3, "'null' was expected"), ("True", 0, "a value was expected"),
     ("truex", 4, "unexpected text"), ("1 2", 2, "unexpected text"), ("{}}", 2, "unexpected text"),
-    ("01", 0, "does not start with a zero"), ("-01", 1, "does not start with a zero"),
+    ("01", 0, "a leading zero"), ("-01", 1, "a leading zero"),
     ("-", 1, "a digit was expected"), ("+1", 0, "a value"), (".5", 0, "a value"),
     ("1.", 2, "a digit"), ("1.e3", 2, "a digit"), ("1e", 2, "a digit"), ("1e+", 3, "a digit"),
     ("NaN", 0, "a value"), ("Infinity", 0, "a value"),

@@ -81,7 +81,7 @@ struct RenderingTests {
     let all =
       ApplicationTable.text([hostile], context) + TaskTable.text([hostile], context)
       + StatusText.text(hostile, context)
-      + StatusText.summary([hostile], path: "/x", context)
+      + StatusText.summary([hostile], [], path: "/x", context)
     let controls = all.unicodeScalars.filter { !PrintableText.isPrintable($0) && $0 != "\n" }
     #expect(controls.isEmpty)
     #expect(all.contains(#"\x1bc"#))
@@ -185,19 +185,28 @@ struct StatusTextTests {
         "Seat: seat0\n Displaced by: org.example.maps, activated at the same seat\n"))
   }
 
-  @Test("The summary counts states and tasks, and names the foreground application of each seat")
+  @Test("The summary counts states and tasks, and names the foreground applications and sessions")
   func summary() {
     let applications = [
       sample("org.example.a", state: .active), sample(), endedSample(),
       sample("org.example.b", state: .inactive),
     ]
+    let sessions: [ControlInterface.LoginSession] = [
+      .init(
+        session: "2", user: 1000, seat: "user-1000", loginSeat: "seat0", type: "wayland",
+        active: true, locked: true),
+      .init(
+        session: "c5", user: 1001, seat: "user-1001", type: "x11", active: false, locked: false),
+    ]
     #expect(
-      StatusText.summary(applications, path: "/run/x", context) == """
+      StatusText.summary(applications, sessions, path: "/run/x", context) == """
         taskschedd - at /run/x
          Applications: 4 known: 1 background, 1 active, 1 inactive, 1 notRunning
                 Tasks: 3 outstanding, of 3 applications
            Foreground: org.example.a at seat0
                        org.example.b at seat0, inactive
+             Sessions: user-1000 is session 2 (wayland) at seat0, locked
+                       user-1001 is session c5 (x11), not on the screen
 
         """)
   }

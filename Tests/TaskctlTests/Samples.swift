@@ -37,7 +37,8 @@ func endedSample(
   ControlInterface.Application(
     application: id, owner: owner, state: .notRunning, stateSinceUSec: 940_000_000,
     seat: "seat0", backgroundModes: [], multitasking: false, launchable: false,
-    snapshot: .none, lastEnd: .init(reason: reason, code: code, atUSec: 940_000_000), scheduledNotifications: 0)
+    snapshot: .none, lastEnd: .init(reason: reason, code: code, atUSec: 940_000_000),
+    scheduledNotifications: 0)
 }
 
 /// Returns a suspended application with every kind of wake-up and of held event.

@@ -30,6 +30,15 @@ struct WakeUpRenderingTests {
     ] {
       #expect(text.contains("\n\(line)\n"))
     }
+    var new = reachableSample()
+    new.instance?.keepAlive?.lastRunUSec = nil
+    new.instance?.ending = .memoryPressure
+    for line in [
+      "   Keep-alive: every 15 min, not run yet, planned in 10 min, at the latest in 14 min",
+      "       Ending: the daemon is terminating it because the machine is short of memory",
+    ] {
+      #expect(StatusText.text(new, context).contains("\n\(line)\n"))
+    }
   }
 
   @Test("The status shows the time and the delay of the next launch")
@@ -49,14 +58,13 @@ struct WakeUpRenderingTests {
       atUSec: 1_008_000_000, delayUSec: 16_000_000, awaitsMemory: true)
     #expect(
       StatusText.text(application, context).contains(
-        "\n  Next launch: when memory pressure ends, because the daemon terminated it for "
-          + "memory; not before 16 s "
-          + "after the last end, in 8 s\n"))
+        "\n  Next launch: when memory pressure ends (the daemon terminated the application to free "
+          + "memory); not before 16 s after the last end, in 8 s\n"))
     application.nextLaunch?.atUSec = 990_000_000
     #expect(
       StatusText.text(application, context).contains(
-        "\n  Next launch: when memory pressure ends, because the daemon terminated it for "
-          + "memory\n"))
+        "\n  Next launch: when memory pressure ends (the daemon terminated the application to free "
+          + "memory)\n"))
   }
 
   @Test("The status shows a failed launch, and a process that keeps running unmanaged")

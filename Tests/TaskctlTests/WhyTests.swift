@@ -158,15 +158,16 @@ struct WhyTests {
       chosenAtUSec: 940_000_000, choosingTimeUSec: 41_000)
   }
 
-  @Test("The explanation of a termination for memory shows class, size, next ones and the warning")
+  @Test(
+    "The explanation of a termination to free memory shows class, size, next ones and the warning")
   func memory() {
     let shown = text(endedSample(reason: .memoryPressure, code: nil), memory: memoryEnd)
     #expect(
       shown.split(separator: "\n").dropFirst().joined(separator: "\n") == """
           It was terminated because the machine was short of memory.
           When the daemon chose it, \(context.clock.moment(ofBoot: 940_000_000)), 80.0 MiB of the \
-        machine's 1000 MiB were available (8%); memory pressure had begun 2.5 s before.
-          Of 500 applications suspended it had the most dirty memory, 120 MiB: suspended \
+        machine's 1000 MiB were available (8%); memory pressure had begun 2.5 s earlier.
+          Of 500 suspended applications, it had the most dirty memory, 120 MiB: suspended \
         applications go first. Next in order: org.example.maps (about 80.0 MiB), \
         org.example.tea (40.0 MiB).
           It received no warning: the daemon kills suspended applications without notice.
@@ -175,7 +176,7 @@ struct WhyTests {
         """)
   }
 
-  @Test("The explanation of a background termination for memory shows the warning")
+  @Test("The explanation of a termination in the background to free memory shows the warning")
   func memoryOfBackground() {
     var end = memoryEnd
     (end.state, end.candidates, end.next) = (.background, 1, [])
@@ -185,12 +186,12 @@ struct WhyTests {
     let shown = text(ending, memory: end)
     #expect(
       shown.contains(
-        "It is being terminated: it was terminated because the machine was short of memory."))
+        "The daemon is terminating it because the machine is short of memory."))
     #expect(
       shown.contains(
         "It was the only application in the background, with 120 MiB of dirty memory: no "
           + "application was suspended, and the foreground is exempt.\n"))
-    #expect(shown.contains("  It received a warning 2 s before.\n"))
+    #expect(shown.contains("  It received a memory warning 2 s before the daemon chose it.\n"))
     end.warnedAtUSec = nil
     #expect(
       text(ending, memory: end).contains(
@@ -277,7 +278,9 @@ struct WhyTests {
       text(sample(), traced: true).contains("enforces no limit until the debugger detaches"))
     var ending = sample()
     ending.instance?.ending = .terminatedByOperator
-    #expect(text(ending).contains("It is being terminated: it was terminated by an operator."))
+    #expect(
+      text(ending).contains(
+        "The daemon is terminating it because an operator requested the termination."))
     var fresh = endedSample()
     fresh.lastEnd = nil
     fresh.stateSinceUSec = 0

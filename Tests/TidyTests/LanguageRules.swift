@@ -34,6 +34,7 @@ enum LanguageRules {
     "Sources/generate-interfaces",
     "Sources/taskctl",
     "Sources/taskschedd",
+    "Sources/taskschedd-session",
     "Tests/FuzzTests",
     "Tests/IntegrationTests",
     "Tests/LinuxSystemTests",

@@ -25,6 +25,10 @@ enum SourceRules {
       "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",
     ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
+    "taskschedd-session": [
+      "ArgumentParser", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerSession",
+      "TaskSchedulerWire",
+    ],
     "taskctl": [
       "ArgumentParser", "FoundationEssentials", "Glibc", "LinuxSystem", "TaskSchedulerClient",
       "TaskSchedulerCore", "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire",

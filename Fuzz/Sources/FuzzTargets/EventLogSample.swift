@@ -147,6 +147,7 @@ struct EventLogSample: Sendable {
     .note(.input(MessagePart([0x7B]), connection: 9)),
     .note(.inputComplete(connection: 9)),
     .note(.unsaved(true, connection: 9)),
+    .note(.agent(true, connection: 9)),
     .event(.scheduler(.clockRead(WallTime(nanoseconds: 1_800_000_000_000_000_000)))),
     .event(.scheduler(.started)),
     .event(.application(.setKeepAlive(RequestID(15), InstanceID(3), interval: .seconds(600)))),

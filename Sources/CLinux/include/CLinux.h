@@ -43,7 +43,7 @@ struct clinux_wait_result {
   pid_t pid;
   /// CLD_EXITED, CLD_KILLED, CLD_DUMPED, CLD_STOPPED, CLD_TRAPPED or CLD_CONTINUED.
   int code;
-  /// An exit code or a signal, as `code` says.
+  /// An exit code or a signal number, depending on `code`.
   int status;
 };
 /// waitid(P_PIDFD).
@@ -136,6 +136,8 @@ int clinux_clock_watch(void);
 /// Creates a non-blocking socket of NETLINK_ROUTE. With `is_watch`, it receives changes of links,
 /// addresses and routes.
 int clinux_route_socket(int is_watch);
+/// Returns whether a socket of NETLINK_ROUTE receives changes, or -1.
+int clinux_route_is_watch(int fd);
 enum {
   CLINUX_ROUTES = 26,
   CLINUX_ADDRESSES = 22,
@@ -151,6 +153,8 @@ int clinux_diagnosis_socket(void);
 /// Requests the listening sockets of a family (AF_UNIX; AF_INET and AF_INET6 for TCP) with their
 /// names.
 int clinux_diagnosis_ask(int fd, uint8_t family);
+/// Requests the connected Unix sockets with their names and the inodes of their peers.
+int clinux_diagnosis_ask_connected(int fd);
 
 // MARK: memory
 
@@ -170,10 +174,10 @@ struct clinux_rollup {
   uint64_t proportional;
 };
 /// Starts a thread that reads /proc/PID/smaps_rollup of the processes in order, because a read can
-/// block. The thread writes a clinux_rollup for each to `fd`, and finally closes `proc_root` and
-/// `fd`. `bounds[group]` is an upper bound for the dirty memory of a group. The thread skips all
-/// remaining groups once a group that it has read has at least as much as the next bound. If no
-/// thread can start, returns -1 with errno, and closes nothing.
+/// block. The thread writes a clinux_rollup for each process to `fd`, and finally closes
+/// `proc_root` and `fd`. `bounds[group]` is an upper bound for the dirty memory of a group. The
+/// thread skips all remaining groups once a group that it has read has at least as much dirty
+/// memory as the next bound. If no thread can start, returns -1 with errno, and closes nothing.
 int clinux_measure_elsewhere(
     int proc_root, const struct clinux_measured *processes, size_t count, const uint64_t *bounds,
     size_t groups_count, int fd);
@@ -206,9 +210,10 @@ int clinux_set_io_priority(pid_t thread, int value);
 int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time);
 /// RLIMIT_NICE and RLIMIT_RTPRIO of a process, which limit the priorities that its user may set.
 int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time);
-/// statx(2), links followed: the device and inode number.
+/// Reads the device and the inode number of a file with statx(2). Follows links.
 int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode);
-/// statx(2) with the major number of a character device; 0 for other files.
+/// Same as clinux_file_identity; also reads the major number of a character device, 0 for other
+/// files.
 int clinux_device_identity(
     int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major);
 

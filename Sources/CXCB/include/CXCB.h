@@ -5,5 +5,5 @@
 #include <xcb/xcb.h>
 #include <xcb/xcbext.h>
 
-// The id of X-Resource: Swift cannot take the address of a variable of C.
+// Returns the id of X-Resource. Swift cannot take the address of a C variable.
 xcb_extension_t *cxcb_resource_extension(void);

@@ -13,12 +13,12 @@ extension ScheduledApplication {
   /// - Parameters:
   ///   - name: A name for operators and the log: 256 bytes at most, without control characters.
   ///   - expirationHandler: A function that stops the work and ends the task. The library calls it
-  ///     on ``queue`` when `ExpirationLead`, 5 s by default, is left, once in each stay in the
-  ///     background.
-  /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if `MaxTasksPerApplication`, 1024
-  ///   by default, tasks of the application or `MaxTasksPerUser`, 16384 by default, tasks of the
-  ///   user are outstanding; ``ApplicationRefusal/invalidParameter(_:)`` for the name; an error of
-  ///   the connection if the daemon is away for more than 2.3 s.
+  ///     on ``queue`` when `ExpirationLead` (5 s by default) of the background time is left, once
+  ///     in each stay in the background.
+  /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if the application already has
+  ///   `MaxTasksPerApplication` (1024 by default) outstanding tasks, or its user has
+  ///   `MaxTasksPerUser` (16384 by default); ``ApplicationRefusal/invalidParameter(_:)`` for the
+  ///   name; an error of the connection if the daemon is away for more than 2.3 s.
   public func beginBackgroundTask(
     named name: String? = nil, expirationHandler: (@Sendable () -> Void)? = nil
   ) async throws(ApplicationError) -> BackgroundTaskID {
@@ -143,7 +143,7 @@ extension ScheduledApplication {
   ///   - name: A name for operators and the log, as in
   ///     ``beginBackgroundTask(named:expirationHandler:)``.
   ///   - expirationHandler: A function that makes the body return. The library calls it on
-  ///     ``queue`` when `ExpirationLead`, 5 s by default, is left.
+  ///     ``queue`` when `ExpirationLead` (5 s by default) of the background time is left.
   ///   - body: The work, on the calling thread.
   /// - Returns: The result of the body.
   /// - Throws: The error of the body; or the error of

@@ -15,7 +15,7 @@ public struct SocketConditions: OptionSet, Hashable, Sendable {
   /// The socket has an error.
   public static let error = SocketConditions(rawValue: 8)
   /// The daemon could not watch the socket for a time, and watches it again. Data may have arrived
-  /// meanwhile: read without blocking.
+  /// during that time: read without blocking.
   public static let unwatched = SocketConditions(rawValue: 16)
   /// The daemon no longer manages the socket, and refuses it.
   public static let lost = SocketConditions(rawValue: 32)
@@ -46,7 +46,8 @@ public final class ManagedSocket: Hashable, Sendable {
   /// The descriptor that the application passed to ``ScheduledApplication/manage(socket:)``.
   public let fileDescriptor: Int32
 
-  /// The cookie of the socket. After a close, another socket may have the descriptor.
+  /// The cookie of the socket. After the application closes the socket, another socket may have the
+  /// same descriptor.
   let cookie: UInt64?
   private let application: ScheduledApplication
   /// The daemon's number of the socket; nil if the daemon no longer manages it.

@@ -16,9 +16,9 @@ extension ScheduledApplication {
   /// - Returns: The managed socket; for a socket that is managed already, the same object.
   /// - Throws: ``ApplicationRefusal/invalidSocket(reason:)`` for another kind of descriptor;
   ///   ``ApplicationRefusal/modeNotDeclared(_:mode:)``;
-  ///   ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if `MaxSocketsPerApplication`, 64 by
-  ///   default, sockets are managed; an error of the connection if the daemon is away for more than
-  ///   2.3 s.
+  ///   ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if the application already has
+  ///   `MaxSocketsPerApplication` (64 by default) managed sockets; an error of the connection if
+  ///   the daemon is away for more than 2.3 s.
   public func manage(socket fileDescriptor: Int32) async throws(ApplicationError) -> ManagedSocket {
     try await blocking { () throws(ApplicationError) in
       try self.manageAndWait(socket: fileDescriptor)
@@ -122,7 +122,7 @@ extension ScheduledApplication {
   }
 
   private func renew(_ socket: ManagedSocket) -> Renewal {
-    // The application may have released or closed the socket meanwhile.
+    // The application may have released or closed the socket since the event.
     guard socket.isManaged else { return .done }
     do throws(ApplicationError) {
       let copy = try SocketCopy(of: socket.fileDescriptor)
@@ -163,7 +163,7 @@ extension ScheduledApplication {
 }
 
 /// A copy of the application's descriptor for the duration of a call, because the application may
-/// close its own copy meanwhile.
+/// close its own descriptor during the call.
 private struct SocketCopy: ~Copyable {
   let descriptor: FileDescriptor
   /// The cookie; nil for a descriptor that is not a socket, which the daemon refuses.

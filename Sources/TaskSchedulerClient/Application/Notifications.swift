@@ -21,10 +21,10 @@ extension ScheduledApplication {
   ///   - content: What the notification shows.
   ///   - schedule: When it fires.
   /// - Returns: The identity of the notification.
-  /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if
-  ///   `MaxNotificationsPerApplication`, 128 by default, notifications of the application are
-  ///   scheduled, or `MaxNotificationsPerUser`, 1024 by default, of the user are scheduled or not
-  ///   yet shown; ``ApplicationRefusal/invalidParameter(_:)`` or
+  /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if the application already has
+  ///   `MaxNotificationsPerApplication` (128 by default) scheduled notifications, or its user has
+  ///   `MaxNotificationsPerUser` (1024 by default) notifications that are scheduled or not yet
+  ///   shown; ``ApplicationRefusal/invalidParameter(_:)`` or
   ///   ``ApplicationRefusal/invalidNotification(field:reason:)`` with the name of the field;
   ///   ``ApplicationRefusal/notStored(reason:)``; an error of the connection if the daemon is away
   ///   for more than 2.3 s, or if ``isManaged`` is false.

@@ -77,15 +77,16 @@ public final class ScheduledApplication: Sendable {
   /// - Parameters:
   ///   - id: Two or more labels of letters, digits, `-` and `_`, joined by dots, 250 bytes at most:
   ///     `org.example.mail`. A process that the daemon launched must use the id of its manifest.
-  ///   - background: Whether a process that the daemon did not launch starts in the background.
+  ///   - background: Whether the application starts in the background, if the daemon did not launch
+  ///     this process.
   ///   - delegate: The object that handles the events. The library keeps it until the application
   ///     is closed.
   ///   - queue: A serial queue for the delegate and the expiration handlers. Without one the
   ///     library creates a queue.
   ///   - socketPath: The socket of the daemon.
-  ///   - ifAvailable: Whether the program continues if no daemon listens. It then runs in the
-  ///     foreground for good: it receives `didFinishLaunching` and `didBecomeActive`, its
-  ///     background time is unlimited, and ``isManaged`` is false.
+  ///   - ifAvailable: Whether the program continues if no daemon listens. The program then stays in
+  ///     the foreground: it receives `didFinishLaunching` and `didBecomeActive`, its background
+  ///     time is unlimited, and ``isManaged`` is false.
   /// - Throws: ``ApplicationError/noDaemon(path:)`` unless `ifAvailable`, other errors of the
   ///   connection, and ``ApplicationError/refused(_:)``.
   public static func register(
@@ -178,8 +179,8 @@ public final class ScheduledApplication: Sendable {
   /// The state that the last event announced. The library does not ask the daemon.
   public var applicationState: ApplicationState { state.withLock { $0.state } }
 
-  /// Returns how long the application may still run in the background by its tasks; nil in the
-  /// foreground, where the time is unlimited.
+  /// Returns how long the application may still run background tasks; nil in the foreground, where
+  /// the time is unlimited.
   ///
   /// - Throws: An error of the connection if the daemon is away for more than 2.3 s.
   public func backgroundTimeRemaining() async throws(ApplicationError) -> Duration? {

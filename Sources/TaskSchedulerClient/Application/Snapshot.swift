@@ -11,8 +11,8 @@ extension ScheduledApplication {
   /// memory, also after the end of the application if its manifest says how to launch it again.
   ///
   /// - Parameters:
-  ///   - image: A PNG image of at most 1 MiB, 16384 pixels in each direction, and 33,554,432 pixels;
-  ///     nil removes the snapshot.
+  ///   - image: A PNG image of at most 1 MiB, 16384 pixels in each direction, and 33,554,432
+  ///     pixels; nil removes the snapshot.
   ///   - isSensitive: Whether the switcher must show only the icon, because the screen has private
   ///     content. The daemon then keeps no picture.
   /// - Throws: ``ApplicationRefusal/invalidSnapshot(field:reason:)`` if the daemon cannot use the

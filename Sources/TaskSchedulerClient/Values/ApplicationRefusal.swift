@@ -26,7 +26,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case invalidState(String, ApplicationState)
   /// The manifest does not declare the background mode that the request needs.
   case modeNotDeclared(String, mode: String)
-  /// The application, or all applications of the user, have exhausted a quota of this size.
+  /// The application, or all applications of its user together, have reached a quota.
   case quotaExceeded(quota: String, limit: Int)
   /// The keep-alive interval is shorter than `KeepAliveMinimum`, 600 s by default.
   case keepAliveTooShort(minimum: Duration)
@@ -45,8 +45,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case unknownNotification(NotificationID)
   /// The daemon could not store the change durably, and nothing has changed.
   case notStored(reason: String)
-  /// The daemon's runtime directory is full, so the daemon would forget the granted request in a
-  /// crash.
+  /// The daemon's runtime directory is full. The daemon cannot record the request, and would forget
+  /// it in a crash.
   case stateNotSaved
   /// The machine or the manifest excludes multitasking.
   case multitaskingNotSupported(String)
@@ -74,7 +74,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .invalidState(let id, let state): "\(id) cannot do this while it is \(state.rawValue)"
     case .modeNotDeclared(let id, let mode):
       "the manifest of \(id) does not declare the background mode '\(mode)'"
-    case .quotaExceeded(let quota, let limit): "the quota \(quota) of \(limit) is exhausted"
+    case .quotaExceeded(let quota, let limit): "the quota \(quota) (\(limit)) is reached"
     case .keepAliveTooShort(let minimum):
       "the keep-alive interval is too short; the minimum is \(minimum)"
     case .noEventStream: "this process has no event stream; it must register first"

@@ -32,9 +32,9 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   case user
   /// An operator started the application, with `taskctl launch` or `taskctl run`.
   case `operator`
-  /// The daemon started, and launches the applications that its configuration names.
+  /// The daemon started, and launched the application because of its background mode `voip`.
   case boot
-  /// The application had ended unexpectedly.
+  /// The daemon launched the application again, because it had ended unexpectedly.
   case relaunch
   /// The device has moved a significant distance, or crossed the border of a region.
   case location

@@ -25,7 +25,9 @@ struct BackgroundTasks: Equatable, Sendable {
     return id
   }
 
-  /// - Returns: The task that has ended; nil if `id` is unknown or the task had already ended.
+  /// Ends an outstanding task.
+  ///
+  /// - Returns: The ended task; nil if `id` is unknown or the task had already ended.
   mutating func end(_ id: TaskID) -> BackgroundTask? {
     all.firstIndex { $0.id == id }.map { all.remove(at: $0) }
   }
@@ -35,7 +37,7 @@ struct BackgroundTasks: Equatable, Sendable {
     for index in all.indices { all[index].isExpired = false }
   }
 
-  /// Marks all tasks as expired. Returns the tasks that had not expired before, in order.
+  /// Marks all tasks as expired. Returns the newly expired tasks, in order.
   mutating func expireAll() -> [BackgroundTask] {
     let fresh = all.filter { !$0.isExpired }
     for index in all.indices { all[index].isExpired = true }

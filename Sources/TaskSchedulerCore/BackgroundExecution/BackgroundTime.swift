@@ -32,8 +32,8 @@ struct BackgroundTime: Equatable, Sendable {
     warnedAt = now
   }
 
-  /// Restarts `expirationLead` after the machine slept or no daemon ran, if the application has
-  /// been warned.
+  /// Restarts `expirationLead` of an application that has been warned. The scheduler calls this
+  /// after the machine slept, and after a time without a daemon.
   mutating func restartLead(at now: Instant) {
     if warnedAt != nil { warnedAt = now }
   }

@@ -8,11 +8,11 @@ public enum Entitlement: String, Equatable, Sendable, CaseIterable {
   case audio
   /// Running location updates.
   case location
-  /// An event that the application handles.
+  /// An event that the application is handling.
   case event
 }
 
-/// An activity of an instance that the daemon observes and that may entitle the instance to run.
+/// An activity that the daemon observes in an instance, and that may entitle the instance to run.
 public enum Activity: String, Equatable, Sendable, CaseIterable {
   case audio, location, event
 

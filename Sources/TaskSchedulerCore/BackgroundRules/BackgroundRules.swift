@@ -1,8 +1,8 @@
 // The rules for resources in the background (contract §12): CPU, GPU, locks on shared files,
 // listening sockets. The daemon measures on request, and the scheduler decides.
 
-/// The resource use of an instance's processes, counted from an instant that does not change while
-/// one daemon lives.
+/// The resource use of an instance's processes since a starting instant. The starting instant stays
+/// the same while one daemon lives.
 public struct ResourceUse: Equatable, Sendable {
   /// The CPU time of all processes, on all CPUs together.
   public var processor: Duration
@@ -60,7 +60,7 @@ public struct ListeningReport: Equatable, Sendable {
   public var isEmpty: Bool { count == 0 && isComplete }
 }
 
-/// An action of the daemon on the use of resources.
+/// A resource-related action of the daemon.
 public enum ResourceEffect: Equatable, Sendable {
   /// Sets the priority of all processes, including later ones.
   case prioritize(InstanceID, ProcessPriority)
@@ -87,7 +87,7 @@ struct UseMeasurement: Equatable, Sendable {
   var window: Window?
   /// The percentage of one CPU to which the instance is throttled.
   var throttledTo: Int?
-  /// Whether the instance was throttled before in this stint.
+  /// Whether the instance was throttled earlier in this stint.
   var wasThrottled = false
 
   enum Progress: Equatable {
@@ -124,8 +124,8 @@ struct UseMeasurement: Equatable, Sendable {
 public enum ProcessorShare: Equatable, Sendable {
   /// The percentage of one CPU that a throttled instance may use.
   case throttled(percent: Int)
-  /// The percentage of one CPU that an instance may use. The scheduler had throttled this instance
-  /// before, until it used less.
+  /// The percentage of one CPU that an instance may use while it is not throttled. The scheduler
+  /// throttled this instance earlier in the stint.
   case usual(percent: Int)
 
   public var percent: Int {

@@ -46,6 +46,8 @@ struct Callbacks: Equatable, Sendable {
     return inFlight == nil ? sendNext(at: now) : nil
   }
 
+  /// Acknowledges the callback in flight, and puts the next callback in flight.
+  ///
   /// - Returns: The acknowledged callback and the next one to send; nil if `id` is not in flight.
   mutating func acknowledge(_ id: CallbackID, at now: Instant) -> (done: Callback, next: Callback?)?
   {
@@ -60,7 +62,7 @@ struct Callbacks: Equatable, Sendable {
   /// Whether a callback of the transition to the foreground is unacknowledged.
   var hasEntry: Bool { contains(.didFinishLaunching) || contains(.willEnterForeground) }
 
-  /// Returns whether a callback of this kind waits after the callback in flight.
+  /// Returns whether a callback of this kind waits behind the callback in flight.
   func waits(_ kind: CallbackKind) -> Bool { waiting.contains(kind) }
 
   /// Returns an id for an event that is not a callback. Events and callbacks share one sequence of

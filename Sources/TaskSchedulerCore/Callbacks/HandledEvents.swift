@@ -1,4 +1,4 @@
-/// The events for which an instance was resumed, and which it handles (contract §5). Each event
+/// The events that resumed an instance and that the instance is handling (contract §5). Each event
 /// entitles the instance to run until it acknowledges the event or the time for the event ends.
 struct HandledEvents: Equatable, Sendable {
   struct Entry: Equatable {
@@ -22,7 +22,9 @@ struct HandledEvents: Equatable, Sendable {
     entries.append(Entry(id: id, notice: notice, endsAt: endsAt))
   }
 
-  /// - Returns: Whether the event was being handled.
+  /// Removes an event that the instance has acknowledged.
+  ///
+  /// - Returns: Whether the instance was handling the event.
   mutating func acknowledge(_ id: CallbackID) -> Bool {
     guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
     entries.remove(at: index)
@@ -36,7 +38,7 @@ struct HandledEvents: Equatable, Sendable {
     return entries.count < count
   }
 
-  /// Extends the time of all events, because the application could not handle them meanwhile.
+  /// Extends the time of all events after a time in which the application could not handle them.
   mutating func extend(until endsAt: Instant) {
     for index in entries.indices { entries[index].endsAt = max(entries[index].endsAt, endsAt) }
   }
@@ -44,8 +46,8 @@ struct HandledEvents: Equatable, Sendable {
 
 /// The messages that an application receives when it opens its event stream.
 struct Inbox: Equatable, Sendable {
-  /// The maximum number of notices. No person chooses more notifications before an application has
-  /// opened its stream.
+  /// The maximum number of notices. A person chooses far fewer notifications before an application
+  /// opens its stream.
   private static let noticesMax = 64
 
   private(set) var notices: [Notice] = []

@@ -105,8 +105,8 @@ package protocol StoredByForm: StoredByParts {
 ///       }
 ///     }
 ///
-/// The number of a case is its index in `cases`. The compiler refuses a `write` without all cases,
-/// and the tests compare what it writes with the list.
+/// The number of a case is its index in `cases`. The compiler refuses a `write` that omits a case,
+/// and the tests compare the output of `write` with the list.
 package protocol StoredByCases: StoredByParts {
   static var cases: [Case<Self>] { get }
 }

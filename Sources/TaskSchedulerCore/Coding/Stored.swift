@@ -71,7 +71,7 @@ package struct StoredReader {
   private let bytes: UnsafeRawBufferPointer
   private var place = 0
 
-  /// - Parameter bytes: The memory must outlive the reader.
+  /// Creates a reader of bytes. The memory must outlive the reader.
   package init(_ bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes
   }
@@ -131,7 +131,7 @@ package struct StoredReader {
     let number = try readNumber()
     guard number <= UInt64(bytes.count - place) else {
       throw MalformedBytes(
-        "the count before byte \(place) is \(number), and only \(bytes.count - place) bytes follow")
+        "the count before byte \(place) is \(number), but only \(bytes.count - place) bytes follow")
     }
     return Int(number)
   }

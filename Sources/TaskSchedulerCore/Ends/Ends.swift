@@ -1,8 +1,8 @@
-/// The reason of an instance's end (contract §14). Every end has exactly one reason.
+/// The reason why an instance ended (contract §14). Every end has exactly one reason.
 public enum EndReason: Equatable, Sendable {
   /// The leader exited by itself.
   case exited(code: Int32)
-  /// A signal that the scheduler did not send ended the leader.
+  /// A signal that did not come from the scheduler killed the leader.
   case crashed(signal: Int32)
   /// The kernel does not report how the leader ended. Either it ended while no daemon ran, or it
   /// was not a child of the daemon and the kernel is older than 6.15.
@@ -65,7 +65,7 @@ public struct End: Equatable, Sendable {
   public var at: Instant
   /// The details of the end, if there are any.
   public var detail: EndDetail?
-  /// The signal and its limit, if SIGKILL followed the stop signal.
+  /// The stop signal and its limit, if SIGKILL followed the stop signal.
   public var forced: ForcedEnd?
 
   /// Creates an end with a reason.
@@ -104,8 +104,8 @@ extension EndReason {
 
 /// The details of an end.
 ///
-/// The enum is indirect, because every application and instance has storage for it, and few have
-/// details.
+/// The enum is indirect to save memory: every application and instance has a field for the details,
+/// but few have details.
 public indirect enum EndDetail: Equatable, Sendable {
   /// The application did not acknowledge this callback in time.
   case callback(CallbackKind)

@@ -1,5 +1,5 @@
-/// A termination in progress. The first reason stays, unless an order of a person replaces a reason
-/// of the daemon (contract §14).
+/// A termination in progress. Its first reason stays, except that the order of a person replaces a
+/// reason of the daemon (contract §14).
 struct Termination: Equatable, Sendable {
   var reason: EndReason
   var phase: Phase
@@ -7,10 +7,11 @@ struct Termination: Equatable, Sendable {
   var waiters: [RequestID] = []
   /// The details of the reason.
   var detail: EndDetail?
-  /// The signal and its limit, if SIGKILL follows the stop signal.
+  /// The stop signal and its limit, if SIGKILL follows the stop signal.
   var forced: ForcedEnd?
 
-  /// Whether a person ordered the end. A debugger then does not suspend its limits (contract §3).
+  /// Whether a person ordered the end. If so, a debugger does not stop the limits of the
+  /// termination (contract §3).
   var isOrdered: Bool { reason.isOrdered }
 
   enum Phase: Equatable {

@@ -12,11 +12,11 @@ public struct KeepAlive: Equatable, Sendable {
   public var deadline: Instant { countedFrom.advanced(by: interval) }
 
   /// The instant at which the scheduler calls the handler, so that the call arrives before the
-  /// deadline. It precedes the deadline by a twentieth of the interval, at most 100 ms.
+  /// deadline. This instant precedes the deadline by a twentieth of the interval, at most 100 ms.
   ///
   /// A call takes about 0.1 ms from the scheduler to the application, and 5 ms under load (timer,
-  /// loop, socket). Without the lead, each call would be late by that time. By default the shortest
-  /// interval is 10 min, of which 100 ms are a six-thousandth.
+  /// loop, socket). Without the lead, each call would be late by that time. A lead of 100 ms is a
+  /// six-thousandth of 10 min, the shortest interval by default.
   public var due: Instant { countedFrom.advanced(by: period) }
 
   /// The longest planned time between two calls: the interval without its lead.
@@ -28,7 +28,7 @@ public struct KeepAlive: Equatable, Sendable {
 
   private static let leadMax: Duration = .milliseconds(100)
 
-  /// The longest interval. It is longer than the life of any machine, and short enough for the
-  /// arithmetic.
+  /// The longest interval. It is longer than the life of any machine, and short enough that the
+  /// arithmetic does not overflow.
   static let intervalMax: Duration = .nanoseconds(Int64.max)
 }

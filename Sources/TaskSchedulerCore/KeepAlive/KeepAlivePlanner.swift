@@ -9,20 +9,23 @@
 /// shortest interval, its lead is at most k times the shortest lead. Its handler therefore still
 /// waits for every k-th burst.
 ///
-/// - *The next burst is at t + m.* A handler that was called at t is due m later, or later than
-///   that. A handler that was not called at t is due at t + m or later. The interval of the handler
-///   with the shortest period began at t or earlier. Its deadline is therefore t + m at the latest,
-///   and forces a burst then, whichever handlers are called at t. The rule thus calls exactly the
-///   handlers that cannot wait until the next burst that the deadlines force.
+/// - *The next burst is at t + m.* A handler that was called at t is due at t + m or later, because
+///   no period is shorter than m. A handler that was not called at t is due at t + m or later by
+///   the rule. The interval of the handler with the shortest period began at t or earlier. Its
+///   deadline is therefore t + m at the latest, and forces a burst by then, whichever handlers are
+///   called at t. The rule thus calls exactly the handlers that cannot wait until the next burst
+///   that the deadlines force.
 /// - *No schedule has fewer wake-ups.* Every schedule has its first burst at or before the earliest
-///   deadline, and two successive bursts at most m apart. By induction, each burst of the planner
-///   comes as late as in any schedule. At no time has another schedule had fewer bursts. New
-///   handlers do not change this. When the handler with the shortest period is removed, handlers
-///   that waited for its burst become due within one such period, once. To avoid this, the planner
-///   would have to call every handler at every burst.
+///   deadline, and its successive bursts are at most m apart. By induction, the n-th burst of the
+///   planner is at least as late as the n-th burst of any other schedule. At any time, every other
+///   schedule has therefore had at least as many bursts. New handlers do not change this. When the
+///   handler with the shortest period is removed, handlers that waited for its burst become due
+///   within one such period, once. To avoid this, the planner would have to call every handler at
+///   every burst.
 /// - *No choice of handlers at these bursts has fewer calls.* Each handler is called at the last
 ///   burst that its deadline allows. Its k-th call is therefore as late as with any other choice. A
-///   schedule that permanently has one wake-up per m has the same bursts, except for their start.
+///   schedule that never has more than one wake-up per m has the same bursts, apart from the time
+///   of its first burst.
 ///
 /// Bursts do not drift. A burst counts from the deadline that forced it, even if the machine
 /// reaches it a moment later. Otherwise a handler with exactly twice the shortest interval would be
@@ -81,7 +84,8 @@ public struct KeepAlivePlanner: Sendable {
   /// Runs a burst if one is due.
   ///
   /// - Parameter tolerance: How late an awake machine may reach a burst, limited to a quarter of
-  ///   the shortest period. A later burst counts from `now`, because the machine has slept.
+  ///   the shortest period. A burst that is later than that counts from `now`, because the machine
+  ///   has slept.
   /// - Returns: The handlers to call now, by deadline and id; empty if no burst is due.
   public mutating func burst(at now: Instant, tolerance: Duration = .seconds(2)) -> [InstanceID] {
     guard let due = nextBurst, due <= now, let shortest = periods.least else { return [] }
@@ -89,7 +93,8 @@ public struct KeepAlivePlanner: Sendable {
     return run(countingFrom: isOnTime ? due : now, at: now)
   }
 
-  /// Uses a wake-up at `now` for another reason as a burst, if that saves a wake-up.
+  /// Uses a wake-up that happens at `now` for another reason as a burst, if this saves a later
+  /// wake-up.
   ///
   /// The planner uses the wake-up if the next burst is due within a quarter of the shortest period
   /// m. That saves the next burst and moves all later bursts forward by the remaining time, at

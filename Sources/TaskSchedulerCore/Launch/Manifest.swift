@@ -6,8 +6,8 @@ public struct Manifest: Equatable, Sendable {
   public var displayName: String?
   /// The user that a launched application runs as.
   public var owner: UserID
-  /// Whether the manifest names its user. If so, it applies only to that user's application.
-  /// Otherwise it applies to the application with this id of every user.
+  /// Whether the manifest names its user. If so, the manifest applies only to that user's
+  /// application. Otherwise it applies to every user's application with this id.
   public var namesUser: Bool
   public var backgroundModes: [BackgroundMode]
   /// Whether the application may stay in the background. If false, the scheduler terminates it when
@@ -16,7 +16,7 @@ public struct Manifest: Equatable, Sendable {
   public var isLaunchable: Bool
   /// The seat of the application when it is launched.
   public var seat: SeatID
-  /// Whether the manifest names its seat. If not, the seat is the seat of its user, and an instance
+  /// Whether the manifest names its seat. If not, ``seat`` is the seat of its user, and an instance
   /// that another user starts may be at another seat.
   public var namesSeat: Bool
   /// The signal that asks the application to end; SIGTERM by default.

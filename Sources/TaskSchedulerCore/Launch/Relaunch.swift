@@ -5,9 +5,9 @@ struct Relaunch: Equatable, Sendable {
   /// The instant at which the next relaunch is due.
   var dueAt: Instant?
   /// Whether the relaunch waits until memory pressure is over, because the scheduler terminated the
-  /// application for memory.
+  /// application to free memory.
   var awaitsMemory = false
-  /// Whether a person ended the application. Then only a launch on request starts it.
+  /// Whether a person ended the application. If so, only a requested launch starts it again.
   var isBarred = false
 
   /// Plans the next relaunch. Each delay is twice the previous one.
@@ -30,7 +30,7 @@ struct Relaunch: Equatable, Sendable {
 /// The planned relaunches, ordered by time.
 struct RelaunchDeadlines: Sendable {
   private var timed = Deadlines<ApplicationKey>()
-  /// The relaunches of applications that the scheduler terminated for memory.
+  /// The relaunches of applications that the scheduler terminated to free memory.
   private var awaitingMemory = Deadlines<ApplicationKey>()
 
   var all: [ApplicationKey] { timed.all + awaitingMemory.all }

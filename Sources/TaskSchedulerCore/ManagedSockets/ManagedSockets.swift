@@ -14,8 +14,8 @@ public struct SocketConditions: OptionSet, Equatable, Sendable {
   /// The peer has closed the connection, or its sending half.
   public static let hangUp = SocketConditions(rawValue: 4)
   public static let error = SocketConditions(rawValue: 8)
-  /// The daemon no longer has its copy of the descriptor, because no service manager kept the copy
-  /// when a daemon died. The application must hand over the socket again.
+  /// The daemon no longer has its copy of the descriptor, because a daemon died and no service
+  /// manager kept the copy. The application must hand over the socket again.
   public static let unwatched = SocketConditions(rawValue: 16)
 }
 
@@ -51,13 +51,13 @@ public enum SocketEvent: Equatable, Sendable {
   }
 }
 
-/// An action of the daemon on managed sockets.
+/// A socket-related action of the daemon.
 public enum SocketEffect: Equatable, Sendable {
   /// Manages the socket from now on.
   case hold(InstanceID, SocketID)
   case release(InstanceID, SocketID)
-  /// Watches the sockets of a suspended instance. The daemon reports data that arrives from now on,
-  /// or that has arrived since the instance last read, by ``SocketEvent/ready(_:_:)``.
+  /// Watches the sockets of a suspended instance. ``SocketEvent/ready(_:_:)`` reports data that
+  /// arrives from now on, and data that the instance has not read yet.
   case watch(InstanceID)
   case stopWatching(InstanceID)
 }
@@ -73,6 +73,8 @@ struct ManagedSockets: Equatable, Sendable {
     ids.append(id)
   }
 
+  /// Ends the management of a socket.
+  ///
   /// - Returns: Whether the socket was managed.
   mutating func remove(_ id: SocketID) -> Bool {
     guard let index = ids.firstIndex(of: id) else { return false }

@@ -76,7 +76,7 @@ public enum MemoryEvent: Equatable, Sendable {
   }
 }
 
-/// An action of the daemon on memory.
+/// A memory-related action of the daemon.
 public enum MemoryEffect: Equatable, Sendable {
   /// Reads the machine's memory. The answer is ``MemoryEvent/read(_:)``.
   case read
@@ -89,8 +89,9 @@ public enum MemoryEffect: Equatable, Sendable {
   case pageOut(InstanceID)
 }
 
-/// An application that may be terminated for memory, with the properties that determine its place
-/// in the order of terminations. Applications in the foreground are never terminated.
+/// An application that may be terminated to free memory, with the properties that determine its
+/// place in the order of terminations. Applications in the foreground are never terminated to free
+/// memory.
 public struct MemoryCandidate: Equatable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
@@ -145,7 +146,7 @@ struct Memory: Equatable, Sendable {
     /// No pressure.
     case calm
     /// The scheduler has warned the running applications, and terminates none before `decidesAt`.
-    /// With `readsMemory`, it then reads the memory again.
+    /// With `readsMemory`, it reads the memory again at `decidesAt`.
     case warned(decidesAt: Instant, readsMemory: Bool)
     /// The scheduler has asked for the sizes of the candidates.
     case measuring(since: Instant)
@@ -169,8 +170,8 @@ struct Memory: Equatable, Sendable {
   var warningEnds = Instant(nanoseconds: 0)
   /// The last reading.
   var reading = MemoryReading(available: 0, total: 0)
-  /// The number of episodes so far. In each episode, every running application receives one
-  /// warning.
+  /// The number of episodes of pressure since the scheduler was created. In each episode, every
+  /// running application receives one warning.
   var episodeLast: UInt64 = 0
   /// The sizes of the candidates, if the scheduler has requested them.
   var measurement: Measurement?

@@ -66,7 +66,7 @@ public struct ScheduledNotification: Equatable, Sendable {
   public var id: NotificationID
   public var application: ApplicationKey
   public var firesAt: WallTime
-  /// Whether the notification fires again afterwards.
+  /// Whether the notification fires again after ``firesAt``.
   public var repeats: Bool
 
   public init(id: NotificationID, application: ApplicationKey, firesAt: WallTime, repeats: Bool) {

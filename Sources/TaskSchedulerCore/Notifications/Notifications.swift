@@ -14,7 +14,7 @@ public enum NotificationEvent: Equatable, Sendable {
   case setBadge(RequestID, ApplicationKey, Int)
   /// The transaction is durable.
   case stored(TransactionID)
-  /// The transaction changed nothing in the store.
+  /// The store could not carry out the transaction, and is unchanged.
   case storeFailed(TransactionID, reason: String)
   /// The answer to ``NotificationEffect/findNext(_:after:)``; nil if the notification does not fire
   /// again.
@@ -46,13 +46,13 @@ public enum NotificationTransaction: Equatable, Sendable {
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
 }
 
-/// An action of the daemon on notifications.
+/// A notification-related action of the daemon.
 public enum NotificationEffect: Equatable, Sendable {
   /// Makes a transaction durable, after all transactions with lower ids. The answer is `stored` or
   /// `storeFailed`. After a recovery, the scheduler repeats an unanswered transaction.
   case store(TransactionID, NotificationTransaction)
-  /// Shows a notification to the user, or, if an instance receives it, only sets the application's
-  /// badge.
+  /// Shows a notification to the user. If the instance `to` receives the notification, only sets
+  /// the application's badge.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
   /// Computes the next time of a notification that fired at `after`. The answer is `nextFound`.
   case findNext(NotificationID, after: WallTime)
@@ -60,12 +60,12 @@ public enum NotificationEffect: Equatable, Sendable {
 
 /// The notifications that wait, and the transactions that the store has not answered.
 ///
-/// A request becomes a transaction. The store makes the transaction durable and answers. Then the
-/// scheduler changes its state and replies to the caller. Until the store has answered, the
+/// A request becomes a transaction. The store makes the transaction durable and answers. The
+/// scheduler then changes its state and replies to the caller. Until the store has answered, the
 /// transaction is part of this state, and a recovered daemon sends it to the store again. The store
 /// answers transactions in the order of their ids, so the outstanding transactions are always the
-/// latest. If all of them are repeated in order, the content of the store is therefore the same,
-/// whichever of them were durable before.
+/// latest. Repeating all of them in order therefore always leads to the same content, no matter
+/// which of them the store had already made durable.
 struct Notifications: Sendable {
   /// A transaction that the store has not answered.
   struct Pending: Equatable {

@@ -10,7 +10,7 @@ public struct Policy: Equatable, Sendable {
   public var multitaskingSupported = true
 
   /// `CallbackTimeout`: how long an application may take to acknowledge each lifecycle callback.
-  /// Then the daemon kills the application. Source: contract §3.
+  /// After this time, the daemon kills the application. Source: contract §3.
   public var callbackTimeout: Duration = .seconds(6)
 
   /// `TerminateTimeout`: the time between the stop signal (SIGTERM by default) and SIGKILL.
@@ -22,12 +22,12 @@ public struct Policy: Equatable, Sendable {
   public var backgroundTime: Duration = .seconds(600)
 
   /// `ExpirationLead`: how long before the end of `BackgroundTime` the daemon calls the expiration
-  /// handlers. Less than `BackgroundTime`. Source: contract §4.
+  /// handlers. Must be less than `BackgroundTime`. Source: contract §4.
   public var expirationLead: Duration = .seconds(5)
 
   /// `LaunchTime`: how long an application that the daemon launched in the background may take to
-  /// open its event stream. Then the scheduler treats it as an unaware application. Source: this
-  /// project; iOS ends a launch that takes 20 s.
+  /// open its event stream. After this time, the scheduler treats it as an unaware application.
+  /// Source: this project; iOS ends a launch that takes 20 s.
   public var launchTime: Duration = .seconds(20)
 
   /// `SuspendRetryInterval`: the time between a failed suspension and the next try.
@@ -50,16 +50,16 @@ public struct Policy: Equatable, Sendable {
   public var keepAliveMinimum: Duration = .seconds(600)
 
   /// `KeepAliveHandlerTime`: how long an application may take to acknowledge the call of its
-  /// keep-alive handler. Then the daemon kills the application. Less than `KeepAliveMinimum`.
-  /// Source: contract §6, as on iOS 4.
+  /// keep-alive handler. After this time, the daemon kills the application. Must be less than
+  /// `KeepAliveMinimum`. Source: contract §6, as on iOS 4.
   public var keepAliveHandlerTime: Duration = .seconds(30)
 
   /// `EventTime`: how long an application may run to handle the event that resumed it. Source:
   /// contract §7.
   public var eventTime: Duration = .seconds(10)
 
-  /// `RelaunchDelay`: the delay of the first relaunch of an application of mode voip; each further
-  /// delay is twice as long. Source: contract §8.
+  /// `RelaunchDelay`: the delay of the first relaunch of an application with mode voip; each
+  /// further delay is twice as long. Source: contract §8.
   public var relaunchDelay: Duration = .seconds(1)
 
   /// `RelaunchDelayMax`: the longest delay of a relaunch. Source: contract §8.
@@ -70,7 +70,8 @@ public struct Policy: Equatable, Sendable {
   public var relaunchResetTime: Duration = .seconds(600)
 
   /// `MaxSocketsPerApplication`: how many managed sockets an application may have. Source: this
-  /// project (§16 asks for a quota). Each takes one descriptor of the daemon and one of systemd.
+  /// project (§16 asks for a quota). Each socket takes one descriptor of the daemon and one of
+  /// systemd.
   public var socketsPerApplicationMax = 64
 
   /// `MaxSnapshotsPerUser`: how many applications of one user may have a picture in the application
@@ -83,13 +84,13 @@ public struct Policy: Equatable, Sendable {
   public var notificationsPerApplicationMax = 128
 
   /// `MaxNotificationsPerUser`: how many notifications of all applications of one user may wait for
-  /// their time, or to be shown. Source: this project (§16 asks for a quota). Each takes at most 9
-  /// kB of the disk.
+  /// their time, or to be shown. Source: this project (§16 asks for a quota). Each notification
+  /// takes at most 9 kB on the disk.
   public var notificationsPerUserMax = 1024
 
   /// `MaxCustomChanges`: how many kinds of custom system changes each user may post. The scheduler
-  /// stores the newest of each for suspended applications. Changes that operators post for all
-  /// users have the same quota. Source: this project.
+  /// stores the newest change of each kind for suspended applications. Changes that operators post
+  /// for all users have a quota of their own, of the same size. Source: this project.
   public var customChangesMax = 256
 
   /// `MaxTasksPerApplication`: how many background tasks an application may have outstanding.
@@ -97,8 +98,8 @@ public struct Policy: Equatable, Sendable {
   public var tasksPerApplicationMax = 1024
 
   /// `MaxTasksPerUser`: how many background tasks all applications of one user may have
-  /// outstanding. Source: this project (§16 asks for a quota). Writing a list of so many tasks
-  /// takes some 30 ms.
+  /// outstanding. Source: this project (§16 asks for a quota). Writing a list of that many tasks
+  /// takes about 30 ms.
   public var tasksPerUserMax = 16384
 
   /// `MaxApplicationsPerUser`: how many applications of one user may run. Source: this project (§16
@@ -116,13 +117,13 @@ public struct Policy: Equatable, Sendable {
   public var endedApplicationsMax = 64
 
   /// `MemoryPressureStall`: how long processes must wait for memory within `MemoryPressureWindow`
-  /// before the kernel reports pressure. At most `MemoryPressureWindow`. Source: this
-  /// project, as in Android's lmkd (psi_partial_stall_ms = 70 of 1000); systemd's default is 200 ms
+  /// before the kernel reports pressure. Must not exceed `MemoryPressureWindow`. This project chose
+  /// the default of Android's lmkd (psi_partial_stall_ms = 70 of 1000). systemd's default is 200 ms
   /// of 2 s.
   public var memoryPressureStall: Duration = .milliseconds(70)
 
   /// `MemoryPressureWindow`: the window in which the kernel measures `MemoryPressureStall`. The
-  /// kernel accepts 500 ms to 10 s; without CAP_SYS_RESOURCE, multiples of 2 s only. In that case
+  /// kernel accepts 500 ms to 10 s. Without CAP_SYS_RESOURCE, it accepts only multiples of 2 s, and
   /// the daemon lengthens `MemoryPressureStall` and `MemoryPressureWindow` in proportion.
   public var memoryPressureWindow: Duration = .seconds(1)
 
@@ -138,21 +139,21 @@ public struct Policy: Equatable, Sendable {
   /// applications takes less than 100 ms.
   public static let memoryMeasuringLead: Duration = .milliseconds(80)
 
-  /// The time for which the scheduler may use the measured size of a running application for a
-  /// choice. It may use the size of a suspended application until the application is resumed.
-  /// Source: this project; under lasting pressure, triggers fire every 100 ms.
+  /// How long the scheduler may base a choice on the measured size of a running application. It may
+  /// use the size of a suspended application until the application is resumed. Source: this
+  /// project; under lasting pressure, triggers fire every 100 ms.
   static let memorySizeLife = memoryMeasuringLead * 2
 
   /// `MemoryQuietTime`: how long the kernel must report no pressure before the scheduler considers
-  /// the pressure over. Longer than `MemoryPressureWindow`. Source: this project; while pressure
-  /// lasts, the kernel reports it once in each window.
+  /// the pressure over. Must be longer than `MemoryPressureWindow`. Source: this project; while
+  /// pressure lasts, the kernel reports it once in each window.
   public var memoryQuietTime: Duration = .seconds(10)
 
   /// `MemoryFloorPercent`: under pressure of the whole machine, the scheduler terminates
   /// applications only while less than this percentage of the machine's memory is available. Below
-  /// half of this percentage, the scheduler does not wait for `MemoryWarningTime`. Pressure of the
-  /// daemon's own slice terminates applications in any case. Source: this project; earlyoom's
-  /// default is 10.
+  /// half of this percentage, the scheduler does not wait for `MemoryWarningTime`. Under pressure
+  /// of the daemon's own slice, the scheduler terminates applications regardless of this
+  /// percentage. Source: this project; earlyoom's default is 10.
   public var memoryFloorPercent = 10
 
   /// `MemoryPageOut`: whether the daemon writes the memory of suspended applications to swap early,
@@ -166,8 +167,9 @@ public struct Policy: Equatable, Sendable {
 
   /// `ThrottledProcessorShare`: the percentage of one CPU that a throttled application gets. The
   /// scheduler kills the application if it uses four fifths of this share in the next
-  /// `BackgroundUseWindow`, or exceeds `BackgroundProcessorShare` again later. Less than
-  /// `BackgroundProcessorShare`. Source: this project.
+  /// `BackgroundUseWindow`. It also kills the application if it exceeds `BackgroundProcessorShare`
+  /// again after the throttle was lifted. Must be less than `BackgroundProcessorShare`. Source:
+  /// this project.
   public var throttledProcessorShare = 20
 
   /// `BackgroundUseWindow`: how often the daemon samples the resource use of background
@@ -175,20 +177,21 @@ public struct Policy: Equatable, Sendable {
   public var backgroundUseWindow: Duration = .seconds(60)
 
   /// `BackgroundGPUTime`: how long a GPU may run in the background to complete work that began in
-  /// the foreground. Then the daemon kills the application. Source: this project; three frames.
+  /// the foreground. After this time, the daemon kills the application. Source: this project; three
+  /// frames.
   public var backgroundGPUTime: Duration = .milliseconds(50)
 
   /// `FocusSettleTime`: how long no window may have the focus before the scheduler makes the
-  /// application that had the focus inactive. Source: contract §20. In X11, no window has the focus
-  /// for less than 1 ms while it moves to another window.
+  /// application that last had the focus inactive. Source: contract §20. In X11, the focus is on no
+  /// window for up to 1 ms while it moves from one window to another.
   public var focusSettleTime: Duration = .milliseconds(500)
 
   /// `HiddenGraceTime`: how long, after `FocusSettleTime`, the windows of an application may be
   /// hidden before the scheduler sends the application to the background. Source: contract §20.
   public var hiddenGraceTime: Duration = .seconds(30)
 
-  /// `SessionGraceTime`: how long the reports of a lost session agent are valid. Source: contract
-  /// §20.
+  /// `SessionGraceTime`: how long the reports of a session agent stay valid after the agent is
+  /// lost. Source: contract §20.
   public var sessionGraceTime: Duration = .seconds(10)
 
   public init() {}

@@ -41,24 +41,24 @@ extension PolicySetting {
   public static let limits: [PolicySetting] = [
     PolicySetting(
       "CallbackTimeout", .timeSpan(\.callbackTimeout, .milliseconds(10) ... .seconds(3600)),
-      "How long an application may take to acknowledge a lifecycle callback. Then the daemon "
-        + "kills it."),
+      "How long an application may take to acknowledge a lifecycle callback. After this time, the "
+        + "daemon kills it."),
     PolicySetting(
       "TerminateTimeout", .timeSpan(\.terminateTimeout, .milliseconds(10) ... .seconds(3600)),
-      "How long an application may take to end after SIGTERM or its stop-signal. Then the daemon "
-        + "sends SIGKILL."),
+      "How long an application may take to end after SIGTERM or its stop-signal. After this time, "
+        + "the daemon sends SIGKILL."),
     PolicySetting(
       "BackgroundTime", .timeSpan(\.backgroundTime, .milliseconds(50) ... .seconds(86_400)),
       "How long background tasks may run, counted from when the application entered the "
         + "background."),
     PolicySetting(
       "ExpirationLead", .timeSpan(\.expirationLead, .milliseconds(10) ... .seconds(3600)),
-      "How long before the end of BackgroundTime the daemon calls the expiration handlers. Less "
-        + "than BackgroundTime."),
+      "How long before the end of BackgroundTime the daemon calls the expiration handlers. Must "
+        + "be less than BackgroundTime."),
     PolicySetting(
       "LaunchTime", .timeSpan(\.launchTime, .milliseconds(10) ... .seconds(3600)),
       "How long an application that the daemon launched in the background may take to open its "
-        + "event stream. Then the daemon treats it as an unaware application."),
+        + "event stream. After this time, the daemon treats it as an unaware application."),
     PolicySetting(
       "SuspendRetryInterval",
       .timeSpan(\.suspendRetryInterval, .milliseconds(10) ... .seconds(3600)),
@@ -69,24 +69,24 @@ extension PolicySetting {
         + "traces the application, no limit applies to it."),
     PolicySetting(
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
-      "How much later than its time the daemon may find a limit and still enforce it. If it "
-        + "finds a limit later, the machine was asleep, and the daemon restarts the limit."),
+      "How late the daemon may notice that a limit has passed and still enforce the limit. If the "
+        + "daemon notices it later, it assumes that the machine slept, and restarts the limit."),
     PolicySetting(
       "KeepAliveMinimum", .timeSpan(\.keepAliveMinimum, .milliseconds(20) ... .seconds(86_400)),
       "The shortest interval of a keep-alive handler."),
     PolicySetting(
       "KeepAliveHandlerTime",
       .timeSpan(\.keepAliveHandlerTime, .milliseconds(10) ... .seconds(3600)),
-      "How long an application may take to acknowledge the call of its keep-alive handler. Then "
-        + "the daemon kills it. Less than KeepAliveMinimum."),
+      "How long an application may take to acknowledge the call of its keep-alive handler. After "
+        + "this time, the daemon kills it. Must be less than KeepAliveMinimum."),
     PolicySetting(
       "EventTime", .timeSpan(\.eventTime, .milliseconds(10) ... .seconds(3600)),
       "How long an application may run to handle the event that resumed it, for example data on "
         + "a managed socket."),
     PolicySetting(
       "RelaunchDelay", .timeSpan(\.relaunchDelay, .milliseconds(10) ... .seconds(3600)),
-      "How long the daemon waits before it relaunches an application of mode voip. The delay "
-        + "doubles with each relaunch."),
+      "How long the daemon waits before it relaunches an application with mode voip. The "
+        + "delay doubles with each relaunch."),
     PolicySetting(
       "RelaunchDelayMax", .timeSpan(\.relaunchDelayMax, .milliseconds(10) ... .seconds(86_400)),
       "The longest relaunch delay."),
@@ -100,19 +100,19 @@ extension PolicySetting {
     PolicySetting(
       "BackgroundGPUTime", .timeSpan(\.backgroundGPUTime, .milliseconds(1) ... .seconds(60)),
       "How long a GPU may run in the background to complete work that began in the foreground. "
-        + "Then the daemon kills the application."),
+        + "After this time, the daemon kills the application."),
     PolicySetting(
       "FocusSettleTime", .timeSpan(\.focusSettleTime, .milliseconds(10) ... .seconds(60)),
       "How long no window may have the keyboard focus before the daemon makes the application "
-        + "inactive that had it."),
+        + "that last had the focus inactive."),
     PolicySetting(
       "HiddenGraceTime", .timeSpan(\.hiddenGraceTime, .milliseconds(10) ... .seconds(86_400)),
       "How long, after FocusSettleTime, the windows of an application may be hidden before the "
         + "daemon sends it to the background."),
     PolicySetting(
       "SessionGraceTime", .timeSpan(\.sessionGraceTime, .milliseconds(10) ... .seconds(3600)),
-      "How long the reports of a session agent are valid after it was lost. Then the focus changes "
-        + "no application."),
+      "How long the reports of a session agent stay valid after the agent is lost. After this "
+        + "time, the focus changes no application."),
   ]
 
   /// The settings for memory pressure.
@@ -121,12 +121,12 @@ extension PolicySetting {
       "MemoryPressureStall",
       .timeSpan(\.memoryPressureStall, .microseconds(100) ... .seconds(10)),
       "How long processes must wait for memory within MemoryPressureWindow before the daemon "
-        + "warns applications. At most MemoryPressureWindow."),
+        + "warns applications. Must not exceed MemoryPressureWindow."),
     PolicySetting(
       "MemoryPressureWindow",
       .timeSpan(\.memoryPressureWindow, .milliseconds(500) ... .seconds(10)),
-      "The window in which the kernel measures MemoryPressureStall. Without CAP_SYS_RESOURCE the "
-        + "kernel accepts multiples of 2s only, and the daemon lengthens both settings in "
+      "The window in which the kernel measures MemoryPressureStall. Without CAP_SYS_RESOURCE, "
+        + "the kernel accepts only multiples of 2s, and the daemon lengthens both settings in "
         + "proportion."),
     PolicySetting(
       "MemoryWarningTime", .timeSpan(\.memoryWarningTime, .milliseconds(10) ... .seconds(3600)),
@@ -134,14 +134,14 @@ extension PolicySetting {
         + "one at a time."),
     PolicySetting(
       "MemoryQuietTime", .timeSpan(\.memoryQuietTime, .milliseconds(510) ... .seconds(3600)),
-      "How long the kernel must report no pressure before the daemon considers it over. Longer "
-        + "than MemoryPressureWindow."),
+      "How long the kernel must report no pressure before the daemon considers it over. Must "
+        + "be longer than MemoryPressureWindow."),
     PolicySetting(
       "MemoryFloorPercent", .count(\.memoryFloorPercent, 0...100),
-      "Pressure of the whole machine terminates applications only while less than this "
-        + "percentage of its memory is available. Below half of the percentage, the daemon does "
-        + "not wait for MemoryWarningTime. Pressure within the daemon's own slice terminates "
-        + "applications in any case."),
+      "Under pressure of the whole machine, the daemon terminates applications only while less "
+        + "than this percentage of the machine's memory is available. Below half of this "
+        + "percentage, the daemon does not wait for MemoryWarningTime. Under pressure of its own "
+        + "slice, the daemon terminates applications regardless of this percentage."),
     PolicySetting(
       "MemoryPageOut", .flag(\.memoryPageOut),
       "Whether the daemon writes the memory of suspended applications to swap early, if there is "
@@ -185,12 +185,13 @@ extension PolicySetting {
       "How many ended applications without a manifest the daemon remembers for each user."),
     PolicySetting(
       "BackgroundProcessorShare", .count(\.backgroundProcessorShare, 2...100_000),
-      "How much CPU an application may use in the background, in percent of one CPU, as an "
-        + "average over BackgroundUseWindow. Then the daemon throttles it."),
+      "The percentage of one CPU that an application may use in the background, averaged over "
+        + "BackgroundUseWindow. The daemon throttles an application that uses more."),
     PolicySetting(
       "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
-      "How much CPU a throttled application gets, in percent of one CPU. The daemon kills the "
+      "The percentage of one CPU that a throttled application gets. The daemon kills the "
         + "application if it uses four fifths of this share in the next BackgroundUseWindow, or "
-        + "exceeds BackgroundProcessorShare again later. Less than BackgroundProcessorShare."),
+        + "if it exceeds BackgroundProcessorShare again after the throttle was lifted. Must be "
+        + "less than BackgroundProcessorShare."),
   ]
 }

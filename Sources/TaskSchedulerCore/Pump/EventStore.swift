@@ -10,12 +10,12 @@ public protocol EventStore: AnyObject {
 
 /// Carries out effects for a ``Pump``.
 public protocol EffectHandler: AnyObject {
-  /// Called when the event is stored and before the scheduler handles it.
+  /// Called after the event is stored and before the scheduler handles it.
   func willHandle(_ event: Event)
   func run(_ effect: Effect, at now: Instant)
   /// Called when all effects of the event have been carried out.
   func didHandle(_ event: Event)
-  /// Called when all events so far have been handled. At the deadline, the handler posts
+  /// Called when all posted events have been handled. At the deadline, the handler posts
   /// ``SchedulerEvent/deadlineReached``.
   ///
   /// - Parameters:

@@ -1,5 +1,5 @@
 /// Handles events one after the other: stores an event, passes it to the scheduler, and carries out
-/// the effects in order. Events that occur meanwhile follow.
+/// the effects in order. Events that occur during this work wait for their turn.
 ///
 /// Only the pump connects the scheduler with the outside. The daemon, the simulation and scenarios
 /// use the same pump; only the store, the clock and the handler differ.
@@ -12,6 +12,8 @@ public final class Pump {
   private var backlog: [Event] = []
   private var isHandling = false
 
+  /// Creates a pump that does not handle events yet.
+  ///
   /// - Parameter clock: Returns the current instant.
   public init(scheduler: Scheduler, store: any EventStore, clock: @escaping () -> Instant) {
     self.scheduler = scheduler
@@ -21,8 +23,8 @@ public final class Pump {
 
   public var now: Instant { clock() }
 
-  /// Returns what `read` returns for the scheduler, without a copy of the scheduler. A copy, which
-  /// each access to ``scheduler`` makes, retains about fifty references.
+  /// Returns what `read` returns for the scheduler, without a copy of the scheduler. Each access to
+  /// ``scheduler`` makes a copy, which retains about fifty references.
   public func withScheduler<Result>(_ read: (borrowing Scheduler) -> Result) -> Result {
     func inPlace(_ scheduler: inout Scheduler) -> Result { read(scheduler) }
     return inPlace(&scheduler)
@@ -46,8 +48,8 @@ public final class Pump {
   /// Continues where a previous daemon died.
   ///
   /// Carries out the remaining effects, and then reports the absence to the scheduler
-  /// (``SchedulerEvent/recovered(lastAlive:)``). Events that occur meanwhile follow. If this daemon
-  /// dies before the report, the next daemon reports the whole absence.
+  /// (``SchedulerEvent/recovered(lastAlive:)``). Events that occur during this call follow. If this
+  /// daemon dies before the report, the next daemon reports the whole absence.
   ///
   /// - Parameters:
   ///   - effects: The effects of the last event that were not carried out.
@@ -60,7 +62,7 @@ public final class Pump {
   }
 
   /// Carries out the remaining effects of the last event of a previous daemon. Events that occur
-  /// meanwhile wait until the next call of ``post(_:)`` or ``resume(_:of:lastAlive:)``.
+  /// during this call wait until the next call of ``post(_:)`` or ``resume(_:of:lastAlive:)``.
   public func finish(_ effects: [Effect], of event: Event?) {
     isHandling = true
     carryOut(effects, at: now)

@@ -10,6 +10,8 @@ package struct RecordDescription {
   private let makeText: () -> RecordText
   private let makeFields: () -> KeyValuePairs<String, RecordValue?>
 
+  /// Creates the description of a record.
+  ///
   /// - Parameter fields: The values for programs, by names in camel case without a unit. A field
   ///   with the value nil is omitted.
   init(

@@ -14,7 +14,7 @@ extension ApplicationState {
 }
 
 extension TransitionCause {
-  /// Returns the reason of the transition as a clause that follows the new state.
+  /// Returns the reason for the transition as a clause that follows the new state.
   ///
   /// - Parameter activated: The application that was activated, if the reader may see it.
   func clause(from state: ApplicationState, activated: ApplicationKey?) -> String {
@@ -23,7 +23,7 @@ extension TransitionCause {
     case .register: ": it opened its event stream"
     case .adopt: ": taskschedd began to manage its process"
     case .activate: ": it was brought to the foreground"
-    case .acknowledged: ": it acknowledged that it enters the foreground"
+    case .acknowledged: ": it acknowledged its callbacks"
     case .interruption: ": it was interrupted, or lost the focus"
     case .sendAway: ": it was sent to the background"
     case .otherActivated:
@@ -85,8 +85,8 @@ extension End {
     }
   }
 
-  /// Returns the predicate for an end by a signal. The kernel reports the sender only to the
-  /// process itself.
+  /// Returns the predicate for an end by a signal. The predicate does not name the sender, because
+  /// the kernel reports the sender only to the process itself.
   private static func ended(by signal: Signal) -> String {
     signal.isFault ? "crashed with \(signal.name)" : "was terminated by \(signal.name)"
   }
@@ -185,8 +185,8 @@ extension ResourceRecord {
         .predicate(
           percent.map { "is throttled to \($0) % of one CPU" } ?? "is no longer throttled"),
         isIndispensable: true)
-    // Not indispensable: an application can cause any number of these records, by listening on new
-    // sockets.
+    // The record is not indispensable: an application can cause any number of these records, by
+    // listening on new sockets.
     case .listens(let listening):
       .init(
         .listening, .notice, .predicate(listening.words), ["address": .texts(listening.addresses)])
@@ -225,28 +225,33 @@ extension Refusal {
   var words: String {
     switch self {
     case .invalidTransition(let from, let cause):
-      "\(cause.name) is not possible while it is \(from.rawValue) (\(name))"
-    case .invalidState(let state), .cannotBeTold(let state): "it is \(state.rawValue) (\(name))"
+      "\(cause.name) is not possible while the application is \(from.rawValue) (\(name))"
+    case .invalidState(let state), .cannotBeTold(let state):
+      "the application is \(state.rawValue) (\(name))"
     case .alreadyRunning(let pid, let state):
-      "it is \(state.rawValue), as process \(pid) (\(name))"
-    case .launchFailed(let reason): "it could not be launched (\(name)): \(reason)"
+      "the application already runs as process \(pid), and is \(state.rawValue) (\(name))"
+    case .launchFailed(let reason): "the launch failed (\(name)): \(reason)"
     case .wrongApplication(let registered):
       "the process belongs to \(registered) (\(name))"
-    case .unknownCallback(let id): "it has no callback \(id.number) (\(name))"
-    case .unknownTask(let id): "it has no task \(id.number) (\(name))"
-    case .modeNotDeclared(let mode): "its manifest does not declare \(mode.rawValue) (\(name))"
-    case .quotaExceeded(let quota, let limit): "\(quota) is \(limit) (\(name))"
+    case .unknownCallback(let id): "the application has no callback \(id.number) (\(name))"
+    case .unknownTask(let id): "the application has no task \(id.number) (\(name))"
+    case .modeNotDeclared(let mode): "the manifest does not declare \(mode.rawValue) (\(name))"
+    case .quotaExceeded(let quota, let limit):
+      "the quota \(quota) (\(limit)) is reached (\(name))"
     case .keepAliveTooShort(let minimum):
       "the minimum keep-alive interval is \(TimeSpan.format(minimum)) (\(name))"
-    case .unknownSocket(let id): "it has no socket \(id.number) (\(name))"
-    case .unknownNotification(let id): "it has no notification \(id.number) (\(name))"
+    case .unknownSocket(let id): "the application has no socket \(id.number) (\(name))"
+    case .unknownNotification(let id):
+      "the application has no notification \(id.number) (\(name))"
     case .notStored(let reason): "a change could not be stored (\(name)): \(reason)"
     case .unknownApplication: "the application is unknown (\(name))"
-    case .terminating: "it is being terminated (\(name))"
-    case .notLaunchable: "it has no manifest to launch it by (\(name))"
-    case .multitaskingNotSupported: "it may not run in the background (\(name))"
-    case .noEventStream: "it has no event stream (\(name))"
-    case .terminatedByOperator: "an operator or the user terminated it (\(name))"
+    case .terminating: "the application is being terminated (\(name))"
+    case .notLaunchable: "the application has no manifest, which a launch requires (\(name))"
+    case .multitaskingNotSupported:
+      "the application may not run in the background (\(name))"
+    case .noEventStream: "the application has no event stream (\(name))"
+    case .terminatedByOperator:
+      "an operator or the user terminated the application (\(name))"
     }
   }
 }

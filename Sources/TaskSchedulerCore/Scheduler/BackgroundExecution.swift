@@ -106,6 +106,8 @@ extension Instance {
 
   // MARK: Background tasks
 
+  /// Begins a background task, unless a quota is used up.
+  ///
   /// - Parameter userCount: The number of outstanding tasks of all applications of the user.
   mutating func beginTask(
     name: String?, userCount: Int, request: RequestID, in turn: inout Turn

@@ -33,8 +33,8 @@ public enum Event: Equatable, Sendable {
 public enum SchedulerEvent: Equatable, Sendable {
   /// ``Scheduler/nextDeadline`` has passed.
   case deadlineReached
-  /// The time of the wall clock. The daemon sends this event at its start and after each setting of
-  /// the clock.
+  /// The time of the wall clock. The daemon sends this event when it starts, and whenever the clock
+  /// is set.
   case clockRead(WallTime)
   // Indirect, because otherwise every event would be as large as a policy.
   indirect case policyChanged(Policy)

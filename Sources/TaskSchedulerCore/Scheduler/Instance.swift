@@ -10,7 +10,7 @@ struct Instance: Equatable, Sendable {
   let seat: SeatID
   let launchReason: LaunchReason
   let backgroundModes: [BackgroundMode]
-  /// Whether the application may run in the background, by its manifest and on this machine.
+  /// Whether the manifest and the machine allow the application to run in the background.
   let mayStayInBackground: Bool
   /// The signal that asks the application to end.
   let stopSignal: Signal
@@ -67,14 +67,14 @@ struct Instance: Equatable, Sendable {
   enum Tracer: Equatable {
     case absent
     /// A limit has passed, and the scheduler has asked the daemon whether a debugger traces the
-    /// instance. `heldBefore` tells whether a debugger has stopped the limits so far.
+    /// instance. `heldBefore` tells whether a debugger already held the limits before the question.
     case asked(heldBefore: Bool)
     case present(nextCheck: Instant)
   }
 
   var state: ApplicationState { phase.state }
 
-  /// The stint; nil in the foreground. Outside the background, a new value has no effect.
+  /// The stint; nil in the foreground. Setting the stint outside the background has no effect.
   var stint: Stint? {
     get { if case .background(let stint) = phase { stint } else { nil } }
     set { if let newValue, case .background = phase { phase = .background(newValue) } }
@@ -100,7 +100,7 @@ struct Instance: Equatable, Sendable {
   var hasStream: Bool { stream == .open }
 
   /// Returns the rest of the background time, or zero if the instance is suspended. Returns nil,
-  /// which is unlimited, in the foreground and while a debugger traces the instance.
+  /// which means unlimited, in the foreground and while a debugger traces the instance.
   func timeRemaining(_ policy: Policy, at now: Instant) -> Duration? {
     if state == .suspended { return .zero }
     guard let stint, !isTraced else { return nil }
@@ -139,10 +139,10 @@ struct Instance: Equatable, Sendable {
     if let window {
       try require(
         window.unfocusedSince == nil || isActiveOrActivating || termination != nil,
-        "an inactive instance waits to become inactive")
+        "an inactive instance has a limit after which it becomes inactive")
       try require(
         window.hiddenSince == nil || state.isForeground && window.visibility == .hidden,
-        "an instance waits to leave the foreground, but is not hidden in it")
+        "an instance that is not hidden in the foreground has a limit for hidden windows")
     }
     if isActivating {
       try require(

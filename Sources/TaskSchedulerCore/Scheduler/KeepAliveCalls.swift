@@ -27,7 +27,7 @@ extension Scheduler {
     callKeepAlives(due, in: &turn)
   }
 
-  /// Uses a wake-up of the device for another reason as a burst, if that saves a wake-up.
+  /// Uses a wake-up that happens for another reason as a burst, if this saves a later wake-up.
   mutating func useWakeUp(in turn: inout Turn) {
     let due = keepAlives.useWakeUp(at: turn.instant, tolerance: policy.wakeTolerance)
     callKeepAlives(due, in: &turn)

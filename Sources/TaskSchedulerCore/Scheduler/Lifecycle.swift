@@ -41,7 +41,7 @@ extension Instance {
   /// An aware application is inactive until it has acknowledged willEnterForeground. An unaware
   /// application is active at once.
   mutating func activate(cause: TransitionCause, in turn: inout Turn) {
-    // An order of an operator or a user stays in force until the window changes next.
+    // An order of an operator or a user stays in force until the next change of the window.
     if cause == .activate { window?.hold() }
     let next: Phase = isAware ? .inactive(isActivating: true) : .active
     switch state {

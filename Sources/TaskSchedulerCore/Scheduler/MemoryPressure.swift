@@ -106,13 +106,13 @@ extension Scheduler {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent))
   }
 
-  /// Whether less than half of `MemoryFloorPercent` is available. Then the scheduler does not wait
-  /// for the effect of the warning.
+  /// Whether less than half of `MemoryFloorPercent` is available. If so, the scheduler does not
+  /// wait for the effect of the warning.
   private var isMemoryCritical: Bool {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) / 2)
   }
 
-  /// Whether less than twice `MemoryFloorPercent` is available. Then the memory may be below
+  /// Whether less than twice `MemoryFloorPercent` is available. If so, the memory may be below
   /// `MemoryFloorPercent` at the next trigger.
   private var isMemoryNearFloor: Bool {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) * 2)
@@ -121,7 +121,7 @@ extension Scheduler {
   // MARK: The choice
 
   /// Returns the measured applications in the order in which they would end. Foreground
-  /// applications come last, and never end for memory.
+  /// applications come last, and never end to free memory.
   public func memoryOrder(_ sizes: [MemorySize]) -> [MemoryCandidate] {
     sizes.compactMap { size in
       guard let instance = instances[size.instance], instance.termination == nil else {
@@ -211,6 +211,8 @@ extension Scheduler {
     return measured.isEmpty || measured.count < candidates.count ? nil : memoryOrder(measured)
   }
 
+  /// Ends the first application of the order.
+  ///
   /// - Parameter since: The instant at which the choice became necessary.
   private mutating func end(
     _ order: [MemoryCandidate], since: Instant, in turn: inout Turn
@@ -237,7 +239,8 @@ extension Scheduler {
         .memoryPressure, .memory(choice, warnedAt: warnedAt), waiter: nil, in: &turn)
     }
     if isSuspended { return reclaim(id, in: &turn) }
-    // The limits of a callback that precedes willTerminate, of willTerminate, and of SIGTERM.
+    // The sum of the limits of a callback that precedes willTerminate, of willTerminate itself, and
+    // of SIGTERM.
     let time = policy.callbackTimeout * 2 + policy.terminateTimeout
     memory.phase = .ending(id, givenUpAt: turn.instant.advanced(by: time))
   }
@@ -248,7 +251,7 @@ extension Scheduler {
     turn.emit(.memory(.reclaim(id)))
   }
 
-  /// Reclaims the memory of an ended instance if the scheduler ended it for its memory.
+  /// Reclaims the memory of an ended instance if the scheduler ended it to free its memory.
   mutating func instanceOfMemoryEnded(_ id: InstanceID, in turn: inout Turn) {
     if case .ending(id, _) = memory.phase { reclaim(id, in: &turn) }
   }
@@ -318,6 +321,8 @@ extension Instance {
     }
   }
 
+  /// Sends the application a memory warning, if it can receive one.
+  ///
   /// - Returns: Whether the application could receive the warning.
   @discardableResult
   mutating func warnOfMemory(isSimulated: Bool, in turn: inout Turn) -> Bool {

@@ -4,12 +4,12 @@ public enum ProcessEvent: Equatable, Sendable {
   case spawned(InstanceID, Leader)
   case spawnFailed(InstanceID, reason: String)
   case leaderExited(InstanceID, ExitStatus)
-  /// The daemon has seen every process of the instance stopped.
+  /// Every process of the instance has stopped.
   case suspensionCompleted(InstanceID)
   /// All processes of these instances are still stopped after the daemon's absence. This answers
   /// ``Effect/suspend(_:)`` after ``SchedulerEvent/recovered(lastAlive:)``.
   ///
-  /// One event reports many instances, because a replay handles each event again.
+  /// One event reports many instances, so that a replay has fewer events to handle.
   case stillSuspended([InstanceID])
   /// The daemon could not stop all processes, and has resumed them.
   case suspensionFailed(InstanceID, reason: String)

@@ -48,9 +48,36 @@ extension Scheduler {
   /// The notifications of all applications that wait for their time, ordered by id.
   public var waitingNotifications: [NotificationID] { notifications.waiting }
 
+  /// The seats whose screen is locked. Seats within them are not in the list.
+  public var lockedSeats: [SeatID] {
+    let seats = sessions.locks.keys
+    return seats.filter { seat in !seats.contains { $0 != seat && $0.contains(seat) } }.sorted()
+  }
+
   /// Returns the status of an instance, or nil if the instance has ended.
   public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
     instances[id].map { status($0, at: now) }
+  }
+
+  /// The users whose session agents report the windows of their sessions.
+  public var reportingUsers: [UserID] {
+    sessions.agents.filter { $0.value == .attached }.keys.sorted()
+  }
+
+  /// Returns those of the instances that are in front of their seats. For each seat, this is the
+  /// active instance, otherwise the instance in the foreground, otherwise the instance that was
+  /// active last.
+  public func inFront(_ ids: [InstanceID]) -> [InstanceID] {
+    var front: [SeatID: (rank: Int, activation: UInt64, id: InstanceID)] = [:]
+    for id in ids {
+      guard let instance = instances.boxes[id]?.value else { continue }
+      let rank = instance.isActiveOrActivating ? 2 : instance.state.isForeground ? 1 : 0
+      let place = (
+        rank: rank, activation: applications[instance.application]?.activation ?? 0, id: id)
+      if let other = front[instance.seat], other > place { continue }
+      front[instance.seat] = place
+    }
+    return front.values.map(\.id).sorted()
   }
 
   /// The number of running instances, and the number of suspended ones among them.

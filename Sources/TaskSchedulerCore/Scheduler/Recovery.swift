@@ -1,5 +1,5 @@
 // Recovery after the daemon's absence (contract §15). The scheduler repeats the effects that
-// processes and applications may have missed. A second time, these effects do no harm.
+// processes and applications may have missed. Repeating these effects does no harm.
 
 extension Scheduler {
   mutating func recovered(lastAlive: Instant, in turn: inout Turn) {
@@ -34,8 +34,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Restarts every limit that passed during the daemon's absence, because no daemon could warn the
-  /// application or receive its answers then. Other limits do not change.
+  /// Restarts every limit that passed during the daemon's absence, because during that time no
+  /// daemon could warn the application or receive its answers. Other limits do not change.
   private mutating func restartLimitsPassed(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy

@@ -2,8 +2,8 @@
 // application (exit code 0) nor a person chose.
 
 extension Application {
-  /// Whether the scheduler launches the application at its start and after a crash, without a
-  /// request.
+  /// Whether the scheduler launches the application without a request: when the daemon starts, and
+  /// after a crash.
   fileprivate var isPersistent: Bool {
     guard let manifest, manifest.launchKey == key else { return false }
     return manifest.isLaunchable && manifest.multitasking
@@ -12,7 +12,7 @@ extension Application {
 }
 
 extension Scheduler {
-  /// Launches the applications of mode `voip` when the daemon starts.
+  /// Launches the applications with mode `voip` when the daemon starts.
   mutating func started(in turn: inout Turn) {
     isStarted = true
     guard policy.multitaskingSupported else { return }
@@ -58,7 +58,7 @@ extension Scheduler {
     planRelaunch(key, after: nil, in: &turn)
   }
 
-  /// Plans a relaunch of an ended application, if the manifest and the reason of the end require
+  /// Plans a relaunch of an ended application, if the manifest and the reason for the end require
   /// one.
   mutating func relaunchIfCalledFor(
     _ instance: Instance, _ end: End, in turn: inout Turn

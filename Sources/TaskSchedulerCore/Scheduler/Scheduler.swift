@@ -17,8 +17,8 @@ public struct Scheduler: Sendable {
   var sessions = Sessions()
   var snapshots = Snapshots()
   var instanceIDLast: UInt64 = 0
-  /// Whether the scheduler has received ``SchedulerEvent/started``, and no ``SchedulerEvent/stop``
-  /// since.
+  /// Whether the scheduler has received ``SchedulerEvent/started``, and has not received
+  /// ``SchedulerEvent/stop`` since then.
   public internal(set) var isStarted = false
 
   public init(policy: Policy = Policy()) {

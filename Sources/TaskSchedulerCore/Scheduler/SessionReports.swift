@@ -2,8 +2,8 @@
 //
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
 // report with the previous report, and acts on each window that differs. An order of an operator is
-// therefore in force until a window of that application changes. A limit that a change of a window
-// started ends with the next change of that window, and with every order.
+// therefore in force until a window of that application changes. If a change of a window starts a
+// limit, the next change of that window ends the limit, and so does every order.
 
 /// A report of a user's session agent, or of logind.
 public enum SessionEvent: Equatable, Sendable {
@@ -13,7 +13,7 @@ public enum SessionEvent: Equatable, Sendable {
   case windows(UserID, WindowSnapshot)
   /// The connection to the agent has ended.
   case agentLost(UserID)
-  /// The screen of a seat is locked.
+  /// The screen of a seat, and of all seats within it, is locked.
   case locked(SeatID)
   case unlocked(SeatID)
 }
@@ -44,8 +44,8 @@ extension Scheduler {
       let next = reported[id] ?? .hidden
       guard instances.boxes[id]?.value.window?.visibility != next else { continue }
       changed.append(id)
-      // All windows change before the first transition, because an activation sends only
-      // applications without a known window to the background.
+      // All windows change before the first transition. An activation sends another application to
+      // the background only if that application has no known window.
       updateInstance(id, in: &turn) { $0.windowChanged(to: next, at: $1.instant) }
     }
     for id in changed where reported[id] == .focused { focus(id, in: &turn) }
@@ -88,8 +88,8 @@ extension Scheduler {
   /// the instance and activates it when the screen is unlocked.
   private mutating func focus(_ id: InstanceID, in turn: inout Turn) {
     guard let instance = instances[id], instance.termination == nil else { return }
-    if sessions.locks[instance.seat] != nil {
-      sessions.locks[instance.seat]?.focused = id
+    if sessions.isLocked(instance.seat) {
+      sessions.locks[instance.seat, default: SeatLock(since: turn.instant)].focused = id
     } else if !instance.isActiveOrActivating {
       activate(nil, instance.application, cause: .focused, in: &turn)
     }
@@ -123,16 +123,28 @@ extension Scheduler {
 
   private mutating func lock(_ seat: SeatID, in turn: inout Turn) {
     guard sessions.locks[seat] == nil else { return }
-    let active = seats.foreground(of: seat).first { instances[$0]?.isActiveOrActivating ?? false }
-    sessions.locks[seat] = SeatLock(since: turn.instant, interrupted: active)
-    if let active { updateInstance(active, in: &turn) { $0.interrupt(cause: .locked, in: &$1) } }
+    sessions.locks[seat] = SeatLock(since: turn.instant)
+    for place in seats.occupied(within: seat) {
+      let active = seats.foreground(of: place).first {
+        instances[$0]?.isActiveOrActivating ?? false
+      }
+      guard let active else { continue }
+      sessions.locks[place, default: SeatLock(since: turn.instant)].interrupted = active
+      updateInstance(active, in: &turn) { $0.interrupt(cause: .locked, in: &$1) }
+    }
   }
 
-  /// Ends the interruption by the lock. If the window of an application got the focus meanwhile,
-  /// activates that application. Otherwise, activates the interrupted application again, unless its
-  /// window lost the focus meanwhile.
   private mutating func unlock(_ seat: SeatID, in turn: inout Turn) {
-    guard let lock = sessions.locks.removeValue(forKey: seat) else { return }
+    guard sessions.locks[seat] != nil else { return }
+    let places = sessions.locks.keys.filter { seat.contains($0) }.sorted()
+    let locks = places.compactMap { sessions.locks.removeValue(forKey: $0) }
+    for (place, lock) in zip(places, locks) { end(lock, of: place, in: &turn) }
+  }
+
+  /// Ends the interruption by the lock. If the window of an application got the focus while the
+  /// screen was locked, activates that application. Otherwise, activates the interrupted
+  /// application again, unless its window lost the focus while the screen was locked.
+  private mutating func end(_ lock: SeatLock, of seat: SeatID, in turn: inout Turn) {
     if let id = lock.focused, let instance = instances[id], instance.termination == nil,
       instance.window?.visibility == .focused
     {
@@ -189,7 +201,7 @@ extension Instance {
     guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
     else { return }
     if due.advanced(by: turn.policy.wakeTolerance) < turn.instant {
-      // The machine slept, and the agent could not report meanwhile.
+      // While the machine slept, the agent could not report.
       window?.restart(at: turn.instant)
       return
     }

@@ -78,7 +78,7 @@ extension Scheduler {
     if applications[key]?.canReturn != true { leaveSwitcher(key, in: &turn) }
   }
 
-  /// Removes from the switcher the applications that ended and that no manifest can launch any more.
+  /// Removes from the switcher the ended applications that no manifest can launch any more.
   mutating func reconsiderSwitcher(in turn: inout Turn) {
     for key in applications.switcher { leaveSwitcherIfGone(key, in: &turn) }
     for key in snapshots.applications { leaveSwitcherIfGone(key, in: &turn) }

@@ -23,8 +23,8 @@ extension Instance {
     return limits
   }
 
-  /// Returns the earliest limit or, while a debugger traces the instance, the next check for the
-  /// debugger. If the debugger stops no limit, returns nil.
+  /// Returns the earliest limit. While a debugger traces the instance, returns the next check for
+  /// the debugger instead, or nil if the instance has no limit.
   private func limit(_ policy: Policy) -> Instant? {
     switch tracer {
     case .asked: nil
@@ -156,7 +156,7 @@ extension Instance {
 }
 
 extension CallbackKind {
-  /// The reason of an end by a missing acknowledgement.
+  /// The reason for an end that a missing acknowledgement causes.
   fileprivate var reasonOfLimit: EndReason {
     self == .keepAlive ? .keepAliveTimeout : .callbackTimeout
   }

@@ -5,6 +5,11 @@ struct Sessions: Equatable, Sendable {
   var agents: [UserID: SessionAgent] = [:]
   var locks: [SeatID: SeatLock] = [:]
 
+  /// Whether the screen of a seat, or of the session that contains the seat, is locked.
+  func isLocked(_ seat: SeatID) -> Bool {
+    locks[seat] != nil || locks.keys.contains { $0.contains(seat) }
+  }
+
   /// The instant at which the first of the lost agents was lost; nil if no agent is lost.
   var firstLoss: Instant? {
     if agents.isEmpty { return nil }
@@ -20,7 +25,7 @@ enum SessionAgent: Equatable, Sendable {
   var lostAt: Instant? { if case .lost(let at) = self { at } else { nil } }
 }
 
-/// A seat whose screen is locked.
+/// A seat whose screen is locked, or a seat within it that has an interrupted or focused instance.
 struct SeatLock: Equatable, Sendable {
   var since: Instant
   /// The instance that the lock interrupted.

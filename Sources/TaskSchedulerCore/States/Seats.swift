@@ -9,6 +9,11 @@ struct Seats: Equatable, Sendable {
   /// The instances in the foreground of a seat, ordered by their ids.
   func foreground(of seat: SeatID) -> [InstanceID] { foregroundBySeat[seat] ?? [] }
 
+  /// The seats within `seat` that have instances in the foreground, ordered by their names.
+  func occupied(within seat: SeatID) -> [SeatID] {
+    foregroundBySeat.keys.filter { seat.contains($0) }.sorted()
+  }
+
   mutating func enter(_ seat: SeatID, _ instance: InstanceID) {
     var instances = foreground(of: seat)
     guard !instances.contains(instance) else { return }

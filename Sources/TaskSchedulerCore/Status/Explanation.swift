@@ -1,5 +1,5 @@
-// The explanation why an application is in its state: the cause of the state, what entitles the
-// application to run, and the next limit. The scheduler recorded these facts when they happened.
+// The explanation of an application's state: the cause of the state, what entitles the application
+// to run, and the next limit. The scheduler recorded these facts when they happened.
 
 /// The explanation of an application's state, as `taskctl why` shows it.
 public struct Explanation: Equatable, Sendable {

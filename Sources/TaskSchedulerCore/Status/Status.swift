@@ -39,7 +39,7 @@ public struct InstanceStatus: Equatable, Sendable {
   public var isAware: Bool
   public var launchReason: LaunchReason
   public var startedAt: Instant
-  /// The reason of the termination in progress.
+  /// The reason for the termination in progress.
   public var ending: EndReason?
   public var isSuspending: Bool
   /// The application that displaced this application at its seat. It is nil in the foreground, and

@@ -43,7 +43,7 @@ extension Bool: Stored {
     switch try reader.readByte() {
     case 0: self = false
     case 1: self = true
-    case let byte: throw MalformedBytes("\(byte) is neither 0 nor 1, for false or true")
+    case let byte: throw MalformedBytes("\(byte) is neither 0 (false) nor 1 (true)")
     }
   }
 

@@ -15,8 +15,8 @@ struct SystemChanges: Equatable, Sendable {
   /// The number of the newest change.
   private(set) var numberLast: UInt64 = 0
 
-  /// Returns how many custom changes are stored for a user; with nil, how many are stored that all
-  /// users receive.
+  /// Returns how many custom changes are stored for a user; with nil, how many changes for all
+  /// users are stored.
   private func customCount(of owner: UserID?) -> Int {
     entries.count { $0.change.isCustom && $0.owner == owner }
   }
@@ -31,7 +31,7 @@ struct SystemChanges: Equatable, Sendable {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
 
-  /// Removes the custom changes up to a number, which every application has received.
+  /// Removes the custom changes up to and including a number. Every application has received them.
   mutating func forgetNames(upTo number: UInt64) {
     entries.removeAll { $0.change.isCustom && $0.number <= number }
   }

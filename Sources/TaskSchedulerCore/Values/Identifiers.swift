@@ -6,6 +6,8 @@ public struct ApplicationID: Hashable, Comparable, Sendable, CustomStringConvert
   /// manifest of an application is named after its id, with the suffix `.toml`.
   public static let bytesMax = 250
 
+  /// Creates an id.
+  ///
   /// - Returns: nil unless `name` is two or more labels of letters, digits, `-` and `_`, joined by
   ///   dots, of ``bytesMax`` bytes at most.
   public init?(_ name: String) {
@@ -134,10 +136,19 @@ public struct RequestID: NumberedID {
   public init(_ number: UInt64) { self.number = number }
 }
 
-/// The name of a seat, as in sd-login(3). At each seat, at most one application is active.
+/// The name of a seat. At each seat, at most one application is active.
+///
+/// The seats of the terminals in a graphical session are within the seat of the session:
+/// `user-1000/pts/3:4711` is within `user-1000`.
 public struct SeatID: Hashable, Comparable, Sendable {
   public let name: String
   public init(_ name: String) { self.name = name }
+
+  /// Whether this seat is `other`, or `other` is within this seat.
+  public func contains(_ other: SeatID) -> Bool {
+    other == self || other.name.hasPrefix(name + "/")
+  }
+
   public static func < (lhs: SeatID, rhs: SeatID) -> Bool { lhs.name < rhs.name }
 }
 

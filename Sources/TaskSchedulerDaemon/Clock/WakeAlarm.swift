@@ -3,7 +3,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Wakes a sleeping machine when a keep-alive handler or a notification is due
+/// An alarm that wakes a sleeping machine when a keep-alive handler or a notification is due
 /// (CLOCK_BOOTTIME_ALARM). Without permission for the alarm, the daemon handles a due event when
 /// the machine wakes for another reason.
 final class WakeAlarm {
@@ -19,8 +19,8 @@ final class WakeAlarm {
     } catch {
       log.write(
         .notice,
-        "the daemon cannot wake the machine from sleep; it handles keep-alive handlers and "
-          + "notifications that become due during sleep when the machine wakes. "
+        "the daemon cannot wake the machine from sleep. A keep-alive handler or a notification "
+          + "that becomes due during sleep waits until the machine wakes for another reason. "
           + "CLOCK_BOOTTIME_ALARM: \(error)")
     }
   }

@@ -36,16 +36,14 @@ public struct ApplicationManifest: Equatable, Sendable {
 
   /// Returns the part of the manifest that the scheduler needs.
   ///
-  /// - Parameters:
-  ///   - daemonUser: The daemon's own uid.
-  ///   - isUserDaemon: Whether the daemon is a user's own.
-  public func manifest(daemonUser: UserID, isUserDaemon: Bool = false) -> Manifest {
+  /// - Parameter daemonUser: The daemon's own uid.
+  public func manifest(daemonUser: UserID) -> Manifest {
     let owner = account.map { UserID($0.uid) } ?? daemonUser
-    let usual = DefaultSeats(isUserDaemon: isUserDaemon).ofUser(owner.uid)
     return Manifest(
       id: id, displayName: displayName, owner: owner,
       namesUser: account != nil, backgroundModes: backgroundModes, multitasking: multitasking,
-      isLaunchable: !command.isEmpty, seat: seat ?? usual, namesSeat: seat != nil,
+      isLaunchable: !command.isEmpty, seat: seat ?? DefaultSeats().ofUser(owner.uid),
+      namesSeat: seat != nil,
       stopSignal: stopSignal)
   }
 

@@ -1,8 +1,8 @@
 import LinuxSystem
 
-/// Reads configuration files, and describes why one could not be read.
+/// Functions that read configuration files, and describe why a file could not be read.
 enum ConfigurationFile {
-  /// The size limit of a file in bytes. Source: this project; real files have some kilobytes.
+  /// The size limit of a file in bytes. Source: this project; real files have a few kilobytes.
   static let bytesMax = 1 << 20
 
   /// The content of a path.

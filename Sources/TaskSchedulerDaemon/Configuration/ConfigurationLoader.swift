@@ -66,7 +66,7 @@ struct ConfigurationPrefetch {
   }
 }
 
-/// Reads `taskschedd.toml` and its drop-ins. Later files override earlier ones.
+/// A loader of `taskschedd.toml` and its drop-ins. Later files override earlier ones.
 struct SettingsLoader {
   private(set) var configuration = Configuration()
   private(set) var problems: [ConfigurationProblem] = []

@@ -6,7 +6,7 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
   public var file: String
   /// The line, counted from 1; nil if the problem concerns the whole file.
   public var line: Int?
-  /// The key with its table, like `policy.CallbackTimeout`; nil if the problem concerns none.
+  /// The key with its table, like `policy.CallbackTimeout`; nil if the problem concerns no key.
   public var key: String?
   /// A sentence that says what is wrong and what would be right.
   public var message: String

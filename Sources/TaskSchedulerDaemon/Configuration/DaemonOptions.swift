@@ -42,7 +42,7 @@ public struct DaemonOptions: Hashable, Sendable {
   /// doubled, because old and new connections exist together while the applications reconnect.
   public var connectionsPerUserMax = 4096
   /// `MaxMonitorsPerUser`. The daemon sends each change to every monitor before it serves the next
-  /// call. Source: this project; about 0.2 ms for all of them.
+  /// call. Source: this project; sending to all of them takes about 0.2 ms.
   public var monitorsPerUserMax = 64
   /// `MaxQueuedBytesPerConnection`: The unread bytes at which the daemon closes a connection.
   /// Source: this project; the size of the longest message.
@@ -51,9 +51,9 @@ public struct DaemonOptions: Hashable, Sendable {
   /// connections of one user. Source: this project; about ten lists of all tasks that a user may
   /// have.
   public var queuedBytesPerUserMax = 64 << 20
-  /// `MaxUnfinishedBytesPerUser`: The part of `MaxQueuedBytesPerUser` for unfinished messages. They
-  /// are also in the event log, on a file system that all users share. Source: this project; a
-  /// message has at most 1 MiB and mostly arrives whole.
+  /// `MaxUnfinishedBytesPerUser`: The part of `MaxQueuedBytesPerUser` for unfinished messages. The
+  /// event log also stores these messages, on a file system that all users share. Source: this
+  /// project; a message has at most 1 MiB and mostly arrives whole.
   public var unfinishedBytesPerUserMax = 4 << 20
   /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages.
   /// They occupy the daemon's descriptor table. Source: this project; a call needs one, and most

@@ -3,31 +3,35 @@ import TaskSchedulerCore
 
 /// The seats of applications whose manifests name no seat (contract §1).
 ///
-/// In the system's daemon, the name of a seat contains the user, so that no application sends
-/// another user's application to the background. A user's own daemon serves one user, and the
-/// user's graphical session is seat0.
+/// The name of a seat contains the user or the login session, so that no application sends another
+/// user's application to the background.
 struct DefaultSeats {
-  let isUserDaemon: Bool
+  /// Returns the seat of a user's graphical session, which is the default seat: that of an
+  /// application that the daemon launches, or that registers by itself without a terminal.
+  ///
+  /// The seat is the same before the user logs in, after the user logs out, and if the user logs in
+  /// at another seat of logind. All applications of a user thus have one seat.
+  func ofUser(_ uid: UInt32) -> SeatID { SeatID("user-\(uid)") }
 
-  /// Returns the default seat of a user: the seat of an application that the daemon launches, or
-  /// that registers by itself without a terminal.
-  func ofUser(_ uid: UInt32) -> SeatID { SeatID(isUserDaemon ? "seat0" : "user-\(uid)") }
+  /// Returns the seat of a login session that is not the user's graphical session, such as that of
+  /// ssh or of a text console.
+  func ofOtherSession(_ id: String) -> SeatID { SeatID("session-\(id)") }
 
   /// Returns the seat of a process that has a controlling terminal; nil for any other process.
   ///
-  /// The name contains the session, because the kernel reuses the number of a closed terminal.
-  /// Processes of the closed terminal thus have another seat than those of the new one.
-  func ofTerminal(_ process: ProcessStat, uid: UInt32) -> SeatID? {
-    process.terminal.map { named("\($0.name):\(process.session)", uid) }
+  /// The name contains the process's session, because the kernel reuses the number of a closed
+  /// terminal. Processes of the closed terminal thus have another seat than those of the new one.
+  ///
+  /// - Parameter session: the seat of the process's login session.
+  func ofTerminal(_ process: ProcessStat, in session: SeatID) -> SeatID? {
+    process.terminal.map { SeatID("\(session.name)/\($0.name):\(process.session)") }
   }
 
-  /// Returns the seat of an application that the daemon began to manage without a terminal. Such
-  /// an application sends no other application to the background.
-  func alone(_ application: ApplicationKey) -> SeatID {
-    named(application.id.name, application.owner.uid)
-  }
-
-  private func named(_ name: String, _ uid: UInt32) -> SeatID {
-    SeatID(isUserDaemon ? name : "user-\(uid)/\(name)")
+  /// Returns the seat of an adopted application that has no terminal. Such an application sends no
+  /// other application to the background.
+  ///
+  /// - Parameter session: the seat of the process's login session.
+  func alone(_ application: ApplicationKey, in session: SeatID) -> SeatID {
+    SeatID("\(session.name)/\(application.id.name)")
   }
 }

@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reads the manifests of all directories.
+/// A loader of the manifests of all directories.
 struct ManifestLoader {
   private let paths: ConfigurationPaths
   private(set) var manifests: [ApplicationID: ApplicationManifest] = [:]

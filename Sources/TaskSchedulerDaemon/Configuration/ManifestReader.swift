@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Reads the document of one manifest and collects its problems.
+/// A reader of one manifest's document, which collects the problems of the document.
 package struct ManifestReader {
   private let document: TOMLDocument
   private let scope: ConfigurationPaths.Scope
@@ -234,7 +234,9 @@ package struct ManifestReader {
     do {
       manifest.account = try Users.user(named: name)
       if manifest.account == nil {
-        refuse(path, "there is no user \(quoted(name)) on this machine; create or name another one")
+        refuse(
+          path,
+          "there is no user \(quoted(name)) on this machine; create this user or name another")
       }
     } catch {
       refuse(path, "could not look up user \(quoted(name)): \(error)")

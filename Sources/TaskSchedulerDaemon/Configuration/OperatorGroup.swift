@@ -6,10 +6,10 @@ import TaskSchedulerCore
 /// or renumber the group while the daemon runs.
 ///
 /// The daemon asks the name services when it reads the setting. Afterwards it reads only the file
-/// of groups, when the file has changed, because a slow name service would block all clients. A
-/// reload makes the daemon ask the name services again.
+/// of groups, whenever the file has changed: a slow name service would block all clients. A reload
+/// makes the daemon ask the name services again.
 final class OperatorGroup {
-  /// Identifies a version of the file of groups. `groupadd` replaces the file.
+  /// A version of the file of groups. `groupadd` replaces the file.
   private struct FileState: Equatable {
     var inode: UInt64
     var changedAt: (seconds: Int, nanoseconds: Int)
@@ -85,8 +85,8 @@ extension Configuration {
     guard scope == .system, !name.isEmpty, !hasGroup else { return [] }
     let key = "operator-group"
     let message =
-      "there is no group \(quoted(name)) on this machine, so that only root operates other users' "
-      + "applications; create it (groupadd --system \(name)), or write \"\" for none"
+      "there is no group \(quoted(name)) on this machine, so only root may operate other users' "
+        + "applications; create it (groupadd --system \(name)), or write \"\" for none"
     switch sources[key] ?? .builtIn {
     case .file(let path, let line):
       return [ConfigurationProblem(file: path, line: line, key: key, message: message)]

@@ -54,7 +54,7 @@ extension SettingDescription {
       "suspend-mechanism", \.options.suspendMechanism,
       "How the daemon suspends the processes of an application: with the freezer of their "
         + "control group (freezer), with SIGSTOP (signal), or with the freezer if they have a "
-        + "control group of their own (auto)."),
+        + "control group of their own and otherwise with SIGSTOP (auto)."),
     .timeSpan(
       .daemon, "suspend-timeout", \.options.suspendTimeout, .milliseconds(10) ... .seconds(60),
       "How long the daemon waits until all processes of an application have stopped. Then it "
@@ -102,7 +102,7 @@ extension SettingDescription {
         + "application."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
-      summary: "How many bytes a client may leave unread. Then the daemon closes the connection.",
+      summary: "How many bytes a client may leave unread before the daemon closes the connection.",
       read: { .bytes($0.options.queuedBytesPerConnectionMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
     SettingDescription(

@@ -6,8 +6,8 @@ public enum TOMLPathComponent: Hashable, Sendable {
   case index(Int)
 }
 
-/// Finds the line of each key and array element of a TOML document. The parser does not report
-/// these lines.
+/// A scanner that finds the line of each key and array element of a TOML document. The parser does
+/// not report these lines.
 ///
 /// The locator checks the outline of the text: keys, headers, brackets and quotes. A text with a
 /// malformed outline must not reach the parser. toml++ fails assertions on some malformed texts (a

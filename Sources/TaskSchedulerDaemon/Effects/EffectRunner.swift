@@ -3,10 +3,11 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// Carries out the scheduler's effects.
+/// The handler that carries out the scheduler's effects.
 final class EffectRunner: EffectHandler {
   private let subsystems: Subsystems
-  /// Reads the unread messages of an application before the scheduler enforces a limit.
+  /// The check that reads the unread messages of an application before the scheduler enforces a
+  /// limit.
   private let limitCheck: LimitCheck
   private let timer: DeadlineTimer
   private let eventLog: EventLog

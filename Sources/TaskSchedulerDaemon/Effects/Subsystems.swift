@@ -6,9 +6,11 @@ struct Subsystems {
   let requests: Requests
   let streams: EventStreams
   let monitors: Monitors
+  let agents: SessionAgents
   let sockets: ManagedSockets
   let pictures: SnapshotPictures
   let notifications: LocalNotifications
   let memory: MemoryService
+  let loginSessions: LoginSessions
   let store: DescriptorStore
 }

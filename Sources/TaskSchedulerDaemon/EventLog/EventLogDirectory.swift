@@ -43,8 +43,7 @@ final class EventLogDirectory: EventLogFiles {
   }
 
   /// Returns the reason why the daemon must not take over the state in the directory; nil if it
-  /// may. Another user with write access could name processes there that the daemon would then stop
-  /// or kill.
+  /// may. Another user with write access could make the daemon stop or kill any process.
   private static func reasonToDistrust(of path: String) -> String? {
     let own = Users.effectiveUID
     let wanted = own == 0 ? "root" : "root or user \(own)"
@@ -139,8 +138,8 @@ final class EventLogDirectory: EventLogFiles {
     try Directory.rename(path, to: sparePath)
   }
 
-  /// Renames an unusable event log, so that an operator can examine it. Removes the event log that
-  /// was set aside before. Returns the new path.
+  /// Renames an unusable event log, so that an operator can examine it. Removes an event log that
+  /// was set aside earlier. Returns the new path.
   func setAside(_ number: UInt64) throws(SystemError) -> String {
     let place = "\(path)/refused-event-log"
     try Directory.rename(self.path(of: number), to: place)

@@ -2,7 +2,7 @@ import DequeModule
 import LinuxSystem
 import TaskSchedulerEventLog
 
-/// Reads the records of an event log on another thread, before the daemon needs them.
+/// A record source that reads an event log on another thread, before the daemon needs the records.
 ///
 /// Reading takes most of the time of a restart. The thread reads the state and the records while
 /// the daemon takes over descriptors and handles the first records.
@@ -81,7 +81,7 @@ final class RecordPrefetch: RecordSource {
   }
 
   func daemonState() -> Result<DaemonState, EventLogRefusal> {
-    precondition(!isHeldTaken, "what is held is asked for once")
+    precondition(!isHeldTaken, "the daemon's state was already taken")
     isHeldTaken = true
     return shared.wait { progress in
       defer { progress.held = nil }

@@ -3,9 +3,9 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts programs as children of the daemon. Each child has a session of its own. It has a control
-/// group of its own if systemd has delegated the daemon's group. Children inherit the daemon's
-/// restrictions.
+/// A mechanism that starts programs as children of the daemon. Each child has a session of its own.
+/// It has a control group of its own if systemd has delegated the daemon's group. Children inherit
+/// the daemon's restrictions.
 struct ChildProcessStarter: ProgramStarter {
   private let proc: ProcFS
   private let openFilesSoft: UInt64

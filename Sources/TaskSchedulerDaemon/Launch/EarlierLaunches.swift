@@ -5,7 +5,7 @@ import TaskSchedulerEventLog
 /// Programs that an earlier daemon launched, that still run, and that no event log names. The
 /// daemon recognizes them by the environment that the earlier daemon gave them.
 struct EarlierLaunches {
-  /// The variable that only launched programs have, with the reason of the launch.
+  /// The variable that only launched programs have. Its value is the reason for the launch.
   static let reasonName = "TASKSCHEDD_LAUNCH_REASON"
   static let applicationName = "TASKSCHEDD_APPLICATION"
 

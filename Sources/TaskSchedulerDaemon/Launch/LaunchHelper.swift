@@ -49,8 +49,8 @@ public enum LaunchHelper {
       let nothing = try FileDescriptor.open(reading: "/dev/null")
       try Execution.place(nothing.rawValue, at: STDIN_FILENO)
       let failure = execute(order)
-      // The pipe stays open until this process calls exec or exits. The closed pipe reports either
-      // to the daemon.
+      // The pipe stays open until this process calls exec or exits. The daemon learns of either
+      // event from the closed pipe.
       let number = report.take()
       withUnsafeBytes(of: failure) { _ = Glibc.write(number, $0.baseAddress, $0.count) }
     } catch {

@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts the programs of manifests (contract §8): as services, if a service manager started the
-/// daemon as its service, and otherwise as children of the daemon.
+/// The launcher of manifests' programs (contract §8). It starts a program as a service if a service
+/// manager started the daemon as its service, and otherwise as a child of the daemon.
 final class Launcher {
   /// A running program.
   struct Launched {
@@ -22,7 +22,7 @@ final class Launcher {
   private let starter: any ProgramStarter
   /// Whether the setting requires units, but no service manager can start them.
   private let lacksManager: Bool
-  /// Reports the exit status of programs, if only systemd knows it; otherwise nil.
+  /// The source of programs' exit statuses, if only systemd knows them; otherwise nil.
   let ends: UnitExits?
 
   /// The control groups of the instances; nil if they have none.
@@ -58,7 +58,7 @@ final class Launcher {
     do throws(Failure) {
       if lacksManager {
         throw Failure(
-          reason: "launch-mechanism is unit, and no systemd has started the daemon as its service")
+          reason: "launch-mechanism is unit, but systemd did not start the daemon as a service")
       }
       let user = try user(of: manifest)
       let marker = Self.newMarker()
@@ -83,7 +83,7 @@ final class Launcher {
       throw Failure(reason: "\(manifest.file): user: there is no user with uid \(uid)")
     }
     guard uid == geteuid() || geteuid() == 0 else {
-      throw Failure(reason: "\(manifest.file): user: only root starts programs as \(user.name)")
+      throw Failure(reason: "\(manifest.file): user: only root may start programs as \(user.name)")
     }
     return user
   }
@@ -95,7 +95,8 @@ final class Launcher {
       "PATH": Program.searchPath, "HOME": user.home, "USER": user.name, "LOGNAME": user.name,
       "SHELL": user.shell,
     ]
-    // A program of a user's own daemon inherits the session: the bus, the display and the locale.
+    // A program that a user's own daemon launches inherits the daemon's session environment: bus,
+    // display and locale.
     let inherited =
       geteuid() == 0
       ? ["LANG", "LC_ALL"]

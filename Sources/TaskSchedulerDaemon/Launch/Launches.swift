@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Launches programs for applications, and keeps each process until the scheduler manages it.
+/// The launches of programs for applications. Keeps each process until the scheduler manages it.
 ///
 /// A daemon may die at any instant of a launch. Therefore the event log stores each process before
 /// the scheduler receives it. The next daemon then finds the process and does not start the program
@@ -128,8 +128,8 @@ final class Launches {
     }
     let marker = try? proc.environmentValue(leader.pid, of: InstanceMembership.markerName)
     if let marker, marker == details.origin.marker { return leader }
-    // The previous daemon may have told the process to execute the program just before it died. The
-    // process must not run beside the process of the repeated launch.
+    // The previous daemon may have told the process to execute the program just before the daemon
+    // died. The process must not run beside the process of the repeated launch.
     _ = try? details.process.pidfd.send(signal: SIGKILL)
     unmanagedLeaders[leader] = nil
     return nil
@@ -188,8 +188,8 @@ final class Launches {
           try membership.instance(of: identity, uid: instance.details.uid) == nil
         else { continue }
         log.write(
-          .notice, "\(key.id.name): managing process \(leader.pid) again, which an earlier daemon "
-            + "released")
+          .notice, "\(key.id.name): managing process \(leader.pid) again; an earlier daemon "
+            + "released it")
         return expect(
           UnmanagedLeader(
             process: process, uid: instance.details.uid, origin: .init(instance.details)))

@@ -4,7 +4,7 @@ import TaskSchedulerCore
 /// A program to start: its manifest, and the properties that the daemon adds.
 struct Program {
   var manifest: ApplicationManifest
-  /// The user that it runs as.
+  /// The user that the program runs as.
   var user: User
   /// The complete environment, as entries `KEY=value`.
   var environment: [String]

@@ -3,8 +3,9 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts programs as services, if a service manager started the daemon as its service. The
-/// programs run outside the daemon's sandbox, each in a unit and a control group of its own.
+/// A mechanism that starts programs as services, if a service manager started the daemon as its
+/// service. The programs run outside the daemon's sandbox, each in a unit and a control group of
+/// its own.
 ///
 /// The unit executes ``LaunchHelper``, which executes the program when the daemon tells it to.
 final class TransientUnitStarter: ProgramStarter {
@@ -18,7 +19,7 @@ final class TransientUnitStarter: ProgramStarter {
   private let namesUsers: Bool
   /// The daemon's executable, which the unit executes.
   private let executable: String
-  /// Reports the exit status of programs; nil if the kernel reports it.
+  /// The source of programs' exit statuses; nil if the kernel reports them.
   let ends: UnitExits?
   private var starts: [InstanceID: TransientUnitStart] = [:]
 
@@ -77,7 +78,7 @@ final class TransientUnitStarter: ProgramStarter {
     } catch {
       starts[id] = nil
       ends?.forget(name)
-      finish(.failure(.init(reason: "systemd cannot be asked to start \(name): \(error)")))
+      finish(.failure(.init(reason: "could not ask systemd to start \(name): \(error)")))
     }
   }
 
@@ -102,7 +103,7 @@ final class TransientUnitStarter: ProgramStarter {
       // continue.
       .text("OOMPolicy", "continue"),
     ]
-    // `systemctl stop` asks the application to terminate with the same signal as the daemon.
+    // `systemctl stop` must send the same signal as the daemon to ask the application to exit.
     let stopSignal = program.manifest.stopSignal
     if stopSignal != .terminate { properties.append(.number("KillSignal", stopSignal.number)) }
     if namesUsers { properties.append(.text("User", "\(program.user.uid)")) }

@@ -6,7 +6,7 @@ import LinuxSystem
 /// The exit statuses of programs in units, as systemd reports them. Before Linux 6.15, the kernel
 /// reports an exit status reliably only to the parent process, which is systemd.
 ///
-/// The daemon keeps a connection open on which systemd reports all units' changes.
+/// The daemon keeps a connection open, on which systemd reports the changes of all units.
 final class UnitExits {
   private let manager: SystemdManager
   private var timer: TimerSource?
@@ -19,7 +19,8 @@ final class UnitExits {
     var answer: (ProcessExit?) -> Void
   }
 
-  /// The time that the daemon waits for systemd's report of an end after the kernel's report.
+  /// How long the daemon waits for systemd's report of a program's end after the kernel has
+  /// reported the end.
   private static let delayMax: Duration = .seconds(2)
 
   init(manager: SystemdManager, loop: EventLoop) throws(SystemError) {

@@ -1,10 +1,10 @@
 import TaskSchedulerCore
 
-/// Limits the log records about each user's applications.
+/// A limit on the log records about each user's applications.
 ///
 /// journald accepts 10,000 records in 30 s from a service (RateLimitBurst= in journald.conf(5)).
-/// Then it drops all records of the service, including those that explain why the daemon killed an
-/// application. One user must not cause such a loss.
+/// Beyond that number, it drops all records of the service, including those that explain why the
+/// daemon killed an application. One user must not cause such a loss.
 struct RecordBudget {
   /// The period of the limit, equal to journald's RateLimitIntervalSec=.
   static let interval: Duration = .seconds(30)

@@ -26,7 +26,8 @@ extension Log {
       write(
         .warning,
         "applications of user \(owner.uid) caused \(RecordBudget.recordsMax) records within "
-          + "\(TimeSpan.format(RecordBudget.interval)); suppressing further records until then")
+          + "\(TimeSpan.format(RecordBudget.interval)); suppressing further records until this "
+          + "interval ends")
     case .leaveOut:
       break
     }
@@ -34,7 +35,7 @@ extension Log {
 }
 
 extension Record {
-  /// The fields of the record in the journal: the name `taskName` becomes `TASKSCHEDD_TASK_NAME`.
+  /// Returns the record's fields for the journal: `taskName` becomes `TASKSCHEDD_TASK_NAME`.
   fileprivate func fields(
     _ description: RecordDescription
   ) -> [(name: String, value: String)] {
@@ -62,8 +63,8 @@ extension Record {
     return result
   }
 
-  /// The fields that make `journalctl -u UNIT` show the record with the output of the application's
-  /// unit (systemd.journal-fields(7)).
+  /// Returns the fields that make `journalctl -u UNIT` show the record with the output of the
+  /// application's unit (systemd.journal-fields(7)).
   ///
   /// journald accepts OBJECT_PID= from the system's daemon, and adds further fields of the process
   /// with that pid. The daemon omits OBJECT_PID= for a leader that has exited, because the kernel

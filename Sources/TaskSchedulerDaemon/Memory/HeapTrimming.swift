@@ -1,7 +1,7 @@
 import EventLoop
 import LinuxSystem
 
-/// Returns free memory of the allocator to the kernel after a busy time.
+/// The trimming of the heap: returns free memory of the allocator to the kernel after a busy time.
 ///
 /// A used block at the end of the heap keeps everything below it allocated. After a flood of calls,
 /// the heap may be ten times as large as the used memory. The daemon therefore trims the heap some
@@ -11,8 +11,8 @@ final class HeapTrimming {
   /// The work in nanoseconds after which trimming is worthwhile. Source: this project; about 10,000
   /// calls.
   static let workMin: UInt64 = 250_000_000
-  /// The work in nanoseconds during ``delay`` after which the daemon trims the heap a further time.
-  /// Source: this project.
+  /// The work in nanoseconds during ``delay`` that makes the daemon trim the heap again. Source:
+  /// this project.
   static let restMin: UInt64 = 10_000_000
 
   private let delay: Duration

@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Measures the memory of the processes of instances within a time limit. If the limit expires
-/// before a process is read, its size is an estimate from statm.
+/// A measurement of the memory of instances, within a time limit. The size of a process that was
+/// not read when the limit expired is an estimate from statm.
 final class MemoryMeasuring {
   /// The time limit for listing the processes, and the equal time limit for reading smaps_rollup
   /// (100 processes of 12 MB take 28 ms). With 500 applications, the choice of the application to

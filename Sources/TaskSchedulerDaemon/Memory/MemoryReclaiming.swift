@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Waits for the processes of a killed instance to exit, and makes the kernel reclaim their memory
-/// sooner.
+/// The reclaiming of memory from killed instances: waits until their processes have exited, and
+/// makes the kernel reclaim their memory sooner.
 final class MemoryReclaiming {
   private let proc: ProcFS
   private let loop: EventLoop

@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Receives memory pressure from the kernel: pressure of the machine, and pressure of the
-/// applications' slice.
+/// The triggers by which the kernel reports memory pressure: the pressure of the machine, and the
+/// pressure of the applications' slice.
 ///
 /// A trigger fires at most once in a window of at least half a second. Within that time,
 /// applications may use up the remaining memory. The daemon therefore replaces a trigger that has

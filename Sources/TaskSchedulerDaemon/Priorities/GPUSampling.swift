@@ -3,19 +3,19 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Detects within 2 s that an instance in the background uses a GPU (contract §12).
+/// The detection of GPU use by instances in the background, within 2 s (contract §12).
 ///
 /// The kernel reports the GPU use of a process in the fdinfo of its device descriptor. The daemon
-/// therefore reads counters only of instances with such a descriptor. It searches for the
+/// therefore reads counters only for instances that have such a descriptor. It searches for the
 /// descriptors when an instance enters the background, and at each measurement. Between
-/// measurements, inotify reports that a process of the machine has opened a GPU device. After
-/// ``openingDelay``, the daemon then scans each background instance without a known device once. If
-/// no program opens a GPU device, this costs nothing. inotify does not report a descriptor that
+/// measurements, inotify reports when any process of the machine opens a GPU device. After
+/// ``openingDelay``, the daemon scans each background instance without a known device once. If no
+/// program opens a GPU device, this costs nothing. inotify does not report a descriptor that
 /// another application passed, or that belongs to a container's own device file. The next
-/// measurement finds it.
+/// measurement finds such a descriptor.
 ///
 /// While an instance has an open device, the daemon reads the counters of the known descriptors
-/// each ``interval``. It scans all descriptors of the instance so rarely that the scans take at
+/// every ``interval``. It scans all descriptors of the instance so rarely that the scans take at
 /// most 5 % of the time.
 final class GPUSampling {
   /// The interval between two readings. The sum of two intervals, ``openingDelay`` and the time of

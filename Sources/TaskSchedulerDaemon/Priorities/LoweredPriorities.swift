@@ -15,7 +15,7 @@ struct LoweredPriorities {
     let kind: PriorityKind
   }
 
-  /// Finds items by thread and kind of priority.
+  /// An index of the items by thread and kind of priority.
   private struct Index {
     var written: Set<Key> = []
     var before: [Origin: Int] = [:]

@@ -4,14 +4,16 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Lowers the priorities of background instances (contract §12), and restores them exactly.
+/// The priorities of background instances. The daemon lowers the priorities (contract §12), and
+/// later restores their exact values.
 ///
 /// If an instance has a control group with a CPU or I/O controller, the daemon lowers the weight of
 /// the group. Otherwise it sets the nice value and the I/O priority of each thread, which new
 /// threads and processes inherit. The event log stores each previous value before the daemon
 /// changes the value.
 final class Priorities {
-  /// The interval at which the kernel lets a process without CAP_SYS_ADMIN set an autogroup.
+  /// The minimum interval that the kernel requires between two changes of autogroups by a process
+  /// without CAP_SYS_ADMIN.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let scanDelay: Duration = .milliseconds(500)
   /// The maximum number of values in one record. A longer record could exceed the space of an event
@@ -221,7 +223,7 @@ final class Priorities {
         instance.lowered.obstacles[.policy] = Self.notRestored
       }
     } else if current.policy & 0xff == 6 {
-      instance.lowered.obstacles[.policy] = "SCHED_DEADLINE is the kernel's promise to a thread"
+      instance.lowered.obstacles[.policy] = "the kernel guarantees CPU time with SCHED_DEADLINE"
     }
     guard options.backgroundPriority else { return items }
     if !instance.hasWeights.processor {
@@ -325,7 +327,7 @@ final class Priorities {
   /// Restores all lowered priorities.
   ///
   /// - Parameter end: Called when the daemon has restored everything that it can restore now. Not
-  ///   called if the daemon lowers the instance again before that.
+  ///   called if the daemon lowers the instance again first.
   func restore(_ instance: InstanceResources, end: @escaping () -> Void = {}) {
     stop(instance)
     instance.priority = .foreground
@@ -391,7 +393,7 @@ final class Priorities {
   }
 
   /// Schedules another attempt to set the nice value of the instance's session. The kernel permits
-  /// one change at a time. Sessions of foreground instances come first.
+  /// one change in each ``autogroupInterval``. Sessions of foreground instances come first.
   private func retryLater(_ instance: InstanceResources) {
     if retries.contains(where: { $0 === instance }) { return }
     retries.insert(instance, at: instance.priority.isLowered ? retries.count : 0)
@@ -405,7 +407,7 @@ final class Priorities {
     if !retries.isEmpty { retryTimer?.set(BootClock.after(Self.autogroupInterval)) }
   }
 
-  /// Restores at once the priorities that were to be restored later, because the daemon stops.
+  /// Completes all deferred restoring at once, because the daemon stops.
   func finish() {
     for work in releases.values { work.finish() }
     for instance in retries where !instance.priority.isLowered {

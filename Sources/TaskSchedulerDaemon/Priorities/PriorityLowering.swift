@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Lowers all threads of an instance, in steps, until a walk finds no new thread. Then it removes
-/// ended threads from ``LoweredPriorities``.
+/// The lowering of all threads of an instance, in steps, until a walk finds no new thread.
+/// Finally, it removes ended threads from ``LoweredPriorities``.
 struct PriorityLowering {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16

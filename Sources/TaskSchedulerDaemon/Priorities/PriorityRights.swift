@@ -10,10 +10,12 @@ struct PriorityRights {
     isPrivileged || PriorityLimits(of: process).map { $0.niceMin <= nice } ?? false
   }
 
-  /// Restoring the real-time class requires CAP_SYS_NICE.
+  /// Returns whether the daemon may restore an I/O priority. The real-time class requires
+  /// CAP_SYS_NICE.
   func mayRestore(ioPriority: Int) -> Bool { isPrivileged || ioPriority >> 13 != 1 }
 
-  /// The kernel checks the rights of the writing process, and not the user of the session.
+  /// Returns whether the daemon may restore the nice value of a session. The kernel checks the
+  /// rights of the writing process, and not the user of the session.
   func mayRestore(autogroup nice: Int) -> Bool { isPrivileged || nice >= 0 }
 
   func mayRestore(policy: Int, of process: Int32) -> Bool {

@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Measures the resources that the processes of one instance use.
+/// A meter of the resources that the processes of one instance use.
 struct ResourceMeter {
   /// Whether a measurement is in progress.
   private(set) var isWatched = false
@@ -42,8 +42,8 @@ struct ResourceMeter {
   /// - Parameter now: The time of the reading, in nanoseconds.
   mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
     gpuFiles = findings.gpuFiles
-    // The descriptor of a missing client may be in a message to another process. The meter stays,
-    // because the kernel never assigns the id of a client twice.
+    // The descriptor of a missing client may be in a message to another process. The daemon keeps
+    // the client's meters, because the kernel never assigns the id of a client twice.
     var known = engines ?? [:]
     for (client, found) in findings.gpus {
       var meters = known[client] ?? [:]
@@ -62,9 +62,9 @@ struct ResourceMeter {
   }
 }
 
-/// Converts one client's counters of one engine into time.
+/// A meter that converts one client's counters of one engine into time.
 private struct EngineMeter {
-  /// The highest value that was read of each counter.
+  /// The highest value read from each counter.
   private var nanoseconds: UInt64?
   private var cycles: UInt64?
   /// All cycles of the engine, and the time of their reading.
@@ -76,7 +76,7 @@ private struct EngineMeter {
     if isNew { (nanoseconds, cycles) = (0, 0) }
   }
 
-  /// Returns the time that the engine worked since the last reading.
+  /// Returns the time for which the engine worked since the last reading.
   mutating func read(_ engine: GPUEngine, at now: UInt64) -> Duration {
     if let time = engine.nanoseconds {
       let before = nanoseconds ?? time

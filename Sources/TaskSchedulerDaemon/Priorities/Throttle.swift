@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Limits the CPU time of an instance without a CPU controller: stops and resumes its processes
-/// many times a second.
+/// A limit on the CPU time of an instance without a CPU controller. Stops and resumes the processes
+/// of the instance many times a second.
 ///
 /// The daemon needs milliseconds to stop an instance of many processes. If that is more than a
 /// tenth of the period, the throttle extends the period.

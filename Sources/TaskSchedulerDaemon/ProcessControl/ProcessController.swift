@@ -4,7 +4,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Suspends, resumes, terminates and kills processes for the scheduler, and reports the results.
+/// The controller that suspends, resumes, terminates and kills processes for the scheduler, and
+/// reports the results.
 ///
 /// The daemon sends every signal through a pidfd, after it has checked the start time of the
 /// process. A signal thus never reaches a process that has reused the pid (contract §15.2).
@@ -117,14 +118,14 @@ final class ProcessController {
   /// The processes of an instance; nil once it has ended.
   subscript(id: InstanceID) -> InstanceProcesses? { instances[id] }
 
-  /// Whether an instance is suspended in the scheduler.
+  /// Returns whether an instance is suspended in the scheduler.
   func isSuspended(_ id: InstanceID) -> Bool { state(id) == .suspended }
 
   /// Begins to manage an instance. Reports the end of its leader, even if the leader has already
   /// ended.
   ///
   /// If the daemon cannot monitor a leader that it launched, it kills the leader, because no other
-  /// program would.
+  /// program would kill it.
   func manage(
     _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32,
     origin: InstanceProcesses.Origin
@@ -279,7 +280,7 @@ final class ProcessController {
   /// kernel no longer reports it as their parent.
   ///
   /// - Parameter end: Called when all members are recorded, unless the instance is killed or ends
-  ///   before.
+  ///   first.
   func remember(_ id: InstanceID, end: @escaping () -> Void = {}) {
     guard let instance = instances[id] else { return }
     // The kernel lists the members of a control group, so the daemon need not record them.

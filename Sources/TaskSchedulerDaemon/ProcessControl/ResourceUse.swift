@@ -171,8 +171,8 @@ extension ProcessController {
     resources.throttle = nil
   }
 
-  /// Stops the processes of an instance for the throttle. Processes that they create meanwhile run
-  /// until the next pause.
+  /// Stops the processes of an instance for the throttle. A process that is created while the
+  /// daemon stops the others runs until the next pause.
   private func pause(_ resources: InstanceResources, done: @escaping () -> Void) {
     let instance = resources.processes
     let mechanism = instance.origin.mechanism ?? options.suspendMechanism

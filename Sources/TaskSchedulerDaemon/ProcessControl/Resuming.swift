@@ -14,7 +14,7 @@ extension ProcessController {
   private static let resumedInStep = 16
 
   /// Sends SIGCONT to all processes that the daemon has stopped, the last first, so that no parent
-  /// runs before its children. Processes that another program had stopped before stay stopped.
+  /// runs before its children. Processes that another program had already stopped stay stopped.
   ///
   /// - Parameter end: Called when all are resumed, as far as the kernel permits it.
   func resumeProcesses(of instance: InstanceProcesses, end: @escaping () -> Void = {}) {

@@ -110,7 +110,7 @@ extension ProcessController {
       return outcome
     }
     instance.repeatedResumeProblem =
-      wasResumedRecently(instance) ? "it does not stay suspended: \(reason), again and again" : nil
+      wasResumedRecently(instance) ? "it does not stay suspended; most recently, \(reason)" : nil
     instance.lostAt = Instant(nanoseconds: BootClock.now())
     report(.process(.suspensionLost(instance.id, reason: reason)))
     return outcome

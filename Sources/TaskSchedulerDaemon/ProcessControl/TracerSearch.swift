@@ -45,8 +45,8 @@ extension ProcessController {
     }
   }
 
-  /// Searches for a tracer. A process of the instance itself is no tracer (contract §3). Otherwise
-  /// an application that runs under its own `strace` would escape every limit.
+  /// Searches for a tracer. A process of the instance itself does not count as a tracer (contract
+  /// §3). Otherwise an application that runs under its own `strace` would escape every limit.
   ///
   /// - Parameter answer: Called with the result and the instance's processes.
   func lookForTracers(

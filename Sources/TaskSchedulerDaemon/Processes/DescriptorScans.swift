@@ -4,8 +4,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Runs scans of descriptors on threads, so that a large number of descriptors does not block the
-/// loop.
+/// The scans of descriptors, which run on threads so that a large number of descriptors does not
+/// block the loop.
 ///
 /// Each user has at most one scan in progress, and the users take turns. However many descriptors
 /// one user's applications have, another user's scan waits for at most one scan of each user.

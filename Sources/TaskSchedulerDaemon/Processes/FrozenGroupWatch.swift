@@ -1,7 +1,7 @@
 import EventLoop
 import LinuxSystem
 
-/// Reports that another program has thawed a frozen control group.
+/// A watch that reports when another program has thawed a frozen control group.
 final class FrozenGroupWatch {
   let group: ControlGroup
   private let events: FileDescriptor
@@ -12,13 +12,14 @@ final class FrozenGroupWatch {
   ) throws(SystemError) {
     self.group = group
     events = try group.watchEvents()
-    // The kernel reports only changes after a reading, so the daemon reads once before it waits.
+    // The kernel reports only changes that follow a reading, so the daemon reads once before it
+    // waits.
     _ = try ControlGroup.events(of: events.rawValue)
     source = try loop.watch(events.rawValue, for: .priority) { [weak self] _ in
       guard let self else { return }
       _ = try? ControlGroup.events(of: events.rawValue)
-      // The kernel's events alone are not sufficient, because a process that is being killed leaves
-      // the freezer for a moment.
+      // A process that is being killed leaves the freezer briefly and causes the same event. Report
+      // only a thaw that was requested.
       if group.isThawed { thawed() }
     }
   }

@@ -4,9 +4,9 @@ import TaskSchedulerCore
 
 let noSuchProcess = ESRCH
 
-/// Assigns processes to instances (contract §1). The processes in an instance's own control group
-/// belong to the instance. Without such a group, the leader and its descendants belong to the
-/// instance, whatever their current parents are.
+/// The assignment of processes to instances (contract §1). The processes in an instance's own
+/// control group belong to the instance. Without such a group, the leader and its descendants
+/// belong to the instance, whatever their current parents are.
 ///
 /// If the parents of a descendant have ended, its session or process group identifies the instance,
 /// provided that the leader leads that session or group. Otherwise the marker in the descendant's
@@ -17,8 +17,8 @@ final class InstanceMembership {
 
   let proc: ProcFS
   let ownPID = getpid()
-  /// The ancestors of the daemon at its start. Later, the daemon can lose ancestors, but not get
-  /// others.
+  /// The ancestors of the daemon at its start. Later, the daemon can lose ancestors but cannot gain
+  /// any.
   private let ownAncestors: [ProcessIdentity]
   fileprivate var byLeader: [Int32: InstanceProcesses] = [:]
   fileprivate var byMarker: [String: InstanceProcesses] = [:]
@@ -26,6 +26,8 @@ final class InstanceMembership {
   /// The number of instances that were added so far. A process without an instance may belong to
   /// one that is added later.
   private(set) var generation: UInt64 = 0
+  /// Called for each instance that is added.
+  var added: (InstanceProcesses) -> Void = { _ in }
   /// Called for each instance that is removed.
   var removed: (InstanceID) -> Void = { _ in }
 
@@ -37,9 +39,10 @@ final class InstanceMembership {
   func add(_ instance: InstanceProcesses) {
     generation += 1
     byLeader[instance.leader.identity.pid] = instance
-    // A marker belongs to one instance. A later instance with the same marker has no marker.
+    // A marker belongs to one instance. A later instance with the same marker counts as unmarked.
     if let marker = instance.origin.marker, byMarker[marker] == nil { byMarker[marker] = instance }
     if let group = instance.origin.group { byGroup[group.path] = instance }
+    added(instance)
   }
 
   func remove(_ instance: InstanceProcesses) {
@@ -187,9 +190,9 @@ final class InstanceMembership {
     return marked
   }
 
-  /// Returns whether a process inherited its session or process group from the leader. The numbers
-  /// of sessions and groups are pids, and exist until their last member ends. If another process
-  /// has the leader's pid, the number was reused.
+  /// Returns whether a process inherited its session or process group from the leader. The number
+  /// of a session or group is a pid, which stays in use until the last member has ended. If another
+  /// process has the leader's pid, the session or group with this number is a new one.
   ///
   /// - Parameter holder: The process that now has the leader's pid; nil if there is none.
   private func inheritedFromLeader(
@@ -200,7 +203,7 @@ final class InstanceMembership {
   }
 }
 
-/// Sweeps over every process of the machine, for several instances at once. A sweep also finds the
+/// A sweep over every process of the machine, for several instances at once. It also finds the
 /// members that a ``ProcessTreeWalk`` cannot find. A step examines some processes.
 ///
 /// A sweep reads the kernel's list of processes. A process in the list may fork and end before the

@@ -47,7 +47,7 @@ final class InstanceProcesses {
     var marker: String?
     /// The mechanism of suspension that the manifest sets; nil for the daemon's setting.
     var mechanism: SuspendMechanism?
-    /// Whether the daemon launched the instance. Its processes then do not outlive the leader.
+    /// Whether the daemon launched the instance. If so, its processes do not outlive the leader.
     var isLaunched = false
   }
 
@@ -70,7 +70,7 @@ final class InstanceProcesses {
   var resumption: Resumption?
   /// Whether all processes are stopped but the suspension has not been reported yet.
   var isFullyStopped = false
-  /// Reports a thaw while the freezer suspends the instance.
+  /// The watch that reports a thaw while the freezer suspends the instance.
   var frozenWatch: FrozenGroupWatch?
   /// The instant at which another program last resumed the instance, and the problem to report if
   /// programs resume it repeatedly.
@@ -207,7 +207,7 @@ final class InstanceProcesses {
     return held
   }
 
-  /// Whether a process is a known member.
+  /// Returns whether a process is a known member.
   func isKnown(_ process: ProcessIdentity) -> Bool {
     leader.identity == process || hasStopped(process) || remembered.contains(process)
   }

@@ -2,7 +2,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Sends SIGKILL to every process of one instance, until a sweep finds no further process.
+/// The killing of one instance: sends SIGKILL to every process, until a sweep finds no further
+/// process.
 ///
 /// The daemon stops all known processes before it kills any, so that no process escapes by forking.
 /// A sweep over all processes of the machine finds descendants whose parents have ended.
@@ -25,8 +26,8 @@ final class Killing {
   private let membership: InstanceMembership
   private let processScanner: ProcessScanner
   private let steps: ProcessWorkQueue
-  /// The deadline, in nanoseconds since boot. If new processes still appear then, the daemon gives
-  /// up.
+  /// The deadline, in nanoseconds since boot. If new processes still appear at the deadline, the
+  /// daemon gives up.
   private let limit: UInt64
   private let timeout: Duration
   private var work: ProcessWorkQueue.Work?

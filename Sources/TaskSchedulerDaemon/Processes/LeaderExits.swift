@@ -3,7 +3,7 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports the ends of leaders, in the order in which the kernel reports them.
+/// A watch on leaders that reports their ends, in the order in which the kernel reports them.
 ///
 /// Thousands of leaders may end at one moment, and the loop would handle all of these ends before
 /// later events. The daemon therefore reports only the first ends at once. It reports the other

@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Examines all processes of the machine for several requests at once. A sweep takes some
-/// microseconds for each process, and serves any number of instances.
+/// A scanner that examines all processes of the machine for several requests at once. A sweep takes
+/// some microseconds for each process, and serves any number of instances.
 ///
 /// Sweeps take at most half of the time: after a sweep, a pause of the same length follows.
 final class ProcessScanner {
@@ -36,14 +36,16 @@ final class ProcessScanner {
     timer = try loop.timer { [weak self] in self?.begin() }
   }
 
-  /// Calls `answer` with the members that a sweep finds. The sweep begins after this call.
+  /// Calls `answer` with the members that a sweep finds. The sweep begins after this call has
+  /// returned.
   func request(_ instance: InstanceID, answer: @escaping Answer) {
     waiting.append((instance, answer))
     if waiting.count == 1, !isDeferred { schedule() }
   }
 
   /// Sets the timer for the next sweep, unless a sweep is in progress. A request that comes during
-  /// the sweep waits for the next sweep, because the sweep may have passed its processes.
+  /// a sweep waits for the next sweep, because the current one may already have passed the
+  /// processes of the instance.
   private func schedule() {
     if scan == nil { timer?.set(max(earliestNext, BootClock.now())) }
   }

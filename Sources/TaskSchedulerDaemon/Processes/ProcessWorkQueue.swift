@@ -26,8 +26,8 @@ import TaskSchedulerCore
 //   daemon resumes some of its processes only after the call has returned. Until then, the event
 //   log names these processes.
 
-/// Performs work on the processes of instances in steps, and lets the loop handle other events
-/// between steps.
+/// A queue that performs work on the processes of instances in steps, and lets the loop handle
+/// other events between steps.
 final class ProcessWorkQueue {
   /// The order of one user's work.
   enum Rank {

@@ -18,8 +18,8 @@ enum SuspensionOutcome {
   case failed(reason: String)
 }
 
-/// Suspends with `cgroup.freeze`. The kernel stops all processes of the group, including forks in
-/// progress. SIGCONT does not resume them.
+/// A suspension with `cgroup.freeze`. The kernel stops all processes of the group, including forks
+/// in progress. SIGCONT does not resume them.
 final class FreezerSuspension: Suspension {
   /// The minimum time between two reports of changes in cgroup.events
   /// (CGROUP_FILE_NOTIFY_MIN_INTV). The freeze may complete before the next report.
@@ -48,8 +48,8 @@ final class FreezerSuspension: Suspension {
     var again: () -> Void = {}
     timer = try loop.timer { again() }
     again = { [weak self] in self?.advance() }
-    // The kernel reports only changes after a reading, so the daemon reads once before the first
-    // wait.
+    // The kernel reports only changes that follow a reading, so the daemon reads once before the
+    // first wait.
     _ = try ControlGroup.events(of: watch.rawValue)
     source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
       self?.check()
@@ -108,11 +108,12 @@ private struct ScanBackoff {
   }
 }
 
-/// Suspends with SIGSTOP to every member, until a walk finds no running process and no new process.
+/// A suspension with SIGSTOP to every member, until a walk finds no running process and no new
+/// process.
 ///
 /// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If a walk
-/// finds only processes that the daemon signalled before, it has found all processes. The kernel
-/// reports a stop only to the parent. The daemon therefore examines the processes again, with
+/// finds only processes that the daemon has already signalled, it has found all processes. The
+/// kernel reports a stop only to the parent. The daemon therefore examines the processes again, with
 /// growing pauses, while a process still runs.
 final class SignalSuspension: Suspension {
   /// The number of threads of a process to examine in a step.
@@ -187,7 +188,7 @@ final class SignalSuspension: Suspension {
       if try instance.stop(stat, membership.proc) { foundNew = true }
       return
     }
-    // After a running process, another walk follows. The rest of this walk only searches for new
+    // If a process still runs, another walk follows. The rest of this walk only searches for new
     // processes.
     guard running == nil else { return }
     if stat.threadCount > 1 {

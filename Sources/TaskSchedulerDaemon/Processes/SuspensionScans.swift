@@ -2,8 +2,9 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Examines the descriptors of stopped instances before the daemon reports the suspension. No
-/// process can take a lock or close a socket between the examination and the suspension.
+/// The examination of the descriptors of stopped instances, before the daemon reports the
+/// suspension. No process can take a lock or close a socket between the examination and the
+/// suspension.
 ///
 /// The scans run on threads (``DescriptorScans``). A resume cancels the scan.
 final class SuspensionScans {

@@ -13,6 +13,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
 
   let requests: Requests
   private let launches: Launches
+  private let agents: SessionAgents
   private let processes: ProcessController
   let sockets: ManagedSockets
   let pictures: SnapshotPictures
@@ -23,12 +24,14 @@ final class ApplicationService: ApplicationInterface.Implementation {
   private var membership: InstanceMembership { processes.membership }
 
   init(
-    requests: Requests, launches: Launches, processes: ProcessController, sockets: ManagedSockets,
-    pictures: SnapshotPictures, notifications: LocalNotifications, pump: Pump,
+    requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
+    sockets: ManagedSockets, pictures: SnapshotPictures, notifications: LocalNotifications,
+    pump: Pump,
     settings: CurrentSettings
   ) {
     self.requests = requests
     self.launches = launches
+    self.agents = agents
     self.processes = processes
     self.sockets = sockets
     self.pictures = pictures
@@ -100,16 +103,20 @@ final class ApplicationService: ApplicationInterface.Implementation {
     if let reason = try settings.refusal(of: process, uid: uid) {
       throw Interface.Failure.notManageable(reason: reason)
     }
+    if try agents.isNeeded(process.identity, in: membership.proc) {
+      throw Interface.Failure.notManageable(reason: SessionAgents.refusal(of: process.identity.pid))
+    }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init()))
-    let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)
-    let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
+    let seats = ProcessSeats(proc: membership.proc)
+    let seat =
+      try seats.terminal(of: leader.pid, uid: uid) ?? seats.session(of: leader.pid, uid: uid)
     let request = requests.open(connection, application: id.name)
     post(
       .application(
         .register(
         request, ApplicationKey(id, owner: UserID(uid)), leader,
         target: input.background == true ? .background : .foreground,
-          seat: seat ?? places.ofUser(uid))))
+          seat: seat)))
   }
 
   // MARK: The caller

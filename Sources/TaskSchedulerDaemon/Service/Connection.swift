@@ -13,6 +13,8 @@ final class Connection: WorkSource, CurrentCall {
     case calls
     case eventStream(InstanceProcesses)
     case monitor(DaemonState.Monitor)
+    /// The connection on which a session agent receives its orders.
+    case agent
   }
 
   let peer: Peer
@@ -44,8 +46,8 @@ final class Connection: WorkSource, CurrentCall {
   /// The bytes to send. The kernel has accepted the bytes before `sent`.
   private var output: [UInt8] = []
   private var sent = 0
-  /// The end, in `output`, of an answer of several replies. The limit of unread bytes does not
-  /// apply to such an answer.
+  /// The end, in `output`, of an answer that consists of several replies. The limit of unread bytes
+  /// does not apply to such an answer.
   private var answerEnd = 0
   /// The descriptor to send with the first byte of `output`.
   private var outputDescriptor: OutgoingDescriptor?
@@ -68,7 +70,8 @@ final class Connection: WorkSource, CurrentCall {
     if let held {
       input = MessageInput(collected: held.input.bytes)
       let takesMore =
-        held.stream != nil || held.monitor != nil || held.waiting?.takesMore ?? false
+        held.stream != nil || held.monitor != nil || held.isAgent
+        || held.waiting?.takesMore ?? false
       if takesMore || held.waiting != nil {
         wire.resume(more: takesMore, oneway: held.waiting?.isOneway ?? false)
       }
@@ -88,6 +91,7 @@ final class Connection: WorkSource, CurrentCall {
     case .calls: break
     case .eventStream(let instance): held.stream = instance.id
     case .monitor(let monitor): held.monitor = monitor
+    case .agent: held.isAgent = true
     }
     if input.isCollecting { held.input = MessagePart(Array(input.taken)) }
     held.isUnsaved = isUnsaved
@@ -280,7 +284,7 @@ final class Connection: WorkSource, CurrentCall {
   ///
   /// The event log stores the part first. The mark in the socket shows how many bytes of the part
   /// were received, and the next daemon receives the rest. A connection with received descriptors
-  /// does not survive the daemon, because those descriptors do not.
+  /// does not survive the daemon, because the descriptors are lost with the daemon.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,

@@ -5,7 +5,7 @@ import TaskSchedulerWire
 // The log of the caller's own applications, for users who may not read the journal.
 
 extension ControlService {
-  /// The maximum number of records in one answer. Their size is small compared with the limit of
+  /// The maximum number of records in one answer. Their size is small compared with the limit on
   /// unread bytes.
   private static let recordsAtOnceMax = 100
 

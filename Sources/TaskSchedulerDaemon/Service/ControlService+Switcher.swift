@@ -23,19 +23,23 @@ extension ControlService {
         seat: seat, applications: described(chosen, for: connection.peer)))
   }
 
-  /// Returns the seat of a caller: its controlling terminal, if an application in the switcher has
-  /// that seat; otherwise the default seat of its user.
+  /// Returns the seat of a caller: the first of its controlling terminal, its login session and its
+  /// user's default seat that an application in the switcher has.
   private func seat(
     of peer: Peer, among listed: [ApplicationStatus]
   ) throws(SystemError) -> SeatID {
-    let places = defaultSeats
-    if let caller = try peer.identity(),
-      let terminal = try processStat(caller.pid).flatMap({ places.ofTerminal($0, uid: peer.uid) }),
-      listed.contains(where: { $0.seat == terminal })
-    {
-      return terminal
+    if let caller = try peer.identity() {
+      let seats = ProcessSeats(proc: proc)
+      let places = [
+        try seats.terminal(of: caller.pid, uid: peer.uid),
+        try seats.session(of: caller.pid, uid: peer.uid),
+      ]
+      let seat = places.lazy.compactMap(\.self).first { place in
+        listed.contains { $0.seat == place }
+      }
+      if let seat { return seat }
     }
-    return places.ofUser(peer.uid)
+    return DefaultSeats().ofUser(peer.uid)
   }
 
   func getSnapshot(_ input: Interface.GetSnapshot.Input, _ connection: Connection) throws {

@@ -11,11 +11,13 @@ final class ControlService: ControlInterface.Implementation {
 
   let requests: Requests
   private let launches: Launches
+  private let agents: SessionAgents
   private let processes: ProcessController
   private let monitors: Monitors
   let notifications: LocalNotifications
   let memory: MemoryService
   let pictures: SnapshotPictures
+  let loginSessions: LoginSessions
   let pump: Pump
   private let settings: CurrentSettings
   let log: Log
@@ -23,17 +25,20 @@ final class ControlService: ControlInterface.Implementation {
   private var membership: InstanceMembership { processes.membership }
 
   init(
-    requests: Requests, launches: Launches, processes: ProcessController, monitors: Monitors,
-    notifications: LocalNotifications, memory: MemoryService, pictures: SnapshotPictures,
-    pump: Pump, settings: CurrentSettings, log: Log
+    requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
+    monitors: Monitors, notifications: LocalNotifications, memory: MemoryService,
+    pictures: SnapshotPictures, loginSessions: LoginSessions, pump: Pump,
+    settings: CurrentSettings, log: Log
   ) {
     self.requests = requests
     self.launches = launches
+    self.agents = agents
     self.processes = processes
     self.monitors = monitors
     self.notifications = notifications
     self.memory = memory
     self.pictures = pictures
+    self.loginSessions = loginSessions
     self.pump = pump
     self.settings = settings
     self.log = log
@@ -210,8 +215,8 @@ final class ControlService: ControlInterface.Implementation {
     if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
     let application = ApplicationKey(id, owner: UserID(uid))
-    let places = defaultSeats
-    let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
+    let seats = ProcessSeats(proc: membership.proc)
+    let seat = try seats.terminalOrAlone(of: leader.pid, application)
     let request = requests.open(connection, application: id.name)
     post(
       .operation(
@@ -220,8 +225,7 @@ final class ControlService: ControlInterface.Implementation {
         Adoption(
           application: application, leader: leader,
           target: input.background == true ? .background : .foreground,
-          seat: seat ?? places.alone(application),
-            backgroundTask: input.backgroundTask, backgroundModes: modes))))
+          seat: seat, backgroundTask: input.backgroundTask, backgroundModes: modes))))
   }
 
   /// Returns the process of a pidfd from the caller, and the user of the process. Refuses a process
@@ -235,7 +239,7 @@ final class ControlService: ControlInterface.Implementation {
     } catch where error.errno == EINVAL {
       throw ParameterError(
         parameter: "processFileDescriptor",
-        problem: "it must be a pidfd, of a whole process that the daemon can see")
+        problem: "it must be a pidfd of a whole process that the daemon can see")
     } catch {
       throw Interface.Failure.invalidProcess(pid: 0, reason: Self.reason(notHeld: error))
     }
@@ -254,6 +258,10 @@ final class ControlService: ControlInterface.Implementation {
     if membership.isOurs(process.identity) {
       throw Interface.Failure.invalidProcess(
         pid: Int(pid), reason: "the daemon itself descends from it")
+    }
+    if try agents.isNeeded(process.identity, in: membership.proc) {
+      throw Interface.Failure.invalidProcess(
+        pid: Int(pid), reason: SessionAgents.refusal(of: pid))
     }
     if try membership.proc.stat(pid)?.isKernelThread ?? false {
       throw Interface.Failure.invalidProcess(pid: Int(pid), reason: "it is a thread of the kernel")
@@ -275,8 +283,8 @@ final class ControlService: ControlInterface.Implementation {
     switch error.errno {
     case EINVAL: "the descriptor is not a pidfd of a process"
     case ESRCH: "it has ended"
-    case EMFILE, ENFILE: "the daemon has no descriptors left to hold it by: \(error)"
-    default: "the daemon cannot hold it: \(error)"
+    case EMFILE, ENFILE: "the daemon has no free descriptor for it: \(error)"
+    default: "the daemon cannot examine it: \(error)"
     }
   }
 
@@ -291,12 +299,7 @@ final class ControlService: ControlInterface.Implementation {
 
   // MARK: Applications and permissions
 
-  var defaultSeats: DefaultSeats { DefaultSeats(isUserDaemon: settings.isUserDaemon) }
-
-  /// Returns the state of a process; nil if it has ended.
-  func processStat(_ pid: Int32) throws(SystemError) -> ProcessStat? {
-    try membership.proc.stat(pid)
-  }
+  var proc: ProcFS { membership.proc }
 
   func isOperator(_ peer: Peer) -> Bool {
     // Root and the daemon's own user are operators in any case.
@@ -348,7 +351,7 @@ final class ControlService: ControlInterface.Implementation {
   /// Returns the application that the caller requests, if the caller may operate it. To an ordinary
   /// user, other users' applications do not exist.
   ///
-  /// - Parameter moreOwners: Returns the owners of further applications with an id, which the
+  /// - Parameter moreOwners: Returns the owners of those applications with this id that the
   ///   scheduler does not know.
   func key(
     _ application: String, _ owner: Int?, _ peer: Peer,
@@ -399,7 +402,7 @@ extension ControlInterface.MethodName {
   var isQuery: Bool {
     [
       .listApplications, .getApplication, .explain, .listSwitcher, .getSnapshot, .listNotifications,
-      .getMemory, .monitor, .getSettings, .getLog,
+      .listSessions, .getMemory, .monitor, .getSettings, .getLog,
     ].contains(self)
   }
 }

@@ -44,7 +44,7 @@ final class CurrentSettings {
     for warning in warnings { log.write(.warning, warning) }
     let daemonUser = UserID(Users.effectiveUID)
     let manifests = configuration.manifests.values
-      .map { $0.manifest(daemonUser: daemonUser, isUserDaemon: isUserDaemon) }
+      .map { $0.manifest(daemonUser: daemonUser) }
       .sorted { $0.id < $1.id }
     // After a restart, the scheduler usually has the same manifests already.
     if manifests != pump.scheduler.manifests { pump.post(.scheduler(.manifestsChanged(manifests))) }
@@ -86,7 +86,7 @@ final class CurrentSettings {
     if operatorGroup.refresh() { operatorsChanged() }
   }
 
-  /// Whether a client may operate the applications of all users (contract §16).
+  /// Returns whether a client may operate the applications of all users (contract §16).
   func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool {
     if credentials.uid == 0 || credentials.uid == Users.effectiveUID { return true }
     guard let group = operatorGroup.current else { return false }

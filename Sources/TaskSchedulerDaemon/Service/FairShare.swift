@@ -63,7 +63,7 @@ protocol WorkSource: AnyObject {
   func serve()
 }
 
-/// Divides the daemon's time between users.
+/// The division of the daemon's time between users.
 ///
 /// If a user has credit, the daemon serves the user's connections at once. It serves the
 /// connections of a user without credit when nothing else is ready, or when the user has credit
@@ -74,8 +74,8 @@ protocol WorkSource: AnyObject {
 /// enforcement of limits by at most one turn. With more than one user, a turn is one call. A user
 /// with a negative balance waits only until the balance is positive again.
 final class FairShare {
-  /// The account of a party. It is a class, because changing a value in a dictionary costs more
-  /// than the change itself, and each call makes a change.
+  /// The account of a party. It is a class, because each call changes the account, and changing a
+  /// value inside a dictionary would cost more than the change itself.
   private final class Account {
     var credit: TimeCredit
     /// The sources that wait, in order.
@@ -95,7 +95,7 @@ final class FairShare {
   /// The parties with waiting sources, in the order of their turns.
   private var turns: Deque<TimeShareParty> = []
   private var idle: DeferredSource?
-  /// Expires when the first party has credit again.
+  /// The timer that expires when the first party has credit again.
   private var repaid: TimerSource?
   /// The number of users with connections.
   var userCount = 0

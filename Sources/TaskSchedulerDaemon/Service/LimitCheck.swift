@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Carries out the pending calls of an application, and checks for a debugger, before the scheduler
-/// enforces a limit.
+/// The check before the scheduler enforces a limit: carries out the pending calls of the
+/// application, and searches for a debugger.
 ///
 /// An application may have ended its task in time while the daemon was busy or restarted. Its call
 /// is then still in the socket. The daemon reads many calls in steps, so that other clients do not
@@ -27,7 +27,7 @@ final class LimitCheck {
   private static let timeMax: UInt64 = 50_000_000
   private static let pause: Duration = .microseconds(500)
 
-  /// The instances whose limits have passed.
+  /// The instances whose limits have expired.
   private var waiting: Set<InstanceID> = []
   /// The time that the daemon has spent on the instances of each user.
   private var spent: [UInt32: UInt64] = [:]

@@ -11,10 +11,10 @@ extension CurrentSettings {
     let own = Users.effectiveUID
     let maySignal = try process.maySignal()
     if maySignal, !isUserDaemon || uid == own { return nil }
-    return "process \(process.identity.pid) runs as user \(uid), and this daemon, which runs as "
-      + "user \(own), manages only processes that it may stop and end"
-      + (isUserDaemon ? " and that are its own user's" : "")
-      + ": ask the system's daemon, or the daemon of user \(uid)"
+    return "process \(process.identity.pid) runs as user \(uid); this daemon runs as user \(own) "
+      + "and manages only processes that it may stop and kill"
+      + (isUserDaemon ? " and that run as its own user" : "")
+      + "; ask the system's daemon, or the daemon of user \(uid)"
   }
 }
 

@@ -21,7 +21,7 @@ package final class ReadBuffer {
   }
 }
 
-/// Finds whole messages in a socket, and receives them on request.
+/// A reader that finds whole messages in a socket, and receives them on request.
 ///
 /// The daemon peeks first, and then receives exactly one message. The descriptors of a message are
 /// thus never mistaken for those of another message. A message stays in the kernel until it has an
@@ -58,7 +58,7 @@ package struct MessageInput: ~Copyable {
   /// The number of bytes of the last step that are still in the socket, including a message's NUL.
   package private(set) var untakenCount = 0
   private var collected: [UInt8] = []
-  /// The number of bytes received of a message whose end is still in the socket.
+  /// The number of bytes received so far from a message whose end is still in the socket.
   package private(set) var takenCount = 0
 
   package init() {}

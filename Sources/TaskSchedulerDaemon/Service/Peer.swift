@@ -69,8 +69,7 @@ final class Peer {
     return found
   }
 
-  /// Discards the knowledge whether the user is an operator, because the operators' group may have
-  /// changed.
+  /// Forgets whether the user is an operator, because the operators' group may have changed.
   func forgetOperator() {
     knownOperator = nil
   }

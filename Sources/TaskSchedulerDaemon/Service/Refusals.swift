@@ -53,7 +53,7 @@ extension Refusal {
     case .cannotBeTold(let state): .cannotBeTold(application: name, state: .init(state))
     case .invalidState, .wrongApplication, .unknownCallback, .unknownTask, .modeNotDeclared,
       .keepAliveTooShort, .noEventStream, .unknownSocket:
-      preconditionFailure("no operator's request is refused so: \(self)")
+      preconditionFailure("no operator's request is refused with \(self)")
     }
   }
 }

@@ -5,7 +5,8 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// Accepts connections, counts them by user, and passes each call to the service of its interface.
+/// The server that accepts connections, counts them by user, and passes each call to the service of
+/// its interface.
 final class Server: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
@@ -17,8 +18,8 @@ final class Server: ConnectionOwner {
   private let listening = ListenerWork()
   private let fairShare: FairShare
   private var trimming: HeapTrimming?
-  /// Returns memory that only the start needed to the kernel, after the daemon has served the
-  /// waiting clients.
+  /// The deferred work that returns to the kernel the memory that only the start needed. It runs
+  /// after the daemon has served the waiting clients.
   private var afterStart: DeferredSource?
   private let loop: EventLoop
   private let proc: ProcFS
@@ -45,6 +46,7 @@ final class Server: ConnectionOwner {
   private var refusedUsers: Set<UInt32> = []
   private let applications: ApplicationService
   private let control: ControlService
+  private let sessions: SessionService
   private let onClosed: (Connection) -> Void
 
   var queuedBytesMax: Int { options.queuedBytesPerConnectionMax }
@@ -53,12 +55,13 @@ final class Server: ConnectionOwner {
   /// - Parameter onClosed: Called for each connection that is closed.
   init(
     listener: consuming FileDescriptor, applications: ApplicationService, control: ControlService,
-    options: DaemonOptions, loop: EventLoop, proc: ProcFS, log: Log, eventLog: EventLog,
+    sessions: SessionService, options: DaemonOptions, loop: EventLoop, proc: ProcFS, log: Log, eventLog: EventLog,
     store: DescriptorStore, onClosed: @escaping (Connection) -> Void
   ) throws(SystemError) {
     self.listener = listener
     self.applications = applications
     self.control = control
+    self.sessions = sessions
     self.onClosed = onClosed
     self.eventLog = eventLog
     self.store = store
@@ -70,7 +73,10 @@ final class Server: ConnectionOwner {
     service = Service(
       vendor: "taskschedd", product: "taskschedd", version: Version.current,
       url: "https://taskschedd.org",
-      interfaces: [ApplicationInterface.description, ControlInterface.description])
+      interfaces: [
+        ApplicationInterface.description, ControlInterface.description,
+        SessionInterface.description,
+      ])
     let (first, second) = try UnixSocket.pair().ends()
     let end = FileDescriptor(taking: first)
     kernelHasPeerPIDFD = try UnixSocket.peerPIDFD(end.rawValue) != nil
@@ -98,7 +104,7 @@ final class Server: ConnectionOwner {
   func start() throws(SystemError) {
     afterStart?.request()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
-    // Otherwise thousands of connections of one user could each have a turn before the next accept.
+    // Without it, thousands of connections of one user could have a turn before the next accept.
     source?.setImportantPriority()
     for _ in 0..<Self.acceptsAtStartMax {
       guard let newcomer = acceptNext() else { return }
@@ -122,8 +128,7 @@ final class Server: ConnectionOwner {
     for connection in connections.values { connection.close(reason: nil) }
   }
 
-  /// Discards the knowledge which users are operators, because the operators' group may have
-  /// changed.
+  /// Forgets which users are operators, because the operators' group may have changed.
   func reconsiderOperators() {
     for connection in connections.values { connection.peer.forgetOperator() }
   }
@@ -262,7 +267,7 @@ final class Server: ConnectionOwner {
     let max = options.connectionsPerUserMax
     if refusedUsers.insert(uid).inserted {
       log.write(
-        .notice, "user \(uid) has MaxConnectionsPerUser = \(max) connections; closing new ones")
+        .notice, "user \(uid) has reached MaxConnectionsPerUser (\(max)); closing new connections")
     }
     var reply: [UInt8] = []
     Reply.append(
@@ -294,16 +299,16 @@ final class Server: ConnectionOwner {
     let kept = (heldByUser[user] ?? HeldResources()) + change
     heldByUser[user] = kept == HeldResources() ? nil : kept
     if change.descriptors > 0, kept.descriptors > options.unfinishedDescriptorsPerUserMax {
-      return "user \(user) has more than MaxUnfinishedDescriptorsPerUser = "
-        + "\(options.unfinishedDescriptorsPerUserMax) descriptors in unfinished messages"
+      return "user \(user) exceeds MaxUnfinishedDescriptorsPerUser "
+        + "(\(options.unfinishedDescriptorsPerUserMax) descriptors in unfinished messages)"
     }
     if change.unfinished > 0, kept.unfinished > options.unfinishedBytesPerUserMax {
-      return "user \(user) has more than MaxUnfinishedBytesPerUser = "
-        + "\(options.unfinishedBytesPerUserMax) bytes in unfinished messages"
+      return "user \(user) exceeds MaxUnfinishedBytesPerUser "
+        + "(\(options.unfinishedBytesPerUserMax) bytes in unfinished messages)"
     }
     guard change.bytes > 0, kept.bytes > options.queuedBytesPerUserMax else { return nil }
-    return "user \(user) has more than MaxQueuedBytesPerUser = \(options.queuedBytesPerUserMax) "
-      + "bytes in unfinished messages and unread answers"
+    return "user \(user) exceeds MaxQueuedBytesPerUser (\(options.queuedBytesPerUserMax) bytes in "
+      + "unfinished messages and unread answers)"
   }
 
   // MARK: Calls
@@ -377,6 +382,7 @@ final class Server: ConnectionOwner {
     if let method = ApplicationInterface.MethodName(rawValue: call.method) {
       return method.isQuery || (method != .register && isUnmanaged(connection))
     }
+    if let method = SessionInterface.MethodName(rawValue: call.method) { return method == .attach }
     return ControlInterface.MethodName(rawValue: call.method)?.isQuery ?? true
   }
 
@@ -393,6 +399,8 @@ final class Server: ConnectionOwner {
         try ApplicationInterface.carryOut(method, call, by: applications, for: connection)
       } else if let method = ControlInterface.MethodName(rawValue: call.method) {
         try ControlInterface.carryOut(method, call, by: control, for: connection)
+      } else if let method = SessionInterface.MethodName(rawValue: call.method) {
+        try SessionInterface.carryOut(method, call, by: sessions, for: connection)
       } else {
         connection.fail(StandardFailure.methodNotImplemented(method: call.method))
       }

@@ -75,7 +75,7 @@ final class ManagedSockets {
 
   private func makeInstance(_ id: InstanceID) throws(SystemError) -> Instance {
     let instance = Instance(try Epoll())
-    // Registering with the loop may fail and happens once. A later change of the watched events
+    // Registering with the loop can fail, so it happens once. A later change of the watched events
     // cannot fail.
     instance.source = try loop.watch(
       instance.epoll.rawValue, for: watched.contains(id) ? Self.edges : []

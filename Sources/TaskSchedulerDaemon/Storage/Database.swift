@@ -8,7 +8,7 @@ final class Database {
   private let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens a file that exists. SQLite reads it only for the first statement.
+  /// Opens a file that exists. SQLite reads the file when the first statement runs.
   init(path: String) throws(DatabaseError) {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -109,7 +109,7 @@ final class Database {
     let mode = try text(change)
     guard mode == "wal" else {
       throw DatabaseError(
-        code: SQLITE_READONLY, message: "the event log mode is \(mode ?? "not known")",
+        code: SQLITE_READONLY, message: "the journal mode is \(mode ?? "not known")",
         tried: change)
     }
   }

@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports that the wall clock was set.
+/// A provider that reports when the wall clock was set.
 final class ClockProvider: SystemChangeProvider {
   let subject = "the clock"
   private let loop: EventLoop

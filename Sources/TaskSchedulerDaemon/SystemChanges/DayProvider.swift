@@ -2,12 +2,13 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports a new day in the machine's time zone, when the date differs from the last reported date.
+/// A provider that reports a new day in the machine's time zone, when the date differs from the
+/// last reported date.
 ///
-/// After a sleep over several midnights there is one report. There is also a report if the clock or
-/// the zone was set across midnight in either direction. The provider waits for the next midnight
-/// in CLOCK_BOOTTIME. It compares the date again when the clock or the zone has changed
-/// (``reconsider()``).
+/// After a sleep across several midnights, the provider sends one report. It also sends a report if
+/// the clock or the zone was set across midnight in either direction. The provider waits for the
+/// next midnight in CLOCK_BOOTTIME. It compares the date again when the clock or the zone has
+/// changed (``reconsider()``).
 final class DayProvider: SystemChangeProvider {
   let subject = "the day"
   private let loop: EventLoop
@@ -34,7 +35,7 @@ final class DayProvider: SystemChangeProvider {
     day = readDayAndWait()
   }
 
-  /// Compares the date, and waits for the next day by the present clock and zone.
+  /// Compares the date, and waits for the next day according to the present clock and zone.
   func reconsider() {
     guard let last = day else { return }
     let present = readDayAndWait()

@@ -1,7 +1,7 @@
 import EventLoop
 import LinuxSystem
 
-/// Watches a descriptor whose messages come in bursts, and calls its handler once for each burst.
+/// A watch on a descriptor whose messages come in bursts. It calls its handler once for each burst.
 ///
 /// A single change of a machine causes many messages. Plugging in a cable brings a carrier, an
 /// address and routes within tens of milliseconds; `dpkg-reconfigure tzdata` writes two files. If

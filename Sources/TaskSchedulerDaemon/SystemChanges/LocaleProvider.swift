@@ -2,7 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports a change of the machine's locale, from the files that define it (locale.conf(5)).
+/// A provider that reports a change of the machine's locale, from the files that define it
+/// (locale.conf(5)).
 ///
 /// The provider does not use org.freedesktop.locale1. localectl writes these files through that
 /// service, but an editor changes them without it, and the service runs on demand only.

@@ -3,10 +3,10 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports changes between mains and battery, as UPower reports them.
+/// A provider that reports changes between mains and battery, as UPower reports them.
 ///
-/// The provider does not start the bus or UPower, and does not wait for them. If they appear later,
-/// it asks UPower then. A signal only triggers a question to UPower, because every process can send
+/// The provider does not start the bus or UPower, and does not wait for them. It asks UPower when
+/// both have appeared. A signal only triggers a question to UPower, because every process can send
 /// signals on the system bus.
 final class PowerProvider: SystemChangeProvider {
   let subject = "the power source"

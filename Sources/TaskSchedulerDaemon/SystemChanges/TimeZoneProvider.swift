@@ -3,7 +3,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports a change of the machine's time zone (localtime(5)).
+/// A provider that reports a change of the machine's time zone (localtime(5)).
 final class TimeZoneProvider: SystemChangeProvider {
   let subject = "the time zone"
   private let loop: EventLoop

@@ -26,8 +26,8 @@ extension SystemdManager {
 }
 
 extension Log {
-  /// Warns if the daemon must launch applications of mode voip at boot, but systemd does not start
-  /// the daemon at boot.
+  /// Warns if the daemon must launch applications with mode voip at boot, but systemd does not
+  /// start the daemon at boot.
   func warnIfNotEnabled(
     _ configuration: Configuration, _ loop: EventLoop, _ scope: ConfigurationPaths.Scope
   ) {

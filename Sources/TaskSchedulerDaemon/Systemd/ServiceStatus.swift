@@ -40,7 +40,7 @@ final class ServiceStatus {
     ServiceManager.notify("STATUS=\(now)")
   }
 
-  /// `3 applications, 1 suspended`.
+  /// Returns text such as `3 applications, 1 suspended`.
   static func text(_ running: (all: Int, suspended: Int)) -> String {
     let applications = running.all == 1 ? "1 application" : "\(running.all) applications"
     return applications + (running.suspended == 0 ? "" : ", \(running.suspended) suspended")

@@ -16,13 +16,15 @@ final class SystemdManager {
   private var callNumber: UInt64 = 0
   private var listener: ((OpaquePointer) -> Void)?
   private var listening: BusSlot?
-  /// Closes the connection when no reply is outstanding. The handler of a reply must not close it.
+  /// The deferred work that closes the connection when no reply is outstanding. The handler of a
+  /// reply must not close it.
   private var idle: DeferredSource?
 
   /// The time limit for a reply. The manager may be reading all of its units again.
   private static let timeout: Duration = .seconds(25)
 
-  /// Connects to the manager of the service that this process is: the system's, or the user's own.
+  /// Connects to the manager that runs this process as a service: the system's manager, or the
+  /// user's own.
   ///
   /// - Returns: nil if no manager started this process as a service.
   init?(loop: EventLoop, scope: ConfigurationPaths.Scope) throws(SystemError) {
@@ -173,7 +175,7 @@ enum UnitProperty {
             try body.structure("sasb") { () throws(SystemError) in
               try body.append(path)
               try body.append(arguments)
-              // This flag says that a failure of the program is a failure of the unit.
+              // Ignore failure: no. A failure of the program is a failure of the unit.
               try body.append(false)
             }
           }

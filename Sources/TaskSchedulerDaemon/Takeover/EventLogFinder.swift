@@ -9,8 +9,8 @@ struct FoundEventLog {
   let number: UInt64
   let file: MappedEventLog
   let replay: Replay
-  /// The processes that may be stopped although the event log does not name them, because this or a
-  /// newer event log is damaged.
+  /// The processes that may be stopped although the event log does not name them; nil if neither
+  /// this nor a newer event log is damaged.
   let unclear: Leftovers?
 }
 
@@ -26,7 +26,7 @@ extension EventLog {
   }
 }
 
-/// Finds the event log of an earlier daemon in the event log's directory.
+/// A search for the event log of an earlier daemon in the event log's directory.
 struct EventLogFinder {
   let directory: EventLogDirectory
   let boot: BootID

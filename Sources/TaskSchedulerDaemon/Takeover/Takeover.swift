@@ -12,7 +12,7 @@ struct PreviousDaemonState {
   var unclear: Leftovers?
 }
 
-/// Takes over the processes, connections and outstanding calls of a previous daemon.
+/// The takeover of the processes, connections and outstanding calls of a previous daemon.
 struct Takeover {
   let subsystems: Subsystems
   let server: Server
@@ -86,6 +86,7 @@ struct Takeover {
     }
     for (id, lost) in outcome.lostSockets { pump.post(.socket(.lost(id, lost))) }
     if !outcome.lostPictures.isEmpty { pump.post(.switcher(.lost(outcome.lostPictures))) }
+    subsystems.agents.recovered(reporting: pump.scheduler.reportingUsers)
     report(outcome, lastAlive: replay.lastAlive)
     return false
   }
@@ -117,7 +118,7 @@ struct Takeover {
       log.write(.notice, "processes of an earlier daemon run unmanaged: \(names)")
     }
     for failure in failures {
-      log.write(.warning, "cannot release what an earlier daemon left behind: \(failure)")
+      log.write(.warning, "cannot release the processes of an earlier daemon: \(failure)")
     }
   }
 
@@ -210,6 +211,7 @@ struct Takeover {
   private func restore(_ connection: Connection, _ held: DaemonState.Connection) {
     if let id = held.stream, processes[id] != nil { subsystems.streams.restore(id, connection) }
     if let monitor = held.monitor { subsystems.monitors.restore(connection, monitor) }
+    if held.isAgent { subsystems.agents.restore(connection) }
     if let waiting = held.waiting { subsystems.requests.restore(waiting, connection) }
   }
 }

@@ -2,11 +2,11 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// Finds the compositor or X server of the user's session, and reports its windows whenever they
-/// change.
+/// A monitor of the windows of the user's session. It finds the compositor or X server, and reports
+/// the windows whenever they change.
 ///
-/// The monitor waits for sockets by inotify and never polls. If a compositor or X server ends, the
-/// monitor connects to the next one. A malformed message only ends the connection.
+/// The monitor waits for sockets by inotify and never polls. If a compositor or X server ends, or
+/// sends a malformed message, the monitor connects to the next one.
 package final class FocusMonitor {
   /// An event of the session.
   package enum Occurrence: Equatable {
@@ -17,9 +17,9 @@ package final class FocusMonitor {
     case unknown(reason: SourceEnd?)
   }
 
-  /// The delay of the next attempt after a failure. The delay doubles with each further attempt.
-  /// inotify reports a socket when it is bound, slightly before its process listens. Nothing
-  /// reports that the process listens.
+  /// The delay before the first new attempt after a failure. The delay doubles with each further
+  /// attempt. inotify reports a socket when it is bound, slightly before its process listens.
+  /// Nothing reports that the process listens.
   private static let firstDelay: Duration = .milliseconds(10)
   /// The number of failed attempts after which the monitor only waits for a new socket.
   private static let attemptsMax = 7
@@ -53,8 +53,8 @@ package final class FocusMonitor {
   /// - Parameters:
   ///   - proc: for the start times of processes.
   ///   - report: called from the loop for each change, never from within this initializer.
-  /// - Throws: EMFILE (also at fs.inotify.max_user_instances), ENFILE, ENOSPC
-  ///   (fs.inotify.max_user_watches), and EACCES for a directory of sockets.
+  /// - Throws: EMFILE (also if fs.inotify.max_user_instances is reached), ENFILE, ENOSPC
+  ///   (fs.inotify.max_user_watches is reached), and EACCES for a directory of sockets.
   package init(
     loop: EventLoop, environment: SessionEnvironment, proc: ProcFS,
     report: @escaping (Occurrence) -> Void

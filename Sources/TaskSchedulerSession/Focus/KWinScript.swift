@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The script that KWin (5 and 6) runs for the agent. KWin offers other programs no interface that
-/// lists windows with their processes, but scripts can, and they can call a method over D-Bus.
+/// The script that KWin (5 and 6) runs for the agent. KWin has no interface by which other programs
+/// can list windows with their processes. A script can list them, and can call a method over D-Bus.
 ///
 /// The script calls `Windows` with a text: a JSON object with the list `windows`, in which each
 /// window has `pid`, `active`, `shown` and `id`. The script calls after every change that can
@@ -68,7 +68,7 @@ package enum KWinScript {
   }
 }
 
-/// What is wrong with the text that the script sends.
+/// A defect of the text that the script sends.
 package enum KWinReportError: Error, Hashable, Sendable, CustomStringConvertible {
   case oversized(bytes: Int)
   case badJSON(JSONError)

@@ -2,7 +2,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// Reports the windows of KWin by a script that KWin runs, while KWin is on the session's bus.
+/// A source of KWin's windows: a script that KWin runs reports them while KWin is on the session's
+/// bus.
 ///
 /// The source waits for the bus by inotify, and for KWin by NameOwnerChanged. A restarted KWin has
 /// lost the script, so the source loads the script again.

@@ -1,6 +1,6 @@
 import LinuxSystem
 
-/// What the environment says about the user's session.
+/// The properties of the user's session that the environment contains.
 package struct SessionEnvironment: Hashable, Sendable {
   /// XDG_RUNTIME_DIR: the directory of the user's sockets.
   package var runtimeDirectory: String?
@@ -46,7 +46,7 @@ package struct SessionEnvironment: Hashable, Sendable {
   /// windows. In an X11 session, a sway can only run inside a window.
   var isX11: Bool { display != nil && waylandDisplay == nil && swaySocket == nil }
 
-  /// Returns where the session's compositor or X server may listen now.
+  /// Returns the places where the session's compositor or X server may listen now.
   ///
   /// - Parameters:
   ///   - runtimeNames: the names in ``runtimeDirectory``.
@@ -62,12 +62,13 @@ package struct SessionEnvironment: Hashable, Sendable {
     return paths.map { .sway(path: $0) }
   }
 
-  /// Whether a new entry of the runtime directory is sway's socket: `sway-ipc.UID.PID.sock`.
+  /// Returns whether a new entry of the runtime directory is sway's socket:
+  /// `sway-ipc.UID.PID.sock`.
   func isSwaySocket(_ name: String) -> Bool {
     name.hasPrefix("sway-ipc.\(uid).") && name.hasSuffix(".sock")
   }
 
-  /// Whether an entry of the directory of X servers is the socket of the session's display.
+  /// Returns whether an entry of the directory of X servers is the socket of the session's display.
   func isXSocket(_ name: String) -> Bool { isX11 && name == xSocketName }
 
   private func xDisplay(among names: [String]) -> String? {
@@ -75,7 +76,8 @@ package struct SessionEnvironment: Hashable, Sendable {
     return display
   }
 
-  /// `X5` for display `:5.0`; nil for a display on another machine.
+  /// The name of the display's socket: `X5` for display `:5.0`; nil for a display on another
+  /// machine.
   private var xSocketName: String? {
     guard let display, display.hasPrefix(":") || display.hasPrefix("unix:") else { return nil }
     let digits = display.drop { $0 != ":" }.dropFirst().prefix { $0.isNumber }

@@ -1,6 +1,6 @@
 import LinuxSystem
 
-/// How much of a window the user sees.
+/// The visibility of a window to the user.
 package enum WindowVisibility: Hashable, Sendable {
   /// The window has the keyboard focus.
   case focused
@@ -14,7 +14,7 @@ package enum WindowVisibility: Hashable, Sendable {
 /// A window of a user's session.
 package struct SessionWindow: Hashable, Sendable {
   /// The process that the window belongs to: the peer of the connection to the display server, as
-  /// the kernel recorded it. One process can have many windows, of several applications too.
+  /// the kernel recorded it. One process can have many windows, even of several applications.
   ///
   /// Nil if the process is not known: it runs on another machine, it has ended, or the display
   /// server cannot tell. If such a window is focused, all other windows still lack the focus.

@@ -60,7 +60,7 @@ package enum SwayViolation: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Splits the stream of bytes from sway into messages.
+/// A buffer that splits the stream of bytes from sway into messages.
 package struct SwayMessageBuffer: Sendable {
   /// The maximum length of a message's payload in bytes. In a tree, a window takes about 1,500
   /// bytes.

@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// Reports the windows of sway by its IPC.
+/// A source of sway's windows, by sway's IPC.
 ///
 /// sway's events do not report everything that changed: a change of the workspace shows and hides
 /// windows without an event for each window. After an event, the source therefore requests the

@@ -32,7 +32,7 @@ package enum SwayClient: Hashable, Sendable {
   case x(window: UInt32)
 }
 
-/// The windows of the tree that sway answers to GET_TREE.
+/// The windows in the tree with which sway answers GET_TREE.
 package enum SwayTree {
   /// Returns the windows, of which at most one is focused.
   ///
@@ -44,7 +44,7 @@ package enum SwayTree {
     return reader.windows
   }
 
-  /// Walks through the tree. The JSON parser limits the depth of the tree.
+  /// A walk through the tree. The JSON parser limits the depth of the tree.
   private struct Reader {
     var windows: [SwayWindow] = []
     private var hasFocused = false

@@ -16,7 +16,7 @@ enum SourceReport {
   case ended(SourceEnd)
 }
 
-/// Why the connection to a compositor or X server ended.
+/// The reason why the connection to a compositor or X server ended.
 package enum SourceEnd: Error, Hashable, Sendable, CustomStringConvertible {
   /// The compositor or X server exited or closed the connection.
   case closed

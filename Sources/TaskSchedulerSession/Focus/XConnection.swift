@@ -186,7 +186,7 @@ final class XConnection {
   /// The maximum length of a property that is read: 4 kB.
   private static let propertyWordsMax: UInt32 = 1024
 
-  /// Reads a property. Nil if the window is gone or has no such property.
+  /// Reads a property. Passes nil if the window is gone or has no such property.
   func readProperty(
     _ name: XAtom, of window: UInt32, _ handler: @escaping (XProperty?) -> Void
   ) {
@@ -208,7 +208,7 @@ final class XConnection {
     }
   }
 
-  /// Reads whether a window and all windows around it are mapped. Nil if the window is gone.
+  /// Reads whether a window and all windows around it are mapped. Passes nil if the window is gone.
   func readIsViewable(_ window: UInt32, _ handler: @escaping (Bool?) -> Void) {
     guard let server else { return }
     let cookie = xcb_get_window_attributes(server.connection, window)
@@ -219,7 +219,7 @@ final class XConnection {
   }
 
   /// Reads the pid of the client that created a window, as the server took it from the client's
-  /// socket. Nil for a client on another machine, and if the window is gone.
+  /// socket. Passes nil for a client on another machine, or if the window is gone.
   func readPID(of window: UInt32, _ handler: @escaping (Int32?) -> Void) {
     guard let server else { return }
     let mask = XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID.rawValue

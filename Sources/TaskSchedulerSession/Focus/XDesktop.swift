@@ -8,7 +8,7 @@ struct XWindow: Hashable {
   var isViewable = false
   /// Whether the window manager says that the user cannot see it (_NET_WM_STATE_HIDDEN).
   var isHidden = false
-  /// The number of its virtual desktop; nil for a window that is on all of them.
+  /// The number of the window's virtual desktop; nil for a window that is on all desktops.
   var desktop: UInt32?
 }
 

@@ -1,7 +1,7 @@
 import CXCB
 import Glibc
 
-/// Why a connection to an X server could not be made.
+/// The reason why a connection to an X server could not be made.
 package enum XFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// No server listens at the display, or it refuses the user. `code` is that of
   /// xcb_connection_has_error(3).
@@ -15,7 +15,7 @@ package enum XFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .refused(let display, let code): "cannot connect to display \(display) (XCB error \(code))"
-    case .noScreen: "the display has no screen of the number in its name"
+    case .noScreen: "the display has no screen with the number in its name"
     case .noResourceExtension: "the server lacks the extension X-Resource 1.2"
     case .closed: "the server closed the connection during its setup"
     }

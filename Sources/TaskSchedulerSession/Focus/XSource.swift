@@ -1,8 +1,9 @@
 import EventLoop
 import LinuxSystem
 
-/// Reports the windows of an X11 session, with any window manager that follows EWMH: i3, openbox
-/// and the desktops. i3's own IPC reports less: neither processes nor changes of the layout.
+/// A source of the windows of an X11 session, under any window manager that follows EWMH: i3,
+/// openbox and the desktops. i3's own IPC reports less: neither processes nor changes of the
+/// layout.
 ///
 /// After events, the source reads the properties of the root window and then those of all windows:
 /// two round trips, however many events and windows there are. If something changes meanwhile, the
@@ -20,7 +21,8 @@ final class XSource: WindowSource {
   private var next = XDesktop()
   /// The window that exists while the window manager runs.
   private var check: UInt32?
-  /// The windows whose events the source has selected, with their properties that do not change.
+  /// The windows whose events the source has selected, with those of their properties that do not
+  /// change.
   private var known: [UInt32: XWindow] = [:]
   private var processes = ProcessTable<UInt32>()
   private let lookUp: ProcessLookup
@@ -103,8 +105,8 @@ final class XSource: WindowSource {
     }
   }
 
-  /// Selects the events of a new window, and reads its properties that do not change. The selection
-  /// comes before the reading of the state, so that the source misses no change.
+  /// Selects the events of a new window, and reads those of its properties that do not change. The
+  /// selection comes before the reading of the state, so that the source misses no change.
   private func meet(_ id: UInt32, _ connection: XConnection) {
     known[id] = XWindow(id: id)
     connection.selectEvents(of: id)

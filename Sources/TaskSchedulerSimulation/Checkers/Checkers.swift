@@ -67,6 +67,8 @@ public struct Checkers {
   private var locks = LockChecker()
   private var switcher = SwitcherChecker()
 
+  /// Creates the checkers of a run.
+  ///
   /// - Parameters:
   ///   - policy: The policy at the start.
   ///   - timerDelayMax: The longest time from a deadline to its timer, in nanoseconds.

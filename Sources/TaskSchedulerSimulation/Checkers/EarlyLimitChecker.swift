@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Checks that no limit fires early (contract.md#never-early), and none while a debugger is
-/// attached (contract.md#callback-debugger).
+/// Checks that no limit fires early (contract.md#never-early), and that no limit fires while a
+/// debugger is attached (contract.md#callback-debugger).
 ///
 /// The limits of an end that an operator or the user has ordered also apply under a debugger.
 struct EarlyLimitChecker: Checker {
@@ -30,7 +30,7 @@ struct EarlyLimitChecker: Checker {
     {
       return
     }
-    // An end for memory is not a limit. `MemoryChecker` checks it.
+    // An end to free memory is not a limit. `MemoryChecker` checks it.
     if case .memory = observed.event, instance.ending == .memoryPressure,
       instance.wasSuspendedAtEnd, !instance.isKilled
     {

@@ -1,13 +1,13 @@
 import TaskSchedulerCore
 
-/// Checks that every end has exactly one reason, which is the right one
+/// Checks that every end has exactly one reason, and that the reason is right
 /// (contract.md#end-one-reason).
 ///
-/// The detail of an end for a late acknowledgement names the callback.
+/// If a late acknowledgement causes an end, the detail of the end names the callback.
 struct EndChecker: Checker {
   static let name = "ends"
 
-  /// The reason of each application's last end.
+  /// The reason for each application's last end.
   private var reasons: [ApplicationKey: EndReason] = [:]
   private var endLast: (key: ApplicationKey, reason: EndReason)?
 
@@ -39,7 +39,7 @@ struct EndChecker: Checker {
     case .reply(_, .ended(let end)):
       try require(
         endLast?.reason == end.reason || endsRelaunch(end, observed),
-        "the reply to a terminate has a reason that is not the reason of the end")
+        "the reason in the reply to a termination is not the reason for the end")
     case .terminate(let id, let signal):
       guard let instance = observed[id] else {
         return try require(false, "instance \(id.number) is terminated, but does not exist")

@@ -110,13 +110,13 @@ struct LostAgentChecker: Checker {
     case .focused, .shown, .hidden:
       try require(
         instance.window != nil,
-        "\(instance.name) becomes \(to) by the focus, but its windows are not known")
+        "\(instance.name) becomes \(to) because of the focus, but its windows are not known")
     case .unfocused:
       // An application without windows goes to the background when another application is
       // activated.
       try require(
         instance.window != nil,
-        "\(instance.name) becomes inactive by the focus, but its windows are not known")
+        "\(instance.name) becomes inactive because of the focus, but its windows are not known")
     case .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway,
       .otherActivated, .terminate, .noEntitlement, .event, .suspensionLost, .leaderExited,
       .schedulerStopped, .locked, .unlocked:
@@ -143,11 +143,13 @@ struct LockChecker: Checker {
     guard let (instance, _, cause) = observed.transition(effect) else { return }
     if cause == .locked {
       try require(
-        observed.sessions.mustResign.contains(instance.id), "\(instance.name) was not locked")
+        observed.sessions.mustResign.contains(instance.id),
+        "\(instance.name) is interrupted, but the lock must not interrupt it")
     }
     if cause == .unlocked {
       try require(
-        observed.sessions.mustBeActive.contains(instance.id), "\(instance.name) was not unlocked")
+        observed.sessions.mustBeActive.contains(instance.id),
+        "\(instance.name) is activated, but the unlock must not activate it")
     }
   }
 

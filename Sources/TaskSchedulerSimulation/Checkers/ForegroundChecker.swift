@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Checks that no foreground application is suspended or killed for memory
+/// Checks that no foreground application is suspended, or killed to free memory
 /// (contract.md#never-foreground).
 struct ForegroundChecker: Checker {
   static let name = "foreground"
@@ -8,7 +8,8 @@ struct ForegroundChecker: Checker {
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     if case .suspend(let id) = effect, let instance = observed[id] {
       try require(
-        !instance.state.isForeground, "\(instance.name) is \(instance.state), but is suspended")
+        !instance.state.isForeground,
+        "\(instance.name) is \(instance.state), but the daemon suspends it")
     }
     if case .record(let record) = effect, case .ended(let end) = record.change,
       end.reason == .memoryPressure,
@@ -16,7 +17,7 @@ struct ForegroundChecker: Checker {
     {
       try require(
         !instance.state.isForeground,
-        "\(instance.name) is \(instance.state), but is killed for memory")
+        "\(instance.name) is \(instance.state), but is killed to free memory")
     }
   }
 

@@ -4,7 +4,7 @@ import TaskSchedulerCore
 ///
 /// The daemon calls each handler before its interval ends, counted from the last call. If an
 /// earlier callback is outstanding (contract.md#callback-order), one call waits for its
-/// acknowledgement. The daemon calls no handler that was not set.
+/// acknowledgement. The daemon calls only handlers that are set.
 struct KeepAliveChecker: Checker {
   static let name = "keep-alive"
   /// The permitted delay after sleep or a restart of the daemon, in nanoseconds. At any other time,
@@ -25,7 +25,7 @@ struct KeepAliveChecker: Checker {
     guard case .record(let record) = effect, case .keepAliveCalled = record.change else { return }
     let name = record.application.id.name
     guard let instance = observed.byKey[record.application], handlers[instance.id] != nil else {
-      return try require(false, "\(name): a keep-alive handler is called that was not set")
+      return try require(false, "\(name): a keep-alive handler that is not set is called")
     }
     try require(!instance.hasCallWaiting, "\(name): two calls of the keep-alive handler wait")
     handlers[instance.id]?.since = observed.now

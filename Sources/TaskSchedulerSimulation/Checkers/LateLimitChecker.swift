@@ -11,18 +11,20 @@ struct LateLimitChecker: Checker {
     func isLate(_ due: UInt64) -> Bool { max(due, observed.floor) + slack < now }
     for instance in observed.live where !instance.isTraced {
       if let asked = instance.askedAt {
-        try require(!isLate(asked), "\(instance.name) is not checked for a debugger")
+        try require(!isLate(asked), "\(instance.name) is not checked for a debugger in time")
         continue
       }
       let name = instance.name
       if instance.isKilled {
         let due = instance.killRetryDue.map { max($0, instance.base) }
-        try require(due.map { !isLate($0) } ?? true, "the failed kill of \(name) is not repeated")
+        try require(
+          due.map { !isLate($0) } ?? true, "the failed kill of \(name) is not repeated in time")
         continue
       }
       if let due = instance.terminateDue {
         try require(
-          !isLate(max(due, instance.terminateDueLate)), "\(name) is not killed after SIGTERM")
+          !isLate(max(due, instance.terminateDueLate)),
+          "\(name) is not killed in time after SIGTERM")
         continue
       }
       if !instance.outstanding.isEmpty {

@@ -1,12 +1,12 @@
 import TaskSchedulerCore
 
-/// Checks the order in which the daemon warns and ends applications for memory
+/// Checks the order in which the daemon warns and ends applications to free memory
 /// (contract.md#memory).
 ///
 /// The daemon warns all running applications first. While pressure lasts, it ends one application
-/// at a time. It waits until the memory of that application is free. Suspended applications come
-/// first, then background ones; within a class, the largest one comes first. It never ends a
-/// foreground application.
+/// at a time, and waits until the memory of that application is free. Suspended applications come
+/// first, then background ones; within a class, the largest one comes first. The daemon never ends
+/// a foreground application.
 struct MemoryChecker: Checker {
   static let name = "memory"
 
@@ -153,7 +153,7 @@ struct MemoryChecker: Checker {
     try require(victim == nil, "\(name) is chosen while \(victim?.name ?? "") ends")
     try require(
       chosen.state == .suspended || chosen.state == .background,
-      "\(name) is \(chosen.state), but is chosen to end for memory")
+      "\(name) is \(chosen.state), but is chosen for termination")
     try require(chosen.ending == nil, "\(name) is chosen, but ends already")
     try require(
       chosen.state == .suspended || !chosen.hasStream || warned.contains(chosen.id),
@@ -190,7 +190,7 @@ struct MemoryChecker: Checker {
     isBelow(Double(observed.policy.memoryFloorPercent))
   }
 
-  /// Returns the reason why no application may end for memory at this event, or nil if one may.
+  /// Returns the reason why the daemon may end no application at this event; nil if it may end one.
   ///
   /// The pressure must have outlasted the warning, unless memory is critical. An end must be able
   /// to help: memory is short, or the pressure comes from the daemon's own slice.

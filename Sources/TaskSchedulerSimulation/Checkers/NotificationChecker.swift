@@ -3,10 +3,10 @@ import TaskSchedulerCore
 /// Checks that an acknowledged notification fires exactly once at each of its times, and never
 /// after its cancellation (contract.md#notifications).
 ///
-/// The scheduler refuses a notification exactly when a quota is used up: of the application's
-/// waiting notifications, or of the user's waiting and unshown notifications. The scheduler replies
-/// only after the store has replied. After a restart it repeats the transactions that the store has
-/// not answered.
+/// The scheduler refuses a notification if and only if a quota is used up. One quota limits the
+/// waiting notifications of an application, another the waiting and unshown notifications of a
+/// user. The scheduler replies only after the store has replied. After a restart, it repeats the
+/// transactions that the store has not answered.
 struct NotificationChecker: Checker {
   static let name = "notifications"
   let slack: UInt64
@@ -265,7 +265,7 @@ struct NotificationChecker: Checker {
     for (id, one) in waiting where !one.isFired && !isCancelling(id) {
       let due = one.firesAt.map { UInt64(clamping: $0 - wallOffset) } ?? one.since
       if hasFired, due <= observed.now {
-        // Some of many due notifications fire at the next event.
+        // If many notifications are due, some of them fire at the next event.
         waiting[id]?.since = observed.now
         continue
       }

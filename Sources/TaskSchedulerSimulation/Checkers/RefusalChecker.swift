@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Checks that the scheduler refuses exactly the requests that the table of states
-/// (contract.md#state-transitions) and the quotas do not allow.
+/// Checks that the scheduler refuses a request if and only if the table of states
+/// (contract.md#state-transitions) or a quota does not allow it.
 struct RefusalChecker: Checker {
   static let name = "refusals"
 

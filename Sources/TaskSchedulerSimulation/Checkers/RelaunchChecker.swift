@@ -3,8 +3,9 @@ import TaskSchedulerCore
 /// Checks when the daemon launches an application by itself (contract.md#launch): only at the
 /// daemon's start, and after an end that neither the application nor a person chose.
 ///
-/// A relaunch follows the back-off time, and never comes before the end of memory pressure if the
-/// application ended for memory. No relaunch follows an end that a person chose.
+/// A relaunch comes after the back-off time. If the daemon ended the application to free memory,
+/// the relaunch also waits for the end of memory pressure. No relaunch follows an end that a person
+/// chose.
 struct RelaunchChecker: Checker {
   static let name = "relaunch"
   let slack: UInt64
@@ -13,8 +14,8 @@ struct RelaunchChecker: Checker {
     var delay: UInt64
     /// The instant of the relaunch; nil while the application runs.
     var due: UInt64?
-    /// Whether the application ended for memory, so that the relaunch also waits for the end of the
-    /// pressure.
+    /// Whether the daemon ended the application to free memory. The relaunch then also waits for
+    /// the end of the pressure.
     var awaitsMemory = false
     /// Whether the application ever lost its manifest, so that the scheduler may have forgotten it.
     var mayBeForgotten = false
@@ -29,7 +30,8 @@ struct RelaunchChecker: Checker {
   // MemoryQuietTime.
   private var pressedAt: UInt64 = 0
   private var isPressed = false
-  /// The latest instant until which the scheduler waits for an application that it ends for memory.
+  /// The latest instant until which the scheduler waits for an application that it ends to free
+  /// memory.
   private var memoryEndsBy: UInt64 = 0
 
   init(slack: UInt64) { self.slack = slack }
@@ -94,7 +96,7 @@ struct RelaunchChecker: Checker {
       try require(due <= observed.now, "\(key.id.name) is relaunched too early")
       try require(
         !plan.awaitsMemory || !isPressed,
-        "\(key.id.name) was ended for memory, but is relaunched under pressure")
+        "\(key.id.name) was ended to free memory, but is relaunched under pressure")
       try require(
         observed.policy.multitaskingSupported,
         "\(key.id.name) is relaunched in the background without multitasking")
@@ -110,7 +112,8 @@ struct RelaunchChecker: Checker {
     if let ended { try checkEnd(ended.key, ended.reason, observed) }
     for (key, (delay, awaitsMemory)) in planned where ended?.key != key {
       // A relaunch that is planned without an end follows a failed launch.
-      try require(!awaitsMemory, "\(key.id.name) waits for memory after a failed launch")
+      try require(
+        !awaitsMemory, "\(key.id.name) waits for the end of pressure after a failed launch")
       try require(
         plans[key].map { delay == min($0.delay * 2, longest(observed)) } ?? false
           || plans[key]?.mayBeForgotten ?? true && delay == shortest(observed),
@@ -154,7 +157,7 @@ struct RelaunchChecker: Checker {
     let awaitsMemory = reason == .memoryPressure
     try require(
       planned[key]?.awaitsMemory == awaitsMemory,
-      "\(name) ended with \(reason), and waits for memory: \(planned[key]?.awaitsMemory ?? false)")
+      "\(name) ended with \(reason); awaits memory: \(planned[key]?.awaitsMemory ?? false)")
     let delay = planned[key]?.delay
     let ranFor = observed.now - (startedAt[key] ?? 0)
     let isFresh = ranFor >= Nanoseconds.of(observed.policy.relaunchResetTime)

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Checks that the daemon deletes a picture of the application switcher exactly when nothing shows
 /// it any more (contract.md#saved-snapshot-kept).
 ///
-/// An application's picture ends when the application sets another snapshot, leaves the switcher, or
-/// has ended and cannot be launched again. If a user has too many pictures, the least recently
+/// An application's picture ends when the application sets another snapshot, leaves the switcher,
+/// or has ended and cannot be launched again. If a user has too many pictures, the least recently
 /// active applications lose theirs.
 struct SwitcherChecker: Checker {
   static let name = "switcher"

@@ -27,7 +27,7 @@ struct TaskChecker: Checker {
       if case .application(.acknowledge(_, _, let callback)) = observed.event {
         try require(
           observed.isExpected,
-          "the acknowledgement of callback \(callback.number) is accepted, but it is not in flight")
+          "an acknowledgement is accepted, but callback \(callback.number) is not in flight")
       }
     case .reply(_, .refused(let refusal)):
       var isReport = false
@@ -63,8 +63,8 @@ struct TaskChecker: Checker {
       remaining == left, "\(name) is told \(remaining.map { "\($0)" } ?? "unlimited"), not \(left)")
   }
 
-  /// Checks that a registration after a lost connection or the daemon's death has all acknowledged
-  /// tasks.
+  /// Checks that a registration after a lost connection or the daemon's death contains all
+  /// acknowledged tasks.
   private func checkKept(_ registration: Registration, _ observed: ObservedState) throws(Finding) {
     guard let instance = observed[registration.instance] else {
       return try require(false, "an unknown instance is registered")
@@ -88,7 +88,8 @@ struct TaskChecker: Checker {
     _ id: InstanceID, _ task: TaskID, _ observed: ObservedState
   ) throws(Finding) {
     guard let instance = observed[id] else {
-      return try require(false, "a task of instance \(id.number) expires, which does not exist")
+      return try require(
+        false, "a task of instance \(id.number) expires, but the instance does not exist")
     }
     let name = instance.name
     guard let index = instance.tasks.firstIndex(where: { $0.id == task }) else {

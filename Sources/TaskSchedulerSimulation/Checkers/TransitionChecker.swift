@@ -15,7 +15,7 @@ struct TransitionChecker: Checker {
     else { return }
     let name = record.application.id.name
     let state = observed.byKey[record.application]?.state ?? .notRunning
-    try require(from == state, "\(name) was \(state), but its record leaves \(from)")
+    try require(from == state, "\(name) was \(state), but its record says \(from)")
     try require(
       Self.table.contains(Row(from: from, to: to, cause: cause.name)),
       "\(name): the table has no \(from) -> \(to) (\(cause))")

@@ -27,7 +27,7 @@ enum EventLogText {
     case .read(let reading): return "memory was read, \(percent(reading)) available"
     case .measured(let sizes): return "\(sizes.count) applications were measured"
     case .reclaimed(let id, let reading):
-      return "the memory of instance \(id.number) is back, \(percent(reading)) available"
+      return "the memory of instance \(id.number) is free, \(percent(reading)) available"
     case .warn(_, let key, _): return "warn-memory" + (key.map { " \($0.id.name)" } ?? "")
     }
   }

@@ -36,7 +36,7 @@ public struct EventLogTimeline {
       if let instance = status.instance { names[instance.id] = status.key.id }
       note(status.key.id, .stands(status.state, status.instance?.tasks ?? []))
     }
-    // The event log may begin within an event. Then the remaining effects of that event come first.
+    // If the event log begins within an event, the remaining effects of that event come first.
     for effect in start.effects { note(effect) }
     while violation == nil, let step = replay.next() { take(step, replay.scheduler) }
     damage = replay.damage
@@ -46,8 +46,8 @@ public struct EventLogTimeline {
     let event = handled.event
     now = handled.at
     eventCount += 1
-    // The name of an ending instance is known only before the event, and that of a new instance
-    // only after it.
+    // The name of an ending instance is known only before the event. The name of a new instance is
+    // known only after the event.
     let step = step(event)
     do throws(Violation) {
       try checker.check(event, handled.effects, scheduler, at: now)
@@ -66,7 +66,7 @@ public struct EventLogTimeline {
   private mutating func note(_ application: ApplicationID?, _ kind: Timeline.Kind) {
     timeline.entries.append(
       Timeline.Entry(
-        // The wire also has instants in microseconds.
+        // Instants on the wire are also in microseconds.
         at: .microseconds(Int64(now.nanoseconds / 1000 - start.at.nanoseconds / 1000)),
         application: application, kind: kind))
   }

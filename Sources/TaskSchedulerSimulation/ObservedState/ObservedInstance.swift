@@ -84,7 +84,7 @@ final class ObservedInstance {
   var wasThrottled = false
   /// The use at the start of the measured window.
   var useWindow: (since: UInt64, processor: Duration, gpu: Duration)?
-  /// The reason of the end that a violated rule requires.
+  /// The reason for the end that a violated rule requires.
   var violatedRule: EndReason?
   /// Whether the daemon must throttle the instance.
   var isExcessive = false
@@ -139,7 +139,7 @@ final class ObservedInstance {
     outstanding.first == .keepAlive ? limits.keepAliveHandlerTime : limits.callbackTimeout
   }
 
-  /// The reason of the end if the instance does not acknowledge the callback in flight.
+  /// The reason for the end if the instance does not acknowledge the callback in flight.
   var reasonOfLimit: EndReason {
     outstanding.first == .keepAlive ? .keepAliveTimeout : .callbackTimeout
   }
@@ -175,7 +175,7 @@ final class ObservedInstance {
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
 
   /// Begins the end for a reason. An instance that is not suspended receives a callback first. The
-  /// reason of a user or operator replaces a reason of the daemon (contract.md#end-ordered).
+  /// order of a user or operator replaces a reason of the daemon (contract.md#end-ordered).
   func end(_ reason: EndReason, at now: UInt64) {
     if let present = ending {
       if reason.isByPerson, !present.isByPerson { ending = reason }

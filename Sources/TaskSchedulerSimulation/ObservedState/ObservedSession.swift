@@ -49,7 +49,7 @@ struct ObservedSessions {
   var mustResign: [InstanceID] = []
   /// Instances whose limit for hidden windows passes with the event.
   var mustLeave: [InstanceID] = []
-  /// Instances whose time without the focus passes with the event.
+  /// Instances whose limit for windows without the focus passes with the event.
   var settled: [InstanceID] = []
 
   mutating func begin() {
@@ -135,28 +135,43 @@ extension ObservedState {
 
   private mutating func focus(_ instance: ObservedInstance) {
     guard instance.ending == nil else { return }
-    if sessions.locks[instance.plan.seat] != nil {
-      sessions.locks[instance.plan.seat]?.focused = instance.id
+    let seat = instance.plan.seat
+    if sessions.locks.keys.contains(where: { Self.isWithin($0, seat) }) {
+      sessions.locks[seat, default: (now, nil, nil)].focused = instance.id
     } else if instance.isActiveOrActivating || instance.mayChange(policy) {
       sessions.mustBeActive.append(instance.id)
       if !instance.isActiveOrActivating { activate(instance, isOrder: false) }
     }
   }
 
+  /// Returns whether a seat is `outer`, or is the seat of a terminal within it.
+  private static func isWithin(_ outer: SeatID, _ seat: SeatID) -> Bool {
+    seat == outer || seat.name.hasPrefix("\(outer.name)/")
+  }
+
   private mutating func lock(_ seat: SeatID) {
     guard sessions.locks[seat] == nil else { return }
-    let front = live.first {
-      $0.isActiveOrActivating && $0.ending == nil && $0.plan.seat == seat
+    sessions.locks[seat] = (now, nil, nil)
+    for front in live
+    where front.isActiveOrActivating && front.ending == nil && Self.isWithin(seat, front.plan.seat)
+    {
+      sessions.locks[front.plan.seat, default: (now, nil, nil)].interrupted = front.id
+      front.isLockedOut = true
+      front.resign()
+      sessions.mustResign.append(front.id)
     }
-    sessions.locks[seat] = (now, front?.id, nil)
-    guard let front else { return }
-    front.isLockedOut = true
-    front.resign()
-    sessions.mustResign.append(front.id)
   }
 
   private mutating func unlock(_ seat: SeatID) {
-    guard let lock = sessions.locks.removeValue(forKey: seat) else { return }
+    guard sessions.locks[seat] != nil else { return }
+    for place in sessions.locks.keys.filter({ Self.isWithin(seat, $0) }).sorted() {
+      if let lock = sessions.locks.removeValue(forKey: place) { end(lock, of: place) }
+    }
+  }
+
+  private mutating func end(
+    _ lock: (since: UInt64, interrupted: InstanceID?, focused: InstanceID?), of seat: SeatID
+  ) {
     if let instance = lock.focused.flatMap({ self[$0] }), instance.ending == nil,
       instance.window?.visibility == .focused
     {

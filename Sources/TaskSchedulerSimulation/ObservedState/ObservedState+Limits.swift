@@ -48,7 +48,7 @@ extension ObservedState {
   }
 
   /// Records that another program resumed a suspended instance. The daemon suspends the instance
-  /// again, after a pause if that happened recently.
+  /// again, after a pause if the previous resume was recent.
   func suspensionLost(_ instance: ObservedInstance) {
     guard instance.state == .suspended, instance.isStopped, !instance.isStopping,
       instance.ending == nil
@@ -90,7 +90,7 @@ extension ObservedState {
     }
   }
 
-  /// Restarts the limits of an instance that expired while the daemon was down.
+  /// Restarts those limits of an instance that expired while the daemon was down.
   func restartExpiredLimits(_ instance: ObservedInstance, since lastAlive: UInt64) {
     func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
     if passed(stintDue(instance)), instance.warnedAt != nil { instance.warnedAt = now }

@@ -4,7 +4,8 @@ import TaskSchedulerCore
 extension ObservedState {
   /// Makes an instance the active application of its seat.
   ///
-  /// - Parameter isOrder: Whether a user or operator activates it. The limits of its windows end.
+  /// - Parameter isOrder: Whether a user or operator activates the instance. If so, the limits of
+  ///   its windows end.
   func activate(_ instance: ObservedInstance, isOrder: Bool = true) {
     vacate(instance.plan.seat, for: instance)
     if isOrder { instance.window?.hold() }

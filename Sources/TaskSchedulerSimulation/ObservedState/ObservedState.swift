@@ -11,7 +11,7 @@ struct ObservedState {
   private(set) var byKey: [ApplicationKey: ObservedInstance] = [:]
   /// Launches whose program has not been executed, with the request that waits for each.
   var launches: [InstanceID: Launch] = [:]
-  /// Applications that a user or operator ended, and that did not run since.
+  /// Applications that a user or operator ended, and that have not run since then.
   var barred: Set<ApplicationKey> = []
   /// Barred applications without a manifest, which the scheduler may have forgotten.
   var possiblyBarred: Set<ApplicationKey> = []

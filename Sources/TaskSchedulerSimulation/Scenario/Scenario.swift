@@ -75,7 +75,7 @@ public struct Scenario: Equatable, Sendable {
     case post(SystemChange)
     /// Sets the wall clock forward or, with a negative duration, back.
     case setClock(Duration)
-    /// Starts the daemon, which launches the applications of mode `voip`.
+    /// Starts the daemon, which launches the applications with mode `voip`.
     case daemonStarts
     /// Fires a trigger of the kernel. The number is the available percentage of the machine's 8
     /// GiB.

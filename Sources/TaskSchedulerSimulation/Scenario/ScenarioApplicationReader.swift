@@ -22,8 +22,8 @@ enum ScenarioApplicationReader {
     let word = try words.next("the application's id")
     guard let id = ApplicationID(word.text) else {
       throw words.problem(
-        "\(ScenarioWords.quoted(word.text)) is no application id: two or more labels of letters, "
-          + "digits, - and _, joined by dots, like org.example.mail", at: word.column)
+        "\(ScenarioWords.quoted(word.text)) is not an application id; write two or more labels of "
+          + "letters, digits, - and _, joined by dots, like org.example.mail", at: word.column)
     }
     var application = Scenario.Application(key: ApplicationKey(id, owner: UserID(1000)))
     while !words.isEmpty { try readOption(&words, &application) }
@@ -37,13 +37,13 @@ enum ScenarioApplicationReader {
     let names = keys.map(\.0)
     guard let equals = word.text.firstIndex(of: "=") else {
       throw words.problem(
-        "\(ScenarioWords.quoted(word.text)) has no value: write it as NAME=VALUE, such as "
+        "\(ScenarioWords.quoted(word.text)) has no value; write NAME=VALUE, such as "
           + "acknowledge=1s", at: word.column)
     }
     let name = String(word.text[..<equals])
     guard let key = keys.first(where: { $0.0 == name })?.1 else {
       throw words.problem(
-        "\(ScenarioWords.quoted(name)) is no option: write one of "
+        "\(ScenarioWords.quoted(name)) is not an option; write one of "
           + names.joined(separator: ", "), at: word.column, word: name, among: names)
     }
     let value = Value(
@@ -52,11 +52,11 @@ enum ScenarioApplicationReader {
     switch key {
     case .owner:
       guard let uid = UInt32(value.text) else {
-        throw value.problem("is no uid: write a number")
+        throw value.problem("is not a uid; write a number")
       }
       application.key = ApplicationKey(application.key.id, owner: UserID(uid))
     case .seat:
-      guard !value.text.isEmpty else { throw value.problem("is no seat: write a name") }
+      guard !value.text.isEmpty else { throw value.problem("is not a seat; write a name") }
       application.seat = SeatID(value.text)
     case .modes: application.modes = try value.modes()
     case .multitasking: application.multitasking = try value.yesOrNo()
@@ -85,10 +85,10 @@ enum ScenarioApplicationReader {
     func delay(orNever never: String) throws(ScenarioProblem) -> Duration? {
       if text == never { return nil }
       guard let span = TimeSpan.parse(text) else {
-        throw problem("is no time span: write it as systemd does, such as 500ms, or \(never)")
+        throw problem("is not a time span; write one as systemd does, such as 500ms, or \(never)")
       }
       guard span <= .seconds(86_400) else {
-        throw problem("is too long: write 1d at most, or \(never)")
+        throw problem("is too long; write 1d at most, or \(never)")
       }
       return span
     }
@@ -98,7 +98,7 @@ enum ScenarioApplicationReader {
       let unit = units.first { text.hasSuffix($0.0) }
       let digits = unit == nil ? text[...] : text.dropLast()
       guard let count = UInt64(digits), count <= 1 << 40 / (unit?.1 ?? 1) else {
-        throw problem("is no size: write a number of bytes, or of K, M, G, 1024G at most")
+        throw problem("is not a size; write a number of bytes, or of K, M or G, 1024G at most")
       }
       return count * (unit?.1 ?? 1)
     }
@@ -107,7 +107,7 @@ enum ScenarioApplicationReader {
       switch text {
       case "yes": true
       case "no": false
-      case _: throw problem("is neither yes nor no", among: ["yes", "no"])
+      case _: throw problem("is not valid; write yes or no", among: ["yes", "no"])
       }
     }
 
@@ -117,7 +117,7 @@ enum ScenarioApplicationReader {
         guard let mode = BackgroundMode(rawValue: String(name)) else {
           let names = BackgroundMode.allCases.map(\.rawValue)
           throw problem(
-            "has a mode that there is not: write some of \(names.joined(separator: ",")), "
+            "contains an unknown mode; write one or more of \(names.joined(separator: ",")), "
               + "joined by commas")
         }
         if !modes.contains(mode) { modes.append(mode) }

@@ -50,7 +50,8 @@ struct ScenarioReader {
     switch try words.choice("keyword", Self.keywords) {
     case .policy:
       guard scenario.steps.isEmpty else {
-        throw words.problem("the policy stands before all steps; a step changes it with 'set'")
+        throw words.problem(
+          "'policy' must come before all steps; to change a setting in a step, write 'set'")
       }
       try set(&words, in: &scenario.policy)
       policyLine = number
@@ -66,7 +67,7 @@ struct ScenarioReader {
       guard at >= time else {
         throw words.problem(
           "\(TimeSpan.format(at)) is before the step above, which is at \(TimeSpan.format(time)); "
-            + "steps stand in the order of time", at: column)
+            + "write the steps in the order of time", at: column)
       }
       try advance(to: at, words, column)
       try step(&words)
@@ -80,7 +81,7 @@ struct ScenarioReader {
       guard end >= time else {
         throw words.problem(
           "\(TimeSpan.format(end)) is before the last step above, which is at "
-            + "\(TimeSpan.format(time)); the timeline ends after all steps", at: column)
+            + "\(TimeSpan.format(time)); write a later end", at: column)
       }
       scenario.end = end
     }
@@ -93,7 +94,7 @@ struct ScenarioReader {
     if let end = scenario.end, next > end {
       throw words.problem(
         "the step would be at \(TimeSpan.format(next)), after the end, which 'until' puts at "
-          + "\(TimeSpan.format(end)); put that later, or the step before it", at: column)
+          + "\(TimeSpan.format(end)); write a later end or an earlier step", at: column)
     }
     time = next
   }
@@ -120,7 +121,7 @@ struct ScenarioReader {
     let total = adding ? passed + span : span
     guard span <= Self.spanMax, total <= Self.spanMax else {
       throw words.problem(
-        "it is too long; all times together are at most \(TimeSpan.format(Self.spanMax))",
+        "the time is too long; all times together are at most \(TimeSpan.format(Self.spanMax))",
         at: column)
     }
     if adding { passed = total }
@@ -141,7 +142,7 @@ struct ScenarioReader {
       let span = try words.timeSpan("the value of \(setting.name)", isToEnd: true)
       guard bounds.contains(span) else {
         throw words.problem(
-          "\(TimeSpan.format(span)) is out of bounds; \(setting.name) may be from "
+          "\(TimeSpan.format(span)) is out of bounds; the range of \(setting.name) is "
             + "\(TimeSpan.format(bounds.lowerBound)) to \(TimeSpan.format(bounds.upperBound))",
           at: column)
       }
@@ -150,8 +151,8 @@ struct ScenarioReader {
       let word = try words.next("the value of \(setting.name)")
       guard let count = Int(word.text), bounds.contains(count) else {
         throw words.problem(
-          "\(ScenarioWords.quoted(word.text)) is not what \(setting.name) may be: a number from "
-            + "\(bounds.lowerBound) to \(bounds.upperBound)", at: column)
+          "\(ScenarioWords.quoted(word.text)) is not valid for \(setting.name); write a number "
+            + "from \(bounds.lowerBound) to \(bounds.upperBound)", at: column)
       }
       policy[keyPath: property] = count
     case .flag(let property):
@@ -216,7 +217,7 @@ struct ScenarioReader {
       return .exit(try application(&words), .signaled(try number(&words, "signal", 1...64)))
     case .debuggerAttaches: return .debug(try application(&words), true)
     case .debuggerLeaves: return .debug(try application(&words), false)
-    case .machineStandby: return .machineStandby(try moment(&words, "how long it is"))
+    case .machineStandby: return .machineStandby(try moment(&words, "the length of the sleep"))
     case .daemonDies: return .daemonDies(try absence(&words))
     case .set:
       var policy = policyNow ?? scenario.policy
@@ -232,10 +233,10 @@ struct ScenarioReader {
   /// Reads how long the daemon is down. The daemon cannot die again before it restarts.
   private mutating func absence(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Duration {
     let column = words.column
-    let length = try moment(&words, "how long it is away")
+    let length = try moment(&words, "the time for which the daemon is down")
     if let daemonBack, time <= daemonBack {
       throw words.problem(
-        "the daemon has died already, and is away until \(TimeSpan.format(daemonBack)); it can die "
+        "the daemon has already died, and is down until \(TimeSpan.format(daemonBack)); it can die "
           + "again after that", at: column)
     }
     daemonBack = time + length
@@ -250,7 +251,7 @@ struct ScenarioReader {
     case .keepAlive:
       let index = try application(&words)
       if words.take("never") { return .keepAlive(index, nil) }
-      return .keepAlive(index, try span(&words, "how often it is called, or never,"))
+      return .keepAlive(index, try span(&words, "the keep-alive interval, or never,"))
     case .handOver:
       let index = try application(&words)
       let name = try words.next("the socket's name").text
@@ -270,7 +271,7 @@ struct ScenarioReader {
     case .schedule:
       let index = try application(&words)
       let name = try notification(&words)
-      let delay = try span(&words, "how long it waits")
+      let delay = try span(&words, "the delay")
       let repeats = words.take("every")
         ? try words.choice("interval", RepeatInterval.allCases.map { ($0.rawValue, $0) }) : nil
       return .schedule(index, notification: name, after: delay, repeats)
@@ -279,7 +280,7 @@ struct ScenarioReader {
     case .post: return .post(try change(&words))
     case .clock:
       let isForward = try words.choice("direction", [("forward", true), ("back", false)])
-      let span = try span(&words, "how far it is set")
+      let span = try span(&words, "the time by which the clock is set")
       return .setClock(isForward ? span : .zero - span)
     case .daemonStarts: return .daemonStarts
     case .memoryPressure: return try pressure(&words)
@@ -291,12 +292,12 @@ struct ScenarioReader {
   private func pressure(
     _ words: inout ScenarioWords
   ) throws(ScenarioProblem) -> Scenario.Action {
-    let word = try words.next("how much is available")
+    let word = try words.next("the available memory")
     guard word.text.hasSuffix("%"), let percent = Int(word.text.dropLast()),
       (0...100).contains(percent)
     else {
       throw words.problem(
-        "\(ScenarioWords.quoted(word.text)) is not how much is available: write 0% to 100%",
+        "\(ScenarioWords.quoted(word.text)) is not an available memory; write 0% to 100%",
         at: word.column)
     }
     return .memoryPressure(percent, words.take("slice") ? .slice : .machine)
@@ -312,8 +313,8 @@ struct ScenarioReader {
     guard let place = names.firstIndex(of: word.text) else {
       let id = scenario.applications[index].key.id.name
       throw words.problem(
-        "\(id) has no socket \(ScenarioWords.quoted(word.text)) handed over; a step above does "
-          + "that, such as: hand-over \(id) server", at: word.column, word: word.text,
+        "\(id) has not handed over a socket \(ScenarioWords.quoted(word.text)); write a step "
+          + "above, such as: hand-over \(id) server", at: word.column, word: word.text,
         among: names)
     }
     return (place, word.text)
@@ -331,7 +332,7 @@ struct ScenarioReader {
     let span = try words.timeSpan(what)
     guard span <= Self.spanMax else {
       throw words.problem(
-        "it is too long; it is at most \(TimeSpan.format(Self.spanMax))", at: column)
+        "the time span is too long; the maximum is \(TimeSpan.format(Self.spanMax))", at: column)
     }
     return span
   }
@@ -343,7 +344,7 @@ struct ScenarioReader {
     ]
     let kind = try words.choice("kind", kinds)
     let name = kind == nil ? try words.next("the change's name").text : ""
-    let value = words.isEmpty ? nil : try words.next("what holds now").text
+    let value = words.isEmpty ? nil : try words.next("the new value").text
     return SystemChange(kind: kind ?? .custom(name), value: value)
   }
 
@@ -377,7 +378,7 @@ struct ScenarioReader {
     let word = try words.next("the \(what)")
     guard let number = Int32(word.text), bounds.contains(number) else {
       throw words.problem(
-        "\(ScenarioWords.quoted(word.text)) is no \(what): write a number from "
+        "\(ScenarioWords.quoted(word.text)) is not valid for the \(what); write a number from "
           + "\(bounds.lowerBound) to \(bounds.upperBound)", at: word.column)
     }
     return number

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The notifications of a scenario, and the highest number of a socket so far.
+/// The notifications of a scenario, and the last assigned number of a socket.
 struct ScenarioStore {
   struct Name: Equatable {
     var application: Int
@@ -55,7 +55,7 @@ extension ScenarioRunner {
     case .warnMemory(let index): post(.memory(.warn(request(), index.map(key), owner: nil)))
     case .launch, .register, .adopt, .activate, .interrupt, .sendAway, .terminate, .begin, .end,
       .start, .stop, .exit, .debug, .machineStandby, .daemonDies, .set:
-      preconditionFailure("nothing that wakes: \(action)")
+      preconditionFailure("the action wakes no application: \(action)")
     }
   }
 

@@ -74,7 +74,8 @@ struct ScenarioWords {
     guard let found = choices.first(where: { $0.0 == word.text }) else {
       let names = choices.map(\.0)
       throw problem(
-        "\(Self.quoted(word.text)) is no \(what): write one of \(names.joined(separator: ", "))",
+        "\(Self.quoted(word.text)) is not a known \(what); write one of "
+          + names.joined(separator: ", "),
         at: word.column, word: word.text, among: names)
     }
     return found.1
@@ -94,7 +95,7 @@ struct ScenarioWords {
     }
     if let span = TimeSpan.parse(text) { return span }
     let wrong = text.isEmpty ? rest.first?.text : text
-    let found = wrong.map { "\(Self.quoted($0)) is no time span" } ?? "\(what) is missing"
+    let found = wrong.map { "\(Self.quoted($0)) is not a time span" } ?? "\(what) is missing"
     throw problem(
       "\(found); write it as systemd does, such as 10s or 1min 30s", at: column)
   }
@@ -102,7 +103,7 @@ struct ScenarioWords {
   func end() throws(ScenarioProblem) {
     guard let word = rest.first else { return }
     throw problem(
-      "\(Self.quoted(word.text)) is too much: the line should have ended before", at: word.column)
+      "\(Self.quoted(word.text)) is unexpected; the line must end before it", at: word.column)
   }
 
   /// Quotes a part of the scenario for a message.

@@ -14,7 +14,10 @@ struct SimulatedConfiguration {
   init(seed: UInt64) {
     self.seed = seed
     var chance = SeededGenerator(seed: seed, .policy)
-    seats = Array([SeatID("seat0"), SeatID("seat1")].prefix(1 + chance.below(2)))
+    // The second seat is not drawn, so that the other values of a seed stay the same. The seat of a
+    // terminal is within that of its session.
+    let second = SeatID(seed.isMultiple(of: 2) ? "seat1" : "seat0/pts/1:7")
+    seats = Array([SeatID("seat0"), second].prefix(1 + chance.below(2)))
     let nameCount = 2 + chance.below(Self.names.count - 1)
     let userCount = 1 + chance.below(2)
     keys = (0..<userCount).flatMap { user in

@@ -123,7 +123,7 @@ enum PlannedEvent {
   case storeWrites(generation: Int)
   /// The store has reported all results of the last write.
   case storeRests(generation: Int)
-  /// A trigger of the kernel fires. `again` is the number of times that it may fire after that.
+  /// A trigger of the kernel fires. `again` is the number of further times that it may fire.
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)

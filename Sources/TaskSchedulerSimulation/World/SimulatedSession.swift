@@ -5,7 +5,7 @@ struct SimulatedSession {
   var isAttached = false
   /// The windows, by the index of their process.
   var windows: [Int: WindowVisibility] = [:]
-  /// Whether a window has the focus, of an application or of another program.
+  /// Whether a window of an application or of another program has the focus.
   var hasFocus = false
   /// The latest arrival of a message, because messages arrive in order.
   var arrivalLast: UInt64 = 0

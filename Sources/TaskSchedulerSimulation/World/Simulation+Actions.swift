@@ -147,7 +147,7 @@ extension Simulation: WorkloadState {
   /// The number of activities that were acknowledged and continue.
   public var activityCount: Int { activities.count }
 
-  /// Returns whether the process has not exited.
+  /// Returns whether the process is alive.
   public func isAlive(_ process: Int) -> Bool { processes[process].isAlive }
   /// Returns whether the process is the leader of an instance.
   public func isManaged(_ process: Int) -> Bool { processes[process].instance != nil }

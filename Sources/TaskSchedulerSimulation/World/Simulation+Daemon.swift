@@ -157,12 +157,12 @@ extension Simulation {
       return report("replay", "the event log is not usable: \(problem)")
     }
     guard waitingCalls(replay) == unanswered.union(replies(replay.effectsLeft)) else {
-      return report("replay", "the event log names other waiting calls than those at the death")
+      return report("replay", "the event log's waiting calls are not those at the death")
     }
     guard
       schedulerAtDeath.map({ StoredWriter.bytes(of: $0) })
         == StoredWriter.bytes(of: replay.scheduler)
-    else { return report("replay", "the event log does not lead to the state at the death") }
+    else { return report("replay", "the replayed state is not the state at the death") }
     let eventLog = files.resume(replay)
     eventLog.setAttempts(replay.progress.attempts + 1)
     pump = pump(replay.scheduler, eventLog)

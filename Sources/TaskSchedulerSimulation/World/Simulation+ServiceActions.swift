@@ -198,8 +198,8 @@ extension Simulation {
     }
   }
 
-  /// Ends the work that would otherwise repeat forever: keep-alive handlers, notifications and,
-  /// last, the manifests with relaunches.
+  /// Removes what would repeat forever. Clears keep-alive handlers and notifications; with
+  /// `isLast`, removes the manifests, which cause relaunches.
   func endRepeatingWork(isLast: Bool) {
     if isLast { return post(.scheduler(.manifestsChanged([]))) }
     for (index, process) in processes.enumerated() {

@@ -31,8 +31,8 @@ public struct Workload: Sendable {
     case endWrongly(process: Int, TaskID)
     case acknowledgeWrongly(process: Int, CallbackID)
     case openStream(process: Int)
-    /// An application opens an event stream with the name of an application that may not be its
-    /// own.
+    /// An application opens an event stream under the name of an application, which may be another
+    /// one.
     case openStreamAs(process: Int, ApplicationID)
   }
 
@@ -46,6 +46,8 @@ public struct Workload: Sendable {
   let keys: [ApplicationKey]
   let seats: [SeatID]
 
+  /// Creates a workload.
+  ///
   /// - Parameters:
   ///   - keys: The applications that run.
   ///   - seats: The seats at which they may run.
@@ -59,7 +61,7 @@ public struct Workload: Sendable {
     return ApplicationKey(id, owner: UserID(0))
   }()
 
-  /// Returns the action of a seed with a number, or nil if that action does nothing.
+  /// Returns the action that a seed has under a number, or nil if that action does nothing.
   public func action(
     _ number: UInt64, seed: UInt64, faults: Faults, in world: some WorkloadState
   ) -> Action? {

@@ -11,7 +11,7 @@ public struct ClientConnection: Hashable, Sendable {
     case failure(name: String, parameters: JSONValue)
   }
 
-  /// For each call that waits, whether it takes several replies; the oldest first.
+  /// Whether each outstanding call takes several replies; the oldest call first.
   private var waiting: [Bool] = []
   private var violation: ProtocolViolation?
 

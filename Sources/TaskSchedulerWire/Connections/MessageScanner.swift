@@ -9,7 +9,7 @@ public struct MessageScanner: Hashable, Sendable {
 
   /// The maximum length of a message with its NUL, in bytes.
   public let messageBytesMax: Int
-  /// The number of bytes from the start of the message that contain no NUL.
+  /// The number of examined bytes at the start of the message, none of which is a NUL.
   public private(set) var scannedCount = 0
 
   public init(messageBytesMax: Int = MessageScanner.messageBytesMaxDefault) {
@@ -19,8 +19,8 @@ public struct MessageScanner: Hashable, Sendable {
   /// Returns the length of the first message with its NUL; nil if it is incomplete.
   ///
   /// `stream` must start with the same message until this function returns a length; the scanner
-  /// skips the bytes that it has examined. Then the caller must remove the message from the stream
-  /// before the next call.
+  /// skips the bytes that it has examined. After that, the caller must remove the message from the
+  /// stream before the next call.
   public mutating func scan(
     _ stream: UnsafeRawBufferPointer
   ) throws(ProtocolViolation) -> Int? {

@@ -26,14 +26,14 @@ public enum ProtocolViolation: Error, Hashable, Sendable, CustomStringConvertibl
     case .malformed(let error): "the message is not valid JSON at \(error)"
     case .notAnObject: "the message is not a JSON object"
     case .duplicateField(let field): "the field '\(field)' appears twice in the message"
-    case .unknownField(let field): "a message has no field '\(field)'"
+    case .unknownField(let field): "the message has an unknown field '\(field)'"
     case .missingField(let field): "the message lacks the field '\(field)'"
     case .wrongType(let field, let wanted): "the message's field '\(field)' must be \(wanted)"
-    case .moreAndOneway: "a call is either 'more' or 'oneway', not both"
+    case .moreAndOneway: "the call sets both 'more' and 'oneway'"
     case .oversized(let bytesMax): "the message is longer than \(bytesMax) bytes"
     case .unexpectedReply: "the reply belongs to no call"
-    case .unexpectedContinues: "a second reply is announced to a call without 'more'"
-    case .errorContinues: "an error announces another reply"
+    case .unexpectedContinues: "the reply sets 'continues', but its call did not set 'more'"
+    case .errorContinues: "an error sets 'continues'"
     }
   }
 }

@@ -69,7 +69,7 @@ struct InterfaceParser {
     case .structure(let fields): return fields
     case .bool, .int, .float, .string, .object, .any, .named, .array, .dictionary, .optional,
       .enumeration:
-      throw error("each field here needs a type: 'name: type'", at: start)
+      throw error("each field needs a type: 'name: type'", at: start)
     }
   }
 
@@ -85,11 +85,11 @@ struct InterfaceParser {
     repeat {
       let comment = self.comment()
       let name = try fieldName()
-      if names.contains(name) { throw error("'\(name)' appears twice here") }
+      if names.contains(name) { throw error("'\(name)' appears twice in one declaration") }
       names.append(name)
       let hasType = skip(":")
       if names.count > 1, hasType == fields.isEmpty {
-        throw error("either all names here have a type or none has")
+        throw error("either all names of a declaration have a type or none has")
       }
       if hasType {
         fields.append(.init(name: name, comment: comment, type: try type(depth: depth + 1)))
@@ -103,7 +103,7 @@ struct InterfaceParser {
     if depth > Self.depthMax { throw error("more than \(Self.depthMax) types are nested") }
     if skip("?") {
       let start = offset
-      if skip("?") { throw error("'??' says no more than '?'", at: start) }
+      if skip("?") { throw error("a type has two '?' in succession; write one", at: start) }
       return .optional(try type(depth: depth + 1))
     }
     if skip("[]") { return .array(of: try type(depth: depth + 1)) }
@@ -120,7 +120,7 @@ struct InterfaceParser {
     case "object": return .object
     case "any": return .any
     default:
-      guard Self.isDeclaredName(word) else { throw error("'\(word)' is no type", at: start) }
+      guard Self.isDeclaredName(word) else { throw error("'\(word)' is not a type", at: start) }
       namedTypes.append((word, start))
       return .named(word)
     }
@@ -142,7 +142,7 @@ struct InterfaceParser {
       !label.isEmpty && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
     }
     guard labels.count > 1, areGood, Self.isLetter(bytes[start]) else {
-      throw error("a name as org.example.Thing was expected", at: start)
+      throw error("a name such as org.example.Thing was expected", at: start)
     }
     return String(decoding: bytes[start..<offset], as: UTF8.self)
   }
@@ -165,7 +165,7 @@ struct InterfaceParser {
     let name = try word("a name")
     if Self.isLetter(name.utf8.first!), name.utf8.last != 0x5F, !isDoubled(name) { return name }
     throw error(
-      "a name is letters and digits, single '_' between them, a letter first", at: start)
+      "a name has letters, digits and single '_' between them, and starts with a letter", at: start)
   }
 
   private func isDoubled(_ name: String) -> Bool {

@@ -23,7 +23,7 @@ extension JSONParser {
       if byte == UInt8(ascii: "\\") { return nil }
       if byte < 0x20 {
         throw JSONError(
-          offset: index, problem: "a control character stands in a string without an escape")
+          offset: index, problem: "a string contains an unescaped control character")
       }
       index += 1
     }
@@ -77,7 +77,7 @@ extension JSONParser {
         pieces.unicodeScalars.append(try escape())
         plainStart = offset
       case 0..<0x20:
-        throw error("a control character stands in a string without an escape")
+        throw error("a string contains an unescaped control character")
       default:
         offset += 1
       }
@@ -147,7 +147,7 @@ extension JSONParser {
     let digits = offset - digitsStart
     if digits == 0 { throw error("a digit was expected") }
     if digits > 1, bytes[digitsStart] == UInt8(ascii: "0") {
-      throw JSONError(offset: digitsStart, problem: "a number does not start with a zero")
+      throw JSONError(offset: digitsStart, problem: "a number has a leading zero")
     }
     if try !fractionAndExponent(), fits {
       if isNegative { return .integer(value) }

@@ -119,7 +119,7 @@ public struct JSONParser {
 
   mutating func colon() throws(JSONError) {
     skipWhiteSpace()
-    if !skip(UInt8(ascii: ":")) { throw error("a colon was expected behind the name") }
+    if !skip(UInt8(ascii: ":")) { throw error("a colon was expected after the name") }
     skipWhiteSpace()
   }
 

@@ -20,8 +20,8 @@ public struct FileDescriptorIndex: WireValue {
     guard claims.claim(rawValue) else {
       throw ParameterError(
         parameter: "",
-        problem: "the message came with \(claims.count) file descriptors; a field "
-          + "names one of them, and no two fields the same")
+        problem: "the message came with \(claims.count) file descriptors; write the "
+          + "index of one of them, and each index only once")
     }
   }
 
@@ -52,6 +52,6 @@ final class FileDescriptorClaims {
   static func unclaimedError(_ index: Int) -> ParameterError {
     ParameterError(
       parameter: "fileDescriptors[\(index)]",
-      problem: "no field names one of the message's file descriptors")
+      problem: "the message came with a file descriptor that no field names")
   }
 }

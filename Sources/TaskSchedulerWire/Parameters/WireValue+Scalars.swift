@@ -43,7 +43,7 @@ extension String: WireValue {
     let holdsZero = string.withUTF8 { bytes in
       bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
     }
-    if holdsZero { throw ParameterError(parameter: "", problem: "the text holds U+0000") }
+    if holdsZero { throw ParameterError(parameter: "", problem: "the text contains U+0000") }
     self = string
   }
 

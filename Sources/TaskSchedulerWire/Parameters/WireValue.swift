@@ -75,7 +75,7 @@ extension JSONValue {
     do throws(JSONError) {
       self = try JSONParser.parse(text)
     } catch {
-      fatalError("what was written is no JSON: \(error)")
+      fatalError("the written text is not valid JSON: \(error)")
     }
   }
 

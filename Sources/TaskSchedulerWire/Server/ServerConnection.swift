@@ -54,7 +54,7 @@ public struct ServerConnection {
     }
   }
 
-  /// Takes over a connection of an earlier process on which a call is outstanding.
+  /// Takes over the connection of an earlier process, with its outstanding call.
   public mutating func resume(more: Bool, oneway: Bool) {
     precondition(state == .idle, "a connection is taken over before its first message")
     state = .busy(more: more, oneway: oneway)
@@ -92,8 +92,8 @@ public struct ServerConnection {
     return .answered
   }
 
-  /// Returns the call in a whole message without its NUL if it is a oneway call. Does not change
-  /// the connection.
+  /// Returns the call of a message if the call is oneway; otherwise nil. `message` is one whole
+  /// message without its NUL. Does not change the connection.
   public func onewayCall(_ message: UnsafeRawBufferPointer) -> ReceivedCall? {
     guard let call = try? Call(message: message), call.oneway else { return nil }
     return ReceivedCall(call, fileDescriptorCount: 0)

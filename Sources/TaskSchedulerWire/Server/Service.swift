@@ -12,6 +12,8 @@ public final class Service: Sendable {
   /// one name per call.
   private let methods: [Int: [String]]
 
+  /// Creates a service.
+  ///
   /// - Parameter interfaces: The service's own interfaces; `org.varlink.service` is added.
   public init(
     vendor: String, product: String, version: String, url: String,

@@ -23,7 +23,7 @@ struct ReleaseCommand: ParsableCommand {
       environment. Programs that the daemon or 'taskctl run' launched have both.
 
       systemd runs this command when taskschedd.service stops and does not start again. Run it by \
-      hand only if a taskschedd that systemd did not start has died.
+      hand only if systemd did not start the daemon that has died.
 
       Exit codes: 0 success, or nothing to release; 1 the command could not resume a process, a \
       daemon runs, or --event-log does not name an event log.
@@ -103,8 +103,9 @@ struct ReleaseCommand: ParsableCommand {
 
   /// Whether systemd restarts the daemon of the unit that runs this command.
   ///
-  /// Restart=on-failure restarts a daemon that was killed, crashed or hung; exit code 75 asks for a
-  /// restart. A daemon that exits with any other code could not serve, and is not restarted.
+  /// With Restart=on-failure, systemd restarts a daemon that was killed, crashed or hung. Exit code
+  /// 75 requests a restart. After any other exit code, the next daemon is likely to exit too, so
+  /// the command resumes the applications.
   private static var isRestarted: Bool {
     func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     return switch environment("SERVICE_RESULT") {
@@ -194,8 +195,8 @@ struct ReleaseCommand: ParsableCommand {
     _ eventLogs: EventLogs, isUnit: Bool
   ) throws -> Report? {
     guard let path = eventLogs.lock else {
-      // A daemon without an event log holds no lock. The daemon's unit runs this command after the
-      // daemon's end.
+      // Without an event log there is no lock, so the socket shows whether a daemon runs. In a
+      // unit, the daemon has ended before this command runs.
       return eventLogs.paths.isEmpty && !isUnit && answers(eventLogs.socket)
         ? nil : try resume(eventLogs)
     }

@@ -14,15 +14,15 @@ struct RunCommand: DaemonCommand {
       arguments of the program.
 
       The terminal is the program's seat: another program that you run there sends this one to the \
-      background. Without a terminal the program has a seat of its own and displaces no other.
+      background. Without a terminal the program has a seat of its own and does not displace others.
 
       The exit code is the exit code of the program: 128 + N if signal N ended it, 127 if it does \
       not exist, 126 if the system cannot execute it. If taskschedd terminates the program, \
       taskctl prints the reason on standard error. Ctrl-C and Ctrl-Z reach the program as usual; \
       taskctl forwards SIGTERM and SIGHUP to it. If something kills taskctl, the program continues \
-      to run under management. If taskschedd refuses the program, taskctl does not execute it. The \
-      program starts with no signal ignored; to let it outlive your terminal, use 'taskctl run \
-      nohup PROGRAM'.
+      to run under management. If taskschedd refuses the program, taskctl does not execute it. \
+      Before the program starts, taskctl resets all ignored signals to their default action; to \
+      let the program outlive your terminal, use 'taskctl run nohup PROGRAM'.
 
       While the program is suspended, Ctrl-C and Ctrl-\\ terminate it (exit codes 130 and 131), as \
       does SIGTERM (143). Ctrl-Z returns to the shell, and the shell's 'fg' brings the application \

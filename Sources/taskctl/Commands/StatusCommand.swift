@@ -44,9 +44,12 @@ struct StatusCommand: DaemonCommand {
     let connection = try options.connect()
     let output = try connection.call(
       ControlInterface.ListApplications.self, .init(), timeout: answerTimeout)
+    if options.json { return try Output.write(JSONOutput.line(output)) }
+    let sessions = try connection.call(
+      ControlInterface.ListSessions.self, .init(), timeout: answerTimeout
+    ).sessions
     try Output.write(
-      options.json
-        ? JSONOutput.line(output)
-        : StatusText.summary(output.applications, path: connection.path, .forStandardOutput()))
+      StatusText.summary(
+        output.applications, sessions, path: connection.path, .forStandardOutput()))
   }
 }

@@ -1,6 +1,7 @@
 import TaskSchedulerWire
 
-/// Sentences for `taskctl why` about a termination for memory or for background resource use.
+/// Sentences for `taskctl why` about a termination to free memory, or because of background
+/// resource use.
 enum EndDetailText {
   static func lines(
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
@@ -21,28 +22,29 @@ enum EndDetailText {
     return [
       "When the daemon chose it, \(context.clock.moment(ofBoot: end.chosenAtUSec)), "
         + "\(bytes(end.available)) of the machine's \(bytes(end.total)) were available "
-        + "(\(percent)%); memory pressure had begun \(began) before.",
+        + "(\(percent)%); memory pressure had begun \(began) earlier.",
       order(end),
       warned(end),
       found,
     ]
   }
 
-  /// Returns the sentence that says why the daemon chose this application to terminate for memory.
+  /// Returns the sentence that says why the daemon chose this application.
   private static func order(_ end: ControlInterface.MemoryEnd) -> String {
-    let state = end.state == .suspended ? "suspended" : "in the background"
     let size = size(end.dirty, isEstimate: end.estimate)
     let why =
       end.state == .suspended
       ? "suspended applications go first"
       : "no application was suspended, and the foreground is exempt"
     if end.candidates == 1 {
-      return "It was the only application \(state), with \(size) of dirty memory: \(why)."
+      let only = end.state == .suspended ? "suspended application" : "application in the background"
+      return "It was the only \(only), with \(size) of dirty memory: \(why)."
     }
     let next = end.next.map {
       PrintableText.of($0.application) + " (\(Self.size($0.dirty, isEstimate: $0.estimate)))"
     }.joined(separator: ", ")
-    return "Of \(end.candidates) applications \(state) it had the most dirty memory, "
+    let all = end.state == .suspended ? "suspended applications" : "applications in the background"
+    return "Of \(end.candidates) \(all), it had the most dirty memory, "
       + "\(size): \(why)."
       + (next.isEmpty ? "" : " Next in order: \(next).")
   }
@@ -53,7 +55,8 @@ enum EndDetailText {
         ? "It received no warning: the daemon kills suspended applications without notice."
         : "It received no warning, because it has no event stream."
     }
-    return "It received a warning \(TimeSpan.text(usec: end.chosenAtUSec - warnedAt)) before."
+    let before = TimeSpan.text(usec: end.chosenAtUSec - warnedAt)
+    return "It received a memory warning \(before) before the daemon chose it."
   }
 
   private static func rule(_ rule: ControlInterface.BrokenRule) -> String? {

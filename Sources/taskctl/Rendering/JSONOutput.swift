@@ -3,7 +3,7 @@ import TaskSchedulerWire
 /// The `--json` form of the daemon's replies: the objects of the interface, on one line, with
 /// sorted keys.
 ///
-/// Beside each time since boot stands the wall-clock time: `stateSinceRealtimeUSec` beside
+/// A wall-clock time accompanies each time since boot: `stateSinceRealtimeUSec` accompanies
 /// `stateSinceUSec`.
 enum JSONOutput {
   /// The fields that are times since boot. The other fields that end in USec are durations, except

@@ -28,7 +28,7 @@ enum KeepAliveTable {
   }
 
   /// Returns `3 min ago`, or `never`.
-  static func lastRun(
+  private static func lastRun(
     _ keepAlive: ControlInterface.KeepAlive, _ clock: ClockReading
   ) -> String {
     keepAlive.lastRunUSec.map { "\(TimeSpan.text(usec: clock.ageUSec(ofBoot: $0))) ago" } ?? "never"

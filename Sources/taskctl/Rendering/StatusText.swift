@@ -56,7 +56,7 @@ enum StatusText {
     let delay = TimeSpan.text(usec: next.delayUSec)
     let wait = context.clock.wait(untilBoot: next.atUSec)
     guard next.awaitsMemory else { return "\(wait), \(delay) after the last end" }
-    return "when memory pressure ends, because the daemon terminated it for memory"
+    return "when memory pressure ends (the daemon terminated the application to free memory)"
       + (wait == "now" ? "" : "; not before \(delay) after the last end, \(wait)")
   }
 
@@ -64,7 +64,9 @@ enum StatusText {
     _ instance: ControlInterface.Instance, of application: ControlInterface.Application,
     _ context: RenderingContext, to lines: inout Lines
   ) {
-    if let ending = instance.ending { lines.add("Ending", "it \(ending.words())") }
+    if let ending = instance.ending {
+      lines.add("Ending", "the daemon is terminating it because \(ending.causeWords)")
+    }
     let entitlement = ApplicationTable.entitlement(application)
     lines.add("Entitled by", entitlement == "-" ? "nothing" : entitlement)
     if application.state != .suspended {
@@ -89,16 +91,18 @@ enum StatusText {
     addWakeUps(of: instance, context, to: &lines)
   }
 
-  /// Adds the events that will resume the application, and the changes held until then.
+  /// Adds the events that will resume the application, and the changes that it then receives.
   private static func addWakeUps(
     of instance: ControlInterface.Instance, _ context: RenderingContext, to lines: inout Lines
   ) {
     if let keepAlive = instance.keepAlive {
       let interval = TimeSpan.text(usec: keepAlive.intervalUSec)
-      let last = KeepAliveTable.lastRun(keepAlive, context.clock)
+      let last = keepAlive.lastRunUSec.map { last in
+        "last run \(TimeSpan.text(usec: context.clock.ageUSec(ofBoot: last))) ago"
+      } ?? "not run yet"
       lines.add(
         "Keep-alive",
-        "every \(interval), last run \(last), planned"
+        "every \(interval), \(last), planned"
           + " \(context.clock.wait(untilBoot: keepAlive.plannedUSec)), at the latest"
           + " \(context.clock.wait(untilBoot: keepAlive.deadlineUSec))")
     }
@@ -140,7 +144,8 @@ enum StatusText {
 
   /// Returns the summary of the daemon.
   static func summary(
-    _ applications: [ControlInterface.Application], path: String, _ context: RenderingContext
+    _ applications: [ControlInterface.Application], _ sessions: [ControlInterface.LoginSession],
+    path: String, _ context: RenderingContext
   ) -> String {
     var lines = Lines(context.painter)
     lines.title("taskschedd", "at \(path)")
@@ -164,7 +169,20 @@ enum StatusText {
       lines.add(index == 0 ? "Foreground" : "", "\(name) at \(seat)\(state)")
     }
     if front.isEmpty { lines.add("Foreground", "none") }
+    for (index, session) in sessions.enumerated() {
+      lines.add(index == 0 ? "Sessions" : "", text(session))
+    }
     return lines.text
+  }
+
+  /// Returns `user-1000 is session 2 (wayland) at seat0, locked`.
+  private static func text(_ session: ControlInterface.LoginSession) -> String {
+    var text = "\(PrintableText.of(session.seat)) is session \(PrintableText.of(session.session))"
+    text += " (\(PrintableText.of(session.type)))"
+    if let seat = session.loginSeat { text += " at \(PrintableText.of(seat))" }
+    if session.locked { text += ", locked" }
+    if !session.active { text += ", not on the screen" }
+    return text
   }
 
   /// Returns `3 applications`.

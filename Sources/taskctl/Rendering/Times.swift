@@ -12,7 +12,7 @@ struct ClockReading {
     ClockReading(bootUSec: Int(BootClock.now() / 1_000), wallUSec: Int(WallClock.now()))
   }
 
-  /// Returns the wall-clock time of a time since boot, by the present difference of the clocks.
+  /// Converts a time since boot to wall-clock time, by the present difference between the clocks.
   func wallUSec(ofBoot usec: Int) -> Int {
     clampedSum(wallUSec, clampedDifference(usec, bootUSec))
   }

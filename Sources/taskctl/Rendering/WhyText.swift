@@ -84,7 +84,7 @@ enum WhyText {
     case .notRunning: break
     }
     if let ending = instance.ending {
-      lines.append("It is being terminated: it \(ending.words()).")
+      lines.append("The daemon is terminating it because \(ending.causeWords).")
       lines += EndDetailText.lines(explanation, context)
     }
     if let resources = instance.resources { lines += rules(resources) }
@@ -209,7 +209,7 @@ enum WhyText {
     case .relaunch: "the daemon relaunches it"
     case .relaunchAfterPressure:
       "its relaunch is due, but the daemon waits until memory pressure ends, because it "
-        + "terminated the application for memory"
+        + "terminated the application to free memory"
     case .unfocused: "the daemon makes it inactive unless its window gets the focus again"
     case .hidden: "the daemon sends it to the background unless its window is shown again"
     }

@@ -67,6 +67,27 @@ extension ControlInterface.EndKind {
     case .schedulerStopped: "was running when taskschedd stopped, and kept running unmanaged"
     }
   }
+
+  /// The cause of a termination in progress, in words that follow "because".
+  var causeWords: String {
+    switch self {
+    case .exited: "it exited"
+    case .crashed: "it crashed"
+    case .unknown: "it ended"
+    case .terminatedByOperator: "an operator requested the termination"
+    case .terminatedByUser: "the user requested the termination"
+    case .callbackTimeout: "it did not acknowledge a callback in time"
+    case .backgroundTimeExpired:
+      "a background task was outstanding when its background time expired"
+    case .keepAliveTimeout: "its keep-alive handler did not return in time"
+    case .memoryPressure: "the machine is short of memory"
+    case .gpuInBackground: "it used the GPU in the background"
+    case .sharedResourceHeld: "it held a lock on shared data when the daemon suspended it"
+    case .excessiveUse: "it used too much CPU time in the background"
+    case .optedOut: "it was sent to the background, where it may not run"
+    case .schedulerStopped: "taskschedd is stopping"
+    }
+  }
 }
 
 extension ControlInterface.End {

@@ -4,8 +4,8 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// A program that runs as a child of taskctl. The daemon manages it from before its first
-/// instruction.
+/// A program that runs as a child of taskctl. The daemon begins to manage it before it executes its
+/// first instruction.
 struct ManagedProgram {
   var application: String
   /// The command line; the program is its first element.
@@ -80,7 +80,8 @@ struct ManagedProgram {
       environment: environment)
   }
 
-  /// Lets the child execute the program. A failure is printed and becomes a shell's exit code.
+  /// Lets the child execute the program. If that fails, prints the reason and throws the exit code
+  /// that a shell would return.
   private static func release(_ child: consuming HeldChild) throws -> PIDFD {
     do throws(SpawnError) {
       return try child.releaseAndWaitForExec()

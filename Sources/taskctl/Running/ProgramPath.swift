@@ -6,7 +6,7 @@ import LinuxSystem
 enum ProgramPath {
   /// Returns the path of the program.
   ///
-  /// - Throws: The exit code that a shell would return. The function has printed the reason then.
+  /// - Throws: The exit code that a shell would return, after printing the reason.
   static func find(_ program: String) throws -> String {
     let directories = environment("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
     if let path = SpawnRequest.searchPath(program, in: directories) { return path }

@@ -91,7 +91,7 @@ struct Supervision: ~Copyable {
       if isSuspended, !ignored.contains(signal.number) { stopForShell() }
     case SIGCONT: continued()
     case SIGTERM where isSuspended: try end(by: signal.number, child)
-    // A signal from the kernel, for a hang-up of the terminal, has reached the whole group.
+    // When the terminal hangs up, the kernel sends the signal to the whole process group.
     case SIGTERM, SIGHUP:
       if !signal.isFromKernel { _ = try child.send(signal: signal.number) }
     default: break

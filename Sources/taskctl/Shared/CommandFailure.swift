@@ -111,7 +111,7 @@ extension ControlInterface.Failure {
     case .invalidProcess(let pid, let reason):
       "the daemon cannot manage process \(pid): \(PrintableText.of(reason))"
     case .quotaExceeded(let quota, let limit):
-      "the quota \(PrintableText.of(quota)) = \(limit) is exhausted; see 'taskctl config'"
+      "the quota \(PrintableText.of(quota)) (\(limit)) is reached; see 'taskctl config'"
     case .unknownNotification(let id?, let notification):
       "\(quoted(id)) has no notification \(notification); see 'taskctl notifications list'"
     case .unknownNotification(nil, let notification):

@@ -73,7 +73,7 @@ struct ApplicationArgument: ParsableArguments {
 struct OwnerOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The user, by name or uid, who owns the application; needed if several users run the id.",
+      "The owner of the application, by name or uid; needed if several users run that id.",
       valueName: "user"),
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?

@@ -5,7 +5,7 @@ extension ApplicationInterface {
   public struct Callback: WireStructure {
     public var id: Int
     public var kind: CallbackKind
-    /// Set with didFinishLaunching only.
+    /// Set only with didFinishLaunching.
     public var launchReason: LaunchReason?
 
     public static let fieldNames = ["id", "kind", "launchReason"]

@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Calls the expiration handler of a task, which must end the task now. When the background time
-  /// is over, the daemon kills an application that still has a task outstanding.
+  /// Calls the expiration handler of a task. The handler must end the task now. When the background
+  /// time is over, the daemon kills an application that still has a task outstanding.
   ///
   /// A task expires at most once between two visits to the foreground. A task that is still
   /// outstanding when the application enters the background again can expire again.

@@ -10,8 +10,9 @@ extension ApplicationInterface {
     case invalidApplicationID(application: String)
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)
-    /// The daemon may not stop or terminate the calling process, or it is the daemon of another
-    /// user. `reason` names the users of both and the daemon to use.
+    /// The daemon has no permission to stop and terminate the calling process, or it is the daemon
+    /// of another user. `reason` names the users of the process and of the daemon, and the daemon
+    /// to use.
     case notManageable(reason: String)
     /// The application already has a running instance; `pid` is its leader.
     case alreadyRunning(application: String, pid: Int, state: State)
@@ -33,7 +34,8 @@ extension ApplicationInterface {
     case keepAliveTooShort(minimumUSec: Int)
     /// The call needs the event stream, which the application has not opened. Call Register first.
     case noEventStream
-    /// The daemon cannot monitor the descriptor. `reason` says what it is and what is required.
+    /// The daemon cannot monitor the descriptor. `reason` says what the descriptor is and what is
+    /// required.
     case invalidSocket(reason: String)
     /// The application has no managed socket with this id.
     case unknownSocket(socket: Int)

@@ -8,7 +8,8 @@ extension ApplicationInterface {
     /// null means that it fires at once.
     public var schedule: NotificationSchedule?
     public var state: NotificationState
-    /// The time of the next firing, or of the last: microseconds since 1970 (CLOCK_REALTIME).
+    /// The time of the next firing or, if there is none, of the last firing: microseconds since
+    /// 1970 (CLOCK_REALTIME).
     public var firesAtUSec: Int
 
     public static let fieldNames = ["id", "content", "schedule", "state", "firesAtUSec"]

@@ -2,8 +2,8 @@
 
 extension ApplicationInterface {
   /// The state of an instance when its event stream opens. After a reconnection, the application
-  /// resynchronizes with it: a task that is not listed has ended, and the application must end a
-  /// task that is marked as expired.
+  /// adapts its own state to this state: a task that is not listed has ended, and the application
+  /// must end a task that is marked as expired.
   public struct Registration: WireStructure {
     public var application: String
     public var instance: Int

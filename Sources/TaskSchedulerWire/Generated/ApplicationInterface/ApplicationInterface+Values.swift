@@ -6,9 +6,9 @@ extension ApplicationInterface {
   /// An application in the foreground is active or inactive; one in the background is in the state
   /// background or suspended. An application that comes to the foreground is inactive until it has
   /// acknowledged didFinishLaunching or willEnterForeground. Then it is active, and the daemon
-  /// sends didBecomeActive. In every other transition, the state is the target as soon as the
-  /// transition begins. For example, an application that is sent to the background is in the state
-  /// background before it has acknowledged didEnterBackground.
+  /// sends didBecomeActive. In every other transition, the state changes as soon as the transition
+  /// begins. For example, an application that is sent to the background is in the state background
+  /// before it has acknowledged didEnterBackground.
   public enum State: String, WireEnumeration {
     case notRunning, inactive, active, background, suspended
   }

@@ -15,10 +15,10 @@
 /// - `TASKSCHEDD_SOCKET`: the path of the daemon's socket
 /// - `TASKSCHEDD_APPLICATION`: the application's id, which is the argument of Register
 /// - `TASKSCHEDD_INSTANCE`: a marker by which the daemon recognizes the program's descendants
-/// - `TASKSCHEDD_LAUNCH_REASON`: the reason of the launch: a value of LaunchReason
+/// - `TASKSCHEDD_LAUNCH_REASON`: the reason for the launch: a value of LaunchReason
 ///
-/// The daemon closes the connection of a client that sends a message that is not a valid call. It
-/// does not carry out any part of the message, sends no reply, and logs the reason.
+/// If a client sends a message that is not a valid call, the daemon closes the connection. It does
+/// not carry out any part of the message, sends no reply, and logs the reason.
 ///
 /// A valid call is a JSON object in UTF-8, at most 1 MiB long and nested at most 64 levels deep. It
 /// has only the fields of a Varlink call, each with its type. No object in it contains a name
@@ -41,7 +41,7 @@ public enum ApplicationInterface {
     GetStatus.self,
   ]
 
-  /// The full names of the methods, to tell a call by.
+  /// The full names of the methods, which identify calls.
   public enum MethodName: String, CaseIterable, Sendable {
     case register = "org.taskschedd.Application.Register"
     case acknowledge = "org.taskschedd.Application.Acknowledge"
@@ -81,7 +81,7 @@ public enum ApplicationInterface {
 
   /// Decodes the parameters of a call, and carries it out.
   ///
-  /// - Throws: ``ParameterError`` if they are not those of the method.
+  /// - Throws: ``ParameterError`` if the parameters are not those of the method.
   public static func carryOut<Methods: Implementation>(
     _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
     for caller: Methods.Caller
@@ -130,7 +130,7 @@ extension ApplicationInterface {
   /// with StreamReplaced.
   ///
   /// In the foreground, the state in `registered` is inactive, even if the instance was active
-  /// before. The application is active when it has acknowledged didFinishLaunching.
+  /// before the call. The application is active when it has acknowledged didFinishLaunching.
   public enum Register: InterfaceMethod {
     public static let name = "org.taskschedd.Application.Register"
 
@@ -215,7 +215,7 @@ extension ApplicationInterface {
   ///
   /// The daemon may suspend the caller after didEnterBackground, keepAlive or a socket event, if
   /// nothing else entitles the application to run. It sends the reply before it suspends the
-  /// application. The caller may read the reply only after the application is resumed.
+  /// application, but the caller may be unable to read the reply until the application is resumed.
   public enum Acknowledge: InterfaceMethod {
     public static let name = "org.taskschedd.Application.Acknowledge"
 
@@ -293,8 +293,8 @@ extension ApplicationInterface {
   /// Ends a background task.
   ///
   /// The daemon may suspend the caller after the end of the last task, if nothing else entitles the
-  /// application to run. It sends the reply before it suspends the application. The caller may read
-  /// the reply only after the application is resumed.
+  /// application to run. It sends the reply before it suspends the application, but the caller may
+  /// be unable to read the reply until the application is resumed.
   public enum EndBackgroundTask: InterfaceMethod {
     public static let name = "org.taskschedd.Application.EndBackgroundTask"
 
@@ -401,8 +401,8 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Ends the management of a socket. An application that closes a managed socket need not call
-  /// this: the daemon does not keep the connection open.
+  /// Ends the management of a socket. An application need not call this for a managed socket that
+  /// it closes: the daemon does not keep the connection open.
   public enum ReleaseSocket: InterfaceMethod {
     public static let name = "org.taskschedd.Application.ReleaseSocket"
 
@@ -430,7 +430,7 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Schedules a local notification, or presents it now if `schedule` is null. The daemon stores
-  /// the notification durably before it replies, and keeps it until it was shown or cancelled.
+  /// the notification durably before it replies, and keeps it until it has been shown or cancelled.
   ///
   /// The error QuotaExceeded names the exhausted quota. MaxNotificationsPerApplication limits the
   /// scheduled notifications of an application. MaxNotificationsPerUser limits the scheduled and
@@ -483,7 +483,8 @@ extension ApplicationInterface {
 extension ApplicationInterface {
   /// Lists the application's notifications in the order of their ids, in pages. A page begins after
   /// the id `after`. `next` is the `after` of the next page, and null in the last page. A page has
-  /// at most 256 notifications and at most 256 KiB of texts, or one notification.
+  /// at most 256 notifications and at most 256 KiB of texts. A larger notification has a page of
+  /// its own.
   ///
   /// The daemon keeps the latest 128 notifications that were presented and do not fire again.
   public enum ListNotifications: InterfaceMethod {

@@ -6,21 +6,24 @@ extension ControlInterface {
     public var application: String
     /// The uid that it runs as.
     public var owner: Int
-    /// The name from the manifest that users see.
+    /// The name that users see, from the manifest.
     public var displayName: String?
     public var state: State
     public var stateSinceUSec: Int
-    /// Its seat: a graphical session or a terminal. One application is in the foreground of each
-    /// seat. The activation of another one at the same seat sends it to the background. The seat is
-    /// the first of these that applies:
+    /// Its seat: a graphical session or a terminal. One application is active at each seat. The
+    /// activation of another one at the same seat sends it to the background, unless its windows
+    /// are known. The seat is the first of these that applies:
     /// - `seat0`, ...: the seat that the manifest names, which several users may share
-    /// - `user-UID/pts/N:SID`: the controlling terminal of the leader, in session SID, if the
+    /// - `SESSION/pts/N:SID`: the controlling terminal of the leader, in session SID, if the
     ///   program registered itself or was adopted
-    /// - `user-UID/APPLICATION`: a seat of its own, if the program has no terminal and was adopted;
+    /// - `SESSION/APPLICATION`: a seat of its own, if the program has no terminal and was adopted;
     ///   it displaces no other application
-    /// - `user-UID`: the default seat of the user
+    /// - `session-ID`: another login session than the user's graphical session, such as one of ssh,
+    ///   if the program registered itself in it without a terminal
+    /// - `user-UID`: the graphical session of the user, which is the default
     ///
-    /// A user's own daemon leaves out "user-UID/", and its default seat is seat0.
+    /// SESSION is session-ID for programs in another login session of logind, and user-UID for all
+    /// others. ListSessions returns which of logind's sessions are graphical, and their seats.
     public var seat: String
     public var backgroundModes: [String]
     /// False if the manifest opts out of multitasking.

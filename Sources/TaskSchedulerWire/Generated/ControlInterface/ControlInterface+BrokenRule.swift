@@ -1,15 +1,16 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The background rule that an application was killed for. It sets the fields of one reason.
+  /// The background rule for which the daemon killed an application. Only the fields of that rule
+  /// are set.
   public struct BrokenRule: WireStructure {
     /// With excessiveUse: the CPU time that it used within `withinUSec`.
     public var cpuUSec: Int?
     public var withinUSec: Int?
     /// With excessiveUse: the CPU time that it was allowed, in percent of one CPU.
     public var sharePercent: Int?
-    /// With excessiveUse: true if the allowed share was the throttle's. False if the throttle had
-    /// been lifted before.
+    /// With excessiveUse: true if the application was throttled when it exceeded the share; false
+    /// if the daemon had lifted an earlier throttle.
     public var throttled: Bool?
     /// With gpuInBackground: the GPU time that it used.
     public var gpuUSec: Int?

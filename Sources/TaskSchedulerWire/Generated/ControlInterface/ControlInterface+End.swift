@@ -8,16 +8,17 @@ extension ControlInterface {
     public var code: Int?
     /// The number of the signal, with crashed.
     public var signal: Int?
-    /// The callback that the application did not acknowledge in time, if the daemon killed it for
-    /// that. With callbackTimeout, keepAliveTimeout, terminatedByOperator and terminatedByUser.
+    /// The callback that the application did not acknowledge in time, if the daemon killed the
+    /// application for that. Only with callbackTimeout, keepAliveTimeout, terminatedByOperator and
+    /// terminatedByUser.
     public var callback: CallbackKind?
     /// The number of outstanding tasks, with backgroundTimeExpired.
     public var tasks: Int?
     /// The first of the outstanding tasks, with backgroundTimeExpired.
     public var task: Int?
     public var taskName: String?
-    /// The signal that requested the end (SIGTERM, or the manifest's stop-signal), if SIGKILL had
-    /// to follow because the application did not exit within `stopLimitUSec`.
+    /// The signal that requested the end (SIGTERM, or the manifest's stop-signal). Set if SIGKILL
+    /// had to follow because the application did not exit within `stopLimitUSec`.
     public var stopSignal: String?
     public var stopLimitUSec: Int?
     public var atUSec: Int

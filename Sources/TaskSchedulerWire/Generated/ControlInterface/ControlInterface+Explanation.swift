@@ -6,15 +6,16 @@ extension ControlInterface {
     /// The cause of the last transition, as in Change; null if it has never run.
     public var cause: String?
     public var lastEntitlement: EndedEntitlement?
-    /// True if a debugger outside the instance traces it. Then the daemon enforces only the limits
-    /// of an end that an operator or the user requested.
+    /// True if a debugger outside the instance traces it. While the debugger traces it, the daemon
+    /// enforces only the limits of an end that an operator or the user requested.
     public var traced: Bool
     /// The limits in the order of their times.
     public var limits: [Limit]
-    /// Set if the daemon is terminating it under memory pressure, or did and it has not run since.
+    /// Set if the daemon is terminating it under memory pressure, or has terminated it and it has
+    /// not run since then.
     public var memoryEnd: MemoryEnd?
-    /// Set if the daemon is killing it because of a background rule, or did and it has not run
-    /// since.
+    /// Set if the daemon is killing it because of a background rule, or has killed it and it has
+    /// not run since then.
     public var brokenRule: BrokenRule?
 
     public static let fieldNames = [

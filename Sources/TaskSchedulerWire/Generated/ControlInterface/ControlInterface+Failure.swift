@@ -4,7 +4,8 @@ extension ControlInterface {
   /// An error of `org.taskschedd.Control`, with its parameters.
   public enum Failure: InterfaceFailure {
     /// The daemon knows no application with this id, or none of this owner. `nearest` is the most
-    /// similar id of the caller's or the named owner's applications.
+    /// similar id among the applications of the caller or, if the call names an owner, of that
+    /// owner.
     case unknownApplication(application: String, nearest: String?)
     /// Several users have an application with this id. Name the owner.
     case ambiguousApplication(application: String, owners: [Int])
@@ -21,9 +22,9 @@ extension ControlInterface {
     case notLaunchable(application: String)
     /// The launch failed. `reason` says which step failed and why.
     case launchFailed(application: String, reason: String)
-    /// The process cannot be adopted. It belongs to an instance, has ended, is the daemon, is an
-    /// ancestor of the daemon or of the caller, or the daemon may not stop and terminate it.
-    /// `reason` says which.
+    /// The daemon cannot adopt the process. The process belongs to an instance, has ended, is the
+    /// daemon, is an ancestor of the daemon or of the caller, or the daemon has no permission to
+    /// stop and terminate it. `reason` says which.
     case invalidProcess(pid: Int, reason: String)
     /// A quota is exhausted. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)
@@ -31,8 +32,8 @@ extension ControlInterface {
     case invalidNotification(parameter: String, reason: String)
     /// The name or the value of a system change is invalid. `reason` says what is required.
     case invalidSystemChange(parameter: String, reason: String)
-    /// The application has no notification with this id. If the call named no application, none
-    /// that the caller may operate has one.
+    /// The application has no notification with this id. If the call named no application, none of
+    /// the applications that the caller may operate has such a notification.
     case unknownNotification(application: String?, notification: Int)
     /// The daemon could not store the change durably, and nothing has changed. `reason` says why.
     case notStored(reason: String)
@@ -49,8 +50,8 @@ extension ControlInterface {
     case cannotBeTold(application: String, state: State)
     /// The caller may not operate this application.
     case notPermitted(application: String?)
-    /// The configuration has mistakes. Each problem is a line FILE:LINE: key: what is wrong and
-    /// what would be right.
+    /// The configuration has mistakes. Each problem is a line of the form FILE:LINE: key: MESSAGE.
+    /// The message says what is wrong and what would be right.
     case invalidConfiguration(problems: [String])
 
     /// The full names of the errors.

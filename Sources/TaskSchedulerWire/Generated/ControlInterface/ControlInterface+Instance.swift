@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A running instance of the Application that contains it.
+  /// The running instance of an Application.
   public struct Instance: WireStructure {
     public var id: Int
     /// The leader's pid. The kernel may reuse a pid; compare `startTime` too, which is field 22 of
@@ -16,11 +16,11 @@ extension ControlInterface {
     public var ending: EndKind?
     /// True while the daemon stops its processes, until all have stopped.
     public var suspending: Bool
-    /// The application that took the foreground of its seat and thereby sent it to the background.
-    /// null in the foreground, after another cause, and if the caller may not see that application.
+    /// The application whose activation at the same seat sent this one to the background. null in
+    /// the foreground, if there was another cause, and if the caller may not see that application.
     public var displacedBy: String?
     public var entitlements: [Entitlement]
-    /// The number of callbacks that are waiting or were sent, and are not acknowledged.
+    /// The number of unacknowledged callbacks: those that were sent, and those that wait.
     public var callbacksPending: Int
     public var backgroundTimeRemainingUSec: Int?
     public var tasks: [BackgroundTask]

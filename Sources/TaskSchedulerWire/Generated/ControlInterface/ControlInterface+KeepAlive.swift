@@ -4,9 +4,9 @@ extension ControlInterface {
   /// The keep-alive handler of an instance.
   public struct KeepAlive: WireStructure {
     public var intervalUSec: Int
-    /// The time of the daemon's last call; null before the first call.
+    /// The time of the last call; null before the first call.
     public var lastRunUSec: Int?
-    /// The latest time of the next call.
+    /// The latest permitted time of the next call.
     public var deadlineUSec: Int
     /// The planned time of the next call. The daemon calls the handlers of several applications
     /// together.

@@ -23,7 +23,8 @@ extension ControlInterface {
     /// The time at which the daemon warned this application; null if the daemon could not warn it.
     public var warnedAtUSec: Int?
     public var chosenAtUSec: Int
-    /// The time that the daemon needed to choose the application; 0 if the choice was known before.
+    /// The time that the daemon needed to choose the application; 0 if the sizes were already
+    /// known.
     public var choosingTimeUSec: Int
 
     public static let fieldNames = [

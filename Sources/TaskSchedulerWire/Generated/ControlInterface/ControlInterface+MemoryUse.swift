@@ -13,7 +13,7 @@ extension ControlInterface {
     /// True if the daemon could not read the exact numbers and estimated them from /proc/PID/statm.
     public var estimate: Bool
     /// The position in the order of terminations, from 1; null in the foreground, where the daemon
-    /// never terminates an application because of memory.
+    /// never terminates an application to free memory.
     public var position: Int?
 
     public static let fieldNames = [

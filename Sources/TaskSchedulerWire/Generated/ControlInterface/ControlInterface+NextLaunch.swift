@@ -2,13 +2,13 @@
 
 extension ControlInterface {
   /// The next automatic launch of an application. The daemon relaunches an application after a
-  /// failed launch, and after an end that was neither its own (exit code 0) nor requested.
+  /// failed launch, and after an end that neither the application (exit code 0) nor a person chose.
   public struct NextLaunch: WireStructure {
     public var atUSec: Int
     /// The delay after the end or after the failed launch.
     public var delayUSec: Int
-    /// True if the launch also waits for the end of memory pressure, because the daemon had
-    /// terminated the application under memory pressure.
+    /// True if the launch also waits for the end of memory pressure, because the daemon terminated
+    /// the application under memory pressure.
     public var awaitsMemory: Bool
 
     public static let fieldNames = ["atUSec", "delayUSec", "awaitsMemory"]

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// See org.taskschedd.Application.State. The state is the target of a transition that has begun.
+  /// See org.taskschedd.Application.State. During a transition, the state is its target.
   public typealias State = ApplicationInterface.State
 
   /// See org.taskschedd.Application.LaunchReason.
@@ -10,7 +10,7 @@ extension ControlInterface {
   /// The reason why an instance ended.
   ///
   /// The reason is unknown if the instance ended while no daemon ran. Before Linux 6.15 it is also
-  /// unknown for a process that is not a child of the daemon. It is terminatedByOperator or
+  /// unknown for a process that is not a child of the daemon. The reason is terminatedByOperator or
   /// terminatedByUser even if the application did not respond and the daemon had to kill it.
   public enum EndKind: String, WireEnumeration {
     case exited

@@ -12,8 +12,8 @@
 /// A field with a name that ends in FileDescriptor is an index into the file descriptors that are
 /// sent with the message (SCM_RIGHTS). The first one has the index 0.
 ///
-/// The daemon closes the connection of a client that sends a message that is not a valid call. It
-/// does not carry out any part of the message, sends no reply, and logs the reason.
+/// If a client sends a message that is not a valid call, the daemon closes the connection. It does
+/// not carry out any part of the message, sends no reply, and logs the reason.
 ///
 /// A valid call is a JSON object in UTF-8, at most 1 MiB long and nested at most 64 levels deep. It
 /// has only the fields of a Varlink call, each with its type. No object in it contains a name
@@ -37,7 +37,7 @@ public enum ControlInterface {
     GetSettings.self, GetLog.self, Reload.self,
   ]
 
-  /// The full names of the methods, to tell a call by.
+  /// The full names of the methods, which identify calls.
   public enum MethodName: String, CaseIterable, Sendable {
     case listApplications = "org.taskschedd.Control.ListApplications"
     case getApplication = "org.taskschedd.Control.GetApplication"
@@ -55,6 +55,7 @@ public enum ControlInterface {
     case postNotification = "org.taskschedd.Control.PostNotification"
     case cancelNotifications = "org.taskschedd.Control.CancelNotifications"
     case postSystemChange = "org.taskschedd.Control.PostSystemChange"
+    case listSessions = "org.taskschedd.Control.ListSessions"
     case getMemory = "org.taskschedd.Control.GetMemory"
     case warnMemory = "org.taskschedd.Control.WarnMemory"
     case monitor = "org.taskschedd.Control.Monitor"
@@ -85,6 +86,7 @@ public enum ControlInterface {
     func postNotification(_ input: PostNotification.Input, _ caller: Caller) throws
     func cancelNotifications(_ input: CancelNotifications.Input, _ caller: Caller) throws
     func postSystemChange(_ input: PostSystemChange.Input, _ caller: Caller) throws
+    func listSessions(_ input: ListSessions.Input, _ caller: Caller) throws
     func getMemory(_ input: GetMemory.Input, _ caller: Caller) throws
     func warnMemory(_ input: WarnMemory.Input, _ caller: Caller) throws
     func monitor(_ input: Monitor.Input, _ caller: Caller) throws
@@ -95,7 +97,7 @@ public enum ControlInterface {
 
   /// Decodes the parameters of a call, and carries it out.
   ///
-  /// - Throws: ``ParameterError`` if they are not those of the method.
+  /// - Throws: ``ParameterError`` if the parameters are not those of the method.
   public static func carryOut<Methods: Implementation>(
     _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
     for caller: Methods.Caller
@@ -133,6 +135,8 @@ public enum ControlInterface {
       try methods.cancelNotifications(call.decode(CancelNotifications.Input.self), caller)
     case .postSystemChange:
       try methods.postSystemChange(call.decode(PostSystemChange.Input.self), caller)
+    case .listSessions:
+      try methods.listSessions(call.decode(ListSessions.Input.self), caller)
     case .getMemory:
       try methods.getMemory(call.decode(GetMemory.Input.self), caller)
     case .warnMemory:
@@ -338,8 +342,8 @@ extension ControlInterface {
   /// Makes a running process an instance of an application, in the foreground unless `background`
   /// is true. Its seat is that of its controlling terminal; see Application.seat.
   ///
-  /// Users may adopt their own processes, and operators those of every user. A user's own daemon
-  /// manages only processes of that user.
+  /// Users may adopt their own processes. Operators may adopt the processes of every user. A user's
+  /// own daemon manages only processes of that user.
   public enum Adopt: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Adopt"
 
@@ -419,7 +423,7 @@ extension ControlInterface {
   ///
   /// An application that has opened its event stream is inactive until it has acknowledged
   /// willEnterForeground. Activate, Deactivate, SendToBackground and Terminate succeed and change
-  /// nothing if the application already is in the requested state.
+  /// nothing if the application is already in the requested state.
   public enum Activate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Activate"
 
@@ -759,9 +763,10 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Lists the notifications of an application or, if `application` is null, of all applications
-  /// that the caller may see. The order is that of the ids, in pages. A page begins after the id
-  /// `after`. `next` is the `after` of the next page, and null in the last page. A page has at most
-  /// 256 notifications and at most 256 KiB of texts, or one notification.
+  /// that the caller may see. The notifications are in the order of their ids, in pages. A page
+  /// begins after the id `after`. `next` is the `after` of the next page, and null in the last
+  /// page. A page has at most 256 notifications and at most 256 KiB of texts. A larger notification
+  /// has a page of its own.
   ///
   /// An application may have notifications although the daemon no longer knows the application.
   public enum ListNotifications: InterfaceMethod {
@@ -878,7 +883,7 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Cancels the notification `notification`, or all notifications of `application`. The call must
-  /// set at least one of them. The application need not be known to the daemon any more.
+  /// set at least one of these parameters. The daemon need not know the application any more.
   public enum CancelNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.CancelNotifications"
 
@@ -960,6 +965,36 @@ extension ControlInterface {
     }
 
     public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Returns the login sessions in which a user may see applications: graphical sessions, and text
+  /// consoles at a seat. Operators get those of all users, other callers their own. The list is
+  /// empty without logind. The screen lock of logind's session interrupts the applications at its
+  /// seat.
+  public enum ListSessions: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.ListSessions"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var sessions: [LoginSession]
+
+      public static let fieldNames = ["sessions"]
+
+      public init(sessions: [LoginSession]) {
+        self.sessions = sessions
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        sessions = try fields.required("sessions")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "sessions", sessions)
+      }
+    }
   }
 }
 
@@ -1154,11 +1189,11 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Returns the latest log records about the applications that the caller may see, the oldest
-  /// first. There are at most 100 records, or `lines` if that is less. With `before`, they precede
-  /// the record of this number.
+  /// first: at most 100 records, or at most `lines` if that is less. With `before`, returns the
+  /// latest records before the record with this number.
   ///
   /// The call is for users who may not read the journal. The daemon keeps at most 500 records for
-  /// each user, from its start on.
+  /// each user, and none from before its start.
   public enum GetLog: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetLog"
 
@@ -1215,8 +1250,8 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Reads the configuration and the manifests again. If they have a mistake, the previous ones
-  /// stay effective, and InvalidConfiguration lists each mistake.
+  /// Reads the configuration and the manifests again. If they contain a mistake, the previous ones
+  /// stay in effect, and InvalidConfiguration lists each mistake.
   public enum Reload: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Reload"
 

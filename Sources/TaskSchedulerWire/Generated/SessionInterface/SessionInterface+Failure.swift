@@ -7,6 +7,9 @@ extension SessionInterface {
     case notAttached
     /// Another agent of the same user has attached.
     case agentReplaced
+    /// The caller belongs to this application. The daemon could suspend the caller, so the caller
+    /// cannot be a session agent.
+    case agentIsManaged(application: String)
     /// The report contains more elements or bytes than allowed. `parameter` names the field.
     case reportTooLarge(parameter: String, limit: Int)
 
@@ -14,6 +17,7 @@ extension SessionInterface {
     public enum Name: String, CaseIterable, Sendable {
       case notAttached = "org.taskschedd.Session.NotAttached"
       case agentReplaced = "org.taskschedd.Session.AgentReplaced"
+      case agentIsManaged = "org.taskschedd.Session.AgentIsManaged"
       case reportTooLarge = "org.taskschedd.Session.ReportTooLarge"
     }
 
@@ -23,6 +27,7 @@ extension SessionInterface {
       switch self {
       case .notAttached: .notAttached
       case .agentReplaced: .agentReplaced
+      case .agentIsManaged: .agentIsManaged
       case .reportTooLarge: .reportTooLarge
       }
     }
@@ -31,6 +36,8 @@ extension SessionInterface {
       switch self {
       case .notAttached: break
       case .agentReplaced: break
+      case .agentIsManaged(let application):
+        object.append(field: "application", application)
       case .reportTooLarge(let parameter, let limit):
         object.append(field: "parameter", parameter)
         object.append(field: "limit", limit)
@@ -43,6 +50,8 @@ extension SessionInterface {
       switch name {
       case .notAttached: self = .notAttached
       case .agentReplaced: self = .agentReplaced
+      case .agentIsManaged:
+        self = .agentIsManaged(application: try fields.required("application"))
       case .reportTooLarge:
         self = .reportTooLarge(
           parameter: try fields.required("parameter"), limit: try fields.required("limit")

@@ -24,7 +24,7 @@ public enum SessionInterface {
     NotificationChosen.self, NotificationClosed.self, NotificationFailed.self,
   ]
 
-  /// The full names of the methods, to tell a call by.
+  /// The full names of the methods, which identify calls.
   public enum MethodName: String, CaseIterable, Sendable {
     case attach = "org.taskschedd.Session.Attach"
     case reportWindows = "org.taskschedd.Session.ReportWindows"
@@ -52,7 +52,7 @@ public enum SessionInterface {
 
   /// Decodes the parameters of a call, and carries it out.
   ///
-  /// - Throws: ``ParameterError`` if they are not those of the method.
+  /// - Throws: ``ParameterError`` if the parameters are not those of the method.
   public static func carryOut<Methods: Implementation>(
     _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
     for caller: Methods.Caller
@@ -82,7 +82,11 @@ extension SessionInterface {
   /// After it, the agent reports all windows if it knows them. The daemon sends again the
   /// notifications that it wants shown, and all badges.
   ///
-  /// An agent that attached earlier receives the error AgentReplaced.
+  /// The connection outlives a restart of the daemon if systemd keeps it. The new daemon then sends
+  /// attached again, with the same number, and the agent reports all windows again.
+  ///
+  /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
+  /// application receives the error AgentIsManaged.
   public enum Attach: InterfaceMethod {
     public static let name = "org.taskschedd.Session.Attach"
 

@@ -1,0 +1,60 @@
+/// A login session, as logind describes it.
+struct LoginSession: Equatable {
+  /// logind's id of the session, such as `2`.
+  var id: String
+  var uid: UInt32
+  /// logind's seat, such as `seat0`; nil for a session without a seat, such as a remote one.
+  var seat: String?
+  /// `wayland`, `x11`, `tty` and others.
+  var type = "unspecified"
+  /// `user` for a user's session. A display manager's session has the class `greeter`.
+  var sessionClass = "user"
+  var isRemote = false
+  /// Whether the session is on the screen of its seat. A session without a seat always is.
+  var isActive = true
+  /// Whether the session ends, and only waits for its last processes.
+  var isClosing = false
+  /// Whether the desktop says that it is locked.
+  var isLockedByHint = false
+
+  var isGraphical: Bool { ["wayland", "x11", "mir"].contains(type) }
+
+  /// Whether a user may see applications in the session: it is graphical, or at a seat. A
+  /// compositor that the user starts on a text console may leave the type of the session at `tty`.
+  var isDesktop: Bool {
+    sessionClass.hasPrefix("user") && !isClosing && (isGraphical || (seat != nil && !isRemote))
+  }
+}
+
+/// Whether a session is locked, and how the daemon knows.
+///
+/// A desktop sets the session's property LockedHint while it shows its lock screen. Some screen
+/// lockers do not set it; then only logind's signals Lock and Unlock are known, with which a
+/// program asks the desktop to lock or unlock the session. The property therefore counts for more
+/// than the signals.
+enum SessionLock: Equatable {
+  case unlocked
+  /// A program asked for the lock, and the desktop has not set LockedHint.
+  case requested
+  /// LockedHint is true.
+  case confirmed
+
+  var isLocked: Bool { self != .unlocked }
+
+  mutating func lockRequested() {
+    if self == .unlocked { self = .requested }
+  }
+
+  /// Ends a lock without LockedHint. A desktop that set LockedHint sets it again when it unlocks.
+  mutating func unlockRequested() {
+    if self == .requested { self = .unlocked }
+  }
+
+  mutating func hintRead(_ isLocked: Bool) {
+    if isLocked {
+      self = .confirmed
+    } else if self == .confirmed {
+      self = .unlocked
+    }
+  }
+}

@@ -1,0 +1,336 @@
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Reports which seats are locked, as logind knows it (contract §20).
+///
+/// The daemon does not start the bus or logind, and does not wait for them. While one of them is
+/// absent, the last known state stays valid; when both are there, the state is read anew.
+///
+/// A change of a property only triggers a question to logind. For the signals Lock and Unlock there
+/// is no such question. Every process can send signals on the system bus, so the sender of these
+/// signals must be logind.
+final class LoginSessions {
+  private let loop: EventLoop
+  /// The only user whose sessions count; nil for all users.
+  private let user: UInt32?
+  private let report: (SessionEvent) -> Void
+  private let bus: MessageBus
+  private var timer: TimerSource?
+  private var reconnectsAfter = LoginSessions.reconnectMin
+  /// The unique name of logind on the bus; nil while logind is absent.
+  private var logind: String?
+  /// The sessions by their object paths.
+  private var entries: [String: Entry] = [:]
+  private var isListed = false
+  /// Whether a session appeared or disappeared while logind listed the sessions.
+  private var isListOutdated = false
+  private var readAt: UInt64 = 0
+  private var reportedAt: UInt64 = 0
+  /// The seats that the scheduler knows as locked.
+  private(set) var locked: Set<SeatID>
+  /// The seats that were locked when the previous daemon ended.
+  private let lockedBefore: Set<SeatID>
+
+  /// A session that logind listed.
+  private struct Entry {
+    /// nil until logind has answered the first question.
+    var session: LoginSession?
+    var lock = SessionLock.unlocked
+    var isAsked = false
+    var isStale = true
+  }
+
+  private static let service = "org.freedesktop.login1"
+  private static let path = "/org/freedesktop/login1"
+  private static let manager = "org.freedesktop.login1.Manager"
+  private static let session = "org.freedesktop.login1.Session"
+  private static let properties = "org.freedesktop.DBus.Properties"
+  private static let answerMax: Duration = .seconds(25)
+  /// The minimum interval between questions, and between reports, however many signals arrive.
+  private static let pause: Duration = .milliseconds(100)
+  private static let reconnectMin: Duration = .seconds(1)
+  private static let reconnectMax: Duration = .seconds(3600)
+
+  /// - Parameters:
+  ///   - user: The user of the user's own daemon; nil for the system's daemon.
+  ///   - locked: The seats that the scheduler knows as locked.
+  init(
+    loop: EventLoop, address: BusAddress, user: UInt32?, locked: Set<SeatID>,
+    report: @escaping (SessionEvent) -> Void
+  ) {
+    self.loop = loop
+    self.user = user
+    self.locked = locked
+    lockedBefore = locked
+    self.report = report
+    bus = MessageBus(loop: loop, address: address)
+  }
+
+  /// - Throws: The reason why the daemon cannot watch sessions; it then reports nothing.
+  func start() throws(SystemError) {
+    timer = try loop.timer { [weak self] in self?.timeIsUp() }
+    bus.listen { [weak self] in self?.received($0) }
+    // If there is no bus, inotify reports when a bus appears.
+    try bus.connect(waiting: true)
+  }
+
+  /// The sessions that may show applications, ordered by user and id.
+  var desktops: [(session: LoginSession, isLocked: Bool)] {
+    known.filter(\.session.isDesktop)
+      .sorted { ($0.session.uid, $0.session.id) < ($1.session.uid, $1.session.id) }
+  }
+
+  private var known: [(session: LoginSession, isLocked: Bool)] {
+    entries.values.compactMap { entry in entry.session.map { ($0, entry.lock.isLocked) } }
+  }
+
+  /// Ends the locks of a user's sessions whose desktop does not set LockedHint. Called when the
+  /// user has moved the focus, which is possible only on an unlocked screen.
+  func focusMoved(by uid: UInt32) {
+    for path in entries.keys where entries[path]?.session?.uid == uid {
+      entries[path]?.lock.unlockRequested()
+    }
+    reconsider()
+  }
+
+  // MARK: The bus
+
+  private func received(_ occurrence: MessageBus.Occurrence) {
+    switch occurrence {
+    case .message(let message):
+      handle(MessageReader(message))
+    case .changed:
+      switch bus.state {
+      case .connected:
+        reconnectsAfter = Self.reconnectMin
+        subscribe()
+        findLogind()
+      case .lost:
+        logind = nil
+        timer?.set(BootClock.after(reconnectsAfter))
+        reconnectsAfter = min(reconnectsAfter * 2, Self.reconnectMax)
+      case .closed, .connecting:
+        break
+      }
+    }
+  }
+
+  private func timeIsUp() {
+    if bus.state == .connected {
+      readStale()
+      return reconsider()
+    }
+    // If connecting is impossible, the daemon stops watching sessions.
+    try? bus.connect(waiting: true)
+  }
+
+  private func subscribe() {
+    let logind = "sender='\(Self.service)',"
+    let rules = [
+      logind + "interface='\(Self.manager)',member='SessionNew'",
+      logind + "interface='\(Self.manager)',member='SessionRemoved'",
+      logind + "interface='\(Self.session)'",
+      logind + "interface='\(Self.properties)',member='PropertiesChanged',arg0='\(Self.session)'",
+      "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+        + "member='NameOwnerChanged',arg0='\(Self.service)'",
+    ]
+    for rule in rules {
+      _ = try? bus.call(
+        .ofBus("AddMatch"), timeout: Self.answerMax,
+        arguments: { body throws(SystemError) in try body.append("type='signal',\(rule)") },
+        answer: { _ in })
+    }
+  }
+
+  private func findLogind() {
+    _ = try? bus.call(
+      .ofBus("GetNameOwner"), timeout: Self.answerMax,
+      arguments: { body throws(SystemError) in try body.append(Self.service) },
+      answer: { [weak self] answer in
+        if case .reply(let values) = answer { self?.logindAppeared(values.text()) }
+      })
+  }
+
+  private func logindAppeared(_ name: String?) {
+    logind = name
+    if name != nil { list() }
+  }
+
+  private func handle(_ message: MessageReader) {
+    if message.sender == "org.freedesktop.DBus" {
+      guard message.isSignal("org.freedesktop.DBus", "NameOwnerChanged"),
+        message.text() == Self.service, message.text() != nil, let owner = message.text()
+      else { return }
+      return logindAppeared(owner.isEmpty ? nil : owner)
+    }
+    guard let logind, message.sender == logind, let path = message.path else { return }
+    if message.isSignal(Self.session, "Lock") {
+      entries[path]?.lock.lockRequested()
+      reconsider()
+    } else if message.isSignal(Self.session, "Unlock") {
+      entries[path]?.lock.unlockRequested()
+      reconsider()
+    } else if message.isSignal(Self.properties, "PropertiesChanged") {
+      entries[path]?.isStale = true
+      readStale()
+    } else if message.isSignal(Self.manager, "SessionNew") {
+      guard message.text() != nil, let session = message.objectPath() else { return }
+      if !isListed { isListOutdated = true }
+      if entries[session] == nil { entries[session] = Entry() }
+      readStale()
+    } else if message.isSignal(Self.manager, "SessionRemoved") {
+      guard message.text() != nil, let session = message.objectPath() else { return }
+      if !isListed { isListOutdated = true }
+      entries[session] = nil
+      reconsider()
+    }
+  }
+
+  // MARK: Reading
+
+  private func list() {
+    isListed = false
+    isListOutdated = false
+    let method = BusMethod(
+      destination: Self.service, path: Self.path, interface: Self.manager, member: "ListSessions")
+    _ = try? bus.call(method, timeout: Self.answerMax) { [weak self] in self?.listed($0) }
+  }
+
+  private func listed(_ answer: BusAnswer) {
+    guard case .reply(let values) = answer else { return }
+    if isListOutdated { return list() }
+    var paths: Set<String> = []
+    values.structures("susso") {
+      guard values.text() != nil, values.number() != nil, values.text() != nil,
+        values.text() != nil, let path = values.objectPath()
+      else { return false }
+      paths.insert(path)
+      return true
+    }
+    for path in entries.keys where !paths.contains(path) { entries[path] = nil }
+    for path in paths {
+      entries[path, default: Entry()].isStale = true
+      // A connection that is lost drops its questions.
+      entries[path]?.isAsked = false
+    }
+    isListed = true
+    readStale(isFirst: true)
+    reconsider()
+  }
+
+  /// Asks logind about the sessions that may have changed.
+  private func readStale(isFirst: Bool = false) {
+    let stale = entries.filter { $0.value.isStale && !$0.value.isAsked }.keys
+    guard logind != nil, !stale.isEmpty else { return }
+    let now = BootClock.now()
+    let next = readAt + UInt64(Self.pause.microseconds) * 1000
+    if !isFirst, readAt != 0, now < next {
+      timer?.set(next)
+      return
+    }
+    readAt = now
+    for path in stale { read(path) }
+  }
+
+  private func read(_ path: String) {
+    let method = BusMethod(
+      destination: Self.service, path: path, interface: Self.properties, member: "GetAll")
+    let call = try? bus.call(
+      method, timeout: Self.answerMax,
+      arguments: { body throws(SystemError) in try body.append(Self.session) },
+      answer: { [weak self] in self?.answered($0, path) })
+    entries[path]?.isStale = false
+    entries[path]?.isAsked = call != nil
+  }
+
+  private func answered(_ answer: BusAnswer, _ path: String) {
+    guard var entry = entries[path] else { return }
+    entry.isAsked = false
+    switch answer {
+    case .reply(let values):
+      guard let session = LoginSession(values) else { break }
+      if entry.session == nil, !session.isLockedByHint, session.isActive,
+        lockedBefore.contains(DefaultSeats().ofUser(session.uid))
+      {
+        // The previous daemon received the request, which logind does not remember.
+        entry.lock.lockRequested()
+      }
+      entry.session = session
+      entry.lock.hintRead(session.isLockedByHint)
+    case .error, .dropped:
+      // The session has ended, or logind or the bus restarts.
+      break
+    }
+    entries[path] = entry.session == nil ? nil : entry
+    readStale()
+    reconsider()
+  }
+
+  // MARK: Reporting
+
+  /// Reports the difference between the seats that are locked and those that the scheduler knows
+  /// as locked, as soon as the state of all sessions is known.
+  private func reconsider() {
+    guard logind != nil, isListed, entries.values.allSatisfy({ $0.session != nil }) else { return }
+    let sessions = known.filter { user == nil || $0.session.uid == user }
+    let next = LockedSeats.seats(of: sessions)
+    let (before, changed) = (locked, locked.symmetricDifference(next))
+    if changed.isEmpty { return }
+    let now = BootClock.now()
+    let earliest = reportedAt + UInt64(Self.pause.microseconds) * 1000
+    if reportedAt != 0, now < earliest {
+      timer?.set(earliest)
+      return
+    }
+    reportedAt = now
+    locked = next
+    for seat in changed.sorted() {
+      report(before.contains(seat) ? .unlocked(seat) : .locked(seat))
+    }
+  }
+}
+
+extension LoginSession {
+  /// Reads the reply of GetAll; nil if it is not about a session.
+  init?(_ values: MessageReader) {
+    var session = LoginSession(id: "", uid: 0)
+    var uid: UInt32?
+    let isRead = values.properties { name in
+      switch name {
+      case "Id": read(values.textInVariant()) { session.id = $0 }
+      case "User":
+        read(
+          values.structureInVariant("uo") {
+            let uid = values.number()
+            return values.objectPath() == nil ? nil : uid
+          }
+        ) { uid = $0 }
+      case "Seat":
+        read(
+          values.structureInVariant("so") {
+            let seat = values.text()
+            return values.objectPath() == nil ? nil : seat
+          }
+        ) { session.seat = $0.isEmpty ? nil : $0 }
+      case "Type": read(values.textInVariant()) { session.type = $0 }
+      case "Class": read(values.textInVariant()) { session.sessionClass = $0 }
+      case "State": read(values.textInVariant()) { session.isClosing = $0 == "closing" }
+      case "Remote": read(values.flagInVariant()) { session.isRemote = $0 }
+      case "Active": read(values.flagInVariant()) { session.isActive = $0 }
+      case "LockedHint": read(values.flagInVariant()) { session.isLockedByHint = $0 }
+      default: false
+      }
+    }
+    guard isRead, !session.id.isEmpty, let uid else { return nil }
+    session.uid = uid
+    self = session
+  }
+}
+
+/// Passes a value that was read to `use`. Returns whether there is one.
+private func read<Value>(_ value: Value?, _ use: (Value) -> Void) -> Bool {
+  guard let value else { return false }
+  use(value)
+  return true
+}

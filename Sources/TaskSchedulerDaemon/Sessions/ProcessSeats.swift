@@ -1,0 +1,62 @@
+import CSystemd
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The seats of processes, by their control groups and by logind's files.
+///
+/// The service manager of a user runs outside of every login session. Its processes belong to the
+/// user's graphical session.
+struct ProcessSeats {
+  let proc: ProcFS
+  private let names = DefaultSeats()
+
+  init(proc: ProcFS) { self.proc = proc }
+
+  /// Returns the seat of a process's login session.
+  func session(of pid: Int32, uid: UInt32) throws(SystemError) -> SeatID {
+    if let id = try loginSession(of: pid), !Self.isDesktop(id, of: uid) {
+      return names.ofOtherSession(id)
+    }
+    return names.ofUser(uid)
+  }
+
+  /// Returns the seat of a process's controlling terminal; nil if it has none.
+  func terminal(of pid: Int32, uid: UInt32) throws(SystemError) -> SeatID? {
+    guard let process = try proc.stat(pid), process.terminal != nil else { return nil }
+    return names.ofTerminal(process, in: try session(of: pid, uid: uid))
+  }
+
+  /// Returns the seat of a process's controlling terminal, or a seat of the application's own.
+  func terminalOrAlone(
+    of pid: Int32, _ application: ApplicationKey
+  ) throws(SystemError) -> SeatID {
+    let uid = application.owner.uid
+    if let terminal = try terminal(of: pid, uid: uid) { return terminal }
+    return names.alone(application, in: try session(of: pid, uid: uid))
+  }
+
+  /// Returns logind's id of the session whose scope contains a process; nil if it is in none.
+  private func loginSession(of pid: Int32) throws(SystemError) -> String? {
+    guard let path = try proc.cgroup(pid) else { return nil }
+    return SystemdUnit(cgroup: path)?.loginSession
+  }
+
+  /// Returns whether a session is graphical, or is the text session that logind regards as the
+  /// user's main one. If logind does not know the session, it counts as graphical.
+  private static func isDesktop(_ id: String, of uid: UInt32) -> Bool {
+    guard let type = text({ sd_session_get_type(id, $0) }) else { return true }
+    if ["wayland", "x11", "mir"].contains(type) { return true }
+    return text { sd_session_get_seat(id, $0) } != nil
+      && text { sd_uid_get_display(uid, $0) } == id
+  }
+
+  private static func text(
+    _ read: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+  ) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard read(&text) >= 0, let text else { return nil }
+    defer { free(text) }
+    return String(cString: text)
+  }
+}

@@ -1,0 +1,141 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+import TaskSchedulerWire
+
+/// The connection on which a session agent receives its orders.
+protocol AgentConnection: AnyObject {
+  /// The number that identifies the connection in the event log.
+  var cookie: UInt64 { get }
+  var uid: UInt32 { get }
+  /// Whether the connection is that of a session agent. The event log stores this.
+  var isAgent: Bool { get set }
+  /// Returns the agent's process; nil if the process has ended, or the daemon cannot see it.
+  func process() throws(SystemError) -> ProcessIdentity?
+  /// Sends an order. Does not wait for the agent to read it; disconnects an agent that leaves
+  /// MaxQueuedBytes unread.
+  func send(_ order: SessionInterface.Attach.Output)
+  /// Ends the attachment with an error.
+  func end(_ failure: SessionInterface.Failure)
+}
+
+/// The session agents, at most one of each user (contract §20).
+///
+/// The number of an attachment is the cookie of its connection, which is unique in this boot. A
+/// report with the number of an earlier attachment is thus refused, also after a restart of the
+/// daemon.
+final class SessionAgents {
+  private var agents: [UInt32: any AgentConnection] = [:]
+  private let windows: WindowReports
+  private let eventLog: EventLog
+  /// Called after an agent has attached, and after the takeover of an agent. The receiver sends the
+  /// orders that an agent needs at its start.
+  var attached: (UserID) -> Void = { _ in }
+
+  init(windows: WindowReports, eventLog: EventLog) {
+    self.windows = windows
+    self.eventLog = eventLog
+  }
+
+  /// The users with an attached agent.
+  var users: [UserID] { agents.keys.sorted().map { UserID($0) } }
+
+  func isAttached(_ user: UserID) -> Bool { agents[user.uid] != nil }
+
+  /// Returns whether an attachment is the current one of a user.
+  func isCurrent(_ attachment: Int, of uid: UInt32) -> Bool {
+    agents[uid].map { Self.attachment(of: $0) == attachment } ?? false
+  }
+
+  /// Sends an order to the agent of a user. Returns whether an agent is attached.
+  @discardableResult
+  func order(_ order: SessionInterface.Attach.Output, to user: UserID) -> Bool {
+    guard let agent = agents[user.uid] else { return false }
+    agent.send(order)
+    return agents[user.uid] === agent
+  }
+
+  /// Returns whether a process is an attached agent or an ancestor of one. The daemon must not
+  /// suspend such a process.
+  func isNeeded(_ process: ProcessIdentity, in proc: ProcFS) throws(SystemError) -> Bool {
+    for agent in agents.values {
+      guard let own = try agent.process() else { continue }
+      if own == process { return true }
+      if try proc.ancestors(own.pid).contains(process) { return true }
+    }
+    return false
+  }
+
+  /// The reason why the daemon does not manage a process that is needed.
+  static func refusal(of pid: Int32) -> String {
+    "process \(pid) is a session agent or an ancestor of one, which the daemon never suspends"
+  }
+
+  private static func attachment(of agent: any AgentConnection) -> Int {
+    Int(clamping: agent.cookie)
+  }
+
+  // MARK: Connections
+
+  /// Makes the process at the other end of a connection the agent of its user. It replaces an
+  /// earlier agent.
+  func attach(_ connection: any AgentConnection) {
+    let uid = connection.uid
+    if let earlier = agents.removeValue(forKey: uid) {
+      leave(earlier)
+      earlier.end(.agentReplaced)
+      // The reports of the earlier agent hold until the first report of the new agent.
+      windows.lose(uid)
+    }
+    // The event log must not name the attachment before the reply has been sent. The next daemon
+    // would otherwise read the call again on a connection that already has a call.
+    connection.send(.init(attached: Self.attachment(of: connection)))
+    eventLog.note(.agent(true, connection: connection.cookie))
+    restore(connection)
+    attached(UserID(uid))
+  }
+
+  private func leave(_ connection: any AgentConnection) {
+    eventLog.note(.agent(false, connection: connection.cookie))
+    connection.isAgent = false
+  }
+
+  /// Restores an agent from an earlier daemon.
+  func restore(_ connection: any AgentConnection) {
+    connection.isAgent = true
+    agents[connection.uid] = connection
+  }
+
+  /// Continues after the takeover of an earlier daemon's connections. Asks the agents for their
+  /// windows again, because only the earlier daemon knew the processes of the windows.
+  ///
+  /// - Parameter users: The users whose windows the scheduler knows from an agent.
+  func recovered(reporting users: [UserID]) {
+    for user in users {
+      windows.restore(user.uid)
+      if !isAttached(user) { windows.lose(user.uid) }
+    }
+    for user in self.users {
+      guard let agent = agents[user.uid] else { continue }
+      agent.send(.init(attached: Self.attachment(of: agent)))
+      if isAttached(user) { attached(user) }
+    }
+  }
+
+  /// Removes a closed connection.
+  func closed(_ connection: any AgentConnection) {
+    guard connection.isAgent, agents[connection.uid] === connection else { return }
+    agents[connection.uid] = nil
+    windows.lose(connection.uid)
+  }
+
+  // MARK: Windows
+
+  /// Handles a report of all windows of a user's session.
+  func report(_ reported: [ReportedProcessWindow], hasFocus: Bool, of uid: UInt32) {
+    windows.report(reported, hasFocus: hasFocus, of: uid)
+  }
+
+  /// Handles the report that nothing is known about a user's windows any more.
+  func forgetWindows(of uid: UInt32) { windows.lose(uid) }
+}

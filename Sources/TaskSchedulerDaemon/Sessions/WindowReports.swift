@@ -1,0 +1,158 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+// From the windows of a session to the instances of a user.
+//
+// The problem: a session agent reports the processes of up to 1024 windows after each change of the
+// focus. The scheduler needs instances. To find the instance of a process, the daemon reads several
+// files of /proc, and to find the terminal of an instance, it reads the ancestors of the leader.
+// The daemon must not spend more than a few milliseconds on one report.
+//
+// The idea: the daemon remembers the result for each process of the last report, and the ancestors
+// of each leader. A report mostly names processes that the previous report named. The daemon
+// examines the others in steps (`ProcessWorkQueue`), and posts the event after the last step. A
+// report that arrives meanwhile takes the place of the earlier one, but keeps its results.
+//
+// Why this is right: a report contains all windows, so the last report is sufficient. The daemon
+// examines a process that belongs to no instance again once an instance has been added. If the
+// process with a reported pid has another start time, the window belongs to no instance.
+
+/// Finds the instances of the windows that session agents report, and reports them to the
+/// scheduler.
+final class WindowReports {
+  private let processes: ProcessController
+  private let inFront: ([InstanceID]) -> [InstanceID]
+  private let post: (Event) -> Void
+  private var sessions: [UInt32: SessionWindows] = [:]
+
+  private var membership: InstanceMembership { processes.membership }
+
+  /// - Parameter inFront: Returns those of the instances that are in front of their seats.
+  init(
+    processes: ProcessController, inFront: @escaping ([InstanceID]) -> [InstanceID],
+    post: @escaping (Event) -> Void
+  ) {
+    self.processes = processes
+    self.inFront = inFront
+    self.post = post
+    membership.added = { [weak self] in self?.instanceAdded($0) }
+  }
+
+  /// Handles a report of all windows of a user's session.
+  func report(_ windows: [ReportedProcessWindow], hasFocus: Bool, of uid: UInt32) {
+    let session = sessions[uid] ?? SessionWindows()
+    sessions[uid] = session
+    session.take(windows, hasFocus: hasFocus)
+    resolve(session, of: uid, atOnce: true)
+  }
+
+  /// Discards the report of a user, because the agent or its compositor has ended.
+  func lose(_ uid: UInt32) {
+    guard let session = sessions.removeValue(forKey: uid) else { return }
+    session.work?.cancel()
+    if session.isReporting { post(.session(.agentLost(UserID(uid)))) }
+  }
+
+  /// Records that the scheduler knows the windows of a user from an earlier daemon.
+  func restore(_ uid: UInt32) {
+    let session = SessionWindows()
+    session.isReporting = true
+    sessions[uid] = session
+  }
+
+  /// Examines the windows of the last report again. A window may belong to the new instance.
+  private func instanceAdded(_ instance: InstanceProcesses) {
+    guard let session = sessions[instance.uid], session.hasReport else { return }
+    resolve(session, of: instance.uid, atOnce: false)
+  }
+
+  // MARK: Steps
+
+  /// Finds the instances of the last report, and reports them to the scheduler.
+  ///
+  /// - Parameter atOnce: Whether to do the first steps before this call returns. The scheduler has
+  ///   then received a report of few windows when the call returns.
+  private func resolve(_ session: SessionWindows, of uid: UInt32, atOnce: Bool) {
+    session.pending = session.unknownProcesses(in: membership.generation)
+    session.pendingLeaders = unknownLeaders(session, of: uid)
+    guard session.work?.isUnderWay != true else { return }
+    if session.pending.isEmpty, session.pendingLeaders.isEmpty { return finish(session, of: uid) }
+    session.work = processes.steps.begin(.first, user: uid, atOnce: atOnce) {
+      [weak self, weak session] in
+      guard let self, let session else { return false }
+      if examineNext(session, of: uid) { return true }
+      finish(session, of: uid)
+      return false
+    }
+  }
+
+  /// Returns the instances of a user whose ancestors are not known.
+  private func unknownLeaders(_ session: SessionWindows, of uid: UInt32) -> [InstanceProcesses] {
+    processes.instances.values.filter { $0.uid == uid && session.ancestors[$0.id] == nil }
+  }
+
+  /// Examines a process. Returns whether more processes remain.
+  private func examineNext(_ session: SessionWindows, of uid: UInt32) -> Bool {
+    if let process = session.pending.popLast() {
+      let generation = membership.generation
+      // A process that the daemon cannot examine belongs to no instance.
+      let instance = (try? instance(of: process, uid: uid)) ?? nil
+      session.found[process] = instance.map { .instance($0) } ?? .unmanaged(generation)
+    } else if let instance = session.pendingLeaders.popLast() {
+      session.ancestors[instance.id] = (try? terminalAncestors(of: instance)) ?? []
+    }
+    return !session.pending.isEmpty || !session.pendingLeaders.isEmpty
+  }
+
+  private func instance(
+    of process: ProcessIdentity, uid: UInt32
+  ) throws(SystemError) -> InstanceProcesses? {
+    guard try membership.proc.exists(process),
+      let instance = try membership.instance(of: process, uid: uid), instance.uid == uid
+    else { return nil }
+    return instance
+  }
+
+  /// Returns the ancestors of a leader that has a terminal. Without a terminal, an instance belongs
+  /// to no other process's window.
+  private func terminalAncestors(
+    of instance: InstanceProcesses
+  ) throws(SystemError) -> [ProcessIdentity] {
+    let leader = instance.leader.identity
+    guard let stat = try membership.proc.stat(leader.pid), stat.identity == leader,
+      stat.terminal != nil
+    else { return [] }
+    return try membership.proc.ancestors(leader.pid)
+  }
+
+  // MARK: The report to the scheduler
+
+  private func finish(_ session: SessionWindows, of uid: UInt32) {
+    let snapshot = snapshot(session, of: uid)
+    guard session.last != snapshot || !session.isReporting else { return }
+    session.last = snapshot
+    if !session.isReporting {
+      session.isReporting = true
+      post(.session(.agentAttached(UserID(uid))))
+    }
+    post(.session(.windows(UserID(uid), snapshot)))
+  }
+
+  private func snapshot(_ session: SessionWindows, of uid: UInt32) -> WindowSnapshot {
+    let running = Set(processes.instances.values.lazy.filter { $0.uid == uid }.map(\.id))
+    session.forgetEnded(except: running)
+    var visibilities = session.ownWindows()
+    // An instance without a window of its own belongs to the window of its terminal.
+    let shown = session.visibilityByProcess()
+    var atTerminals: [InstanceID: WindowVisibility] = [:]
+    for id in running where !session.hadWindow.contains(id) {
+      let terminal = session.ancestors[id]?.lazy.compactMap { shown[$0] }.first
+      if let terminal { atTerminals[id] = terminal }
+    }
+    for id in inFront(atTerminals.keys.sorted()) { visibilities[id] = atTerminals[id] }
+    let reports = visibilities.keys.sorted().compactMap { id in
+      visibilities[id].map { WindowReport(id, $0) }
+    }
+    return WindowSnapshot(reports, hasFocus: session.hasFocus)
+  }
+}

@@ -1,0 +1,325 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+
+/// The attachment of the session agent to one daemon.
+///
+/// The link has two connections: the daemon sends its orders on the first one, and the agent
+/// reports on the second one. The agent sends one report at a time. A daemon that does not read thus
+/// receives the newest windows when it reads again, and the agent keeps nothing else for it.
+///
+/// A restarted daemon usually keeps the connections. If they are closed, the link attaches again.
+final class DaemonLink {
+  /// An event of the link.
+  enum Occurrence {
+    /// The daemon has accepted the agent.
+    case attached
+    case order(Order)
+    /// The daemon cannot be reached. Reported once for each reason.
+    case unreachable(ConnectionEnd)
+    /// The daemon refused a report with this error. The link continues with the next report.
+    case refused(error: String)
+    /// Another agent of the user has attached to the daemon. The link has ended.
+    case replaced
+  }
+
+  /// An order of the daemon.
+  enum Order {
+    case show(SessionInterface.Notification)
+    case close(Int)
+    case badge(SessionInterface.Badge)
+  }
+
+  private enum State {
+    /// The link waits for the socket or the timer.
+    case waiting
+    case attaching(orders: ServiceConnection)
+    case attached(Int, orders: ServiceConnection, reports: ServiceConnection)
+    case ended
+  }
+
+  /// The delay after the first failed attempt. It doubles with each further attempt. inotify
+  /// reports a socket when it is bound, slightly before its process listens. Nothing reports that
+  /// the process listens.
+  private static let firstDelay: UInt64 = 10_000_000
+  /// The longest delay: 5.5 minutes.
+  private static let doublingsMax = 15
+  /// The number of attempts that find no listening process, after which the link only waits for a
+  /// new socket.
+  private static let attemptsMax = 7
+  /// The end of an attachment that lasted this long does not count as a failed attempt.
+  private static let lastingTime: UInt64 = 10_000_000_000
+
+  /// The path of the daemon's socket.
+  let path: String
+  private let loop: EventLoop
+  private let report: (Occurrence) -> Void
+  private var state = State.waiting
+  private var windows = WindowReports()
+  private var notifications = NotificationReports()
+  private var appearance: SocketAppearance?
+  private var timer: TimerSource?
+  private var attempts = 0
+  private var attachedAt: UInt64 = 0
+  /// The reason that was reported last; nil while the link is attached.
+  private var problem: ConnectionEnd?
+
+  /// - Parameters:
+  ///   - path: the absolute path of the daemon's socket.
+  ///   - report: called from the loop, and from within ``start()``.
+  init(
+    path: String, loop: EventLoop, report: @escaping (Occurrence) -> Void
+  ) throws(SystemError) {
+    self.path = path
+    self.loop = loop
+    self.report = report
+    appearance = SocketAppearance(path: path, loop: loop) { [weak self] in self?.socketAppeared() }
+    timer = try loop.timer { [weak self] in self?.timerExpired() }
+  }
+
+  /// Attaches to the daemon as soon as it listens.
+  func start() { watchAndAttach() }
+
+  /// Takes the windows of the session, to report them; nil if nothing is known about them.
+  func update(_ windows: SessionWindows?) {
+    self.windows.update(windows)
+    sendReports()
+  }
+
+  /// Reports what happened to a notification of the daemon. If the daemon cannot be reached, the link
+  /// reports it after the next attachment.
+  func add(_ report: NotificationReport) {
+    notifications.add(report)
+    sendReports()
+  }
+
+  // MARK: Attaching
+
+  private func socketAppeared() {
+    attempts = 0
+    watchAndAttach()
+  }
+
+  private func timerExpired() {
+    switch state {
+    case .waiting: watchAndAttach()
+    case .attached: sendReports()
+    case .attaching, .ended: break
+    }
+  }
+
+  /// Watches for the socket before the attempt, so that no socket is missed.
+  private func watchAndAttach() {
+    guard case .waiting = state else { return }
+    do throws(SystemError) {
+      try appearance?.start()
+      let orders = try connect { [weak self] in self?.heardOrder($0) }
+      try? orders.call(SessionInterface.Attach.self, .init(), more: true)
+      state = .attaching(orders: orders)
+      appearance?.stop()
+      timer?.clear()
+    } catch {
+      end(.failed(error))
+    }
+  }
+
+  private func connect(
+    _ handler: @escaping (ServiceConnection.Occurrence) -> Void
+  ) throws(SystemError) -> ServiceConnection {
+    try ServiceConnection(path: path, loop: loop, report: handler)
+  }
+
+  private func attached(_ number: Int, _ orders: ServiceConnection) throws(ConnectionEnd) {
+    do throws(SystemError) {
+      let reports = try connect { [weak self] in self?.heardReply($0) }
+      state = .attached(number, orders: orders, reports: reports)
+    } catch {
+      throw .failed(error)
+    }
+    attachedAt = BootClock.now()
+    problem = nil
+    windows.attached()
+    notifications.attached()
+    report(.attached)
+    sendReports()
+  }
+
+  /// Ends the attachment or the attempt, and prepares the next attempt.
+  private func end(_ reason: ConnectionEnd) {
+    let now = BootClock.now()
+    if case .attached = state, now >= attachedAt + Self.lastingTime { attempts = 0 }
+    close(.waiting)
+    if problem != reason {
+      problem = reason
+      report(.unreachable(reason))
+    }
+    // The watch, which began before the attempt, reports the next socket.
+    if case .failed(let error) = reason {
+      if error.isMissing { return }
+      // The file is left of a process that has exited.
+      if error.errno == ECONNREFUSED, attempts >= Self.attemptsMax { return }
+    }
+    timer?.set(now + Self.firstDelay << UInt64(min(attempts, Self.doublingsMax)))
+    attempts += 1
+  }
+
+  private func close(_ next: State) {
+    switch state {
+    case .waiting, .ended: break
+    case .attaching(let orders): orders.close()
+    case .attached(_, let orders, let reports):
+      orders.close()
+      reports.close()
+    }
+    state = next
+    timer?.clear()
+  }
+
+  // MARK: Orders
+
+  private func heardOrder(_ occurrence: ServiceConnection.Occurrence) {
+    do throws(ConnectionEnd) {
+      switch occurrence {
+      case .answer(.reply(let parameters, continues: true)): try handle(parameters)
+      case .answer(.reply(_, continues: false)): throw .closed
+      case .answer(.failure(let name, _)): try handleFailure(name)
+      case .ended(let reason): throw reason
+      }
+    } catch {
+      end(error)
+    }
+  }
+
+  private func handle(_ parameters: JSONValue) throws(ConnectionEnd) {
+    let order: SessionInterface.Attach.Output
+    do throws(ParameterError) {
+      order = try parameters.decode(SessionInterface.Attach.Output.self)
+    } catch {
+      throw .unknownOrder(error)
+    }
+    switch (state, order.attached) {
+    case (.attaching(let orders), let number?): try attached(number, orders)
+    case (.attaching, nil):
+      throw .unknownOrder(ParameterError(parameter: "attached", problem: "is missing"))
+    case (.attached(_, let orders, let reports), let again):
+      // The next daemon has taken over the connections.
+      if let again {
+        state = .attached(again, orders: orders, reports: reports)
+        windows.attached()
+        return sendReports()
+      }
+      if let notification = order.show { report(.order(.show(notification))) }
+      if let id = order.close { report(.order(.close(id))) }
+      if let badge = order.badge { report(.order(.badge(badge))) }
+    case (.waiting, _), (.ended, _): break
+    }
+  }
+
+  private func handleFailure(_ name: String) throws(ConnectionEnd) {
+    guard SessionInterface.Failure.Name(rawValue: name) == .agentReplaced else {
+      throw .refused(error: name)
+    }
+    close(.ended)
+    appearance?.stop()
+    report(.replaced)
+  }
+
+  // MARK: Reports
+
+  /// Sends the next report, if the daemon has replied to the last one.
+  private func sendReports() {
+    guard case .attached(let number, _, let reports) = state, reports.waitingCount == 0 else {
+      return
+    }
+    do throws(ConnectionEnd) {
+      if let report = notifications.take() {
+        try send(report, number, on: reports)
+      } else if let report = windows.take(at: BootClock.now()) {
+        try send(report, number, on: reports)
+      } else if let next = windows.next {
+        timer?.set(next)
+      }
+    } catch {
+      end(error)
+    }
+  }
+
+  private func send(
+    _ report: WindowReports.Report, _ number: Int, on connection: ServiceConnection
+  ) throws(ConnectionEnd) {
+    switch report {
+    case .windows(let windows):
+      try connection.call(
+        SessionInterface.ReportWindows.self,
+        .init(
+          attachment: number, windows: windows.windows.compactMap { .init($0) },
+          hasFocus: windows.focused != nil))
+    case .forget:
+      try connection.call(SessionInterface.ForgetWindows.self, .init(attachment: number))
+    }
+  }
+
+  private func send(
+    _ report: NotificationReport, _ number: Int, on connection: ServiceConnection
+  ) throws(ConnectionEnd) {
+    let id = report.notification
+    switch report.kind {
+    case .shown(let shown):
+      try connection.call(
+        SessionInterface.NotificationShown.self,
+        .init(attachment: number, notification: id, shown: shown))
+    case .chosen(let action, let token):
+      try connection.call(
+        SessionInterface.NotificationChosen.self,
+        .init(attachment: number, notification: id, action: action, activationToken: token))
+    case .closed:
+      try connection.call(
+        SessionInterface.NotificationClosed.self, .init(attachment: number, notification: id))
+    case .failed(let reason, let isRefused):
+      try connection.call(
+        SessionInterface.NotificationFailed.self,
+        .init(attachment: number, notification: id, reason: reason, isRefused: isRefused))
+    }
+  }
+
+  private func heardReply(_ occurrence: ServiceConnection.Occurrence) {
+    do throws(ConnectionEnd) {
+      switch occurrence {
+      case .answer(.reply): notifications.acknowledged()
+      case .answer(.failure(let name, _)):
+        switch SessionInterface.Failure.Name(rawValue: name) {
+        case .notAttached, .agentReplaced: try handleFailure(name)
+        case .agentIsManaged, .reportTooLarge, nil:
+          notifications.acknowledged()
+          report(.refused(error: name))
+        }
+      case .ended(let reason): throw reason
+      }
+      sendReports()
+    } catch {
+      end(error)
+    }
+  }
+}
+
+extension SystemError {
+  /// Whether no file has the path.
+  fileprivate var isMissing: Bool { errno == ENOENT || errno == ENOTDIR }
+}
+
+extension SessionInterface.Window {
+  /// Creates the report of a window; nil if its process is not known.
+  fileprivate init?(_ window: SessionWindow) {
+    guard let process = window.process else { return nil }
+    let visibility: SessionInterface.Visibility =
+      switch window.visibility {
+      case .focused: .focused
+      case .visible: .visible
+      case .hidden: .hidden
+      }
+    self.init(
+      pid: Int(process.pid), startTime: Int(process.startTime), visibility: visibility,
+      applicationId: window.applicationID)
+  }
+}

@@ -1,0 +1,88 @@
+import EventLoop
+import LinuxSystem
+import TaskSchedulerWire
+
+/// The session agent of a user: reports which windows the user sees to each daemon.
+///
+/// The agent runs without privileges. It never blocks: a daemon, a compositor or a bus that hangs
+/// stops only what needs it.
+package final class SessionAgent {
+  /// An event for the log.
+  package enum Occurrence: CustomStringConvertible {
+    /// The daemon at this socket has accepted the agent.
+    case attached(socket: String)
+    /// The daemon at this socket cannot be reached. The agent waits for it.
+    case unreachable(socket: String, ConnectionEnd)
+    /// The daemon at this socket refused a report with this error.
+    case refused(socket: String, error: String)
+    /// Another agent of the user has attached to the daemon. This agent must exit.
+    case replaced(socket: String)
+    /// The agent knows the windows of the session.
+    case windowsKnown
+    /// The agent no longer knows the windows.
+    case windowsUnknown(SourceEnd?)
+
+    package var description: String {
+      switch self {
+      case .attached(let socket): "attached to the daemon at \(socket)"
+      case .unreachable(let socket, let reason):
+        "waiting for the daemon at \(socket): \(reason)"
+      case .refused(let socket, let error):
+        "the daemon at \(socket) refused a report: \(error)"
+      case .replaced(let socket):
+        "another session agent of this user has attached to the daemon at \(socket)"
+      case .windowsKnown: "reporting the windows of the session"
+      case .windowsUnknown(let reason):
+        "the windows of the session are unknown: "
+          + (reason?.description ?? "the window manager has ended")
+      }
+    }
+  }
+
+  private let report: (Occurrence) -> Void
+  private var links: [DaemonLink] = []
+  private var focus: FocusMonitor?
+  private var areWindowsKnown = false
+
+  /// Starts the agent.
+  ///
+  /// - Parameters:
+  ///   - sockets: the absolute paths of the daemons' sockets, which need not exist yet.
+  ///   - report: called for each event, from the loop and from within this initializer.
+  package init(
+    loop: EventLoop, sockets: [String], environment: SessionEnvironment,
+    report: @escaping (Occurrence) -> Void
+  ) throws(SystemError) {
+    self.report = report
+    links = try sockets.map { path throws(SystemError) in
+      try DaemonLink(path: path, loop: loop) { [weak self] in self?.heard($0, from: path) }
+    }
+    for link in links { link.start() }
+    focus = try FocusMonitor(loop: loop, environment: environment, proc: ProcFS()) {
+      [weak self] in self?.heard($0)
+    }
+  }
+
+  private func heard(_ occurrence: DaemonLink.Occurrence, from path: String) {
+    switch occurrence {
+    case .attached: report(.attached(socket: path))
+    case .unreachable(let reason): report(.unreachable(socket: path, reason))
+    case .refused(let error): report(.refused(socket: path, error: error))
+    case .replaced: report(.replaced(socket: path))
+    case .order: break
+    }
+  }
+
+  private func heard(_ occurrence: FocusMonitor.Occurrence) {
+    switch occurrence {
+    case .windows(let windows):
+      if !areWindowsKnown { report(.windowsKnown) }
+      areWindowsKnown = true
+      for link in links { link.update(windows) }
+    case .unknown(let reason):
+      areWindowsKnown = false
+      report(.windowsUnknown(reason))
+      for link in links { link.update(nil) }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import LinuxSystem
+import TaskSchedulerWire
+import Testing
+
+/// A session agent of the test's user, which reports what the test tells it to report.
+final class TestAgent {
+  /// The connection on which the agent receives its orders.
+  let orders: RawClient
+  /// The connection on which the agent reports.
+  let reports: RawClient
+  let attachment: Int
+  private let proc: ProcFS
+
+  /// A window of a process, with the visibility in the form of the interface.
+  typealias Window = (pid: Int32, visibility: SessionInterface.Visibility)
+
+  init(_ daemon: DaemonFixture) throws {
+    proc = daemon.proc
+    orders = try RawClient(daemon)
+    reports = try RawClient(daemon)
+    let first = try orders.call(#"{"method":"org.taskschedd.Session.Attach","more":true}"#)
+    guard case .integer(let number)? = first?["parameters"]?["attached"] else {
+      throw TestApplication.Unexpected(line: "\(first ?? .null)")
+    }
+    attachment = Int(number)
+  }
+
+  /// Returns a window of a running process.
+  func window(
+    _ pid: Int32, _ visibility: SessionInterface.Visibility, id: String? = nil
+  ) throws -> SessionInterface.Window {
+    let startTime = try proc.identity(pid)?.startTime ?? 0
+    return SessionInterface.Window(
+      pid: Int(pid), startTime: Int(startTime), visibility: visibility, applicationId: id)
+  }
+
+  /// Reports all windows, and returns the answer.
+  @discardableResult
+  func report(
+    _ windows: [SessionInterface.Window], hasFocus: Bool? = nil
+  ) throws -> JSONValue? {
+    try reports.call(text(of: windows, hasFocus: hasFocus))
+  }
+
+  /// Reports windows of running processes.
+  @discardableResult
+  func report(_ windows: Window...) throws -> JSONValue? {
+    try report(windows.map { try window($0.pid, $0.visibility) })
+  }
+
+  /// Returns the message of a report. By default, it says that there is a focus if one of the
+  /// windows has it.
+  func text(of windows: [SessionInterface.Window], hasFocus: Bool? = nil) -> String {
+    let input = SessionInterface.ReportWindows.Input(
+      attachment: attachment, windows: windows,
+      hasFocus: hasFocus ?? windows.contains { $0.visibility == .focused })
+    var parameters: [UInt8] = []
+    input.write(to: &parameters)
+    return "{\"method\":\"\(SessionInterface.ReportWindows.name)\",\"parameters\":"
+      + String(decoding: parameters, as: UTF8.self) + "}"
+  }
+
+  func forgetWindows() throws -> JSONValue? {
+    try reports.call(
+      #"{"method":"org.taskschedd.Session.ForgetWindows","parameters":{"attachment":"#
+        + "\(attachment)}}")
+  }
+}

@@ -1,0 +1,247 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerSession
+
+@Suite("§20: The session agent's attachment to a daemon")
+struct DaemonLinkTests {
+  /// A link to a stand-in daemon, and what the link has reported.
+  private final class Scene {
+    let loop: EventLoop
+    let directory = TemporaryDirectory()
+    let path: String
+    var daemon: StandInDaemon?
+    private(set) var link: DaemonLink?
+    private(set) var reported: [String] = []
+
+    /// - Parameter path: the path of the socket below a directory of the test.
+    init(_ path: String = "socket", hasDaemon: Bool = true) throws {
+      loop = try EventLoop()
+      self.path = directory.file(path)
+      if hasDaemon { try startDaemon() }
+      link = try DaemonLink(path: self.path, loop: loop) { [unowned self] in hear($0) }
+      link?.start()
+    }
+
+    func startDaemon() throws { daemon = try StandInDaemon(at: path, on: loop) }
+
+    private func hear(_ occurrence: DaemonLink.Occurrence) {
+      switch occurrence {
+      case .attached: reported.append("attached")
+      case .order(.show(let notification)): reported.append("show \(notification.id)")
+      case .order(.close(let id)): reported.append("close \(id)")
+      case .order(.badge(let badge)): reported.append("badge \(badge.count)")
+      case .unreachable(let reason): reported.append("unreachable: \(reason)")
+      case .refused(let error): reported.append("refused: \(error)")
+      case .replaced: reported.append("replaced")
+      }
+    }
+
+    func focus(_ pid: Int32) {
+      link?.update(
+        SessionWindows([
+          SessionWindow(
+            process: ProcessIdentity(pid: pid, startTime: 7), visibility: .focused,
+            applicationID: "org.test.window"),
+          SessionWindow(process: nil, visibility: .visible),
+        ]))
+    }
+
+    func wait(
+      _ expectation: String, location: SourceLocation = #_sourceLocation,
+      until isSatisfied: () -> Bool
+    ) throws {
+      let end = BootClock.now() + UInt64(deadline / .nanoseconds(1))
+      while !isSatisfied() {
+        guard BootClock.now() < end else {
+          Issue.record("\(expectation): \(reported)", sourceLocation: location)
+          throw SystemError(call: "waiting: \(expectation)", errno: ETIMEDOUT)
+        }
+        try loop.turn(within: .seconds(1))
+      }
+    }
+
+    /// Waits until the daemon has received a report in which the window of this process has the
+    /// focus.
+    func waitForReport(of pid: Int, location: SourceLocation = #_sourceLocation) throws {
+      try wait("a report of \(pid)", location: location) {
+        daemon?.windowReports.last??.windows.first?.pid == pid
+      }
+    }
+
+    func waitForAttachment(_ number: Int, location: SourceLocation = #_sourceLocation) throws {
+      try wait("attachment \(number)", location: location) {
+        daemon?.attachments == number && reported.last == "attached"
+      }
+    }
+  }
+
+  @Test("After attaching, the agent reports all windows; later it reports each change")
+  func reports() throws {
+    let scene = try Scene()
+    scene.focus(10)
+    try scene.waitForReport(of: 10)
+    let report = try #require(scene.daemon?.windowReports.first ?? nil)
+    #expect(report.attachment == 1 && report.hasFocus)
+    #expect(
+      report.windows == [
+        .init(pid: 10, startTime: 7, visibility: .focused, applicationId: "org.test.window")
+      ])
+    scene.focus(11)
+    try scene.waitForReport(of: 11)
+    scene.link?.update(nil)
+    try scene.wait("the windows are forgotten") {
+      if case .some(nil) = scene.daemon?.windowReports.last { true } else { false }
+    }
+    #expect(scene.reported == ["attached"])
+  }
+
+  @Test("An agent that is replaced reports it once, and does not attach again")
+  func replaced() throws {
+    let scene = try Scene()
+    scene.focus(10)
+    try scene.waitForReport(of: 10)
+    scene.daemon?.agent?.fail(SessionInterface.Failure.agentReplaced)
+    try scene.wait("it is replaced") { scene.reported.last == "replaced" }
+    scene.focus(11)
+    try scene.wait("both connections are closed") { scene.daemon?.peers.isEmpty == true }
+    #expect(scene.daemon?.attachments == 1 && scene.daemon?.windowReports.count == 1)
+    #expect(scene.reported == ["attached", "replaced"])
+  }
+
+  @Test("The agent waits for a daemon whose socket and directories do not exist yet")
+  func appearsLater() throws {
+    let scene = try Scene("a/b/socket", hasDaemon: false)
+    scene.focus(10)
+    #expect(scene.reported.count == 1 && scene.reported[0].hasPrefix("unreachable: connect"))
+    for directory in ["a", "a/b"] {
+      mkdir(scene.directory.file(directory), 0o700)
+      try scene.loop.turn(within: .milliseconds(20))
+    }
+    try scene.startDaemon()
+    try scene.waitForReport(of: 10)
+  }
+
+  @Test("After a daemon has ended, the agent attaches to the next one, and reports all windows")
+  func restarted() throws {
+    let scene = try Scene()
+    scene.focus(10)
+    for _ in 1...3 {
+      try scene.waitForReport(of: 10)
+      scene.daemon = nil
+      try scene.wait("it is gone") { scene.reported.last?.hasPrefix("unreachable") == true }
+      try scene.startDaemon()
+    }
+    try scene.waitForReport(of: 10)
+  }
+
+  @Test("A daemon that takes over the connections says so, and receives all windows again")
+  func takenOver() throws {
+    let scene = try Scene()
+    scene.focus(10)
+    try scene.waitForReport(of: 10)
+    scene.daemon?.order(.init(attached: 1))
+    try scene.wait("the second report") { scene.daemon?.windowReports.count == 2 }
+    #expect(scene.daemon?.windowReports.last??.windows.first?.pid == 10)
+    #expect(scene.daemon?.attachments == 1)
+  }
+
+  @Test("A stopped daemon receives one report, and the newest windows when it continues")
+  func stopped() throws {
+    let scene = try Scene()
+    scene.focus(1)
+    try scene.waitForReport(of: 1)
+    scene.daemon?.stop()
+    for pid in 2...1000 as ClosedRange<Int32> {
+      scene.focus(pid)
+      try scene.loop.turn(within: .zero)
+    }
+    try scene.daemon?.resume()
+    try scene.waitForReport(of: 1000)
+    #expect(scene.daemon?.windowReports.count == 3)
+    #expect(scene.daemon?.windowReports[1]?.windows.first?.pid == 2)
+  }
+
+  @Test("A socket on which no process listens is tried again when a daemon replaces it")
+  func stale() throws {
+    let scene = try Scene(hasDaemon: false)
+    let stale = try UnixSocket.listen(path: scene.path, mode: 0o600)
+    stale.close()
+    try scene.wait("it is refused") {
+      scene.reported.last?.contains(SystemError.describe(ECONNREFUSED)) == true
+    }
+    scene.focus(10)
+    try scene.startDaemon()
+    try scene.waitForReport(of: 10)
+  }
+
+  @Test(
+    "A malformed answer to Attach ends the connection, and the agent attaches again",
+    arguments: [
+      "nonsense\0", "{}\0", "{\"parameters\":{\"attached\":\"one\"},\"continues\":true}\0",
+      "{\"parameters\":{},\"continues\":true}\0", "{\"parameters\":{\"attached\":1}}\0",
+      "{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{\"method\":\"a\"}}\0",
+      "{\"error\":\"org.taskschedd.Session.NotAttached\"}\0", "[]\0", "\0",
+    ])
+  func malformed(_ text: String) throws {
+    let scene = try Scene()
+    scene.daemon?.answerToAttach = Array(text.utf8)
+    try scene.wait("it attaches again") { scene.daemon?.attachments == 3 }
+    #expect(scene.reported.first?.hasPrefix("unreachable") == true)
+    scene.daemon?.answerToAttach = nil
+    scene.focus(10)
+    try scene.waitForReport(of: 10)
+  }
+
+  @Test(
+    "A malformed order ends the attachment, and the agent attaches again",
+    arguments: [
+      "{\"parameters\":{\"close\":\"x\"},\"continues\":true}\0", "}\0",
+      "{\"parameters\":{\"show\":{\"id\":1}},\"continues\":true}\0",
+      "{\"parameters\":{\"badge\":[]},\"continues\":true}\0",
+    ])
+  func malformedOrder(_ text: String) throws {
+    let scene = try Scene()
+    try scene.waitForAttachment(1)
+    scene.daemon?.agent?.write(Array(text.utf8))
+    try scene.waitForAttachment(2)
+  }
+
+  @Test("An order of a newer daemon, which the agent does not know, is ignored")
+  func unknownOrder() throws {
+    let scene = try Scene()
+    try scene.waitForAttachment(1)
+    scene.daemon?.agent?.write(
+      Array("{\"parameters\":{\"dance\":{}},\"continues\":true}\0".utf8))
+    scene.daemon?.order(.init(badge: .init(application: "org.test.mail", count: 3)))
+    try scene.wait("the next order") { scene.reported.last == "badge 3" }
+    #expect(scene.reported == ["attached", "badge 3"])
+  }
+
+  @Test("If the daemon does not know the attachment, the agent attaches again")
+  func notAttached() throws {
+    let scene = try Scene()
+    try scene.waitForAttachment(1)
+    scene.daemon?.refusal = .notAttached
+    scene.focus(10)
+    try scene.waitForAttachment(2)
+    try scene.waitForReport(of: 10)
+    #expect(scene.daemon?.windowReports.last??.attachment == 2)
+  }
+
+  @Test("A refused report is not sent again")
+  func refused() throws {
+    let scene = try Scene()
+    try scene.waitForAttachment(1)
+    scene.daemon?.refusal = .reportTooLarge(parameter: "windows", limit: 1)
+    scene.focus(10)
+    try scene.wait("it is refused") { scene.reported.last?.hasPrefix("refused") == true }
+    scene.focus(11)
+    try scene.waitForReport(of: 11)
+    #expect(scene.daemon?.windowReports.count == 2 && scene.daemon?.attachments == 1)
+  }
+}
