@@ -56,6 +56,26 @@ struct JSONParserTests {
     ([0x31, 0x00], 1, "unexpected text"),
   ]
 
+  @Test("Each byte of a string is read alike at every place", arguments: 0..<20)
+  func readsEveryByte(place: Int) throws {
+    let before = String(repeating: "a", count: place)
+    for byte in UInt8(0)..<0x80 {
+      let character = String(UnicodeScalar(byte))
+      for after in ["", "b", "bcdefghij", "€"] {
+        let text = Array("\"\(before)\(character)\(after)\"".utf8)
+        let value = try? JSONParser.parse(text)
+        let isRead = byte >= 0x20 && character != "\"" && character != "\\"
+        if isRead {
+          #expect(value == .string(before + character + after))
+        } else if character == "\\", after.hasPrefix("b") {
+          #expect(value == .string(before + "\u{8}" + after.dropFirst()))
+        } else {
+          #expect(value == nil, "byte \(byte)")
+        }
+      }
+    }
+  }
+
   @Test("An invalid text is refused with the place and the reason", arguments: bad.indices)
   func refusesInvalid(index: Int) throws {
     let (text, offset, problem) = Self.bad[index]

@@ -1,5 +1,5 @@
 /// The fields of a message.
-enum EnvelopeField: UInt8, CaseIterable {
+enum EnvelopeField: UInt8 {
   case method, parameters, more, oneway, upgrade, continues, error
 
   var name: String {
@@ -21,11 +21,18 @@ enum EnvelopeField: UInt8, CaseIterable {
   }
 
   fileprivate static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> EnvelopeField? {
-    allCases.first { field in
-      let text = field.text
-      return text.utf8CodeUnitCount == bytes.count
-        && UnsafeBufferPointer(start: text.utf8Start, count: bytes.count).elementsEqual(bytes)
+    var number: UInt8 = 0
+    while let field = EnvelopeField(rawValue: number) {
+      if field.isNamed(bytes) { return field }
+      number += 1
     }
+    return nil
+  }
+
+  private func isNamed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard text.utf8CodeUnitCount == bytes.count else { return false }
+    for index in 0..<bytes.count where text.utf8Start[index] != bytes[index] { return false }
+    return true
   }
 }
 
@@ -103,12 +110,10 @@ struct EnvelopeReader {
       }
       parser.offset = start
     }
-    let name = try parser.string()
+    var name = try parser.string()
     try parser.colon()
-    if let field = EnvelopeField.allCases.first(where: { $0.name == name }) {
-      return .known(field)
-    }
-    return .unknown(name)
+    let field = name.withUTF8 { EnvelopeField.named($0) }
+    return field.map { .known($0) } ?? .unknown(name)
   }
 
   // MARK: - Values

@@ -14,6 +14,7 @@ extension JSONParser {
   mutating func plainContents() throws(JSONError) -> Range<Int>? {
     let start = offset + 1
     var index = start
+    while index + 8 <= bytes.count, !isSpecial(word(at: index)) { index += 8 }
     while index < bytes.count {
       let byte = bytes[index]
       if byte == UInt8(ascii: "\"") {
@@ -30,23 +31,52 @@ extension JSONParser {
     throw JSONError(offset: index, problem: "the text ends within a string")
   }
 
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  /// The highest bit of each byte. A byte with this bit is not ASCII.
+  private static let highBits: UInt64 = ones << 7
+
+  /// Returns eight bytes as one number.
+  private func word(at index: Int) -> UInt64 {
+    UnsafeRawPointer(bytes.baseAddress! + index).loadUnaligned(as: UInt64.self)
+  }
+
+  /// Returns whether one of eight bytes is a quote, a backslash or a control character.
+  ///
+  /// The subtraction sets the highest bit of a byte that is less than the subtrahend. It may borrow
+  /// from the next higher byte, but only after a byte for which the answer is true.
+  private func isSpecial(_ word: UInt64) -> Bool {
+    func less(_ limit: UInt64, _ word: UInt64) -> UInt64 {
+      (word &- Self.ones &* limit) & ~word
+    }
+    let quote = word ^ Self.ones &* UInt64(UInt8(ascii: "\""))
+    let backslash = word ^ Self.ones &* UInt64(UInt8(ascii: "\\"))
+    return (less(1, quote) | less(1, backslash) | less(0x20, word)) & Self.highBits != 0
+  }
+
   /// Returns the bytes as text, if they are valid UTF-8.
   private func text(_ range: Range<Int>) throws(JSONError) -> String {
     if range.isEmpty { return "" }
     let slice = UnsafeBufferPointer(rebasing: bytes[range])
     // Most text is ASCII. `String(validating:as:)` would look up its generic types for each string.
-    if isASCII(slice) { return String(decoding: slice, as: UTF8.self) }
+    if isASCII(range) { return String(decoding: slice, as: UTF8.self) }
     if let string = String(validating: slice, as: UTF8.self) { return string }
     throw JSONError(
       offset: range.lowerBound + invalidOffset(slice), problem: "the string is not valid UTF-8")
   }
 
-  /// Returns whether all bytes are ASCII. Without an early exit, the compiled code compares many
-  /// bytes at once.
-  private func isASCII(_ slice: UnsafeBufferPointer<UInt8>) -> Bool {
-    var all: UInt8 = 0
-    for byte in slice { all |= byte }
-    return all < 0x80
+  /// Returns whether all bytes are ASCII.
+  private func isASCII(_ range: Range<Int>) -> Bool {
+    var index = range.lowerBound
+    var all: UInt64 = 0
+    while index + 8 <= range.upperBound {
+      all |= word(at: index)
+      index += 8
+    }
+    while index < range.upperBound {
+      all |= UInt64(bytes[index])
+      index += 1
+    }
+    return all & Self.highBits == 0
   }
 
   private func invalidOffset(_ slice: UnsafeBufferPointer<UInt8>) -> Int {
