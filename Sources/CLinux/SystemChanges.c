@@ -54,19 +54,6 @@ int clinux_route_socket(int is_watch) {
   return fd;
 }
 
-int clinux_route_is_watch(int fd) {
-  struct sockaddr_nl address;
-  socklen_t length = sizeof address;
-  if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
-    return -1;
-  }
-  if (length != sizeof address || address.nl_family != AF_NETLINK) {
-    errno = EAFNOSUPPORT;
-    return -1;
-  }
-  return address.nl_groups != 0;
-}
-
 int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence) {
   // For addresses, the kernel expects a struct ifaddrmsg, which also begins with the family. The
   // kernel reads only the family.

@@ -45,12 +45,6 @@ public enum RouteSocket {
     FileDescriptor(taking: try check("socket AF_NETLINK") { clinux_route_socket(0) })
   }
 
-  /// Returns whether a socket that another program opened is a watch. Errors: EAFNOSUPPORT if it is
-  /// no netlink socket.
-  public static func isWatch(_ socket: Int32) throws(SystemError) -> Bool {
-    try check("getsockname") { clinux_route_is_watch(socket) } == 1
-  }
-
   /// Discards the messages of a watch. The caller reads the present state instead.
   ///
   /// - Returns: whether there was a message, or messages were lost (ENOBUFS).

@@ -48,10 +48,8 @@ public final class Daemon {
     server = try Self.server(
       startup, subsystems, listener: listener, socketPath: arguments.socketPath, settings, pump)
     runner = try Self.runner(startup, subsystems, server, pump)
-    var locations = SystemChangeProviders.Locations()
-    locations.networkSockets = inherited.network
     systemChanges = SystemChangeProviders(
-      loop: loop, log: log, locations: locations,
+      loop: loop, log: log,
       report: { [unowned pump] in pump.post(.systemChanged(nil, $0, for: nil)) },
       clockSet: { [unowned pump] _ in pump.post(.scheduler(.clockRead(.now))) })
     survival = try loop.timer { [unowned eventLog] in

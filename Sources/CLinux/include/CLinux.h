@@ -130,8 +130,6 @@ int clinux_clock_watch(void);
 /// Creates a non-blocking socket of NETLINK_ROUTE. With `is_watch`, it receives changes of links,
 /// addresses and routes.
 int clinux_route_socket(int is_watch);
-/// Returns whether a socket of NETLINK_ROUTE receives changes, or -1.
-int clinux_route_is_watch(int fd);
 enum {
   CLINUX_ROUTES = 26,
   CLINUX_ADDRESSES = 22,

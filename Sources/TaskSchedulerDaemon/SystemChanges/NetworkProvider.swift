@@ -11,7 +11,6 @@ final class NetworkProvider: SystemChangeProvider {
   let subject = "the network"
   private let loop: EventLoop
   private let report: SystemChangeReport
-  private let inherited: [Int32]
   private var sockets: Sockets?
   private var burst: DebouncedWatch?
   /// The number of times that the provider has read the tables after a burst.
@@ -23,31 +22,20 @@ final class NetworkProvider: SystemChangeProvider {
     let watch: FileDescriptor
     let questions: FileDescriptor
 
-    /// Takes the sockets that systemd opened, or opens new ones in the daemon's own network
-    /// namespace.
-    init(inherited: [Int32]) throws(SystemError) {
-      guard inherited.count == 2 else {
-        for number in inherited { FileDescriptor(taking: number).close() }
-        watch = try RouteSocket.watch()
-        questions = try RouteSocket.open()
-        return
-      }
-      let isFirst = try RouteSocket.isWatch(inherited[0])
-      watch = FileDescriptor(taking: inherited[isFirst ? 0 : 1])
-      questions = FileDescriptor(taking: inherited[isFirst ? 1 : 0])
+    init() throws(SystemError) {
+      watch = try RouteSocket.watch()
+      questions = try RouteSocket.open()
     }
   }
 
-  /// - Parameter inherited: The sockets that systemd opened for the daemon, if it did so.
-  init(loop: EventLoop, inherited: [Int32] = [], report: @escaping SystemChangeReport) {
+  init(loop: EventLoop, report: @escaping SystemChangeReport) {
     self.loop = loop
-    self.inherited = inherited
     self.report = report
   }
 
   func start() throws(SystemError) {
     // The subscription precedes the reading, so that no change is missed.
-    let sockets = try Sockets(inherited: inherited)
+    let sockets = try Sockets()
     reading = try RouteSocket.read(sockets.questions.rawValue)
     self.sockets = sockets
     burst = try DebouncedWatch(

@@ -13,8 +13,6 @@ final class SystemChangeProviders {
     var systemBus = BusAddress(text: "unix:path=/run/dbus/system_bus_socket")
     /// Returns the offset of the wall clock from CLOCK_BOOTTIME.
     var clockOffset = { WallClock.offset() }
-    /// The netlink sockets that systemd opened for the daemon.
-    var networkSockets: [Int32] = []
 
     init() {}
   }
@@ -50,7 +48,7 @@ final class SystemChangeProviders {
     }
     providers = [
       clock, timeZone, day, LocaleProvider(loop: loop, etc: locations.etc, report: report),
-      NetworkProvider(loop: loop, inherited: locations.networkSockets, report: report), power,
+      NetworkProvider(loop: loop, report: report), power,
     ]
     for provider in providers {
       do throws(SystemError) {

@@ -11,8 +11,6 @@ struct DescriptorStore {
   private static let leaderPrefix = "leader-"
   private static let socketPrefix = "socket-"
   private static let slowToCloseName = "slow-to-close"
-  /// FileDescriptorName= of taskschedd-network.socket.
-  private static let networkName = "network"
 
   /// Whether a service manager started the daemon, and provides a store.
   let isThere = getenv("NOTIFY_SOCKET") != nil && getenv("INVOCATION_ID") != nil
@@ -74,8 +72,6 @@ struct DescriptorStore {
   struct Inherited {
     /// The listening sockets. The caller closes them.
     var listeners: [Int32] = []
-    /// Netlink sockets in the machine's network namespace.
-    var network: [Int32] = []
     var connections: [Int32] = []
     var leaders: [InstanceID: Int32] = [:]
     /// Watches of managed sockets, by instance and by the cookie of the socket.
@@ -112,8 +108,6 @@ struct DescriptorStore {
         }
       } else if name == slowToCloseName {
         slowToClose.append(number)
-      } else if name == networkName {
-        network.append(number)
       } else {
         listeners.append(number)
       }

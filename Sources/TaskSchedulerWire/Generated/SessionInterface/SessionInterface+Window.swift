@@ -11,8 +11,7 @@ extension SessionInterface {
     public var startTime: Int
     public var visibility: Visibility
     /// The app id of Wayland or the class of X11. At most 256 bytes. A daemon adopts only programs
-    /// with an app id. An agent that is attached to two daemons gives app ids only to the user's
-    /// own daemon.
+    /// with an app id.
     public var applicationId: String?
 
     public static let fieldNames = ["pid", "startTime", "visibility", "applicationId"]
