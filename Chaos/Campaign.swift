@@ -268,7 +268,7 @@ final class Campaign {
     say("upgraded after \(kills) kills")
   }
 
-  // MARK: Looking
+  // MARK: Checks
 
   private func check() throws {
     try check(touched: try operating?.pause() ?? [])
