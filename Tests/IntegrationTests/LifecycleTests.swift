@@ -34,7 +34,8 @@ struct LifecycleTests {
     #expect(try application.callbackKinds(1) == ["didFinishLaunching"])
     try monitor.transition(id, to: .suspended)
     #expect(try daemon.state(of: application.pid) == .stopped)
-    #expect(try daemon.application(id).switcherPosition == nil, "it has never been active")
+    #expect(
+      try daemon.application(id).switcherPosition == nil, "the application has never been active")
   }
 
   @Test("active: interrupted, willResignActive: inactive. Interruption over, didBecomeActive")
@@ -53,8 +54,8 @@ struct LifecycleTests {
 
   @Test(
     """
-    active: sent away, willResignActive, didEnterBackground: background; nothing entitles it to \
-    run any longer: suspended, it is never told; activated: willEnterForeground, didBecomeActive
+    active: sent away, willResignActive, didEnterBackground: background. Nothing entitles it to \
+    run any longer, no callback: suspended. Activated: willEnterForeground, didBecomeActive
     """)
   func awayAndBack() throws {
     let daemon = try DaemonFixture()
@@ -87,8 +88,8 @@ struct LifecycleTests {
   @Test(
     """
     An application is inactive until it has acknowledged didFinishLaunching or \
-    willEnterForeground, then active; when another one of its seat is activated before that, it \
-    goes to the background
+    willEnterForeground, and then active. If another application of its seat is activated before, \
+    it goes to the background
     """)
   func inactiveUntilAcknowledged() throws {
     let daemon = try DaemonFixture()
@@ -136,8 +137,8 @@ struct LifecycleTests {
 
   @Test(
     """
-    One application is active per seat. Activating B while A is active sends A away; B never waits \
-    for A's acknowledgement. The order in which they were last active is kept
+    One application is active per seat. The activation of B while A is active sends A away. B does \
+    not wait for A's acknowledgement. The order of the last activations is kept
     """)
   func another() throws {
     let daemon = try DaemonFixture()
@@ -175,13 +176,14 @@ struct LifecycleTests {
     #expect(end.end?.reason == .terminatedByUser)
     #expect(try other.process.waitForExit() == .signaled(signal: SIGKILL))
     #expect(try other.callbackKinds(1) == ["didFinishLaunching"])
-    #expect(try other.process.readLine() == nil, "nothing more was said to it")
+    #expect(
+      try other.process.readLine() == nil, "a suspended application receives no further callback")
   }
 
   @Test(
     """
-    active: the machine does not support multitasking, or its manifest opts out, when it is sent \
-    away: willResignActive, willTerminate: notRunning
+    active, sent away on a machine without multitasking or with a manifest that opts out: \
+    willResignActive, willTerminate: notRunning
     """)
   func optedOut() throws {
     let daemon = try DaemonFixture(.init(options: [("multitasking-supported", "false")]))

@@ -60,14 +60,15 @@ struct ManifestTests {
     #expect(environment["TASKSCHEDD_APPLICATION"] == "org.test.users")
     #expect(environment["TASKSCHEDD_LAUNCH_REASON"] == "operator")
     #expect(environment["TASKSCHEDD_SOCKET"] == .string(daemon.socketPath))
-    #expect(environment["NOTIFY_SOCKET"] == nil, "what is the daemon's own stays with it")
+    #expect(
+      environment["NOTIFY_SOCKET"] == nil, "the program does not inherit the daemon's variable")
     #expect(pid > 0)
   }
 
   @Test(
       """
-      An application that opts out ends with optedOut when it is sent to the background; others \
-      stay
+      An application that opts out of multitasking ends with optedOut when it is sent to the \
+      background; other applications continue
       """)
   func optedOut() throws {
     let sleeper = "command = [\"/bin/sleep\", \"1000\"]"
@@ -94,7 +95,7 @@ struct ManifestTests {
     }
   }
 
-  @Test("Two seats have two active applications; a third application displaces the one at its seat")
+  @Test("Each of two seats has an active application; a third one displaces that at its own seat")
   func seats() throws {
     func manifest(_ seat: String) -> String {
       "command = [\"/bin/sleep\", \"1000\"]\nseat = \"\(seat)\""

@@ -36,7 +36,7 @@ struct OperatorTests {
     }
   }
 
-  @Test("A member by a supplementary group operates others' applications; another user may not")
+  @Test("A member by a supplementary group may operate other users' applications; others may not")
   func members() throws {
     let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))
     let program = try daemon.shell("read line")
