@@ -38,7 +38,7 @@ extension SystemdTests {
       try machine.must("systemctl", "stop", "user@\(user).service")
     }
 
-    @Test("The units expose less of the system than 2.0, as systemd-analyze measures")
+    @Test("systemd-analyze rates the exposure of each unit below 2.0")
     func exposure() throws {
       let text = try machine.must(
         "systemd-analyze", "security", "--offline=true", "--no-pager",

@@ -5,6 +5,8 @@ It registers, begins a task, and reads commands from its standard input:
     half, rest           sends the first or second half of the message that ends the task
     large, finish        sends the first or second part of a message that is larger than any socket
     begin N              begins and ends N tasks
+    status               calls GetStatus
+    acknowledge ID       acknowledges a callback
     event                waits for the next event
     call METHOD JSON     calls a method
     keepalive SECONDS    sets its keep-alive handler
