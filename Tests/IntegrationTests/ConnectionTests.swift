@@ -120,7 +120,7 @@ struct ConnectionTests {
 
   @Test(
     "§15.6: The calls of a user who floods the daemon with lists wait for another user's calls",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func floodOfAnotherUser() throws {
     let daemon = try DaemonFixture()
     let flooding = try daemon.python(

@@ -37,7 +37,7 @@ struct DescriptorTests {
 
   @Test(
     "§15.6: Thousands of another user's calls are answered while 500,000 descriptors are examined",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func served() throws {
     let daemon = try DaemonFixture()
     let program = try start(daemon, sockets: 5000, children: 100, uid: attacker)

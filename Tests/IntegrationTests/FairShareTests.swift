@@ -8,7 +8,7 @@ import Testing
 /// monitors. The result therefore depends neither on a clock nor on the load of the machine.
 @Suite(
   "§15.6: A flood is limited to its fair share",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct FairShareTests {
   private let flooder = 65534
   /// Keeps 50 unanswered calls on each of 50 connections. The daemon refuses each call, and reports

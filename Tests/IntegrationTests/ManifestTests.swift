@@ -25,7 +25,7 @@ struct ManifestTests {
       A program runs as the manifest's user: with that user's groups, its directory and \
       environment, and without capabilities
       """,
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"),
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"),
     .enabled(if: userNobody != nil, "there is no user 'nobody' on this machine"))
   func user() throws {
     let nobody = try #require(userNobody)
@@ -117,7 +117,7 @@ struct ManifestTests {
 
   @Test(
     "Users without a seat do not send each other's applications to the background",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func usersSeats() throws {
     let daemon = try DaemonFixture()
     let programs = try [65534, 65533, 65532].map { uid in try daemon.shell("read x", uid: uid) }

@@ -148,7 +148,7 @@ struct NotificationInputTests {
 
   @Test(
     "§16: A user cannot see, cancel or add other users' notifications",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func otherUsers() throws {
     let daemon = try DaemonFixture()
     let application = try registered(daemon)

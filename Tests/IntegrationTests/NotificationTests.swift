@@ -213,7 +213,7 @@ struct NotificationTests {
     """
     §9 Notifications of an application that the daemon no longer knows are listed, shown with the \
     application's name, and can be cancelled by their owner and by operators
-    """, .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    """, .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func unknownApplication() throws {
     var daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id, uid: nobody)

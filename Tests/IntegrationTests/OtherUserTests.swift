@@ -7,7 +7,7 @@ import Testing
 /// Contract §16: a user who is not an operator calls every method of the interface Control.
 @Suite(
   "§16: Users may operate their own applications; those of others are hidden",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct OtherUserTests {
   private let nobody: UInt32 = 65534
   private let roots = "org.test.roots"

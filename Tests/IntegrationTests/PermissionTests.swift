@@ -7,7 +7,7 @@ import Testing
 /// Contract §16, with processes of another user.
 @Suite(
   "§16: Who may do what",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct PermissionTests {
   private let nobody: UInt32 = 65534
   private let roots = "org.test.roots"

@@ -7,7 +7,7 @@ import Testing
 /// Contract §16: each quota, with one user who reaches it and another who does not.
 @Suite(
   "§16: Quotas per user on connections, applications, tasks, bytes queued",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct QuotaTests {
   private let nobody: UInt32 = 65534
   private static let list = "org.taskschedd.Control.ListApplications"

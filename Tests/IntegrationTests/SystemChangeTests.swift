@@ -143,7 +143,7 @@ struct SystemChangeTests {
 
   @Test(
     "A custom change of a plain user reaches only that user's own applications",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func plainUser() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)

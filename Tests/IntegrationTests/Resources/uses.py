@@ -1,4 +1,4 @@
-"""A program for tests that uses resources as requested by the lines of its standard input. It answers
+"""A program for tests that uses resources on request of the lines of its standard input. It answers
 each line with one line.
 
     fork                 makes a child with a second thread: `PID`
