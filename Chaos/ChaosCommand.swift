@@ -157,7 +157,7 @@ struct DesktopCampaignCommand: ParsableCommand {
 
 /// Runs a campaign, and throws the exit code of this program.
 ///
-/// - Parameter campaign: Returns whether there are no findings.
+/// - Parameter campaign: A closure that returns true if there are no findings.
 private func finish(after campaign: () throws -> Bool) throws {
   signal(SIGPIPE, SIG_IGN)
   do {

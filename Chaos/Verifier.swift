@@ -58,7 +58,7 @@ struct Verifier {
   /// tasks.
   var tooSlow: () -> Void
 
-  /// Checks everything once, while the operator is paused.
+  /// Compares all clients once, while the operator is paused.
   mutating func check(touched: Set<Int>, outages: Outages) throws {
     let before = clients.map { recordFile.read(slot: $0.number + 1) }
     let listed = try list()

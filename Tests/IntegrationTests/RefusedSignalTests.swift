@@ -23,7 +23,7 @@ struct RefusedSignalTests {
     if child:
         os.setresuid(uid, uid, uid)
         while True: signal.pause()
-    # Within a session SIGCONT is refused to nobody.
+    # Leaves the session, because the kernel refuses no SIGCONT between processes of one session.
     os.setsid()
     os.setresuid(uid, 0, uid)
     print(os.getpid(), flush=True)

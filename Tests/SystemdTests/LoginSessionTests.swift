@@ -155,7 +155,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "Of two users at a seat, only the one whose session is on the screen has an active application"
+      "Of two users at a seat, only the user of the session on the screen has an active application"
     )
     func switchesUser() throws {
       try scene {

@@ -16,7 +16,7 @@ final class RealPressure: Sendable {
     file = os.open(sys.argv[1], os.O_RDONLY)
     os.fsync(file)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-    # Not before: written slowly, a file may be more than the limit of what cannot be given up.
+    # Joins the cgroups only now: unwritten pages of the file could exceed the memory limit.
     for group in sys.argv[2:]:
         open(group + "/cgroup.procs", "w").write(str(os.getpid()))
     held = mmap.mmap(file, size, prot=mmap.PROT_READ)
