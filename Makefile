@@ -10,7 +10,7 @@ SWIFT ?= swift
 DESTDIR ?=
 PREFIX ?= /usr
 VENV := .venv
-# A target may import only what its declaration in Package.swift names.
+# A build fails if a target imports a module that its declaration in Package.swift does not name.
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
 # These flags make the programs small. Swift links Foundation, with 35 MB of ICU data, because a
 # package imports it. The flags omit the libraries of Foundation, so a call that needs Foundation is
@@ -27,7 +27,7 @@ SMALL := -Xswiftc -Osize -Xswiftc -Xfrontend -Xswiftc -function-sections \
 # The installed programs omit the checks, which are 8 % of the instructions of a call.
 UNCHECKED := -Xswiftc -enforce-exclusivity=unchecked
 # The installed programs must run without Swift. All release builds use the same flags, because
-# other flags compile everything again.
+# a build with other flags compiles everything again.
 RELEASE := $(BUILD) -c release --static-swift-stdlib $(SMALL) $(UNCHECKED)
 # taskctl calls no C++ that throws, so it needs no tables for unwinding the stack, which take 3 MB.
 # Debuggers follow the frame pointers, which Swift keeps.
@@ -79,11 +79,11 @@ release: setup ## Build the installed programs
 	@scripts/check-programs .build/release $(SIZES)
 
 .PHONY: demo
-demo: build ## Show the main features: granted, expired, suspended, resumed, killed
+demo: build ## Show the main features: background time, expiration, suspension, resume, kill
 	@scripts/demo
 
 .PHONY: demo-voip
-demo-voip: build ## Show a suspended phone: called, woken, kept alive, relaunched
+demo-voip: build ## Show a suspended phone that receives calls, stays connected and is relaunched
 	@scripts/install-packages $(DESKTOP_PACKAGES)
 	@scripts/demo-voip
 
@@ -118,13 +118,13 @@ manuals: ## Write all manual pages to .build/manuals
 DOCUMENTATION := .build/documentation
 .PHONY: documentation
 documentation: setup ## Write the reference of the client library, without warnings
-	# In a directory of its own: the plugin's flags would make the next build compile everything.
+	# Uses a separate directory: the plugin's flags would make the next build compile everything.
 	$(SWIFT) package --scratch-path .build/documentation-build \
 	  --allow-writing-to-directory $(DOCUMENTATION) generate-documentation \
 	  --target TaskSchedulerClient --output-path $(DOCUMENTATION) --warnings-as-errors
 
 .PHONY: test
-test: test-setup ## Everything that CI runs
+test: test-setup ## Run all tests, as CI does
 	$(BUILD) --build-tests
 	# Some tests of the client await Swift tasks. These tasks would wait behind all tests that block
 	# their thread, so the tests of the client run separately.
@@ -164,7 +164,7 @@ upgrade: test-setup ## Like chaos, starting with the daemon of another commit (F
 	$(RELEASE) --product chaos
 	mkdir -p $(PREVIOUS)
 	git -C $(CURDIR) archive "$(FROM)" | tar -x -C $(PREVIOUS) --recursive-unlink
-	# Without the present flags, because an earlier commit may need Foundation.
+	# Builds without the flags of this commit, because an earlier commit may need Foundation.
 	$(BUILD) -c release --static-swift-stdlib --package-path $(PREVIOUS) --product taskschedd
 	@.build/release/chaos $(CHAOS_OPTIONS) --previous $(PREVIOUS)/.build/release/taskschedd
 
@@ -258,8 +258,8 @@ wakeups: setup ## Compare keep-alive wake-ups with lower bounds and systemd (HOU
 	@.build/release/wakeups --hours $(HOURS) $(if $(JSON),--json) \
 	  $(if $(PICTURE),--picture $(PICTURE))
 
-# What `make install` writes, below DESTDIR. With BUILT=.build/debug it installs what `make build`
-# built, without building.
+# The files that `make install` writes below DESTDIR. With BUILT=.build/debug, it installs the
+# programs of the last `make build` instead of a release.
 BUILT ?=
 BINARIES = $(or $(BUILT),.build/release)
 SYSCONFDIR ?= /etc
@@ -282,8 +282,8 @@ PLACE = sed -e 's|/usr/bin/task|$(PREFIX)/bin/task|' \
   -e 's|/usr/share/doc/taskschedd|$(PREFIX)/share/doc/taskschedd|' \
   -e 's|/usr/share/taskschedd/interfaces|$(PREFIX)/share/taskschedd/interfaces|'
 
-# Every default is built in. The settings file is an example in the documentation. Only the
-# administrator writes files in SYSCONFDIR.
+# The programs contain all defaults, so the settings file is only an example in the documentation.
+# Only the administrator writes files in SYSCONFDIR.
 .PHONY: install
 install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with PREFIX (default: /usr)
 	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \

@@ -48,7 +48,7 @@ let package = Package(
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"),
   ],
   targets: [
-    // The targets in the order of the architecture page: each imports only those above it.
+    // The targets in the order of ARCHITECTURE.md. Each target imports only targets above it.
     .target(
       name: "TaskSchedulerCore", dependencies: [deque, heap, orderedCollections],
       swiftSettings: strictHot),
@@ -141,7 +141,7 @@ let package = Package(
       ],
       path: "Fuzz/Sources/FuzzTargets", swiftSettings: strict),
 
-    // The chaos test boots a machine and is all processes in it.
+    // The chaos campaign. The program boots a machine, and is also each client in the machine.
     .executableTarget(
       name: "chaos",
       dependencies: [
@@ -244,7 +244,8 @@ if Context.environment["FUZZ"] != nil {
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// `make tsan` builds only the client, its tests, and a race that must be reported.
+// `make tsan` builds only the client, its tests, and a program with a race that the sanitizer must
+// report.
 if Context.environment["TSAN"] != nil {
   let watched: Set<String> = [
     "CLinux", "LinuxSystem", "TaskSchedulerWire", "TaskSchedulerClient",

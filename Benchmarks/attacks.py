@@ -30,7 +30,7 @@ ATTACKS = {
     "2,000 connections, unread answers": ("unread", 2000),
     "calls of 1 MiB": ("large", 5),
     "4,000 monitors": ("monitors", 4000),
-    "names nearly right": ("typos", 60),
+    "misspelled ids": ("typos", 60),
 }
 
 
@@ -85,7 +85,7 @@ def measure(bench, watching, shrink_seconds=SHRINK_SECONDS):
     ms; "resident" is the daemon's memory in kB before the attack, at its end and at the end of the
     measurement; "told" is the attacker's output."""
     if os.geteuid() != 0:
-        return "only root is two users"
+        return "only root can run processes of two users"
     # The other users must be able to reach the socket in the benchmark's directory.
     os.chmod(bench.directory, 0o755)
     results = {}

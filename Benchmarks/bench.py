@@ -86,10 +86,10 @@ def measure(bench, scale, watching, progress):
     results["round trip flooded µs"] = flood.measure(bench, *scale.flood_rounds, watching)
     progress("attacks")
     results["attacks"] = attacks.measure(bench, watching)
-    progress("others while descriptors are examined")
+    progress("another user while descriptors are examined")
     results["others while descriptors are examined ms"] = descriptors.measure(
         bench, rounds=scale.examinations)
-    progress("others beside an application of many processes")
+    progress("another user beside an application of many processes")
     results["others beside many processes ms"] = descriptors.measure(
         bench, descriptors.FEWER_SOCKETS, descriptors.MANY_CHILDREN, name="processes",
         rounds=scale.examinations)
@@ -140,7 +140,7 @@ def add_stop_times(table, results):
 
 
 def add_socket_wakes(table, results):
-    table.section("From a byte's departure to the application: p50, p99")
+    table.section("From sending a byte to its receipt: p50, p99")
     times = results["socket wake µs"]
     table.figure("running, in epoll_wait", "{:.1f}, {:.1f} µs".format(*times["plain"]))
     table.figure("suspended, resumed by the byte", "{:.1f}, {:.1f} µs".format(*times["managed"]))
@@ -246,10 +246,10 @@ def table_of(results):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--daemon", required=True, help="the taskschedd to measure: a release")
+    parser.add_argument("--daemon", required=True, help="the path of taskschedd, a release build")
     parser.add_argument("--programs", required=True, help="the directory of the built C programs")
-    parser.add_argument("--quick", action="store_true", help="measure less: about 2 minutes")
-    parser.add_argument("--json", action="store_true", help="print the numbers for programs")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds: about 2 minutes")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     return parser.parse_args()
 
 

@@ -69,7 +69,7 @@ def memory_and_cost(bench, rounds, calls):
     # When the daemon is idle after its start, it returns memory to the kernel.
     time.sleep(1)
     resident = [large.resident_memory()]
-    # For its first applications, the daemon loads code. This is not part of the cost of the others.
+    # The first applications make the daemon load code, which further applications do not need.
     first = Herd(bench, large)
     first.grow(SMALL)
     first.end()

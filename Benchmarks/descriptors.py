@@ -175,7 +175,7 @@ def read_to_end(pipe):
     with os.fdopen(pipe, "rb") as file:
         text = file.read().strip()
     if not text:
-        raise Failure("a user's program ended without its figures")
+        raise Failure("a program of the measurement ended without a result")
     return json.loads(text)
 
 
@@ -193,7 +193,7 @@ def measure(bench, sockets=SOCKETS, children=CHILDREN, name="descriptors", setti
     """Returns a reason if no measurement is possible. Otherwise, returns the figures by name, the
     times in ms."""
     if os.geteuid() != 0:
-        return "only root is two users"
+        return "only root can run processes of two users"
     daemon = bench.daemon(name, SETTINGS + settings)
     os.setpriority(os.PRIO_PROCESS, daemon.pid, DAEMON_NICE)
     # The other users must be able to reach the socket in the benchmark's directory.

@@ -42,7 +42,7 @@ int main(int count, char **arguments) {
       continue;
     }
     /* The client sends one complete request at a time. */
-    if (!memchr(bytes, 0, (size_t)received)) fail_text("request", "it has no end");
+    if (!memchr(bytes, 0, (size_t)received)) fail_text("request", "no terminating NUL");
     if (send(event.data.fd, reply, reply_length, MSG_NOSIGNAL) != (ssize_t)reply_length)
       fail("send");
   }

@@ -52,7 +52,7 @@ def measure(bench, rounds, calls, watching):
     flood: (p50, p99) in µs of a quiet daemon, (p50, p99) in µs during the flood, and the number of
     the flood's calls or connections that the daemon served. Quiet and flooded rounds take turns."""
     if os.geteuid() != 0:
-        return "only root is two users"
+        return "only root can run processes of two users"
     daemon = bench.daemon("flood")
     # The other user must be able to reach the socket in the benchmark's directory.
     os.chmod(bench.directory, 0o755)

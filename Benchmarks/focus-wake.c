@@ -1,9 +1,9 @@
 /* Reports when its process was resumed.
  *
  *   focus-wake PIPE
- *     Reads the clock without pause. After each gap of 20 ms or more, in which the process was
- *     suspended, writes the instant of the first instruction after the gap to PIPE, in nanoseconds
- *     since boot and a line of its own.
+ *     Reads the clock without pause. A gap of 20 ms or more between two readings is a suspension.
+ *     After each gap, writes a line to PIPE: the instant of the first instruction after the gap, in
+ *     nanoseconds since boot.
  */
 #include "wire.h"
 

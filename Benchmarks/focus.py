@@ -21,7 +21,8 @@ from harness import Failure, Bench, median, wait_until
 from table import Table
 
 APPLICATION = "org.example.focus"
-# The target of contract §20's test: how much later than the compositor's event, in ms.
+# The target of contract §20: the maximum time from the compositor's event until the application
+# runs, in ms.
 RESUMED_TARGET = 3
 WAKE_UPS_TARGET = 0
 MEMORY_TARGET = 3000
@@ -208,11 +209,11 @@ def table_of(events, runs, agent, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--daemon", required=True, help="the taskschedd to measure: a release")
-    parser.add_argument("--agent", required=True, help="the taskschedd-session to measure")
+    parser.add_argument("--daemon", required=True, help="the path of taskschedd, a release build")
+    parser.add_argument("--agent", required=True, help="the path of taskschedd-session")
     parser.add_argument("--programs", required=True, help="the directory of the built C programs")
     parser.add_argument("--samples", type=int, default=200, help="the number of changes (200)")
-    parser.add_argument("--quick", action="store_true", help="50 changes, and idle for 10 s only")
+    parser.add_argument("--quick", action="store_true", help="50 changes, and 10 s of idleness")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(1))

@@ -137,7 +137,7 @@ class Bench:
         try:
             os.mkdir(path)
         except OSError as error:
-            return None, f"a cgroup cannot be made in {parent}: {error.strerror}"
+            return None, f"cannot create a cgroup in {parent}: {error.strerror}"
         self.groups.append(path)
         return path, None
 
@@ -179,7 +179,7 @@ class Bench:
         try:
             output, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as error:
-            raise Failure(f"{arguments[0]}: not done within {seconds} s") from error
+            raise Failure(f"{arguments[0]}: did not end within {seconds} s") from error
         finally:
             self.end(process)
         if process.returncode != 0:
@@ -258,7 +258,7 @@ def own_group():
         return None, "this process is in no cgroup v2"
     path = os.path.normpath(mount + own)
     if not os.access(os.path.join(path, "cgroup.procs"), os.W_OK):
-        return None, f"{path} is not ours to write to"
+        return None, f"this process may not write to {path}"
     return path, None
 
 

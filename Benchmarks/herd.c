@@ -27,7 +27,7 @@ static bool idle;
 
 /* Reports a step to the parent as one byte. */
 static void tell(int news, char what) {
-  if (write(news, &what, 1) != 1) fail("telling the parent");
+  if (write(news, &what, 1) != 1) fail("reporting to the parent");
 }
 
 /* Runs one application. Never returns. */
@@ -45,7 +45,7 @@ static _Noreturn void live(int number, int start, int news) {
   application_acknowledge(&application);
   if (!idle) tell(news, 'a');
   channel_receive(&application.events);
-  fail_text(id, "more was heard than was expected");
+  fail_text(id, "received an unexpected message");
 }
 
 /* Waits until `count` processes have reported the step `what`. `seen` has the number of reports of
@@ -53,10 +53,10 @@ static _Noreturn void live(int number, int start, int news) {
 static void collect(int news, size_t *seen, char what, size_t count) {
   while (seen[(unsigned char)what] < count) {
     struct pollfd wait = {.fd = news, .events = POLLIN};
-    if (poll(&wait, 1, 60000) != 1) fail_text("herd", "no news within 60 s");
+    if (poll(&wait, 1, 60000) != 1) fail_text("herd", "no report within 60 s");
     char bytes[4096];
     ssize_t got = read(news, bytes, sizeof bytes);
-    if (got <= 0) fail("reading the news");
+    if (got <= 0) fail("reading the reports");
     for (ssize_t index = 0; index < got; index++) seen[(unsigned char)bytes[index]]++;
   }
 }
@@ -98,7 +98,7 @@ int main(int count, char **arguments) {
   size_t size = 0;
   while (fgets(line, sizeof line, stdin)) {
     size_t next = (size_t)strtoul(line, NULL, 10);
-    if (next < size) fail_text(line, "a herd only grows");
+    if (next < size) fail_text(line, "the number of processes may only grow");
     grow(size, next);
     size = next;
   }

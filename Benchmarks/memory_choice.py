@@ -64,7 +64,7 @@ def measure(bench, rounds, count=APPLICATIONS):
             times.append((time.perf_counter() - begin) * 1000)
             estimates = sum(one["estimate"] for one in order)
             if order[0]["application"] != f"org.example.held{count - 1}":
-                raise Failure(f"not the largest is next, but {order[0]}")
+                raise Failure(f"the next application is not the largest, but {order[0]}")
         return median(times[1:]), max(times[1:]), estimates
     finally:
         for pid in pids:

@@ -39,7 +39,7 @@ exec busybox switch_root /machine {python} -I -S /bench/{script}
 def missing(unpacked):
     """Returns a sentence about what is missing for a small machine; None if nothing is."""
     if platform.machine() != "x86_64":
-        return "the small machine is of x86-64, as this one is not"
+        return "the small machine needs an x86-64 host"
     programs = [name for name in (QEMU, "mkfs.ext4") if not program(name)]
     if programs:
         return "missing: " + ", ".join(programs)

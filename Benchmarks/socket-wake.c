@@ -72,7 +72,7 @@ static void wait_for_state(int stat, char state) {
   uint64_t limit = now_ns() + LIMIT_NS;
   struct timespec pause = {.tv_nsec = PAUSE_NS};
   do {
-    if (now_ns() > limit) fail_text("socket-wake", "the process did not come to rest within 10 s");
+    if (now_ns() > limit) fail_text("socket-wake", "the process did not stop or sleep within 10 s");
     nanosleep(&pause, NULL);
   } while (state_of(stat) != state);
 }

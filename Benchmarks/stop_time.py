@@ -28,7 +28,7 @@ def once(bench, daemon, count, mount, observer_cpus):
     daemon.call("Terminate", {"application": id})
     os.unlink(rendezvous)
     if len(line) != 3:
-        raise Failure("the time to stop could not be seen: see above")
+        raise Failure("the time to stop could not be measured: see above")
     return int(line[1]) / 1000, int(line[2]) / 1000
 
 

@@ -120,7 +120,7 @@ extension Campaign {
       """)
     if lost > kills { found("more connections were closed than there were kills", nil) }
     if findings.isEmpty {
-      say("  no findings: nothing was lost, early or left suspended")
+      say("  no findings: no promise was violated")
     } else {
       say("\n\(findings.count) findings:\n\(findings.text)")
     }

@@ -20,7 +20,7 @@ final class Campaign {
   private var chance: SeededGenerator
   private(set) var verifier: Verifier
   private var operating: OperatorProcess?
-  /// Idle connections of the campaign, on which it sends nothing. No kill may close one.
+  /// Connections on which the campaign sends nothing. A kill must not close any of them.
   private var idle: [RawConnection] = []
   private(set) var findings = Findings()
   private(set) var stolenTime = StolenTime()
@@ -268,15 +268,15 @@ final class Campaign {
     say("upgraded after \(kills) kills")
   }
 
-  // MARK: Looking
+  // MARK: Checks
 
   private func check() throws {
     try check(touched: try operating?.pause() ?? [])
     try operating?.resume()
   }
 
-  /// Checks everything once, while the operator is paused. `touched` are the clients that the
-  /// operator has operated since the last check.
+  /// Compares the daemon with all records once, while the operator is paused. `touched` are the
+  /// clients that the operator has operated since the last check.
   func check(touched: Set<Int>) throws {
     stolenTime.sample()
     readEvents()

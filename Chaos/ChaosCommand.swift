@@ -30,13 +30,14 @@ struct RunCommand: ParsableCommand {
   var kills = 1000
   @Option(help: "The number of clients.")
   var clients = 200
-  @Option(help: "The seed of all random decisions. The moments also depend on the machine.")
+  @Option(
+    help: "The seed of all random decisions. The times of the kills also depend on the machine.")
   var seed: UInt64?
   @Flag(help: "Pass no state to each new daemon. The campaign must report findings.")
   var forget = false
   @Option(
     help: ArgumentHelp(
-      "Begin with this program as the daemon, of another version; upgrade after half of the kills.",
+      "Begin with this daemon of another version, and upgrade it after half of the kills.",
       valueName: "taskschedd"))
   var previous: String?
   @Option(
@@ -46,10 +47,12 @@ struct RunCommand: ParsableCommand {
   var log: String?
 
   func validate() throws {
-    guard kills >= 0 else { throw ValidationError("--kills is 0 or more") }
-    guard (1...10_000).contains(clients) else { throw ValidationError("--clients is 1 to 10000") }
+    guard kills >= 0 else { throw ValidationError("--kills is \(kills); the minimum is 0") }
+    guard (1...10_000).contains(clients) else {
+      throw ValidationError("--clients must be 1 to 10000")
+    }
     if let previous, access(previous, X_OK) != 0 {
-      throw ValidationError("--previous: no program can be executed at '\(previous)'")
+      throw ValidationError("--previous: '\(previous)' is not an executable file")
     }
   }
 
@@ -101,13 +104,13 @@ struct DesktopCommand: ParsableCommand {
 /// Boots a machine, and runs a command of this program in it.
 ///
 /// - Parameters:
-///   - log: The file for the log of the machine, if any.
-///   - boot: Boots the machine, for a log level of the daemon.
+///   - log: The path of the file for the machine's log; nil to write no log.
+///   - boot: Boots the machine with the given log level of the daemon.
 private func runInMachine(
   _ command: [String], log: String?, boot: (String) throws -> CampaignMachine
 ) throws {
   do {
-    // Opened first, so that a wrong path fails immediately.
+    // Opens the log first, so that a wrong path fails before the machine boots.
     let file = try log.map { try LogFile(path: $0) }
     let site = try boot(file == nil ? "notice" : "info")
     let code = Result { try site.run(command) }
@@ -154,7 +157,7 @@ struct DesktopCampaignCommand: ParsableCommand {
 
 /// Runs a campaign, and throws the exit code of this program.
 ///
-/// - Parameter campaign: Returns whether there are no findings.
+/// - Parameter campaign: A closure that returns true if there are no findings.
 private func finish(after campaign: () throws -> Bool) throws {
   signal(SIGPIPE, SIG_IGN)
   do {

@@ -26,7 +26,7 @@ struct ChaosCompositor: ~Copyable {
     process = sway
   }
 
-  /// Connects when the compositor listens, which it does within a second.
+  /// Connects to the compositor, which listens within a second after its start.
   private static func connect(to path: String) throws -> FileDescriptor {
     let end = BootClock.now() + 20_000_000_000
     while true {

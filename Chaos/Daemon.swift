@@ -7,7 +7,7 @@ import TaskSchedulerWire
 struct Daemon {
   private static let group = ControlGroup(path: "/sys/fs/cgroup/system.slice/taskschedd.service")
 
-  /// Returns the daemon's process, whether it already serves or not; nil if there is none.
+  /// Returns the daemon's process, even if it does not serve calls yet; nil if no daemon runs.
   static func process(in proc: ProcFS) -> PIDFD? {
     guard let text = Files.text(group.path + "/cgroup.procs") else { return nil }
     for line in text.split(separator: "\n") {

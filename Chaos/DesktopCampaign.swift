@@ -124,13 +124,13 @@ final class DesktopCampaign {
     do {
       _ = try Daemon.call(ControlInterface.Terminate.self, .init(application: id))
     } catch is ControlInterface.Failure {
-      // It has already ended.
+      // The application has already ended.
     }
   }
 
-  // MARK: Checking
+  // MARK: Checks
 
-  /// Waits until the application on the chosen workspace is active, and the others are in the
+  /// Shows a random workspace, and waits until its application is active and the others are in the
   /// background.
   private func check(after victim: Victim) throws {
     let workspace = chance.below(Self.windowCount + 1)
@@ -154,7 +154,7 @@ final class DesktopCampaign {
     }
   }
 
-  /// Returns what contradicts the focus on a workspace.
+  /// Returns the states that do not agree with the focus on a workspace.
   private func wrongStates(_ workspace: Int) throws -> [String] {
     let listed = try Daemon.call(ControlInterface.ListApplications.self, .init()).applications
     return applications.enumerated().compactMap { number, id in

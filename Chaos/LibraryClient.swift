@@ -86,7 +86,7 @@ final class LibraryClient: ApplicationDelegate, Workload.Transport, @unchecked S
     return .unknown
   }
 
-  // MARK: What it hears
+  // MARK: Events
 
   private func received(_ kind: String) {
     work.received(kind)

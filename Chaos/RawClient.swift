@@ -120,7 +120,7 @@ final class RawClient: Workload.Transport {
     return tasks.compactMap { $0["id"]?.integer }
   }
 
-  // MARK: What it hears
+  // MARK: Events
 
   private func take(_ message: JSONValue) {
     if let callback = message["parameters"]?["callback"] {
@@ -136,7 +136,7 @@ final class RawClient: Workload.Transport {
       // A memory warning is permitted, because the machine that runs the campaign may be short of
       // memory.
       message["parameters"]?["memoryWarning"] == nil {
-      work.violation("the event stream said \(message)")
+      work.violation("the event stream sent \(message)")
       events = nil
     }
   }
@@ -146,7 +146,7 @@ final class RawClient: Workload.Transport {
       if last.kind != kind { work.violation("callback \(id) was \(last.kind), now \(kind)") }
       if last.acknowledgement == .answered {
         if isDraining { return }
-        work.violation("callback \(id) \(kind) came again after its acknowledgement was answered")
+        work.violation("callback \(id) \(kind) came again after the reply to its acknowledgement")
       }
     } else {
       if let last, last.acknowledgement == .none {
@@ -189,7 +189,7 @@ final class RawClient: Workload.Transport {
   }
 
   private func notRegistered() {
-    work.violation("the daemon does not know us any more")
+    work.violation("the daemon no longer knows the client")
     // Makes the client register again, which shows whether the daemon has forgotten it.
     events = nil
   }

@@ -51,7 +51,8 @@ struct Record {
     self[.begins] += 1
   }
 
-  /// Records that the client is about to end the task. From now on the daemon may not list it.
+  /// Records that the client is about to end the task. From then on, the daemon need not list the
+  /// task.
   mutating func ending(_ task: Int) {
     for index in Self.tasks where words[index] == Int64(task) { words[index] = -Int64(task) }
   }

@@ -4,7 +4,7 @@ import LinuxSystem
 /// in proc_stat(5)). If its share is large, the campaign ignores late events, because neither the
 /// daemon nor a client is responsible for them.
 struct StolenTime {
-  /// The time before a finding in which its cause may lie.
+  /// The period before a late event in which stolen CPU time may have delayed the event.
   private static let reach: UInt64 = 8_000_000_000
   /// The share above which the campaign ignores late events.
   private static let shareMax = 0.1

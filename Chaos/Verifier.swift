@@ -54,10 +54,11 @@ struct Verifier {
   var report: (_ text: String, _ client: Int?) -> Void
   /// Reports a violation that stolen CPU time may excuse.
   var reportLate: (_ text: String, _ client: Int?) -> Void
-  /// Counts a client that was killed at its limit while it was still ending its tasks.
+  /// Counts a client that the daemon killed at the limit while the client was still ending its
+  /// tasks.
   var tooSlow: () -> Void
 
-  /// Checks everything once, while the operator is paused.
+  /// Compares all clients once, while the operator is paused.
   mutating func check(touched: Set<Int>, outages: Outages) throws {
     let before = clients.map { recordFile.read(slot: $0.number + 1) }
     let listed = try list()
@@ -116,8 +117,8 @@ struct Verifier {
   private func verifyExpiry(at: UInt64, of client: Client, _ outages: Outages) {
     let hadEnded = client.relievedAt.map { $0 + Settings.relief < at } ?? (client.warned == nil)
     guard let limit = client.careless ?? (hadEnded ? nil : client.warned) else {
-      // A client of the library records the end of its tasks before the daemon knows of it, so lack
-      // of CPU time excuses the kill. A raw client records it after the daemon's answer.
+      // A client of the library records the end of its tasks before it tells the daemon, so lack of
+      // CPU time excuses the kill. A raw client records the end after the daemon's answer.
       let report = client.kind.usesLibrary ? reportLate : report
       return report(
         "ended by backgroundTimeExpired, though it had ended its tasks", client.number)
@@ -159,17 +160,18 @@ struct Verifier {
     let isSuspended = state == .suspended && !instance.suspending
     if let known = client.suspended, known.pid == record.pid, !touched.contains(client.number) {
       if state != .suspended {
-        report("was suspended, and is \(state?.rawValue ?? "gone") without cause", client.number)
+        report(
+          "was suspended, but is now \(state?.rawValue ?? "gone") without cause", client.number)
       } else if record[.ticks] != known.ticks {
         report("ran while it was suspended: \(record[.ticks] - known.ticks) ticks", client.number)
       }
     }
     client.suspended = isSuspended ? (record.pid, record[.ticks]) : nil
     if isSuspended, !isStopped(record.pid) {
-      report("is said to be suspended, and is not stopped", client.number)
+      report("is reported as suspended, but is not stopped", client.number)
     }
     if !isSuspended, !instance.suspending, isStopped(record.pid), staysStopped(client, record.pid) {
-      report("is said to be \(state?.rawValue ?? "gone"), and is stopped", client.number)
+      report("is reported as \(state?.rawValue ?? "gone"), but is stopped", client.number)
     }
   }
 

@@ -147,7 +147,7 @@ final class Workload {
     }
   }
 
-  // MARK: What it hears
+  // MARK: Events
 
   /// Handles the expiration of a task, and checks that the limit is not early.
   func expired(_ task: Int, remaining: UInt64?, _ transport: some Transport) {

@@ -33,7 +33,7 @@ class Connection:
         return reply.get("parameters", {})
 
     def call(self, method, **parameters):
-        with self.lock:  # answers come in the order of the calls
+        with self.lock:  # one call at a time, because answers carry no id of the call
             self.send(method, parameters)
             return self.receive()
 

@@ -160,7 +160,7 @@ def reason(said: str) -> str:
         found = re.search(pattern, said)
         if found:
             return found[0]
-    return said.strip().splitlines()[-1] if said.strip() else "it said nothing"
+    return said.strip().splitlines()[-1] if said.strip() else "the fuzzer printed no output"
 
 
 class Totals:
@@ -197,17 +197,17 @@ def report(turn: Turn, program: pathlib.Path) -> None:
           f"coverage {turn.coverage:,}", flush=True)
     for finding in turn.findings:
         show = f"FUZZ_TARGET={turn.target} SWIFT_BACKTRACE=enable=no {program} {finding}"
-        print(f"  FOUND in {turn.target}: {reason(turn.said)}\n    shown again by: {show}",
+        print(f"  FOUND in {turn.target}: {reason(turn.said)}\n    reproduce with: {show}",
               flush=True)
 
 
 def canary(program: pathlib.Path) -> None:
-    """Checks that the fuzzer finds the defect of the canary; otherwise it finds nothing."""
+    """Checks that the fuzzer finds the canary's planted defect. Otherwise exits with code 2."""
     with tempfile.TemporaryDirectory() as directory:
         turn = run(program, "canary", CANARY_LIMITS, pathlib.Path(directory))
-    if "the canary was dug out" not in turn.said:
+    if "the canary was found" not in turn.said:
         print(turn.said)
-        print("the canary was not found: this fuzzer finds nothing")
+        print("the canary was not found, so this fuzzer cannot find defects")
         sys.exit(2)
     for finding in turn.findings:
         finding.unlink(missing_ok=True)
@@ -244,7 +244,7 @@ def fuzz(
                 if found[target] < FINDINGS_MAX:
                     queue.append((target, False))
                 else:
-                    print(f"{target} is not run again: it has {found[target]} findings")
+                    print(f"{target} is not run again, because it has {found[target]} findings")
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for worker in [pool.submit(work) for _ in range(options.jobs)]:
@@ -259,16 +259,16 @@ def main() -> None:
     parser.add_argument("program", type=pathlib.Path, help="the fuzzer that make built")
     parser.add_argument(
         "--minutes", type=float, default=60, help="CPU time over all targets (60)")
-    parser.add_argument("--seconds", type=int, help="for each target instead: a smoke")
-    parser.add_argument("--target", action="append", help="only this one; may be repeated")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at once (all cores)")
+    parser.add_argument("--seconds", type=int, help="seconds for each target: a smoke test")
+    parser.add_argument("--target", action="append", help="fuzz only this target; may be repeated")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel runs (all)")
     options = parser.parse_args()
     options.jobs = max(1, min(options.jobs, os.cpu_count() or 1))
     known = names(options.program)
     targets = options.target or known
     for target in targets:
         if target not in known:
-            sys.exit(f"there is no target '{target}'; there are {', '.join(known)}")
+            sys.exit(f"there is no target '{target}'; the targets are {', '.join(known)}")
     write_wire_words()
     canary(options.program)
     with tempfile.TemporaryDirectory() as directory:
@@ -279,7 +279,7 @@ def main() -> None:
     if findings:
         print(f"{findings} findings in {shlex.quote(str(WORK / 'findings'))}; see Fuzz/README.md")
         sys.exit(1)
-    print(f"nothing found in {len(targets)} targets")
+    print(f"no findings in {len(targets)} targets")
 
 
 if __name__ == "__main__":

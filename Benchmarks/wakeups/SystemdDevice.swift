@@ -41,13 +41,13 @@ final class SystemdDevice {
     tally = Tally(mix)
     var event: OpaquePointer?
     SystemdDevice.check(sd_event_new(&event))
-    guard let event else { preconditionFailure("sd_event_new gives no loop") }
+    guard let event else { preconditionFailure("sd_event_new returned no event loop") }
     self.event = event
     // Checks that libsystemd uses the virtual clocks. With the machine's clocks, the loop would
     // wait for days.
     var now: UInt64 = 0
     SystemdDevice.check(sd_event_now(event, CLOCK_BOOTTIME, &now))
-    precondition(now == virtual_time_now() / 1000, "libsystemd does not ask us for the time")
+    precondition(now == virtual_time_now() / 1000, "libsystemd does not use the virtual clock")
   }
 
   deinit {
@@ -56,7 +56,7 @@ final class SystemdDevice {
   }
 
   private static func check(_ result: Int32) {
-    precondition(result >= 0, "sd-event refuses: errno \(-result)")
+    precondition(result >= 0, "a call of sd-event failed: errno \(-result)")
   }
 
   private var now: Instant { Instant(nanoseconds: virtual_time_now()) }

@@ -9,25 +9,25 @@ import TaskSchedulerCore
 struct WakeUpsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wakeups",
-    abstract: "Count keep-alive's wake-ups and handler runs beside lower bounds and peers.",
+    abstract: "Compare keep-alive's wake-ups and handler runs with lower bounds and other schemes.",
     discussion: """
-      All in virtual time. The exit code is 0 where all targets are reached, 1 where one is missed.
+      Runs in virtual time. The exit code is 0 if all targets are reached, and 1 if one is missed.
       """)
 
-  @Option(help: "Hours that are counted, after two of warming up.")
+  @Option(help: "The measured hours of virtual time, after a warm-up of two hours.")
   var hours = 48
-  @Option(help: "Groups of clients of each mix; figures are their mean.")
+  @Option(help: "The number of client groups of each mix. A figure is the mean of the groups.")
   var samples = 20
-  @Option(help: "What decides every chance.")
+  @Option(help: "The seed of all random decisions.")
   var seed: UInt64 = 1
-  @Flag(help: "Print the numbers for programs.")
+  @Flag(help: "Print the numbers as JSON.")
   var json = false
-  @Option(help: "Write the picture (SVG) to this file.")
+  @Option(help: "Write the chart to this file as SVG.")
   var picture: String?
 
   func validate() throws {
-    guard (1...10_000).contains(hours) else { throw ValidationError("--hours is 1 to 10000") }
-    guard (1...1000).contains(samples) else { throw ValidationError("--samples is 1 to 1000") }
+    guard (1...10_000).contains(hours) else { throw ValidationError("--hours must be 1 to 10000") }
+    guard (1...1000).contains(samples) else { throw ValidationError("--samples must be 1 to 1000") }
   }
 
   func run() throws {

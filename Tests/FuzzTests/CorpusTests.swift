@@ -77,7 +77,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("The violated promise of the canary target is reported")
+  @Test("The canary target reports its planted defect")
   func canary() {
     let target = FuzzTarget.canary
     #expect(throws: Finding.self) {

@@ -51,7 +51,7 @@ struct AdoptionTests {
 
   @Test(
     "§15: Not even root can adopt a kernel thread",
-    .enabled(if: visibleKernelThread != nil && geteuid() == 0, "none is to be seen here"))
+    .enabled(if: visibleKernelThread != nil && geteuid() == 0, "no kernel thread is visible here"))
   func kernelThread() throws {
     let daemon = try DaemonFixture()
     guard let thread = try PIDFD.open(try #require(visibleKernelThread)) else {

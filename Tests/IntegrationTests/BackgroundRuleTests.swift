@@ -6,7 +6,7 @@ import Testing
 
 /// Test machines have no GPU. `ResourceMeterTests` and the tests of the core therefore use
 /// simulated counters to test that the daemon kills an application for GPU use in the background.
-@Suite("§12: Off limits in the background")
+@Suite("§12: Resource rules in the background")
 struct BackgroundRuleTests {
   private let id = "org.test.uses"
   private let shared = TemporaryDirectory(mode: 0o755)
@@ -22,7 +22,7 @@ struct BackgroundRuleTests {
   }
 
   @Test(
-    "A lock on shared system data at suspension kills the application, reason sharedResourceHeld",
+    "A lock on shared data at suspension kills the application, reason sharedResourceHeld",
     arguments: ["flock", "fcntl", "ofd", "lease", "passed"])
   func held(kind: String) throws {
     let daemon = try daemon()
@@ -58,7 +58,7 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).state == .active)
   }
 
-  @Test("Releasing the lock in didEnterBackground saves an application; keeping it kills")
+  @Test("A lock that is released in didEnterBackground does not kill; a lock that is kept does")
   func lets() throws {
     let daemon = try daemon()
     for letsGo in [true, false] {
@@ -91,7 +91,7 @@ struct BackgroundRuleTests {
   }
 
   @Test(
-    "Too much CPU use in the background is throttled, and then kills, reason excessiveUse",
+    "The daemon throttles, and then kills, an application above its CPU share: excessiveUse",
     arguments: ["auto", "signal"])
   func excessive(mechanism: String) throws {
     let daemon = try DaemonFixture(
@@ -118,16 +118,17 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).lastEnd?.reason == .excessiveUse)
   }
 
-  /// Starts a daemon that throttles for 4 s, which is long enough to observe the throttle with
-  /// taskctl on a busy machine. At low priority, a program would get too little CPU time.
+  /// Starts a daemon that throttles for 4 s, so that taskctl can observe the throttle even on a
+  /// busy machine. The daemon lowers no priorities, because a program at low priority would get too
+  /// little CPU time.
   private func throttlingDaemon(options: [(String, String)] = []) throws -> DaemonFixture {
     try daemon(
       options: options + [("background-priority", "false")], ("BackgroundUseWindow", "4s"),
       ("BackgroundProcessorShare", "10"), ("ThrottledProcessorShare", "9"))
   }
 
-  /// Returns a program that has used CPU time in short bursts until the daemon throttled it. The
-  /// bursts are short, so that the program does not exceed the limit while it is throttled.
+  /// Returns a program that has used CPU time in bursts until the daemon throttled it. Each burst
+  /// is short, so that the program does not exceed the limit while it is throttled.
   private func throttled(_ daemon: DaemonFixture) throws -> ResourceUsingProgram {
     let program = try ResourceUsingProgram(daemon)
     try daemon.adopt(id, program.process, background: true, task: "work")
@@ -145,23 +146,25 @@ struct BackgroundRuleTests {
     let program = try throttled(daemon)
     #expect(try daemon.application(id).instance?.resources?.throttledPercent == 9)
     #expect(try daemon.taskctl("status", id).text.contains("Throttled: to 9 % of one CPU"))
-    try monitor.next("its end") { $0.message.contains("is no longer throttled") }
+    try monitor.next("the end of the throttle") { $0.message.contains("is no longer throttled") }
     try daemon.activate(id)
     #expect(try program.ask("score 1") == "done")
     #expect(try daemon.state(of: program.process.pid) != .stopped)
   }
 
-  @Test("After kill -9 of the daemon, a throttled application is not left stopped")
+  @Test("After kill -9 of the daemon, a throttled application does not stay stopped")
   func throttledOn() throws {
     var daemon = try throttlingDaemon(options: [("suspend-mechanism", "\"signal\"")])
     let program = try throttled(daemon)
     // A throttled application is stopped for nine tenths of the time.
-    try waitUntil("it stands still") { try daemon.state(of: program.process.pid) == .stopped }
+    try waitUntil("the program is stopped") {
+      try daemon.state(of: program.process.pid) == .stopped
+    }
     daemon = try daemon.killed()
     #expect(try program.ask("score 1") == "done")
     try daemon.activate(id)
     #expect(try daemon.application(id).instance?.resources?.throttledPercent == nil)
-    try waitUntil("it runs") { try daemon.state(of: program.process.pid) != .stopped }
+    try waitUntil("the program runs") { try daemon.state(of: program.process.pid) != .stopped }
     #expect(try program.ask("score 1") == "done")
   }
 
@@ -179,7 +182,7 @@ struct BackgroundRuleTests {
   }
 
   @Test(
-    "A listening socket at suspension is reported to the operator and the log, with its address")
+    "The daemon reports a socket that listens at suspension to the operator and in the log")
   func listening() throws {
     let daemon = try daemon()
     let monitor = try Monitor(daemon)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §4 and §5, with real processes.
-@Suite("§4, §5: Background tasks, and what entitles an application to run in the background")
+@Suite("§4, §5: Background tasks, and other entitlements to run in the background")
 struct BackgroundTaskTests {
   private let id = "org.test.mail"
   private static let short = DaemonFixture.Settings(
@@ -28,9 +28,9 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-    BeginBackgroundTask returns an id that is unique for the instance's life, never 0, and the \
-    time remaining: unlimited in the foreground; in the background, what is left of \
-    BackgroundTime, counted from the start of the stint. Beginning a task late does not restart it
+    BeginBackgroundTask returns an id that is unique for the instance's life and never 0, and the \
+    time that remains: unlimited in the foreground; in the background, the rest of BackgroundTime \
+    since the stint began. A task that begins late does not restart it
     """)
   func begin() throws {
     let daemon = try DaemonFixture()
@@ -54,8 +54,8 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-    A background task that is carried over into a later stint expires there again before the \
-    application is killed for it
+    A background task that continues into a later stint expires again in that stint before the \
+    application is killed for the task
     """)
   func laterStint() throws {
     let daemon = try DaemonFixture(
@@ -74,9 +74,9 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-    ExpirationLead before the limit, the expiration handler of every outstanding task is called \
-    once, in the order they were begun; with one outstanding at the limit it is killed rather than \
-    suspended, reason backgroundTimeExpired, its children too
+    ExpirationLead before the limit, the expiration handler of each outstanding task is called \
+    once, in the order of the tasks. If a task is outstanding at the limit, the application and \
+    its children are killed, reason backgroundTimeExpired
     """)
   func expires() throws {
     let daemon = try DaemonFixture(Self.short)
@@ -92,7 +92,7 @@ struct BackgroundTaskTests {
     #expect(BootClock.now() - away >= 300_000_000)
     #expect(try monitor.end(id) == "backgroundTimeExpired")
     #expect(BootClock.now() - away >= 600_000_000)
-    #expect(try application.process.readLine() == nil, "each was called once")
+    #expect(try application.process.readLine() == nil, "each handler was called once")
     #expect(try application.process.waitForExit() == .signaled(signal: SIGKILL))
     #expect(try child.waitForEnd(timeout: deadline))
   }
@@ -119,7 +119,7 @@ struct BackgroundTaskTests {
   @Test(
     """
     §15.5: An application that has ended its task before the limit is not killed at the limit, \
-    even if the daemon could not read the call: the daemon first reads what waits in the socket
+    even if the daemon had not read the call: the daemon first reads the socket's pending calls
     """)
   func endedUnheard() throws {
     let daemon = try DaemonFixture(
@@ -144,8 +144,8 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-    Every begin is balanced by one end. An unknown or already ended id is an error; nothing else \
-    happens. Ending the last task, with nothing else entitling it to run, suspends it at once
+    Each begin of a task needs one end. The end of an unknown or ended id is an error without \
+    other effects. The end of the last task suspends an application without another entitlement
     """)
   func ends() throws {
     let daemon = try DaemonFixture()
@@ -232,7 +232,7 @@ struct BackgroundTaskTests {
     try monitor.transition(id, to: .suspended)
   }
 
-  @Test("A program that runs as one background task is killed at the limit if it has not ended")
+  @Test("A program that runs as one background task is killed if it still runs at the limit")
   func adoptedTask() throws {
     let daemon = try DaemonFixture(Self.short)
     let monitor = try Monitor(daemon)

@@ -7,8 +7,7 @@ import Testing
 /// Contract §15.7 at the real socket.
 @Suite(
   """
-  §15: Bad input never crashes the daemon or changes its state; it gets an error that names the \
-  field
+  §15: Bad input never crashes the daemon or changes its state. The error names the field
   """)
 struct BadInputTests {
   private static let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#

@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("The benchmarks find what they measure")
+@Suite("The benchmarks find the programs that they measure")
 struct BenchmarkTests {
   /// Prepares the files of the small machine without its kernel and disk. Prints whether the
   /// program is executable in them, and which of the directories for mounts are not empty.
@@ -42,7 +42,7 @@ struct BenchmarkTests {
 
   @Test(
       """
-      All release builds of the Makefile have the same flags, so that none compiles everything \
+      All release builds of the Makefile have the same flags, so that no build compiles everything \
       again
       """)
   func sameFlags() throws {

@@ -11,8 +11,8 @@ struct CallbackTests {
 
   @Test(
     """
-    Each of the six lifecycle callbacks must be acknowledged within CallbackTimeout; after that \
-    the instance is killed, reason callbackTimeout
+    An instance that does not acknowledge a lifecycle callback, of which there are six, within \
+    CallbackTimeout is killed, reason callbackTimeout
     """)
   func timeout() throws {
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "150ms")]))
@@ -22,7 +22,7 @@ struct CallbackTests {
     try application.registered()
     #expect(try application.nextCallback().kind == "didFinishLaunching")
     #expect(try monitor.end(id) == "callbackTimeout")
-    #expect(BootClock.now() - started >= 150_000_000, "a limit never fires early")
+    #expect(BootClock.now() - started >= 150_000_000, "a limit is never early")
     #expect(try application.process.waitForExit() == .signaled(signal: SIGKILL))
     #expect(try daemon.application(id).lastEnd?.reason == .callbackTimeout)
   }
@@ -83,8 +83,8 @@ struct CallbackTests {
 
   @Test(
     """
-    While a debugger traces any process of the instance, no time limit of this contract is \
-    enforced for it; when the debugger leaves, the limit runs again from its start
+    While a debugger traces a process of the instance, the daemon enforces no limit for the \
+    instance. When the debugger leaves, the limit restarts
     """)
   func debugger() throws {
     let daemon = try DaemonFixture(
@@ -96,12 +96,13 @@ struct CallbackTests {
     try daemon.adopt(id, application.process)
     #expect(try application.callFromChild("GetStatus").errorName == nil)
     let child = try application.nextChild()
-    // The tracer attaches to a descendant, not to the leader: any process of the instance counts.
+    // The tracer attaches to a descendant rather than to the leader: a tracer of any process of the
+    // instance counts.
     let tracer = try TestProcess.python(Programs.resource("tracer.py"), ["\(child)"])
     let answer = try tracer.nextLine()
     guard answer == "traces" else {
       // Some machines forbid debuggers. The test then reports a known issue.
-      return withKnownIssue("this machine lets no debugger in") { Issue.record("\(answer)") }
+      return withKnownIssue("this machine forbids debuggers") { Issue.record("\(answer)") }
     }
     try application.process.writeLine("stream \(id)")
     try application.registered()
@@ -115,7 +116,7 @@ struct CallbackTests {
     try tracer.writeLine("leave")
     #expect(try tracer.nextLine() == "left")
     #expect(try monitor.end(id) == "callbackTimeout")
-    #expect(BootClock.now() - left >= 200_000_000, "the limit runs from its start")
+    #expect(BootClock.now() - left >= 200_000_000, "the limit has restarted")
   }
 
   /// Starts a managed program that traces its own child. Returns nil if the machine forbids
@@ -124,7 +125,7 @@ struct CallbackTests {
     let program = try daemon.python(Programs.resource("self_tracer.py"))
     let answer = try program.nextLine()
     guard answer == "traces" else {
-      withKnownIssue("this machine lets no debugger in") { Issue.record("\(answer)") }
+      withKnownIssue("this machine forbids debuggers") { Issue.record("\(answer)") }
       return nil
     }
     try daemon.adopt(id, program, task: task)
@@ -181,7 +182,7 @@ struct CallbackTests {
       let debugger = try TestProcess.python(Programs.resource("tracer.py"), ["\(program.pid)"])
       let answer = try debugger.nextLine()
       guard answer == "traces" else {
-        return withKnownIssue("this machine lets no debugger in") { Issue.record("\(answer)") }
+        return withKnownIssue("this machine forbids debuggers") { Issue.record("\(answer)") }
       }
       tracer = debugger
     }
@@ -196,8 +197,8 @@ struct CallbackTests {
 
   @Test(
     """
-    An unaware application gets no callbacks: its transitions take effect at once, and termination \
-    is SIGTERM, then SIGKILL after TerminateTimeout
+    An unaware application gets no callbacks: its transitions take effect at once, and its \
+    termination is SIGTERM, then SIGKILL after TerminateTimeout
     """)
   func unaware() throws {
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "150ms")]))

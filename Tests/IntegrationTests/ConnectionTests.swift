@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §15.6 and §16 at the real socket: slow, flooding and vanishing clients.
-@Suite("§16: A slow reader loses only its own connection")
+@Suite("§16: The daemon disconnects only the client that does not read")
 struct ConnectionTests {
   private static let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
   private static let info = #"{"method":"org.varlink.service.GetInfo"}"#
@@ -72,7 +72,7 @@ struct ConnectionTests {
     var sent = 0
     for _ in 0..<100 {
       sent += try client.sendWhatFits(many)
-      #expect(try daemon.applications().isEmpty, "another client's round trip")
+      #expect(try daemon.applications().isEmpty, "the daemon serves another client")
     }
     #expect(sent > 0)
     #expect(try daemon.process.hasEnded() == false)
@@ -120,7 +120,7 @@ struct ConnectionTests {
 
   @Test(
     "§15.6: The calls of a user who floods the daemon with lists wait for another user's calls",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func floodOfAnotherUser() throws {
     let daemon = try DaemonFixture()
     let flooding = try daemon.python(
@@ -142,15 +142,15 @@ struct ConnectionTests {
     try daemon.adopt("org.test.program", program)
     for _ in 0..<100 {
       try daemon.sendToBackground("org.test.program")
-      try waitUntil("it is suspended") {
+      try waitUntil("the program is suspended") {
         try daemon.application("org.test.program").state == .suspended
       }
       try daemon.activate("org.test.program")
     }
-    #expect(try flooding.nextLine() == "served", "put off, not shut out")
+    #expect(try flooding.nextLine() == "served", "the daemon still serves the flooding user")
   }
 
-  @Test("1000 connections that are opened and closed leave nothing behind")
+  @Test("1000 connections that are opened and closed leave no descriptor open")
   func dropped() throws {
     let daemon = try DaemonFixture()
     _ = try daemon.applications()

@@ -6,7 +6,7 @@ import Testing
 
 /// Contract §15.1 with a damaged event log: every stopped process is managed or resumed, and other
 /// daemons' processes stay as they are.
-@Suite("§15: A process never stays suspended because the event log was damaged or lost")
+@Suite("§15: No process stays suspended because the event log was damaged or lost")
 struct DamagedEventLogTests {
   private let ids = (0..<3).map { "org.test.r\($0)" }
 
@@ -65,7 +65,7 @@ struct DamagedEventLogTests {
   }
 
   @Test(
-    "One wrong bit in the event log: every process that the rest names is managed or resumed",
+    "With one wrong bit in the event log, each process that the rest names is managed or resumed",
     arguments: Damage.allCases)
   func wrongBit(_ kind: Damage) throws {
     let first = try DaemonFixture()
@@ -79,7 +79,7 @@ struct DamagedEventLogTests {
   }
 
   @Test(
-    "One wrong bit: 'taskctl release' resumes the processes, and warns that some may be missing",
+    "With one wrong bit, 'taskctl release' resumes the processes, and warns of the damage",
     arguments: Damage.allCases)
   func wrongBitReleased(_ kind: Damage) throws {
     let daemon = try DaemonFixture()
@@ -152,7 +152,7 @@ struct DamagedEventLogTests {
     }
   }
 
-  @Test("A very long event log with a hole: the processes that it names are resumed at no cost")
+  @Test("The daemon refuses a sparse event log of 64 GiB, and resumes the processes that it names")
   func holes() throws {
     let first = try DaemonFixture()
     let programs = try suspended(first)
@@ -164,7 +164,7 @@ struct DamagedEventLogTests {
     #expect(try stopped(programs, second) == [false, false, false])
   }
 
-  @Test("A very long event log with a hole: 'taskctl release' resumes the processes")
+  @Test("'taskctl release' resumes the processes that a sparse event log of 64 GiB names")
   func holesReleased() throws {
     let daemon = try DaemonFixture()
     let programs = try suspended(daemon)
@@ -175,7 +175,8 @@ struct DamagedEventLogTests {
     #expect(try stopped(programs, daemon) == [false, false, false])
   }
 
-  @Test("An event log from before the suspension: 'taskctl release' reads the environment")
+  @Test(
+    "'taskctl release' finds processes by their environment if the event log does not name them")
   func older() throws {
     let daemon = try DaemonFixture(
       .init(manifests: [("org.test.launched", "command = [\"/bin/sleep\", \"1000\"]")]))
@@ -200,7 +201,7 @@ struct DamagedEventLogTests {
         (id, "command = [\"/bin/sleep\", \"1000\"]\nbackground-modes = [\"voip\"]")
       ])
     let first = try DaemonFixture(settings)
-    try waitUntil("it is launched at the start") { try first.application(id).instance != nil }
+    try waitUntil("the application is launched") { try first.application(id).instance != nil }
     let pid = Int32(try #require(try first.application(id).instance).pid)
     let name = try #require(try first.proc.environmentValue(pid, of: "TASKSCHEDD_INSTANCE"))
     let second = try first.killed {
@@ -211,7 +212,9 @@ struct DamagedEventLogTests {
       bytes[place] ^= 1
       try write(bytes, path)
     }
-    try waitUntil("it is managed again") { try second.application(id).instance != nil }
+    try waitUntil("the next daemon manages the application") {
+      try second.application(id).instance != nil
+    }
     #expect(try second.application(id).instance?.pid == Int(pid))
     #expect(try second.programs() == [pid])
   }
@@ -224,7 +227,7 @@ struct DamagedEventLogTests {
     while True: signal.pause()
     """
 
-  @Test("A file that is not an event log, beside a good one, resumes no process")
+  @Test("A file that is not an event log, beside a valid one, resumes no process")
   func garbageBeside() throws {
     let first = try DaemonFixture()
     let monitor = try Monitor(first)
@@ -242,7 +245,7 @@ struct DamagedEventLogTests {
     #expect(second.logged.contains("/event-log.999: the file is not an event log"))
     for id in ids { #expect(try second.application(id).state == .suspended) }
     try second.activate(ids[0])
-    #expect(try programs[0].nextLine() == "ran", "when it is resumed, and not before")
+    #expect(try programs[0].nextLine() == "ran", "the program ran only after the activation")
     #expect(try stopped(programs, second) == [false, true, true])
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Contract §12 and §15.6, with an application that has more descriptors than the daemon can
 /// examine quickly.
-@Suite("§12: Other users are served, however many descriptors an application has")
+@Suite("§12: The daemon serves other users, however many descriptors an application has")
 struct DescriptorTests {
   private let attack = "org.test.attack"
   private let attacker: UInt32 = 65534
@@ -37,7 +37,7 @@ struct DescriptorTests {
 
   @Test(
     "§15.6: Thousands of another user's calls are answered while 500,000 descriptors are examined",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func served() throws {
     let daemon = try DaemonFixture()
     let program = try start(daemon, sockets: 5000, children: 100, uid: attacker)
@@ -53,7 +53,7 @@ struct DescriptorTests {
     // loop, the daemon would answer no call between the stop and the suspension.
     var calls = 0
     while try state() != .suspended { calls += 1 }
-    #expect(calls > 20, "calls answered during the look: \(calls)")
+    #expect(calls > 20, "calls answered during the scan: \(calls)")
     let resources = try daemon.application(attack).instance?.resources
     #expect(resources?.descriptorsExamined == false, "500,000 descriptors exceed the budget")
     let why = try daemon.taskctl("why", attack).text
@@ -61,7 +61,7 @@ struct DescriptorTests {
     try daemon.terminate(attack)
   }
 
-  @Test("A resume during the scan cancels it: the application runs, and is suspended again later")
+  @Test("A resume cancels the scan of descriptors, and the application can be suspended again")
   func resumed() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -71,11 +71,11 @@ struct DescriptorTests {
       try daemon.sendToBackground(attack)
       try daemon.activate(attack)
       #expect(try daemon.application(attack).state == .active)
-      try waitUntil("it runs") { try daemon.state(of: program.pid) != .stopped }
+      try waitUntil("the program runs") { try daemon.state(of: program.pid) != .stopped }
     }
     try daemon.sendToBackground(attack)
     try monitor.transition(attack, to: .suspended)
-    try waitUntil("it stands still") { try daemon.state(of: program.pid) == .stopped }
+    try waitUntil("the program is stopped") { try daemon.state(of: program.pid) == .stopped }
   }
 
   @Test("§12: The log, `why` and `status` name ten of many listening sockets, and their number")

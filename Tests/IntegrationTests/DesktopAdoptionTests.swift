@@ -69,7 +69,7 @@ struct DesktopAdoptionTests {
 
   @Test(
     """
-    §20: A hidden program is adopted in the background, and one that is visible without the focus \
+    §20: A hidden program is adopted in the background, and a visible program without the focus \
     becomes inactive
     """)
   func withoutFocus() throws {
@@ -89,8 +89,8 @@ struct DesktopAdoptionTests {
 
   @Test(
     """
-    §20: With adopt = "all", the daemon adopts no program that except or never names, no part of \
-    the desktop, and no window without an app id
+    §20: With adopt = "all", the daemon adopts no program that the settings except or never name, \
+    no part of the desktop, and no window without an app id
     """)
   func exceptions() throws {
     let daemon = try DaemonFixture(
@@ -198,8 +198,8 @@ struct DesktopAdoptionTests {
 
   @Test(
     """
-    §20: An adopted program that has connected to an audio server is released when the daemon \
-    would suspend it, also by a later daemon, and continues to run
+    §20: An adopted program that has connected to an audio server is released instead of \
+    suspended, also by a later daemon, and continues to run
     """, arguments: [false, true])
   func released(_ isLater: Bool) throws {
     var daemon = try DaemonFixture(settings(("adopt", "\"all\"")))

@@ -71,7 +71,7 @@ struct DocumentTests {
     return parts.joined(separator: "/")
   }
 
-  @Test("Each promise of the contract has an anchor of its own, and shows it")
+  @Test("Each promise of the contract has its own anchor, which its text shows")
   func anchors() throws {
     let text = try installed.text(of: "docs/contract.md")
     var found: Set<String> = []

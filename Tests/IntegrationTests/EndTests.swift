@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §14, and what a stop of the daemon leaves behind (§15.1).
+/// Contract §14, and the state of processes after a stop of the daemon (§15.1).
 @Suite("§14: Every end has exactly one reason, logged and kept")
 struct EndTests {
   private let id = "org.test.program"
@@ -94,8 +94,8 @@ struct EndTests {
 
   @Test(
     """
-    An operator's terminate is the reason of the end also where the application is killed because \
-    it does not acknowledge a callback within CallbackTimeout, and why and the log say so
+    An operator's order is the reason of the end even if the application does not acknowledge a \
+    callback within CallbackTimeout. The command why and the log name the callback
     """)
   func terminateWithoutAnswer() throws {
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "2s")]))
@@ -105,7 +105,9 @@ struct EndTests {
     try daemon.sendToBackground(id)
     let resign = try application.nextCallback()
     let terminate = try daemon.startTaskctl(["terminate", id])
-    try waitUntil("it is being ended") { try daemon.application(id).instance?.ending != nil }
+    try waitUntil("the application is terminating") {
+      try daemon.application(id).instance?.ending != nil
+    }
     _ = try application.acknowledge(resign.id)
     let told = try terminate.remainingText()
     #expect(
@@ -139,11 +141,11 @@ struct EndTests {
     #expect(try reader.readLine() == "ready")
     let end = try daemon.terminate(id)
     #expect(end.reason == .terminatedByOperator)
-    #expect(end.stopSignal == nil, "it ended by that")
+    #expect(end.stopSignal == nil, "the application ended by its stop signal")
     #expect(try reader.remainingText() == "interrupted\n")
   }
 
-  @Test("An application that does not end by its stop signal is killed, and its end says so")
+  @Test("An application that does not end by its stop signal is killed, and the log says so")
   func stubborn() throws {
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "100ms")]))
     let program = try daemon.shell("trap '' TERM; echo ready; while :; do sleep 1000; done")
@@ -183,12 +185,12 @@ struct EndTests {
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program, task: "a\u{202e}\u{200b}\u{e0041}b")
     // The daemon writes the log only after it has answered the application.
-    try waitUntil("the log tells it with escapes") {
+    try waitUntil("the log has the escaped name") {
       daemon.logged.contains(#"began background task 1 'a\u202e\u200b\U000e0041b'"#)
     }
   }
 
-  @Test("The processes that a launched program leaves behind end with it")
+  @Test("The daemon ends the processes that a launched program leaves behind")
   func leftovers() throws {
     let folder = TemporaryDirectory()
     mkfifo(folder.file("fifo"), 0o600)
@@ -218,8 +220,8 @@ struct EndTests {
 
   @Test(
     """
-    A process never stays suspended when no daemon manages it: SIGTERM to the daemon \
-    resumes all, says schedulerStopped and removes its socket
+    No process stays suspended when no daemon manages it: SIGTERM makes the daemon resume all \
+    processes, log schedulerStopped and remove its socket
     """,
     arguments: [SIGTERM, SIGINT])
   func stop(_ signal: Int32) throws {

@@ -8,7 +8,7 @@ import Testing
 /// monitors. The result therefore depends neither on a clock nor on the load of the machine.
 @Suite(
   "§15.6: A flood is limited to its fair share",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct FairShareTests {
   private let flooder = 65534
   /// Keeps 50 unanswered calls on each of 50 connections. The daemon refuses each call, and reports
@@ -56,8 +56,11 @@ struct FairShareTests {
     while quietCalls < calls {
       if try nextRefusal() { quietCalls += 1 } else { floodersCalls += 1 }
     }
-    #expect(floodersCalls <= calls, "\(floodersCalls) of the flooder's within \(calls)")
-    try monitor.next("the flood, which goes on") { $0.kind == .refused && $0.owner == flooder }
+    #expect(
+      floodersCalls <= calls, "\(floodersCalls) calls of the flooding user within \(calls) calls")
+    try monitor.next("a later call of the flooding user") {
+      $0.kind == .refused && $0.owner == flooder
+    }
   }
 
   @Test("A new connection is served before the waiting calls of another user's many connections")
@@ -83,7 +86,8 @@ struct FairShareTests {
     while try !nextIsQuiets() {}
     var floodersCalls = 0
     while try !nextIsQuiets() { floodersCalls += 1 }
-    #expect(floodersCalls < connections, "a call of each would have come first")
+    #expect(
+      floodersCalls < connections, "the new connection does not wait for a call of each connection")
   }
 
   /// Opens the given number of connections, and sends 40 oneway calls on each.
@@ -122,6 +126,8 @@ struct FairShareTests {
     let quiet = try TestApplication(daemon, "org.test.quiet")
     try quiet.registered()
     for _ in 0..<500 { #expect(try quiet.end(9).errorName == "UnknownTask") }
-    #expect(try storming.nextLine() == "storms", "put off, not shut out")
+    #expect(
+      try storming.nextLine() == "storms",
+      "the daemon still accepts the connections of the other user")
   }
 }

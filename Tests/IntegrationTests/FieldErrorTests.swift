@@ -67,7 +67,7 @@ struct FieldErrorTests {
     }
   }
 
-  /// Returns the path of a part, as it follows the path of the whole.
+  /// Returns the path of a part relative to the whole.
   private static func below(_ path: String) -> String {
     (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
   }
@@ -112,7 +112,7 @@ struct FieldErrorTests {
       }
     }
     #expect(count > 500)
-    #expect(try daemon.applications().isEmpty, "nothing has changed")
+    #expect(try daemon.applications().isEmpty, "the refused call had no effect")
   }
 
   // MARK: Values
@@ -276,7 +276,7 @@ struct FieldErrorTests {
         }
       }
     }
-    #expect(try daemon.applications().count == 2, "nothing has changed")
+    #expect(try daemon.applications().count == 2, "the refused call had no effect")
     #expect(try application.notifications().isEmpty)
   }
 
@@ -315,7 +315,7 @@ struct FieldErrorTests {
     }
   }
 
-  @Test("An application of another owner than the named one is not proposed as the nearest")
+  @Test("The nearest id in an error is never that of another owner's application")
   func nearestOfOtherOwner() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")

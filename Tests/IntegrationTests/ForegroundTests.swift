@@ -11,8 +11,8 @@ struct ForegroundTests {
 
   @Test(
       """
-      A foreground application that begins and ends tasks is never seen stopped, active or \
-      inactive, and limits of others do not affect it
+      The daemon never stops a foreground application that begins and ends tasks, active or \
+      inactive, and limits of other applications do not affect it
       """)
   func churn() throws {
     let daemon = try DaemonFixture(
@@ -45,8 +45,8 @@ struct ForegroundTests {
 
   @Test(
     """
-    Activating B while A is active sends A away; B never waits for A's acknowledgement: A never \
-    gives one, and is killed for that when B has long been active
+    The activation of B while A is active sends A away. B does not wait for A's acknowledgement: A \
+    never acknowledges, and is killed while B is active
     """)
   func neverAcknowledges() throws {
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1s")]))
@@ -60,7 +60,8 @@ struct ForegroundTests {
     #expect(try daemon.application("org.test.b").state == .active)
     let away = try daemon.application("org.test.a")
     #expect(away.state == .background)
-    #expect(away.instance?.callbacksPending == 2, "none of them was acknowledged")
+    #expect(
+      away.instance?.callbacksPending == 2, "the application has acknowledged neither callback")
     #expect(try monitor.end("org.test.a") == "callbackTimeout")
     #expect(try first.process.waitForExit() == .signaled(signal: SIGKILL))
     #expect(try daemon.application("org.test.b").state == .active)

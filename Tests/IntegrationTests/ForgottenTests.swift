@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// Contract §15.1: after a client or process has ended without notice, no process stays suspended,
-/// and the daemon keeps no descriptor and no memory for it.
-@Suite("§15: A process never stays suspended when no daemon manages it")
+/// and the daemon keeps no descriptor and no memory for the client or process.
+@Suite("§15: No process stays suspended when no daemon manages it")
 struct ForgottenTests {
   private let id = "org.test.program"
 
@@ -29,7 +29,7 @@ struct ForgottenTests {
     for pid in children { #expect(try daemon.state(of: pid) == .stopped) }
     _ = try program.pidfd.send(signal: SIGKILL)
     #expect(try monitor.end(id) == "crashed")
-    try waitUntil("they run again") {
+    try waitUntil("the children run again") {
       try children.allSatisfy { try daemon.state(of: $0) == .sleeping }
     }
     #expect(try daemon.application(id).lastEnd?.signal == Int(SIGKILL))
@@ -73,17 +73,19 @@ struct ForgottenTests {
       let client = try RawClient(daemon)
       try client.send(terminate)
     }
-    try waitUntil("the daemon has taken the calls") {
+    try waitUntil("the application is terminating") {
       try daemon.application(id).instance?.ending != nil
     }
-    try waitUntil("it has closed them") { try daemon.descriptorCount() <= before }
+    try waitUntil("the daemon has closed the connections") {
+      try daemon.descriptorCount() <= before
+    }
     #expect(try daemon.state(of: program.pid)?.hasEnded == false)
   }
 
   @Test(
       """
-      The event stream of a suspended application blocks nothing: 10,000 changes of others cost \
-      the daemon no memory
+      The unread event stream of a suspended application does not block the daemon: 10,000 changes \
+      of other applications need no memory
       """)
   func suspendedStream() throws {
     // The busy application acknowledges no callback, so CallbackTimeout must not kill it.

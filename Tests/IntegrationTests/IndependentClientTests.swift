@@ -3,14 +3,14 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-@Suite("Any language speaks the protocol: independent programs")
+@Suite("Programs in other languages can use the protocol")
 struct IndependentClientTests {
   private static let client = "Tests/IntegrationTests/Resources/independent_client.py"
 
   @Test(
       """
-      A Python client of 30 lines registers, begins a task, is warned and ends it, and its process \
-      is in state T
+      A Python client of 30 lines registers, begins a task, receives the expiration and ends the \
+      task, and is then stopped (state T)
       """)
   func client() throws {
     let text = try Programs.text(of: Self.client)
@@ -20,7 +20,7 @@ struct IndependentClientTests {
     let monitor = try Monitor(daemon)
     let program = try daemon.python(text, [daemon.socketPath])
     let id = "org.example.independent"
-    try monitor.next("its registration") { $0.kind == .registered && $0.application == id }
+    try monitor.next("the client's registration") { $0.kind == .registered && $0.application == id }
     try daemon.sendToBackground(id)
     let began = try program.nextLine().split(separator: " ")
     #expect(began.first == "began")
@@ -53,7 +53,7 @@ struct IndependentClientTests {
     #expect(text.contains(name == "Control" ? "method Adopt" : "method BeginBackgroundTask"))
   }
 
-  @Test("The examples upload in the background, stop after the warning, and are suspended",
+  @Test("The example uploaders upload in the background, stop at the expiration, and are suspended",
     arguments: ["uploader.py", "uploader-example"])
   func uploaders(_ name: String) throws {
     let daemon = try DaemonFixture(
@@ -67,9 +67,11 @@ struct IndependentClientTests {
       : try TestProcess(Programs.path(of: name), [name, target]) {
         $0.environment = daemon.environment().map { SystemString($0) }
       }
-    try monitor.next("its registration") { $0.kind == .registered && $0.application == id }
+    try monitor.next("the uploader's registration") {
+      $0.kind == .registered && $0.application == id
+    }
     try daemon.sendToBackground(id)
-    try monitor.next("its task") { $0.kind == .taskBegan && $0.application == id }
+    try monitor.next("the uploader's task") { $0.kind == .taskBegan && $0.application == id }
     try monitor.next("the warning") { $0.kind == .taskExpired && $0.application == id }
     try monitor.transition(id, to: .suspended)
     #expect(try daemon.state(of: program.pid) == .stopped)

@@ -28,8 +28,8 @@ struct KeepAliveTests {
 
   @Test(
     """
-    The handler is called at least once before each interval ends, counted from the last call; \
-    the application is woken for it, and then it is suspended again
+    The handler is called at least once before each interval ends, counted from the last call. The \
+    application is resumed for the call, and then suspended again
     """)
   func calledWhileSuspended() throws {
     let daemon = try daemon()
@@ -97,8 +97,8 @@ struct KeepAliveTests {
 
   @Test(
     """
-    Coalescing: the handlers of all applications run in common bursts: exactly those whose \
-    deadline would fall before the next necessary burst
+    The handlers of all applications run in common bursts. A burst calls exactly the handlers \
+    whose deadline would pass before the next necessary burst
     """)
   func commonBursts() throws {
     let daemon = try daemon()
@@ -275,7 +275,7 @@ struct KeepAliveTests {
 
   @Test(
     """
-    §15.4: an acknowledged keep-alive is not forgotten by kill -9 between two bursts: the next \
+    §15.4: kill -9 between two bursts does not lose an acknowledged keep-alive handler: the next \
     daemon calls the handler in time
     """)
   func daemonKilled() throws {

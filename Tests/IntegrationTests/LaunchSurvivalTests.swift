@@ -41,8 +41,8 @@ struct LaunchSurvivalTests {
 
   @Test(
       """
-      §15.4: The next daemon has all programs that were launched together before kill -9, and \
-      starts none twice
+      §15.4: After kill -9 during launches, the next daemon manages all launched programs, and \
+      starts no program twice
       """,
     arguments: 0..<8)
   func killedWhileLaunching(_ killer: Int) throws {

@@ -4,13 +4,12 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §2, with real processes. The name of a test lists the columns of a row of the table:
-/// the state before, the cause, the callbacks and the state after.
+/// Contract §2, with real processes. The tests follow the rows of the table of transitions.
 @Suite("§2: States and transitions")
 struct LifecycleTests {
   private let id = "org.test.mail"
 
-  @Test("notRunning: launch to the foreground, didFinishLaunching, didBecomeActive: active")
+  @Test("An application is active after didFinishLaunching and didBecomeActive")
   func launchToForeground() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
@@ -25,7 +24,7 @@ struct LifecycleTests {
     #expect(status.switcherPosition == 1)
   }
 
-  @Test("notRunning: launch in the background, didFinishLaunching: background")
+  @Test("An application that is launched in the background gets only didFinishLaunching")
   func launchInBackground() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -34,10 +33,11 @@ struct LifecycleTests {
     #expect(try application.callbackKinds(1) == ["didFinishLaunching"])
     try monitor.transition(id, to: .suspended)
     #expect(try daemon.state(of: application.pid) == .stopped)
-    #expect(try daemon.application(id).switcherPosition == nil, "it has never been active")
+    #expect(
+      try daemon.application(id).switcherPosition == nil, "the application has never been active")
   }
 
-  @Test("active: interrupted, willResignActive: inactive. Interruption over, didBecomeActive")
+  @Test("An interrupted application is inactive until the end of the interruption")
   func interrupted() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
@@ -53,8 +53,9 @@ struct LifecycleTests {
 
   @Test(
     """
-    active: sent away, willResignActive, didEnterBackground: background; nothing entitles it to \
-    run any longer: suspended, it is never told; activated: willEnterForeground, didBecomeActive
+    An active application that is sent away gets willResignActive and didEnterBackground. Without \
+    an entitlement, it is suspended without a callback. An activation sends willEnterForeground \
+    and didBecomeActive
     """)
   func awayAndBack() throws {
     let daemon = try DaemonFixture()
@@ -72,7 +73,7 @@ struct LifecycleTests {
     #expect(try daemon.state(of: application.pid) != .stopped)
   }
 
-  @Test("inactive: sent away, didEnterBackground: background")
+  @Test("An inactive application that is sent away gets only didEnterBackground")
   func inactiveAway() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
@@ -87,8 +88,8 @@ struct LifecycleTests {
   @Test(
     """
     An application is inactive until it has acknowledged didFinishLaunching or \
-    willEnterForeground, then active; when another one of its seat is activated before that, it \
-    goes to the background
+    willEnterForeground, and then active. If another application of its seat is activated before, \
+    it goes to the background
     """)
   func inactiveUntilAcknowledged() throws {
     let daemon = try DaemonFixture()
@@ -116,7 +117,7 @@ struct LifecycleTests {
     #expect(try other.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
   }
 
-  @Test("inactive, interrupted: another application of its seat is activated, didEnterBackground")
+  @Test("The activation of another application sends an interrupted one to the background")
   func interruptedAway() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -136,8 +137,8 @@ struct LifecycleTests {
 
   @Test(
     """
-    One application is active per seat. Activating B while A is active sends A away; B never waits \
-    for A's acknowledgement. The order in which they were last active is kept
+    One application is active per seat. The activation of B while A is active sends A away. B does \
+    not wait for A's acknowledgement. The order of the last activations is kept
     """)
   func another() throws {
     let daemon = try DaemonFixture()
@@ -154,7 +155,7 @@ struct LifecycleTests {
     #expect(order == ["org.test.b 1", "org.test.a 2"])
   }
 
-  @Test("background: terminated: willTerminate. suspended: killed without notice")
+  @Test("A background application gets willTerminate; a suspended one is killed without notice")
   func terminated() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -175,13 +176,14 @@ struct LifecycleTests {
     #expect(end.end?.reason == .terminatedByUser)
     #expect(try other.process.waitForExit() == .signaled(signal: SIGKILL))
     #expect(try other.callbackKinds(1) == ["didFinishLaunching"])
-    #expect(try other.process.readLine() == nil, "nothing more was said to it")
+    #expect(
+      try other.process.readLine() == nil, "a suspended application receives no further callback")
   }
 
   @Test(
     """
-    active: the machine does not support multitasking, or its manifest opts out, when it is sent \
-    away: willResignActive, willTerminate: notRunning
+    An active application that is sent away ends with willTerminate if the machine has no \
+    multitasking
     """)
   func optedOut() throws {
     let daemon = try DaemonFixture(.init(options: [("multitasking-supported", "false")]))
@@ -195,7 +197,7 @@ struct LifecycleTests {
     #expect(try daemon.application(id).state == .notRunning)
   }
 
-  @Test("any: its leader exits: notRunning. Any other transition is refused, naming the state")
+  @Test("An application whose leader exits is notRunning, and impossible transitions are refused")
   func refused() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)

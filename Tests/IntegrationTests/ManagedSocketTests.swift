@@ -46,8 +46,9 @@ struct ManagedSocketTests {
 
   @Test(
     """
-    The application hands over a connected stream socket; when data arrives, it is resumed and \
-    told which socket; the daemon never reads a byte of it; acknowledged, it is suspended at once
+    An application passes a connected stream socket. When data arrives, the application is resumed \
+    and learns the socket's id. The daemon reads no byte. The acknowledgement suspends the \
+    application
     """,
     arguments: StreamKind.allCases)
   func data(_ kind: StreamKind) throws {
@@ -71,7 +72,7 @@ struct ManagedSocketTests {
     #expect(it.wakeUpCount == 1)
   }
 
-  @Test("An application has EventTime after a socket event, then it is suspended and woken again")
+  @Test("An application is suspended EventTime after a socket event, and new data wakes it again")
   func eventTime() throws {
     let it = try Scene(policy: [("EventTime", "700ms")])
     let (peer, socket) = try it.application.connect(to: it.server)
@@ -104,7 +105,7 @@ struct ManagedSocketTests {
     try it.monitor.transition(id, to: .suspended)
   }
 
-  @Test("A second acknowledgement of a socket event, and one of another id, is UnknownCallback")
+  @Test("A second acknowledgement of a socket event, or one with another id, gets UnknownCallback")
   func acknowledgedTwice() throws {
     let it = try Scene()
     let (peer, _) = try it.application.connect(to: it.server)
@@ -121,7 +122,8 @@ struct ManagedSocketTests {
   // MARK: Errors and hang-ups
 
   @Test(
-    "When a hang-up arrives, the application is resumed and told", arguments: StreamKind.allCases)
+    "A hang-up resumes the application, which receives a socket event",
+    arguments: StreamKind.allCases)
   func hangUp(_ kind: StreamKind) throws {
     let it = try Scene(kind)
     let (half, first) = try it.application.connect(to: it.server)
@@ -165,12 +167,12 @@ struct ManagedSocketTests {
     try it.acknowledge(event)
   }
 
-  // MARK: Worst moments
+  // MARK: Data that arrives at the worst moment
 
   @Test(
     """
-    Data that arrives between the application's last read and its suspension must wake it too: \
-    while it is sent to the background, it is never lost
+    Data that arrives between the application's last read and its suspension wakes the \
+    application: no data is lost while it is sent to the background
     """,
     arguments: StreamKind.allCases)
   func sentAway(_ kind: StreamKind) throws {
@@ -200,8 +202,8 @@ struct ManagedSocketTests {
 
   @Test(
     """
-    Data that arrives between the application's last read and its suspension must wake it too: \
-    whatever the moment after its last act, it never stays suspended with new data unread
+    Data that arrives between the application's last read and its suspension wakes the \
+    application, at whatever moment after its last action
     """,
     arguments: StreamKind.allCases)
   func afterLastRead(_ kind: StreamKind) throws {
@@ -219,7 +221,9 @@ struct ManagedSocketTests {
     }
     received += try it.application.nextReading().text
     #expect(received == sent)
-    try waitUntil("it is suspended") { try it.daemon.application(id).state == .suspended }
+    try waitUntil("the application is suspended") {
+      try it.daemon.application(id).state == .suspended
+    }
   }
 
   @Test("Data that stays unread does not wake the application again; new data does")
@@ -252,7 +256,7 @@ struct ManagedSocketTests {
     let (peer, first) = try it.application.connect(to: it.server)
     let (other, second) = try it.application.connect(to: it.server)
     try peer.send("read")
-    try waitUntil("it has come") { try it.application.read(0).text == "read" }
+    try waitUntil("the data has arrived") { try it.application.read(0).text == "read" }
     try it.suspend()
     try other.send("x")
     var event = try it.application.nextSocketEvent()
@@ -270,9 +274,9 @@ struct ManagedSocketTests {
     #expect(it.wakeUpCount == 2)
   }
 
-  // MARK: Its life
+  // MARK: The life of a managed socket
 
-  @Test("A released socket does not wake the application, which uses it as before")
+  @Test("A released socket does not wake the application, which can still use the socket")
   func released() throws {
     let it = try Scene()
     let (peer, first) = try it.application.connect(to: it.server)
@@ -326,7 +330,9 @@ struct ManagedSocketTests {
     try it.monitor.end(id)
     let next = try TestApplication.active(it.daemon, id)
     #expect(try it.daemon.application(id).instance?.managedSockets == 0)
-    try waitUntil("the daemon holds no more") { try it.daemon.descriptorCount() <= before }
+    try waitUntil("the daemon has closed its descriptors") {
+      try it.daemon.descriptorCount() <= before
+    }
     #expect(try next.process.pidfd.hasEnded() == false)
   }
 
@@ -350,7 +356,9 @@ struct ManagedSocketTests {
     }
     #expect(said.contains(reason), "\(said)")
     #expect(try it.daemon.application(id).instance?.managedSockets == 0)
-    try waitUntil("the daemon holds no more") { try it.daemon.descriptorCount() <= before }
+    try waitUntil("the daemon has closed its descriptors") {
+      try it.daemon.descriptorCount() <= before
+    }
   }
 
   @Test("A connection that has ended is refused")
@@ -360,7 +368,7 @@ struct ManagedSocketTests {
     let parameters: JSONValue = ["socket": .integer(Int64(socket))]
     #expect(try it.application.call("ReleaseSocket", parameters).errorName == nil)
     try peer.reset()
-    try waitUntil("it has come") { try it.application.read().error != nil }
+    try waitUntil("the reset has arrived") { try it.application.read().error != nil }
     #expect(try it.application.handOver("0").errorName == "InvalidSocket")
   }
 
@@ -375,7 +383,9 @@ struct ManagedSocketTests {
     #expect(answer["parameters"]?["parameter"] == "socketFileDescriptor")
     // The daemon closes a descriptor that no field of its message names.
     #expect(try it.application.begin() > 0)
-    try waitUntil("the daemon holds no more") { try it.daemon.descriptorCount() <= before }
+    try waitUntil("the daemon has closed its descriptors") {
+      try it.daemon.descriptorCount() <= before
+    }
   }
 
   @Test("A managed socket needs the mode voip and an instance")
@@ -394,7 +404,7 @@ struct ManagedSocketTests {
     #expect(try stranger.nextAnswer().errorName == "NotRegistered")
   }
 
-  @Test("At MaxSocketsPerApplication, one more is refused; a closed socket frees its place")
+  @Test("At MaxSocketsPerApplication, the daemon refuses a socket until another one is closed")
   func quota() throws {
     let it = try Scene(policy: [("MaxSocketsPerApplication", "2")])
     let peers = try (0..<2).map { _ in try it.application.connect(to: it.server).peer }
@@ -414,8 +424,8 @@ struct ManagedSocketTests {
 
   @Test(
       """
-      §15.4: After kill -9 of a daemon without a descriptor store, the application is told that \
-      its socket is unwatched, and manages it again
+      §15.4: After kill -9 of a daemon without a descriptor store, the application learns that its \
+      socket is unwatched, and passes it again
       """,
     arguments: StreamKind.allCases)
   func daemonKilled(_ kind: StreamKind) throws {

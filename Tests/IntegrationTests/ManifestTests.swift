@@ -25,7 +25,7 @@ struct ManifestTests {
       A program runs as the manifest's user: with that user's groups, its directory and \
       environment, and without capabilities
       """,
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"),
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"),
     .enabled(if: userNobody != nil, "there is no user 'nobody' on this machine"))
   func user() throws {
     let nobody = try #require(userNobody)
@@ -60,14 +60,15 @@ struct ManifestTests {
     #expect(environment["TASKSCHEDD_APPLICATION"] == "org.test.users")
     #expect(environment["TASKSCHEDD_LAUNCH_REASON"] == "operator")
     #expect(environment["TASKSCHEDD_SOCKET"] == .string(daemon.socketPath))
-    #expect(environment["NOTIFY_SOCKET"] == nil, "what is the daemon's own stays with it")
+    #expect(
+      environment["NOTIFY_SOCKET"] == nil, "the program does not inherit the daemon's variable")
     #expect(pid > 0)
   }
 
   @Test(
       """
-      An application that opts out ends with optedOut when it is sent to the background; others \
-      stay
+      An application that opts out of multitasking ends with optedOut when it is sent to the \
+      background; other applications continue
       """)
   func optedOut() throws {
     let sleeper = "command = [\"/bin/sleep\", \"1000\"]"
@@ -94,7 +95,7 @@ struct ManifestTests {
     }
   }
 
-  @Test("Two seats have two active applications; a third application displaces the one at its seat")
+  @Test("Each of two seats has an active application; a third one displaces that at its own seat")
   func seats() throws {
     func manifest(_ seat: String) -> String {
       "command = [\"/bin/sleep\", \"1000\"]\nseat = \"\(seat)\""
@@ -116,7 +117,7 @@ struct ManifestTests {
 
   @Test(
     "Users without a seat do not send each other's applications to the background",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func usersSeats() throws {
     let daemon = try DaemonFixture()
     let programs = try [65534, 65533, 65532].map { uid in try daemon.shell("read x", uid: uid) }

@@ -22,8 +22,8 @@ struct MemoryTests {
     var settings = DaemonFixture.Settings()
     settings.arguments = ["--mem-info", folder.file("meminfo")]
     if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
-    // Without pressure of the test, the daemon must not react to pressure of other tests. With it,
-    // 100 ms are more than the pressing process stalls before `press`.
+    // Without a RealPressure, the high limits make the daemon ignore pressure of other tests. With
+    // one, the stall of 100 ms is longer than the stalls of its process before `press`.
     let limits = [
       ("MemoryPressureStall", pressure == nil ? "10s" : "100ms"),
       ("MemoryPressureWindow", pressure == nil ? "10s" : "500ms"),
@@ -70,8 +70,8 @@ struct MemoryTests {
 
   @Test(
       """
-      Under memory pressure, the active application is warned and the largest suspended one is \
-      killed first, the next after its memory is free, the foreground never
+      Under memory pressure, the active application is warned. The largest suspended application \
+      is killed first, and the next one when that memory is free. The foreground is never killed
       """)
   func realPressure() throws {
     if let missing = RealPressure.missing { return print("skipped: \(missing)") }
@@ -187,7 +187,7 @@ struct MemoryTests {
     #expect(try process.pidfd.hasEnded() == false)
   }
 
-  @Test("Without pressure reports of the kernel, the log says so, and everything else works")
+  @Test("Without pressure reports of the kernel, the daemon logs that and works otherwise")
   func noPressure() throws {
     var settings = DaemonFixture.Settings()
     settings.arguments = [
@@ -203,7 +203,7 @@ struct MemoryTests {
     #expect(try application.process.pidfd.hasEnded() == false)
   }
 
-  @Test("Memory settings out of their bounds are refused with the place")
+  @Test("Memory settings out of their bounds are refused with file and line")
   func settings() throws {
     folder.write(
       "taskschedd.toml",

@@ -12,8 +12,8 @@ struct ModelTests {
 
   @Test(
       """
-      After each step, the daemon shows the state of the core; suspended processes are stopped and \
-      all others run; each call and each application gets the core's answer
+      After each step, the daemon has the state that the core predicts. Suspended processes are \
+      stopped, and all others run. Each call and each application gets the core's answer
       """,
     arguments: seeds)
   func model(_ seed: UInt64) throws {
@@ -39,7 +39,7 @@ struct ModelTests {
     try application.registered()
     _ = try application.callbackKinds(2)
     // The last acknowledgement of the application may still be on its way.
-    try waitUntil("all is acknowledged") {
+    try waitUntil("the application has acknowledged all callbacks") {
       try daemon.application(id).instance?.callbacksPending == 0
     }
     let stat = try #require(try daemon.proc.stat(application.pid))
@@ -47,7 +47,9 @@ struct ModelTests {
     try inspection.compare(leaders)
     #expect(inspection.facts.running == 1)
     kill(application.pid, SIGSTOP)
-    try waitUntil("it is stopped") { try daemon.state(of: application.pid) == .stopped }
+    try waitUntil("the application is stopped") {
+      try daemon.state(of: application.pid) == .stopped
+    }
     #expect(throws: PredictionMismatch.self) { try inspection.compare(leaders) }
     kill(application.pid, SIGCONT)
     try daemon.sendToBackground(id)

@@ -48,7 +48,7 @@ struct NotificationDesktopTests {
   private func wait(
     _ daemon: DaemonFixture, for state: ApplicationInterface.NotificationState
   ) throws {
-    try waitUntil("they are \(state)") {
+    try waitUntil("the notifications are \(state)") {
       try daemon.notifications(of: id).allSatisfy { $0.state == state }
     }
   }
@@ -111,8 +111,8 @@ struct NotificationDesktopTests {
 
   @Test(
       """
-      The user's choice launches an application that does not run: reason notification, told after \
-      it registers
+      The user's choice of a notification launches its application if it does not run. The launch \
+      reason is notification, and the application receives the notification after it registers
       """)
   func launched() throws {
     let desktop = try Desktop()
@@ -163,7 +163,7 @@ struct NotificationDesktopTests {
       #expect(try desktop.counts() == .init(displayed: 1))
       try daemon.call(
         ControlInterface.CancelNotifications.self, .init(application: id, notification: cancelled))
-      try waitUntil("it is closed") { try desktop.counts() == .init(displayed: 0) }
+      try waitUntil("the notification is closed") { try desktop.counts() == .init(displayed: 0) }
     }
     #expect(try daemon.application(id).state == .suspended)
     #expect(try daemon.notifications(of: id).map(\.content.title) == ["Dismissed"])
@@ -180,7 +180,7 @@ struct NotificationDesktopTests {
     for number in 1...2 {
       #expect(daemon.logged.contains("removed notification \(number): its application has more"))
     }
-    try waitUntil("they are closed") {
+    try waitUntil("the removed notifications are closed") {
       let counts = try desktop.counts()
       return counts.displayed + counts.waiting == 128
     }
@@ -204,9 +204,13 @@ struct NotificationDesktopTests {
     let number = try daemon.post(id, "New mail", sound: "bell")
     try waitUntilShown(daemon, number, times: 1)
     daemon = try restart(how, daemon, desktop, shown: number)
-    #expect(try desktop.counts() == .init(displayed: 1), "in its own place")
+    #expect(
+      try desktop.counts() == .init(displayed: 1), "the notification is shown in its previous place"
+    )
     try desktop.control("action", "0")
-    try waitUntil("it activates") { try daemon.application(id).state == .active }
+    try waitUntil("the choice activates the application") {
+      try daemon.application(id).state == .active
+    }
     #expect(try daemon.notifications(of: id).map(\.state) == [.presented])
   }
 
@@ -223,7 +227,9 @@ struct NotificationDesktopTests {
     for number in 1...2 {
       try daemon.call(
         ControlInterface.CancelNotifications.self, .init(notification: number))
-      try waitUntil("it is closed") { try desktop.counts() == .init(displayed: 2 - number) }
+      try waitUntil("the notification is closed") {
+        try desktop.counts() == .init(displayed: 2 - number)
+      }
     }
   }
 
@@ -238,7 +244,7 @@ struct NotificationDesktopTests {
     try daemon.call(ControlInterface.CancelNotifications.self, .init(notification: number))
     #expect(try desktop.counts() == .init(displayed: 1))
     try agents.start(daemon, bus: desktop.bus.address)
-    try waitUntil("it is closed") { try desktop.counts() == .init(displayed: 0) }
+    try waitUntil("the notification is closed") { try desktop.counts() == .init(displayed: 0) }
   }
 
   @Test("A choice while no daemon runs reaches the next daemon")
@@ -252,11 +258,13 @@ struct NotificationDesktopTests {
       try desktop.control("action", "0")
       try desktop.control("close")
     }
-    try waitUntil("it activates") { try daemon.application(id).state == .active }
-    #expect(try desktop.counts() == .init(displayed: 0), "it is not shown again")
+    try waitUntil("the choice activates the application") {
+      try daemon.application(id).state == .active
+    }
+    #expect(try desktop.counts() == .init(displayed: 0), "the notification is not shown again")
   }
 
-  @Test("A notification that the user has dismissed does not come back with a restart")
+  @Test("A notification that the user has dismissed is not shown again after a restart")
   func dismissedBeforeRestart() throws {
     let desktop = try Desktop()
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
@@ -264,7 +272,8 @@ struct NotificationDesktopTests {
     try daemon.post(id, "Dismissed")
     try wait(daemon, for: .presented)
     try desktop.control("close")
-    // The daemon handles the dismissal before it shows "Kept": the agent reports it first.
+    // The agent reports the dismissal before it shows "Kept", so the daemon then knows of the
+    // dismissal.
     try daemon.post(id, "Kept")
     try wait(daemon, for: .presented)
     daemon = try daemon.restarted()

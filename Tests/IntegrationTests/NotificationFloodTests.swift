@@ -7,7 +7,7 @@ import Testing
 /// Contract §15.6 and §16: how many notifications one user can store under unused application ids.
 @Suite(
   "§15.6: A user who schedules notifications for many free ids slows and starves no other user",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct NotificationFloodTests {
   private let nobody: UInt32 = 65534
 

@@ -148,7 +148,7 @@ struct NotificationInputTests {
 
   @Test(
     "§16: A user cannot see, cancel or add other users' notifications",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func otherUsers() throws {
     let daemon = try DaemonFixture()
     let application = try registered(daemon)
@@ -220,10 +220,10 @@ struct NotificationInputTests {
     #expect(try flooding.nextLine() == "floods")
     let own = try application.notify("Own", at: WallClockTime(in: 1000))
     for _ in 0..<50 { #expect(try application.end(9).errorName == "UnknownTask") }
-    #expect(try !flooding.hasWritten, "they were answered before the flood was over")
+    #expect(try !flooding.hasWritten, "the daemon answered other calls before the flood ended")
     guard case .array(let kept) = try JSONParser.parse(
       Array(try unwrap(try flooding.readLine(within: .seconds(120))).utf8))
-    else { return #expect(Bool(false), "it says which it has kept") }
+    else { return #expect(Bool(false), "the flooding program printed no list of ids") }
     let listed = try daemon.notifications(of: "org.test.flood").map { Int64($0.id) }
     #expect(listed.map { JSONValue.integer($0) } == kept)
     #expect(kept.count == 50)

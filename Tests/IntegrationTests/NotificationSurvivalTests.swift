@@ -25,11 +25,13 @@ struct NotificationSurvivalTests {
     }
     #expect(listed.map(\.id) == [number])
     #expect(listed.map(\.firesAtUSec) == [time.microseconds])
-    try waitUntil("it fires") { try daemon.notifications(of: id).map(\.state) == [.fired] }
+    try waitUntil("the notification fires") {
+      try daemon.notifications(of: id).map(\.state) == [.fired]
+    }
     #expect(time.hasPassed)
     daemon = try daemon.killed(rebooting: true)
     #expect(daemon.fired(number) == 1)
-    #expect(try daemon.post(id, "Next") == number + 1, "no id comes again")
+    #expect(try daemon.post(id, "Next") == number + 1, "the daemon does not reuse an id")
   }
 
   @Test("Each of 50 notifications survives a kill of the daemon directly after its reply")
@@ -51,12 +53,12 @@ struct NotificationSurvivalTests {
       ControlInterface.CancelNotifications.self, .init(application: id))
     #expect(cancelled.cancelled.count == 50)
     daemon = try daemon.killed(rebooting: true)
-    #expect(try daemon.notifications(of: id).isEmpty, "what was cancelled stays so")
+    #expect(try daemon.notifications(of: id).isEmpty, "cancelled notifications do not return")
   }
 
   @Test(
-    "§15.4 The log names the file, the number and the ids of notifications that are lost with it",
-    arguments: ["emptied", "its log is gone", "in its place is a pipe"])
+    "§15.4 The log names a damaged store, and the number and ids of the lost notifications",
+    arguments: ["file truncated", "log removed", "file replaced by a pipe"])
   func lost(how: String) throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
     var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
@@ -71,7 +73,7 @@ struct NotificationSurvivalTests {
     #expect(!daemon.logged.contains("error: "))
     daemon = try daemon.killed {
       for name in ["-wal", "-journal"] { unlink(path + name) }
-      if how != "its log is gone" { truncate(path, 0) }
+      if how != "log removed" { truncate(path, 0) }
       if how.contains("pipe") {
         unlink(path)
         mkfifo(path, 0o600)
@@ -84,7 +86,7 @@ struct NotificationSurvivalTests {
     } else {
       #expect(error("11 of 11 scheduled notifications are missing in \(path)"))
       #expect(error("1, 2, 4, 5, 6, 7, 8, 9, 10, 11, …"))
-      #expect(try daemon.post(id, "13") == 13, "and it goes on")
+      #expect(try daemon.post(id, "13") == 13, "the daemon stores new notifications")
     }
   }
 
@@ -107,12 +109,12 @@ struct NotificationSurvivalTests {
         schedule: .init(date: time.date, timeZone: "UTC", repeats: .hour))
     ).notification
     daemon = try daemon.killed(rebooting: true) {
-      try waitUntil("its time passes") { time.hasPassed }
+      try waitUntil("the time of the notifications passes") { time.hasPassed }
     }
     func find(_ number: Int) throws -> ApplicationInterface.Notification {
       try #require(try daemon.notifications(of: id).first { $0.id == number })
     }
-    try waitUntil("they are shown") {
+    try waitUntil("the notifications are shown") {
       try find(once).state == .presented && find(hourly).state == .scheduled
     }
     #expect(try desktop.counts() == .init(displayed: 2))
@@ -123,13 +125,13 @@ struct NotificationSurvivalTests {
     #expect(try find(once).state == .presented)
     #expect(daemon.fired(once) == 1)
     #expect(daemon.fired(hourly) == 1)
-    #expect(try desktop.counts() == .init(displayed: 2), "and are not shown again")
+    #expect(try desktop.counts() == .init(displayed: 2), "the notifications are not shown again")
   }
 
   @Test(
       """
-      No notification is lost or fires twice when the daemon is killed while 100 repeating ones \
-      fire
+      No notification is lost or fires twice when the daemon is killed while 100 repeating \
+      notifications fire
       """)
   func killedWhileFiring() throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"

@@ -63,10 +63,12 @@ struct NotificationTests {
     #expect(try application.notifications().isEmpty)
     #expect(try application.cancel().isEmpty)
     #expect(try daemon.application(id).scheduledNotifications == 0)
-    #expect(try application.notify("5", at: WallClockTime(in: 1000)) == 5, "no id comes again")
+    #expect(
+      try application.notify("5", at: WallClockTime(in: 1000)) == 5,
+      "the daemon does not reuse an id")
   }
 
-  @Test("An active application gets a notification when it fires, at its time or at once")
+  @Test("An active application gets a scheduled or an immediate notification when it fires")
   func active() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -124,23 +126,26 @@ struct NotificationTests {
     #expect(try daemon.application(id).badge == 7)
     _ = try application.ask(["title": "Read"])
     _ = try application.nextNotification()
-    #expect(try daemon.application(id).badge == 7, "without a badge it stays")
+    #expect(
+      try daemon.application(id).badge == 7,
+      "a notification without a badge does not change the badge")
     #expect(try application.call("SetBadge", ["badge": 12]).errorName == nil)
     #expect(try daemon.application(id).badge == 12)
     let again = try daemon.killed()
-    #expect(try again.application(id).badge == 12, "also after the daemon's death")
+    #expect(try again.application(id).badge == 12, "the badge survives the daemon's death")
     let rebooted = try again.killed(rebooting: true)
     let returned = try TestApplication(rebooted, id)
     try returned.registered()
-    #expect(try rebooted.application(id).badge == 12, "and after a reboot")
+    #expect(try rebooted.application(id).badge == 12, "the badge survives a reboot")
     #expect(try returned.call("SetBadge", ["badge": 0]).errorName == nil)
     #expect(try rebooted.application(id).badge == nil)
   }
 
   @Test(
     """
-    §9 Notifications that have fired do not count for MaxNotificationsPerApplication. §15.4 Those \
-    that were not shown are never forgotten: MaxNotificationsPerUser refuses more of them
+    §9 Notifications that have fired do not count for MaxNotificationsPerApplication. §15.4 \
+    Notifications that were not shown are never removed: MaxNotificationsPerUser limits their \
+    number
     """)
   func quotaOfUnshown() throws {
     var daemon = try DaemonFixture(
@@ -158,7 +163,7 @@ struct NotificationTests {
     let application = try TestApplication(daemon, id, "background")
     try application.registered()
     #expect(try post("1") == nil && post("2") == nil)
-    try waitUntil("they fire") {
+    try waitUntil("the notifications fire") {
       try daemon.notifications(of: id).allSatisfy { $0.state == .fired }
     }
     let later = WallClockTime(in: 1000)
@@ -206,9 +211,9 @@ struct NotificationTests {
 
   @Test(
     """
-    §9 Notifications of an application that is no longer known are listed, shown by its name and \
-    cancelled, by its owner and by operators
-    """, .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    §9 Notifications of an application that the daemon no longer knows are listed, shown with the \
+    application's name, and can be cancelled by their owner and by operators
+    """, .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func unknownApplication() throws {
     var daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id, uid: nobody)
@@ -260,7 +265,9 @@ struct NotificationTests {
     try monitor.end(id)
     #expect(try daemon.application(id).scheduledNotifications == 1)
     try monitor.fires(id, number)
-    #expect(try daemon.notifications(of: id).map(\.state) == [.fired], "it was not shown yet")
+    #expect(
+      try daemon.notifications(of: id).map(\.state) == [.fired],
+      "the notification was not shown yet")
   }
 
   @Test("Without a session agent or a desktop, a notification is kept, logged and listed")
@@ -276,7 +283,7 @@ struct NotificationTests {
       try monitor.fires(id, number)
       #expect(daemon.logged.contains("no session agent of the user is attached"))
       try agents.start(daemon, bus: "unix:path=\(folder.file("none"))")
-      try waitUntil("it is logged") {
+      try waitUntil("the log says that the notification is not shown") {
         daemon.logged.contains("notification \(number) is not shown: no session bus")
       }
       return number

@@ -9,7 +9,7 @@ private let operatorGroup: UInt32? = (try? Users.group(named: "users")) ?? nil
 /// Contract §16: the operators' group.
 @Suite(
   "§16: Operators: members of the configured group",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"),
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"),
   .enabled(if: operatorGroup != nil, "there is no group 'users' on this machine"))
 struct OperatorTests {
   private let nobody: UInt32 = 65534
@@ -36,7 +36,7 @@ struct OperatorTests {
     }
   }
 
-  @Test("A member by a supplementary group operates others' applications; another user may not")
+  @Test("A member by a supplementary group may operate other users' applications; others may not")
   func members() throws {
     let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))
     let program = try daemon.shell("read line")

@@ -7,7 +7,7 @@ import Testing
 /// Contract §16: a user who is not an operator calls every method of the interface Control.
 @Suite(
   "§16: Users may operate their own applications; those of others are hidden",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct OtherUserTests {
   private let nobody: UInt32 = 65534
   private let roots = "org.test.roots"
@@ -38,14 +38,14 @@ struct OtherUserTests {
         .deactivate, .sendToBackground, .terminate, .warnMemory:
         expected = ["application": .string(application), "nearest": nil]
       case .reload: (parameters, expected) = ([:], ["application": nil])
-      case .adopt: continue  // of a process: `PermissionTests.adoption`
+      case .adopt: continue  // `PermissionTests.adoption` tests this method.
       case .listApplications:
         (parameters, expected) = ([:], ["applications": [], "sessionAgents": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
       case .listSessions: (parameters, expected) = ([:], ["sessions": []])
-      case .getMemory: continue  // below
+      case .getMemory: continue  // The end of this test calls it.
       case .getLog: expected = ["records": []]
-      case .getSettings: continue  // they are everybody's to see
+      case .getSettings: continue  // Every user may read the settings.
       }
       let answer = try user.call(
         connection, method.rawValue, parameters, more: method == .monitor)
@@ -57,7 +57,7 @@ struct OtherUserTests {
     #expect(try daemon.applications().map(\.comparable) == before)
   }
 
-  @Test("An operator is proposed another user's application only if its owner is named")
+  @Test("The daemon suggests another user's id to an operator only if the call names that owner")
   func nearest() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, own, uid: nobody)
@@ -137,7 +137,8 @@ struct OtherUserTests {
     try all.end(roots)
     let task = try application.begin("theirs")
     let change = try user.next(monitor)["parameters"]?["change"]
-    #expect(change?["kind"] == "taskBegan", "nothing of what was another's came before")
+    #expect(
+      change?["kind"] == "taskBegan", "the monitor showed no change of another user's application")
     #expect(change?["application"] == .string(own))
     #expect(change?["task"] == .integer(Int64(task)))
   }

@@ -40,7 +40,7 @@ private enum PIDReuser {
 /// (clone3(2) with `set_tid`).
 @Suite(
   "§15: A signal reaches only processes of its application (pid reuse included)",
-  .enabled(if: PIDReuser.isPossible, "this machine does not let us choose a pid (clone3)"))
+  .enabled(if: PIDReuser.isPossible, "this machine forbids processes to choose a pid (clone3)"))
 struct PIDReuseTests {
   private let id = "org.test.mail"
 
@@ -56,7 +56,7 @@ struct PIDReuseTests {
   private func bear(_ pid: Int32, _ daemon: DaemonFixture) throws -> TestProcess {
     let other = try daemon.python(PIDReuser.program, ["\(pid)"])
     #expect(try other.nextLine() == "born")
-    try waitUntil("it has stopped itself") { try daemon.state(of: pid) == .stopped }
+    try waitUntil("the new process has stopped itself") { try daemon.state(of: pid) == .stopped }
     return other
   }
 
@@ -115,7 +115,7 @@ struct PIDReuseTests {
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)
     kill(child, SIGKILL)
-    try waitUntil("its pid is free") { try daemon.state(of: child) == nil }
+    try waitUntil("the child's pid is free") { try daemon.state(of: child) == nil }
     let other = try bear(child, daemon)
     if resumes {
       try daemon.activate(id)

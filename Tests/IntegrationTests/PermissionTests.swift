@@ -7,7 +7,7 @@ import Testing
 /// Contract §16, with processes of another user.
 @Suite(
   "§16: Who may do what",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct PermissionTests {
   private let nobody: UInt32 = 65534
   private let roots = "org.test.roots"
@@ -40,8 +40,8 @@ struct PermissionTests {
 
   @Test(
     """
-    Root is an operator. Each other user may operate its own applications; applications of another \
-    user do not exist for it
+    Root is an operator. Each other user may operate its own applications. For this user, \
+    applications of other users do not exist
     """)
   func otherUser() throws {
     let daemon = try DaemonFixture()
@@ -62,7 +62,7 @@ struct PermissionTests {
       #expect(try other.call(control(method), owned).errorName == "NotPermitted")
     }
     #expect(try other.call(control("Reload")).errorName == "NotPermitted")
-    #expect(try daemon.application(roots).state == .active, "each user has a seat of their own")
+    #expect(try daemon.application(roots).state == .active, "each user has a separate seat")
     let own: JSONValue = ["application": "org.test.nobodys"]
     #expect(try other.call(control("Deactivate"), own).errorName == nil)
     #expect(try other.callbackKinds(1) == ["willResignActive"])

@@ -9,7 +9,7 @@ private let mayRaise = (try? ProcFS())?.mayRaisePriorities == true
 
 private let mayRaiseLimits = (try? ProcFS())?.mayExceedLimits == true
 
-@Suite("§12: The foreground comes first", .enabled(if: mayRaise, "it takes CAP_SYS_NICE"))
+@Suite("§12: The foreground comes first", .enabled(if: mayRaise, "the test needs CAP_SYS_NICE"))
 struct PriorityTests {
   private let id = "org.test.uses"
 
@@ -26,7 +26,7 @@ struct PriorityTests {
   }
 
   @Test(
-    "Background instances have a lower weight, and get exactly their own back in the foreground")
+    "Priorities are lowered in the background, and restored exactly in the foreground")
   func returns() throws {
     let daemon = try DaemonFixture()
     let program = try program(daemon)
@@ -48,10 +48,10 @@ struct PriorityTests {
   }
 
   @Test(
-    "An application loses real-time scheduling in the background and gets it back in front",
+    "The daemon removes real-time scheduling in the background, and restores it in the foreground",
     arguments: [true, false])
   func realTime(isOn: Bool) throws {
-    // The daemon takes real-time scheduling away even if it lowers no other priorities.
+    // The daemon removes real-time scheduling even if it lowers no other priorities.
     let daemon = try DaemonFixture(.init(options: [("background-priority", "\(isOn)")]))
     let program = try program(daemon)
     let before = try program.priorities()
@@ -69,7 +69,7 @@ struct PriorityTests {
     #expect(try program.priorities() == before)
   }
 
-  @Test("A process forked in the background is lowered, and gets the original priorities in front")
+  @Test("A process forked in the background is lowered, and restored in the foreground")
   func born() throws {
     let daemon = try DaemonFixture()
     let program = try program(daemon)
@@ -98,7 +98,7 @@ struct PriorityTests {
     let program = try ResourceUsingProgram(daemon)
     let count = 300
     _ = try program.ask("storm \(count)")
-    try waitUntil("it has begun") { try program.processes().count > count / 10 }
+    try waitUntil("the program forks processes") { try program.processes().count > count / 10 }
     try daemon.adopt(id, program.process, background: true, task: "work")
     _ = try program.ask("calm")
     _ = try daemon.application(id)
@@ -115,7 +115,7 @@ struct PriorityTests {
 
   @Test(
     "The autogroup of an application's own session is lowered and restored",
-    .enabled(if: (try? ProcFS())?.usesAutogroups == true, "sessions do not compete here"))
+    .enabled(if: (try? ProcFS())?.usesAutogroups == true, "this kernel has no autogroups"))
   func sessions() throws {
     let daemon = try DaemonFixture()
     let program = try ResourceUsingProgram(daemon)
@@ -125,8 +125,8 @@ struct PriorityTests {
     func nice(_ leader: Int32) throws -> Int? {
       try daemon.proc.value(of: .autogroup, thread: leader, process: leader, group: nil)
     }
-    // The session of the test itself, which contains other processes. Its autogroup must stay as it
-    // is.
+    // The session of the test itself contains other processes, so the daemon must not change its
+    // autogroup.
     let shared = try nice(program.process.pid)
     try daemon.adopt(id, program.process, background: true, task: "work")
     let words = try daemon.application(id).instance?.resources?.lowered.joined(separator: "\n")
@@ -184,7 +184,7 @@ struct PriorityTests {
 
   @Test(
     "A user's own daemon lowers as far as the user's limits allow restoring",
-    .enabled(if: mayRaiseLimits, "it takes CAP_SYS_RESOURCE"))
+    .enabled(if: mayRaiseLimits, "the test needs CAP_SYS_RESOURCE"))
   func withinLimits() throws {
     let (_, lowered, words, isAsBefore) = try lowerByUsers(["--nice=20", "--rtprio=5"])
     #expect(lowered?.nice == 15)
@@ -205,10 +205,10 @@ struct PriorityTests {
       // The daemon may lower the priority before the program has answered, so the test does not
       // check the raised priority.
       _ = try program.ask("nice \(leader) \(nice)")
-      try waitUntil("it is lowered again") { try ThreadPriority(of: leader)?.nice == 15 }
+      try waitUntil("the priority is lowered again") { try ThreadPriority(of: leader)?.nice == 15 }
     }
     let thread = try #require(Int32(try program.ask("real-time")))
-    try waitUntil("real-time scheduling is taken away again") {
+    try waitUntil("real-time scheduling is removed again") {
       try ThreadPriority(of: thread).map { !ThreadPriority.isRealTime(policy: $0.policy) } == true
     }
     try daemon.activate(id)
@@ -235,8 +235,8 @@ struct PriorityTests {
 
   @Test(
       """
-      oom_score_adj mirrors the order of terminations (suspended highest, foreground lowest), and \
-      is restored on release
+      oom_score_adj has the order in which the daemon terminates applications (suspended first, \
+      foreground last), and is restored when the daemon releases an application
       """)
   func score() throws {
     let daemon = try DaemonFixture()
@@ -279,7 +279,7 @@ struct PriorityTests {
       daemon = try daemon.killed()
       _ = try daemon.application(id)
     }
-    try waitUntil("it is as low as before") {
+    try waitUntil("the priorities are as low as before") {
       try program.priorities().values.allSatisfy { $0.nice == 15 }
     }
     try daemon.activate(id)

@@ -7,7 +7,7 @@ import Testing
 /// Contract §16: each quota, with one user who reaches it and another who does not.
 @Suite(
   "§16: Quotas per user on connections, applications, tasks, bytes queued",
-  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct QuotaTests {
   private let nobody: UInt32 = 65534
   private static let list = "org.taskschedd.Control.ListApplications"
@@ -16,7 +16,7 @@ struct QuotaTests {
     try user.call(connection, Self.list)["parameters"]?["applications"] != nil
   }
 
-  @Test("One connection too many gets the quota error and is closed; a closed one frees its place")
+  @Test("A connection beyond the quota gets an error and is closed, until another one is closed")
   func connections() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxConnectionsPerUser", "3")]))
     let user = try OtherUser(daemon, uid: nobody)
@@ -30,7 +30,7 @@ struct QuotaTests {
     }
     #expect(try isServed(user, 0), "existing connections continue to work")
     try user.close(1)
-    try waitUntil("its share is given back") { try isServed(user, user.open()) }
+    try waitUntil("a closed connection frees its place") { try isServed(user, user.open()) }
   }
 
   @Test("Only the client that sends too many bytes of unfinished messages is disconnected")
@@ -53,7 +53,7 @@ struct QuotaTests {
     for client in within { #expect(try client.call(list)?["parameters"] != nil) }
     let next = try RawClient(daemon)
     try next.send(part)
-    #expect(try next.call(list)?["parameters"] != nil, "their share is given back")
+    #expect(try next.call(list)?["parameters"] != nil, "the quota is free again")
   }
 
   @Test("Only the connection with too many descriptors in unfinished messages is closed")
@@ -75,15 +75,17 @@ struct QuotaTests {
     _ = try beyond.send(part, descriptors: [brought.rawValue])
     #expect(try beyond.receive() == nil)
     #expect(daemon.logged.contains("MaxUnfinishedDescriptorsPerUser (16 descriptors"))
-    #expect(try RawClient(daemon).call(list)?["parameters"] != nil, "another connection goes on")
+    #expect(
+      try RawClient(daemon).call(list)?["parameters"] != nil, "the daemon serves another connection"
+    )
     let answer = try within[0].call(list)
-    #expect(answer?.errorName == "InvalidParameter", "its descriptors are claimed by no field")
+    #expect(answer?.errorName == "InvalidParameter", "no field claims the descriptors")
     let next = try RawClient(daemon)
     try next.send(part, descriptors: eight)
-    #expect(try next.call(list)?.errorName == "InvalidParameter", "their share is given back")
+    #expect(try next.call(list)?.errorName == "InvalidParameter", "the quota is free again")
   }
 
-  @Test("One monitor too many is refused by name; a closed one frees its place")
+  @Test("The daemon refuses a monitor beyond the quota by name, until another one is closed")
   func monitors() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxMonitorsPerUser", "2")]))
     let user = try OtherUser(daemon, uid: nobody)
@@ -94,21 +96,22 @@ struct QuotaTests {
     }
     let refused = try user.open()
     #expect(try user.call(refused, monitor, more: true).quotaExceeded == "MaxMonitorsPerUser = 2")
-    #expect(try isServed(user, refused), "its connection goes on")
+    #expect(try isServed(user, refused), "the connection of the refused monitor stays open")
     let one: JSONValue = ["application": "org.test.one"]
     for _ in 0..<2 {
       #expect(try user.call(user.open(), monitor, one, more: true)["parameters"]?["ready"] == true)
     }
     let more = try user.call(user.open(), monitor, one, more: true)
-    #expect(more.quotaExceeded == "MaxMonitorsPerUser = 2", "of one application, too")
+    #expect(
+      more.quotaExceeded == "MaxMonitorsPerUser = 2", "monitors of one application count, too")
     _ = try Monitor(daemon)
     try user.close(0)
-    try waitUntil("its share is given back") {
+    try waitUntil("a closed monitor frees its place") {
       try user.call(user.open(), monitor, more: true)["parameters"]?["ready"] == true
     }
   }
 
-  @Test("One application too many is refused by name; an ended one frees its place")
+  @Test("The daemon refuses an application beyond the quota by name, until another one ends")
   func applications() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxApplicationsPerUser", "2")]))
     let first = try TestApplication(daemon, "org.test.first", uid: nobody)
@@ -145,7 +148,7 @@ struct QuotaTests {
     }
   }
 
-  @Test("One task too many is refused by name; the end of a task or application frees its place")
+  @Test("The daemon refuses a task beyond the quota by name, until a task or application ends")
   func tasks() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerUser", "3")]))
     let first = try TestApplication(daemon, "org.test.first", uid: nobody)
@@ -175,7 +178,7 @@ struct QuotaTests {
   }
 
   @Test(
-    "A user with too many queued bytes loses the connection that adds more, which frees its share")
+    "The connection that exceeds a user's quota of queued bytes is closed, which frees its bytes")
   func bytes() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerUser", "65536")]))
     let user = try OtherUser(daemon, uid: nobody)
@@ -188,16 +191,16 @@ struct QuotaTests {
     for other in others {
       _ = try other.open()
       try other.write(0, bytes: 30_000)
-      #expect(try isServed(other, 0), "another user has bytes of their own")
+      #expect(try isServed(other, 0), "another user has a separate quota")
     }
-    #expect(try isServed(user, 0), "what was there goes on, and its message's end gives back")
+    #expect(try isServed(user, 0), "the earlier connection is served, and its bytes are free again")
     try user.write(0, bytes: 40_000)
     try user.close(0)
-    try waitUntil("the share of what is closed is given back") {
+    try waitUntil("the closed connection frees its bytes") {
       let connection = try user.open()
       try user.write(connection, bytes: 60_000)
       return try isServed(user, connection)
     }
-    #expect(try isServed(user, 2), "the user's other connection was not touched")
+    #expect(try isServed(user, 2), "the user's other connection is still open")
   }
 }

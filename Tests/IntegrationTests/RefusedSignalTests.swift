@@ -6,9 +6,9 @@ import Testing
 
 /// Contract §15.1, where the kernel refuses SIGCONT because the process has changed its user since
 /// the daemon stopped it. A stopped process cannot change its user. A debugger therefore holds the
-/// process at its SIGSTOP until the daemon has found it stopped, and then lets it run.
+/// process at its SIGSTOP until the daemon has found the process stopped, and then resumes it.
 @Suite(
-  "§15: A process never stays suspended when the kernel refuses SIGCONT",
+  "§15: No process stays suspended because the kernel refuses SIGCONT",
   .enabled(if: geteuid() == 0, "only root makes a process another user's"))
 struct RefusedSignalTests {
   private let id = "org.test.changing"
@@ -23,7 +23,7 @@ struct RefusedSignalTests {
     if child:
         os.setresuid(uid, uid, uid)
         while True: signal.pause()
-    # Within a session SIGCONT is refused to nobody.
+    # Leaves the session, because the kernel refuses no SIGCONT between processes of one session.
     os.setsid()
     os.setresuid(uid, 0, uid)
     print(os.getpid(), flush=True)
@@ -32,8 +32,8 @@ struct RefusedSignalTests {
         print(line.strip(), flush=True)
     """
 
-  /// A debugger that holds a process at its SIGSTOP until the debugger reads a line, and then lets
-  /// the process run.
+  /// A debugger that holds a process at its SIGSTOP until the debugger reads a line, and then
+  /// resumes the process.
   private static let holder = """
     import ctypes, os, signal, sys
     libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])
@@ -55,8 +55,8 @@ struct RefusedSignalTests {
 
   @Test(
       """
-      A refused SIGCONT is shown as a problem and tried again until it succeeds, when the \
-      application is resumed and after its end
+      The daemon reports a refused SIGCONT as a problem, and repeats the signal until it succeeds, \
+      after a resume and after the application's end
       """,
     arguments: ["resume", "release"])
   func refused(_ way: String) throws {
@@ -87,7 +87,7 @@ struct RefusedSignalTests {
     #expect(try daemon.taskctl("status", id).text.contains("      Problem: \(problem)\n"))
     try program.writeLine("nobody")
     #expect(try program.nextLine() == "nobody")
-    try waitUntil("it is resumed") { try daemon.application(id).problem == nil }
+    try waitUntil("the child is resumed") { try daemon.application(id).problem == nil }
     #expect(try daemon.state(of: child)?.hasEnded == false)
     kill(child, SIGKILL)
   }

@@ -68,17 +68,17 @@ struct RelaunchTests {
     return path
   }
 
-  /// Lets the program that waits at the FIFO continue.
+  /// Resumes the program that waits at the FIFO.
   private func open(_ gate: String) throws {
     let program = try TestProcess.shell("echo go > \(gate)")
     _ = try program.waitForExit()
   }
 
-  // MARK: At the start
+  // MARK: Launches when the daemon starts
 
   @Test(
     """
-    A manifest with mode voip launches in the background when the daemon starts (boot); the \
+    An application with mode voip is launched in the background when the daemon starts (boot). The \
     launch reason reaches the program as an environment variable
     """)
   func boot() throws {
@@ -134,12 +134,12 @@ struct RelaunchTests {
     try writer.writeLine("end")
   }
 
-  // MARK: Again
+  // MARK: Relaunches
 
   @Test(
       """
-      An application is relaunched after a nonzero exit code or a signal of another program; the \
-      delay doubles up to a maximum; `status` shows it
+      An application is relaunched after a nonzero exit code or a signal of another program. The \
+      delay doubles up to a maximum, and `status` shows it
       """,
     arguments: [("exit 3", "exited"), ("kill -SEGV $$", "crashed"), ("kill -KILL $$", "crashed")])
   func backsOff(_ end: String, _ reason: String) throws {
@@ -249,7 +249,7 @@ struct RelaunchTests {
     let monitor = try Monitor(daemon)
     if try daemon.application(id).lastEnd == nil { try monitor.end(id) }
     #expect(try daemon.application(id).lastEnd?.reason == .callbackTimeout)
-    let launch = try monitor.next("its relaunch") {
+    let launch = try monitor.next("the relaunch") {
       $0.kind == .relaunchPlanned || $0.cause == "launch"
     }
     #expect(launch.application == id)
@@ -284,7 +284,8 @@ struct RelaunchTests {
     let end = try daemon.terminate(id)
     #expect(end.reason == .exited && end.code == 1)
     #expect(try daemon.application(id).nextLaunch == nil)
-    #expect(try daemon.terminate(id) == end, "it neither runs nor waits")
+    #expect(
+      try daemon.terminate(id) == end, "the application neither runs nor waits for a relaunch")
     // A reload of settings and manifests must not relaunch the application.
     try daemon.call(ControlInterface.Reload.self, .init())
     #expect(try daemon.application(id).state == .notRunning)
@@ -293,7 +294,7 @@ struct RelaunchTests {
     #expect(try daemon.application(id).instance?.launchReason == .operator)
   }
 
-  @Test("A failed launch backs off as well, and is tried again")
+  @Test("The daemon repeats a failed launch with increasing delays")
   func failure() throws {
     let folder = TemporaryDirectory()
     let manifest = "command = [\"\(folder.file("program"))\"]\nbackground-modes = [\"voip\"]"
@@ -309,7 +310,7 @@ struct RelaunchTests {
     #expect(try running(daemon, monitor).launchReason == .relaunch)
   }
 
-  // MARK: Changes
+  // MARK: Changes of manifests, and restarts of the daemon
 
   @Test(
     "A manifest that is removed or changed cancels the relaunch", arguments: [true, false])
@@ -355,7 +356,7 @@ struct RelaunchTests {
 
   @Test(
       """
-      A new daemon after a regular stop manages processes that run on, and launches no second \
+      After a regular stop, a new daemon manages processes that run on, and launches no second \
       instance
       """)
   func stoppedAndStarted() throws {
@@ -382,7 +383,7 @@ struct RelaunchTests {
     let before = Int32(try running(first, Monitor(first)).pid)
     try first.stop()
     kill(before, SIGKILL)
-    try waitUntil("it has ended") { try first.state(of: before)?.hasEnded ?? true }
+    try waitUntil("the process has ended") { try first.state(of: before)?.hasEnded ?? true }
     let second = try DaemonFixture(settings, after: first)
     let pid = Int32(try running(second, Monitor(second)).pid)
     #expect(pid != before)
@@ -423,6 +424,6 @@ struct RelaunchTests {
     #expect(instance.pid == pid)
     #expect(try daemon.programs() == [Int32(pid)])
     #expect(try daemon.terminate(id).reason == .terminatedByOperator)
-    try waitUntil("nothing outlives its leader") { try daemon.programs() == [] }
+    try waitUntil("all processes of the application have ended") { try daemon.programs() == [] }
   }
 }

@@ -39,15 +39,20 @@ struct ReloadTests {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "5")]))
     daemon.folder.write("taskschedd.toml", "[policy]\nMaxTasks = 5\n")
     _ = try daemon.process.send(signal: SIGHUP)
-    try waitUntil("the log names it") { daemon.logged.contains("the previous one stays effective") }
+    try waitUntil("the log names the mistake") {
+      daemon.logged.contains("the previous one stays effective")
+    }
     #expect(daemon.logged.contains("taskschedd.toml:2: policy.MaxTasks"))
     #expect(try setting(daemon, "MaxTasksPerApplication") == "5")
     daemon.folder.write("taskschedd.toml", "[policy]\nMaxTasksPerApplication = 3\n")
     _ = try daemon.process.send(signal: SIGHUP)
-    try waitUntil("the new limit holds") { try setting(daemon, "MaxTasksPerApplication") == "3" }
+    try waitUntil("the new limit is in force") {
+      try setting(daemon, "MaxTasksPerApplication") == "3"
+    }
   }
 
-  @Test("A program has its manifest's environment and directory; LaunchFailed leaves notRunning")
+  @Test(
+    "A program gets its manifest's environment and directory; a failed launch leaves notRunning")
   func launch() throws {
     let good = """
       command = ["/bin/sh", "-c", "echo $COLOUR $PWD $TASKSCHEDD_APPLICATION $(id -u); exit 0"]

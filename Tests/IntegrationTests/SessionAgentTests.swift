@@ -11,10 +11,10 @@ struct SessionAgentTests {
   private let second = "org.test.second"
   private let attach = #"{"method":"org.taskschedd.Session.Attach","more":true}"#
 
-  /// Limits that end within a test.
+  /// Limits that expire within a test.
   private static let short = DaemonFixture.Settings(
     policy: [("FocusSettleTime", "10ms"), ("HiddenGraceTime", "10ms")])
-  /// Limits that do not end within a test.
+  /// Limits that do not expire within a test.
   private static let long = DaemonFixture.Settings(
     policy: [("FocusSettleTime", "1min"), ("HiddenGraceTime", "10min")])
 
@@ -26,8 +26,8 @@ struct SessionAgentTests {
 
   @Test(
     """
-    §20: The application of the focused window is active, the one that is visible without the \
-    focus is inactive, and the hidden one goes to the background
+    §20: The application of the focused window is active. A visible application without the focus \
+    is inactive, and a hidden one goes to the background
     """)
   func focus() throws {
     let daemon = try DaemonFixture(Self.short)
@@ -95,7 +95,7 @@ struct SessionAgentTests {
 
   @Test(
     """
-    §20: The focus of a terminal's window is that of the program that runs there under taskctl run
+    §20: The focus of a terminal's window goes to the program that taskctl run manages there
     """)
   func terminal() throws {
     let daemon = try DaemonFixture(Self.short)
@@ -116,8 +116,8 @@ struct SessionAgentTests {
 
   @Test(
     """
-    §20: Of two programs at one terminal, the focus goes to the one in front, and the other stays \
-    in the background
+    §20: Of two programs at one terminal, the focus goes to the program that was active last, and \
+    the other program stays in the background
     """)
   func twoAtOneTerminal() throws {
     let daemon = try DaemonFixture(Self.long)
@@ -164,7 +164,7 @@ struct SessionAgentTests {
 
   @Test(
     """
-    §20: The last report of a lost agent holds for SessionGraceTime, and then changes nothing
+    §20: The last report of a lost agent is in force for SessionGraceTime, and then has no effect
     """)
   func lost() throws {
     let daemon = try DaemonFixture(
@@ -181,7 +181,7 @@ struct SessionAgentTests {
       try agent.report((program.pid, .hidden))
       try monitor.transition(first, to: .inactive)
     }
-    // LaunchTime ends after the limit of the hidden window would have ended.
+    // LaunchTime expires after the limit of the hidden window would have expired.
     try daemon.adopt(second, other, background: true)
     try monitor.transition(second, to: .suspended)
     #expect(try state(daemon, first) == .inactive)

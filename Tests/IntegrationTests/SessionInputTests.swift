@@ -11,7 +11,7 @@ struct SessionInputTests {
   private let second = "org.test.second"
   private let attach = #"{"method":"org.taskschedd.Session.Attach","more":true}"#
 
-  /// Limits that do not end within a test.
+  /// Limits that do not expire within a test.
   private static let long = DaemonFixture.Settings(
     policy: [("FocusSettleTime", "1min"), ("HiddenGraceTime", "10min")])
 
@@ -95,7 +95,7 @@ struct SessionInputTests {
     try monitor.transition(first, to: .active)
   }
 
-  @Test("§20: After 10,000 reports at once, the last one holds, and clients were served meanwhile")
+  @Test("§20: After 10,000 reports at once, the last is in force, and other clients were served")
   func flood() throws {
     let daemon = try DaemonFixture(Self.long)
     let one = try daemon.shell("read line"), other = try daemon.shell("read line")
@@ -145,8 +145,8 @@ struct SessionInputTests {
 
   @Test(
     """
-    §20: After kill -9 of the daemon, the reports of the lost agent hold, and a new report in time \
-    continues from them
+    §20: After kill -9 of the daemon, the reports of the lost agent stay in force until a new \
+    agent reports within SessionGraceTime
     """)
   func killedDaemon() throws {
     let earlier = try DaemonFixture(Self.long)

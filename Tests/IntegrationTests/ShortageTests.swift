@@ -8,7 +8,7 @@ import Testing
 /// Contract §15, when the daemon has no free file descriptors. It refuses a request with the
 /// reason, or carries the request out later. A refused request leaves neither a process nor a
 /// descriptor.
-@Suite("§15: Without file descriptors the daemon keeps serving, and keeps its promises later")
+@Suite("§15: Without free descriptors, the daemon still serves, and keeps its promises later")
 struct ShortageTests {
   private let id = "org.test.program"
 
@@ -48,16 +48,18 @@ struct ShortageTests {
       }
       #expect(try daemon.programs() == [])
     }
-    #expect(refusals.count > 1, "at several steps: \(refusals)")
+    #expect(refusals.count > 1, "the launch failed at only one step: \(refusals)")
     for refusal in refusals {
       #expect(refusal.contains("LaunchFailed") && refusal.contains("EMFILE"))
     }
-    try waitUntil("nothing of them is left") { try daemon.descriptorCount() <= before }
+    try waitUntil("the failed launches leave no descriptor") {
+      try daemon.descriptorCount() <= before
+    }
     let pid = try daemon.launch(id)
     #expect(try daemon.programs() == [pid])
   }
 
-  @Test("A client that connects without free descriptors is served when there are some again")
+  @Test("A client that connects without free descriptors is served as soon as descriptors are free")
   func connection() throws {
     let daemon = try DaemonFixture()
     let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
@@ -74,7 +76,7 @@ struct ShortageTests {
     #expect(answer.errorName == nil)
   }
 
-  @Test("A suspension without free descriptors is carried out when there are some again")
+  @Test("The daemon completes a suspension as soon as descriptors are free")
   func suspension() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("sleep 1000 & sleep 1000 & echo $!; wait")

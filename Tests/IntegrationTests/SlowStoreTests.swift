@@ -6,7 +6,7 @@ import Testing
 
 /// Contract §9 and §15.4 with a store that is slow or fails. Triggers in its database make a change
 /// take as long as the test requires, or fail.
-@Suite("§9 and §15.4: a notification call is answered when it is stored, on a slow disk, too")
+@Suite("§9, §15.4: The daemon answers a notification call after it is stored, even on a slow disk")
 struct SlowStoreTests {
   /// A call that changes the store.
   enum Change: String, CaseIterable, CustomTestStringConvertible {
@@ -118,8 +118,8 @@ struct SlowStoreTests {
 
   @Test(
     """
-    A disk that hangs delays no other call; after kill -9, the next daemon stores the requested \
-    change; after a reboot, the change is lost
+    A hanging disk delays no other call. After kill -9, the next daemon stores the requested \
+    change. After a reboot, the change is lost
     """, arguments: Change.allCases, [false, true])
   func hanging(change: Change, rebooting: Bool) throws {
     var daemon = try daemon(slow(change, .endless))
@@ -131,7 +131,7 @@ struct SlowStoreTests {
     try other.registered()
     try other.begin()
     #expect(try other.notifications().isEmpty)
-    #expect(try contents(daemon) == Change.before, "it is not durable, so it is not told")
+    #expect(try contents(daemon) == Change.before, "a change that is not stored is not visible")
     #expect(try isWriting(daemon) && application.takeAnswers().isEmpty)
     daemon = try daemon.killed(rebooting: rebooting) { [daemon] in
       try edit(daemon, "DROP TRIGGER obstacle")
@@ -144,7 +144,7 @@ struct SlowStoreTests {
   }
 
   @Test(
-    "A change that the disk refuses is answered NotStored, and is not stored later",
+    "A change that the disk refuses gets the error NotStored, and is not stored later",
     arguments: Change.allCases)
   func failing(change: Change) throws {
     var daemon = try daemon(

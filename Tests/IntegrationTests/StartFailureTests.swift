@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("A daemon that cannot start names the obstacle and what would be right")
+@Suite("A daemon that cannot start names the reason and the remedy")
 struct StartFailureTests {
   private let folder = TemporaryDirectory()
 
@@ -65,7 +65,7 @@ struct StartFailureTests {
 
   @Test(
     "The event log's directory must belong to the daemon's user or root",
-    .enabled(if: geteuid() == 0, "only root gives a directory away"))
+    .enabled(if: geteuid() == 0, "only root can change the owner of a directory"))
   func eventLogOfAnother() throws {
     let eventLog = folder.file("event-log")
     mkdir(eventLog, 0o700)
@@ -79,7 +79,7 @@ struct StartFailureTests {
     #expect(try Directory.names(path: eventLog).isEmpty)
   }
 
-  @Test("The event log's directory may be written by its owner only")
+  @Test("The daemon refuses an event log's directory that other users may write")
   func eventLogWritableByOthers() throws {
     let eventLog = folder.file("event-log")
     mkdir(eventLog, 0o700)
@@ -99,6 +99,6 @@ struct StartFailureTests {
     let (exit, text) = try start(socket: folder.file("socket"), eventLog: ["--event-log", eventLog])
     #expect(exit == .exited(code: 1))
     #expect(text.contains("\(eventLog)/lock: Too many levels of symbolic links (ELOOP)"))
-    #expect(access(target, F_OK) != 0, "no file was made where the link leads")
+    #expect(access(target, F_OK) != 0, "the daemon created no file at the target of the link")
   }
 }

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §2: what suspended means, with real processes.
-@Suite("§2: Suspended means that no process of the instance runs one instruction")
+/// Contract §2: no process of a suspended application runs, tested with real processes.
+@Suite("§2: No process of a suspended instance executes an instruction")
 struct SuspensionTests {
   private static let marker = "integration0tree"
   private let kinds: Set<String> = [
@@ -43,8 +43,8 @@ struct SuspensionTests {
 
   @Test(
       """
-      A busy program of many processes and threads uses no CPU time while suspended by signals, \
-      and continues when resumed
+      Signals suspend a busy program of many processes and threads, which then uses no CPU time \
+      and later continues
       """)
   func treeBySignal() throws {
     let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"signal\"")]))
@@ -65,8 +65,8 @@ struct SuspensionTests {
 
   @Test(
       """
-      A busy program of many processes and threads uses no CPU time while frozen in its own \
-      cgroup, and continues when resumed
+      The freezer suspends a busy program of many processes and threads, which then uses no CPU \
+      time and later continues
       """,
     .enabled(
       if: TestControlGroup.isPossible, Comment(rawValue: TestControlGroup.missing ?? "possible")),
@@ -99,7 +99,7 @@ struct SuspensionTests {
     try checkStandstill(daemon, "org.test.tree", members.values.sorted(), monitor)
     #expect(try !group.isFrozen())
     #expect(try daemon.terminate("org.test.tree").reason == .terminatedByOperator)
-    try waitUntil("the whole cgroup has gone") { !group.exists }
+    try waitUntil("the cgroup is removed") { !group.exists }
   }
 
   @Test("A process that another program had stopped before stays stopped after a resume")
@@ -155,7 +155,7 @@ struct SuspensionTests {
     #expect(try storming(daemon) == members)
     try daemon.terminate("org.test.storm")
     try monitor.end("org.test.storm")
-    try waitUntil("none is left") { try storming(daemon).isEmpty }
+    try waitUntil("all processes of the storm have ended") { try storming(daemon).isEmpty }
   }
 
   /// Returns the processes of the fork storm, which have inherited its environment.
@@ -173,8 +173,8 @@ struct SuspensionTests {
 
   @Test(
       """
-      A stopped process that another program resumes is detected at a status call, and stopped \
-      again
+      A status call detects that another program has resumed a stopped process, and the daemon \
+      stops the process again
       """)
   func resumedBySignal() throws {
     let id = "org.test.woken"
@@ -224,7 +224,7 @@ struct SuspensionTests {
     try monitor.transition(id, to: .suspended)
     #expect(try group.isFrozen())
     try daemon.activate(id)
-    try waitUntil("it is thawed") { try !group.isFrozen() }
+    try waitUntil("the cgroup is thawed") { try !group.isFrozen() }
     #expect(try daemon.application(id).state == .active)
   }
 
@@ -238,7 +238,7 @@ struct SuspensionTests {
       ownGroup: true)
     let monitor = try Monitor(daemon)
     let leader = try daemon.launch(id)
-    try waitUntil("its child runs") { try daemon.proc.children(leader)?.isEmpty == false }
+    try waitUntil("the program's child runs") { try daemon.proc.children(leader)?.isEmpty == false }
     let child = try unwrap(try daemon.proc.children(leader)?.first)
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)

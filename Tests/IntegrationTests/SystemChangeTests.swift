@@ -43,8 +43,8 @@ struct SystemChangeTests {
 
   @Test(
       """
-      A suspended application gets the newest change of each kind later, and is never resumed for \
-      one
+      A suspended application receives the newest change of each kind later, and no change resumes \
+      it
       """)
   func held() throws {
     let daemon = try DaemonFixture()
@@ -65,8 +65,8 @@ struct SystemChangeTests {
 
   @Test(
       """
-      Held changes come in one burst on the next resume to the foreground: system changes, \
-      willEnterForeground, didBecomeActive
+      An application receives its held changes together at the next resume to the foreground: \
+      system changes, willEnterForeground, didBecomeActive
       """)
   func foreground() throws {
     let daemon = try DaemonFixture()
@@ -77,7 +77,8 @@ struct SystemChangeTests {
     #expect(try application.nextSystemChanges() == ["e=1", "d=1", "c=1", "b=1", "a=1"])
     #expect(try application.callbackKinds(2) == ["willEnterForeground", "didBecomeActive"])
     try daemon.post(change: "a", "2")
-    #expect(try application.nextSystemChanges() == ["a=2"], "and none again")
+    #expect(
+      try application.nextSystemChanges() == ["a=2"], "the application receives no change twice")
   }
 
   @Test("Held changes come before the keep-alive handler is called, and are held again afterwards")
@@ -120,7 +121,7 @@ struct SystemChangeTests {
     try daemon.keepsStill(application) {
       try daemon.post(change: "dock", "in")
       try daemon.post(id, "Choose me")
-      try waitUntil("it is shown") {
+      try waitUntil("the notification is shown") {
         try daemon.notifications(of: id).map(\.state) == [.presented]
       }
       #expect(try held(daemon) == 1)
@@ -138,11 +139,11 @@ struct SystemChangeTests {
     #expect(try application.nextSystemChanges() == ["dock=out"])
   }
 
-  // MARK: Who posts, and what
+  // MARK: Permissions and invalid changes
 
   @Test(
     "A custom change of a plain user reaches only that user's own applications",
-    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+    .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func plainUser() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-@Suite("taskctl run: any program under management, in your terminal")
+@Suite("taskctl run manages an unmodified program at a terminal")
 struct TaskctlRunTests {
   private let id = "org.test.ran"
 
@@ -16,7 +16,7 @@ struct TaskctlRunTests {
     #expect(try daemon.taskctl("run", "--", "/nowhere/program").exit == .exited(code: 127))
   }
 
-  @Test("A program is suspended when it is sent to the background, and continues where it was")
+  @Test("A program that is sent to the background is suspended, and continues where it stopped")
   func suspended() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -28,7 +28,7 @@ struct TaskctlRunTests {
     #expect(try daemon.taskctl("background", id).exit == .exited(code: 0))
     try monitor.transition(id, to: .suspended)
     #expect(try daemon.state(of: pid) == .stopped)
-    #expect(try daemon.state(of: run.pid) != .stopped, "taskctl itself is no part of it")
+    #expect(try daemon.state(of: run.pid) != .stopped, "taskctl does not belong to the instance")
     try run.writeLine("goes on")
     #expect(try daemon.taskctl("foreground", id).exit == .exited(code: 0))
     #expect(try run.remainingText() == "goes on\n")

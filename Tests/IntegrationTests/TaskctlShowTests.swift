@@ -8,7 +8,7 @@ import Testing
 struct TaskctlShowTests {
   private let id = "org.test.shown"
 
-  @Test("monitor shows the snapshot, then a line for each change, until the requested state")
+  @Test("The monitor command shows the snapshot, then each change, until the requested state")
   func monitor() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -26,7 +26,7 @@ struct TaskctlShowTests {
     #expect(try monitor.waitForExit() == .exited(code: 0))
   }
 
-  @Test("log shows the daemon's own records to users who may not read the journal")
+  @Test("The log command shows the daemon's records to users without access to the journal")
   func log() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -48,7 +48,7 @@ struct TaskctlShowTests {
     #expect(follow.text.contains("--follow needs the system journal"), "\(follow.text)")
   }
 
-  @Test("log shows all records, although one reply has 100")
+  @Test("The log command shows all records, although one reply has at most 100")
   func longLog() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
@@ -66,7 +66,7 @@ struct TaskctlShowTests {
     #expect(shown.hasSuffix(some), "the newest")
   }
 
-  @Test("monitor ends with exit code 3 when the daemon ends")
+  @Test("The monitor command exits with 3 when the daemon ends")
   func monitorEnd() throws {
     let daemon = try DaemonFixture()
     let monitor = try daemon.startTaskctl(["monitor", "--json"])
@@ -76,7 +76,7 @@ struct TaskctlShowTests {
     #expect(try monitor.waitForExit() == .exited(code: 3))
   }
 
-  @Test("why and status say how a launch failed, until the application runs")
+  @Test("The why and status commands say how a launch failed, until the application runs")
   func launchFailure() throws {
     let program = TemporaryDirectory().file("program")
     let daemon = try DaemonFixture(.init(manifests: [(id, "command = [\"\(program)\"]")]))
@@ -93,7 +93,7 @@ struct TaskctlShowTests {
   }
 
   @Test(
-    "After the daemon was stopped, why, status and list show a process that runs on as unmanaged")
+    "After a stop of the daemon, taskctl shows a process that runs on as unmanaged")
   func unmanaged() throws {
     let first = try DaemonFixture()
     let program = try first.shell("read line")
@@ -111,7 +111,7 @@ struct TaskctlShowTests {
     #expect(try daemon.taskctl("why", id).text.hasPrefix("\(id) has not run since "))
   }
 
-  @Test("why names the task that an application runs for, and the last one")
+  @Test("The why command names the task that entitles an application, and the last task")
   func why() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
@@ -135,7 +135,7 @@ struct TaskctlShowTests {
     #expect(unknown.text.contains(id), "\(unknown.text)")
   }
 
-  @Test("why names the callback that an application was killed for")
+  @Test("The why command names the callback that an application was killed for")
   func whyKilled() throws {
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "500ms")]))
     let application = try TestApplication(daemon, id, "manual")
@@ -145,7 +145,7 @@ struct TaskctlShowTests {
     #expect(told.contains("It did not acknowledge didFinishLaunching in time."), "\(told)")
   }
 
-  @Test("tasks, config and reload print tables and JSON")
+  @Test("The commands tasks, config and reload print tables and JSON")
   func shapes() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "7")]))
     let program = try daemon.shell("read line")
@@ -174,7 +174,7 @@ struct TaskctlShowTests {
     #expect(try daemon.taskctl("config", "--changed").text.contains("MaxTasksPerApplication  9"))
   }
 
-  @Test("3,000 applications: list and monitor print a reply of more than 1 MiB completely")
+  @Test("The commands list and monitor print a reply about 3,000 applications completely")
   func many() throws {
     // A long display name makes the answer long.
     let name = String(repeating: "long ", count: 50)

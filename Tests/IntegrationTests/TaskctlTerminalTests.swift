@@ -19,7 +19,7 @@ struct TaskctlTerminalTests {
   }
 
   @Test(
-    "Ctrl-C and Ctrl-\\ end the suspended program, by the user, with a shell's exit code",
+    "Ctrl-C and Ctrl-\\ terminate a suspended program by the user, with a shell's exit code",
     arguments: [("\u{3}", 130), ("\u{1c}", 131)])
   func ended(key: String, code: Int) throws {
     let daemon = try DaemonFixture()
@@ -32,7 +32,7 @@ struct TaskctlTerminalTests {
     #expect(try daemon.application(id).lastEnd?.reason == .terminatedByUser)
   }
 
-  @Test("Ctrl-Z gives the shell back, and fg brings the application to the foreground")
+  @Test("Ctrl-Z returns to the shell, and fg brings the application to the foreground")
   func resumed() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -54,7 +54,7 @@ struct TaskctlTerminalTests {
     try terminal.wait(for: "code=5")
   }
 
-  @Test("A program that is resumed from elsewhere continues at its terminal, which says so")
+  @Test("A program that an operator resumes continues at its terminal, and taskctl prints a notice")
   func resumedFromElsewhere() throws {
     let daemon = try DaemonFixture()
     let terminal = try TestTerminal(daemon)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("taskctl's exit codes: 0 done, 1 refused, 2 usage, 3 no daemon")
 struct TaskctlTests {
-  @Test("run returns the program's exit code; task says why its program was killed at the limit")
+  @Test(
+    "The run command returns the program's exit code; task says why the daemon killed its program")
   func programs() throws {
     let daemon = try DaemonFixture(
       .init(policy: [("BackgroundTime", "300ms"), ("ExpirationLead", "100ms")]))

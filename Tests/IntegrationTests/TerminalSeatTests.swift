@@ -30,7 +30,7 @@ struct TerminalSeatTests {
 
   @Test(
     """
-    Programs that taskctl run starts at different terminals never displace each other: each is \
+    Programs that taskctl run starts at different terminals do not displace each other: each is \
     active at its own terminal
     """)
   func differentTerminals() throws {
@@ -49,8 +49,8 @@ struct TerminalSeatTests {
 
   @Test(
     """
-    A second program at the same terminal sends the first to the background, and why and status \
-    name the application that displaced it
+    A second program at the same terminal sends the first one to the background, and why and \
+    status name the second program
     """)
   func sameTerminal() throws {
     let daemon = try DaemonFixture()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §6 to §9: the example phone, which uses the client library, with the real daemon.
-@Suite("The example phone sleeps and can be called")
+@Suite("The example phone receives calls while it is suspended")
 struct VoipExampleTests {
   private let id = "org.example.voip"
 
@@ -47,8 +47,8 @@ struct VoipExampleTests {
 
   @Test(
       """
-      The phone is suspended after its launch; a call wakes it, it answers, notifies and is \
-      suspended again, even after kill -9 of the daemon
+      The phone is suspended after its launch. A call resumes it; it answers, notifies the user \
+      and is suspended again, even after kill -9 of the daemon
       """)
   func called() throws {
     let server = try Server()
@@ -76,7 +76,7 @@ struct VoipExampleTests {
 
     try daemon.die()
     let next = try DaemonFixture(settings, after: daemon)
-    try waitUntil("the phone has handed its socket over again") {
+    try waitUntil("the phone has passed its socket again") {
       let known = try next.application(id)
       return known.state == .suspended && known.instance?.managedSockets == 1
     }
@@ -90,8 +90,8 @@ struct VoipExampleTests {
 
   @Test(
       """
-      A daemon that stops resumes the phone; a later daemon without the phone's state gets its \
-      keep-alive handler and its socket again
+      A daemon that stops resumes the phone. A later daemon without the phone's state receives the \
+      phone's keep-alive handler and socket again
       """)
   func forgotten() throws {
     let server = try Server()
@@ -107,7 +107,7 @@ struct VoipExampleTests {
     #expect(try daemon.state(of: phone.pid) != .stopped)
 
     let next = try DaemonFixture(settings, after: daemon)
-    try waitUntil("the phone is known, and what wakes it") {
+    try waitUntil("the daemon knows the phone, its handler and its socket") {
       let instance = try? next.application(id).instance
       return instance?.keepAlive != nil && instance?.managedSockets == 1
     }

@@ -91,7 +91,7 @@ final class ConnectedSocketTests {
     #expect(
       refusal(second.number)?.description
         == "a socket that is not connected yet; hand it over once connect has succeeded")
-    #expect(refusal(first.number) == nil, "although it was not accepted yet")
+    #expect(refusal(first.number) == nil, "a connection may be passed before it is accepted")
   }
 
   @Test("A connection that the peer has reset is refused, and its pending error is not read")
@@ -168,7 +168,9 @@ struct OwnConnectionTests {
       #expect(isRefused(client.rawValue, listener.rawValue), "\(name)")
       let accepted = try unwrap(UnixSocket.accept(listener.rawValue))
       #expect(isRefused(client.rawValue, listener.rawValue), "\(name), accepted")
-      #expect(!isRefused(accepted.rawValue, listener.rawValue), "its cookie tells that one")
+      #expect(
+        !isRefused(accepted.rawValue, listener.rawValue),
+        "only the cookie identifies the daemon's end")
     }
   }
 

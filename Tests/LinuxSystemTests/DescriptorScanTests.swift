@@ -135,7 +135,7 @@ struct DescriptorScanTests {
     #expect(try held(["/home/other.db"]) == nil)
     unlink(root.file("42/fdinfo/3"))
     root.write("42/fdinfo/3", "pos:\t0\n")
-    #expect(try held(["/home/contacts.db"]) == nil, "it has no lock")
+    #expect(try held(["/home/contacts.db"]) == nil, "the descriptor has no lock")
   }
 
   @Test("A later scan reads the known GPU descriptors without examining the other descriptors")

@@ -201,7 +201,7 @@ final class HeldChildTests {
     let child = try HeldChild.spawn(request)
     do {
       _ = try child.releaseAndWaitForExec()
-      Issue.record("it entered a directory that only root may enter")
+      Issue.record("the child entered a directory that only root may enter")
     } catch {
       #expect(error.step == .directory)
       #expect(error.errno == EACCES)

@@ -130,7 +130,7 @@ struct MemoryTests {
       path: path, stall: .milliseconds(70), window: .milliseconds(500))
     let isPrivileged = trigger.window == .milliseconds(500)
     let isReliable = trigger.isTrue()
-    #expect(isReliable || !isPrivileged, "what it counted before it was made is not known here")
+    #expect(isReliable || !isPrivileged, "a trigger with privileges counts from its creation")
     #expect(isPrivileged ? trigger.stall == .milliseconds(70) : trigger.window == .seconds(2))
     let folder = TemporaryDirectory()
     let missing = #expect(throws: SystemError.self) {

@@ -15,7 +15,7 @@ struct PriorityReleaseTests {
     A process that was forked while its parent had lowered priorities gets the original \
     priorities
     """,
-    .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "it takes CAP_SYS_NICE"))
+    .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "the test needs CAP_SYS_NICE"))
   func bornBetween() throws {
     let parent = try TestProcess.shell("sleep 1000 & echo $!; wait")
     let child = try #require(Int32(try parent.readLine() ?? ""))

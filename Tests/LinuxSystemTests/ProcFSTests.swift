@@ -169,7 +169,7 @@ struct ProcFSTests {
     let process = try TestProcess.shell("read x")
     let tracer = try TestProcess.python(Self.tracer, ["\(process.pid)", thread])
     if try tracer.readLine() == "refused" {
-      print("skipped: this machine does not let us trace")
+      print("skipped: this machine forbids tracing")
       return
     }
     #expect(try proc.tracer(of: process.pid, in: process.pid) == tracer.pid)

@@ -59,7 +59,7 @@ struct UnixSocketTests {
       s.listen()
       child = os.fork()
       if child:
-          # Out of the group, which the test ends with its process.
+          # Moves the child to another group, because TestProcess kills the group of its process.
           os.setpgid(child, child)
       else:
           signal.alarm(30)

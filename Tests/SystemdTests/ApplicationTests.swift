@@ -36,7 +36,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "Each application has a unit and a cgroup with all its processes; the daemon is in its own")
+      "Each application has a unit and a cgroup for its processes; the daemon has a separate one")
     func groups() throws {
       try installed.launch(InstalledMachine.frozen)
       try installed.launch(InstalledMachine.signalled)
@@ -50,7 +50,7 @@ extension SystemdTests {
       #expect(Set(first).isDisjoint(with: second))
     }
 
-    @Test("The freezer suspends an application without one more instruction until it is activated")
+    @Test("A frozen application executes no instruction until it is activated")
     func freezer() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try group(of: InstalledMachine.frozen)

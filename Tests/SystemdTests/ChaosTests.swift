@@ -17,7 +17,8 @@ extension SystemdTests {
       return (try chaos.waitForExit()?.shellCode, text)
     }
 
-    @Test("§15: After 100 kills nothing acknowledged is lost, early or left suspended")
+    @Test(
+      "§15: After 100 kills, no acknowledged request is lost, and no application stays suspended")
     func kills() throws {
       let (code, text) = try run("run", "--kills", "100", "--clients", "200")
       #expect(code == 0, "\(text)")

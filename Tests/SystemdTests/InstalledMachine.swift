@@ -248,7 +248,7 @@ extension InstalledMachine {
       String(decoding: $0, as: UTF8.self)
     }
     return text?.contains("pam_systemd") == true
-      ? nil : "PAM opens no sessions at logind (libpam-systemd)"
+      ? nil : "PAM does not register sessions with logind (libpam-systemd)"
   }()
 
   private static func boot() throws -> Machine {

@@ -65,7 +65,7 @@ extension SystemdTests {
         "journalctl", "-q", "--cursor=\(installed.cursor)", "-u", group.name, "-o", "cat").text
       #expect(shown.contains("\(application) is suspended: nothing entitles it"), "\(shown)")
       #expect(shown.contains("\(application) was terminated by an operator"), "\(shown)")
-      #expect(shown.contains("working as tester"), "what the application wrote is there, too")
+      #expect(shown.contains("working as tester"), "the journal has the application's output")
       // The daemon names only the process (OBJECT_PID); journald adds the user (OBJECT_UID).
       let objects = try machine.must(
         "journalctl", "-q", "--cursor=\(installed.cursor)", "-o", "cat", "--output-fields=MESSAGE",
@@ -130,7 +130,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("taskctl log asks the daemon for a user who may not read the journal, and says so")
+    @Test("For a user who may not read the journal, taskctl log asks the daemon, and says so")
     func ownLog() throws {
       try installed.suspend(InstalledMachine.frozen)
       try installed.suspend(InstalledMachine.signalled)
@@ -138,7 +138,7 @@ extension SystemdTests {
       let log = try machine.must("taskctl", "log", "--system", as: user).text
       #expect(log.contains("taskctl: your user may not read the system journal"), "\(log)")
       #expect(log.contains("\(InstalledMachine.frozen) is suspended"), "\(log)")
-      #expect(!log.contains(InstalledMachine.signalled), "another user's")
+      #expect(!log.contains(InstalledMachine.signalled), "the log has no record of another user")
       let roots = try machine.must("taskctl", "log", "--system").text
       #expect(!roots.contains("may not read the journal"))
     }

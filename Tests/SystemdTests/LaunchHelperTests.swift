@@ -21,8 +21,8 @@ struct LaunchHelperTests {
     var byte: UInt8 = 0
     try waitFor(POLLIN, on: end.rawValue)
     let count = try withUnsafeMutableBytes(of: &byte) { try end.read(into: $0) }
-    #expect(count == 1, "it is there")
-    #expect(try !held.pidfd.hasEnded(), "it waits")
+    #expect(count == 1, "the helper reports that it runs")
+    #expect(try !held.pidfd.hasEnded(), "the helper waits")
     end.close()
     #expect(try held.waitForExit() == .exited(code: 127))
     #expect(try held.readLine()?.contains("not started: waiting for the daemon") == true)

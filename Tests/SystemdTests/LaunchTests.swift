@@ -95,7 +95,7 @@ extension SystemdTests {
       #expect(output.text.contains("journalctl -u 'app-taskschedd-org.example.own\\x2done@"))
     }
 
-    @Test("The daemon knows how a program ends, although it is systemd's child")
+    @Test("The daemon reports how a program ends, although the program is a child of systemd")
     func ends() throws {
       let output = try launch("command = [\"sh\", \"-c\", \"exit 3\"]")
       #expect(output.code == 0, "\(output.text)")
@@ -145,7 +145,7 @@ extension SystemdTests {
       #expect(try show("Environment") == nil)
     }
 
-    @Test("A daemon that no manager started as its service launches in groups below its own")
+    @Test("A daemon that is not a service launches applications in cgroups below its own cgroup")
     func byHand() throws {
       let daemon = try machine.start([
         "systemd-run", "--quiet", "--scope", "-p", "Delegate=yes", "--unit=byhand.scope",

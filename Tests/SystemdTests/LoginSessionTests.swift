@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// Sessions of a real logind. They have no compositor, so `loginctl` plays the part of the
-  /// desktop and of the screen locker.
+  /// Sessions of a real logind. The sessions have no compositor, so `loginctl` takes the role of
+  /// the desktop and of the screen locker.
   @Suite(
     "§20 Screen lock, with a real logind",
     .enabled(
@@ -30,7 +30,7 @@ extension SystemdTests {
       }
     }
 
-    /// Runs the body with sessions that log out at its end, and without the manifests after it.
+    /// Runs the body. Then closes the sessions, and removes the manifests.
     private func scene(_ body: () throws -> Void) throws {
       defer {
         for id in [Self.front, Self.second] {
@@ -126,7 +126,9 @@ extension SystemdTests {
       }
     }
 
-    @Test("The daemon works without logind, does not start it, and finds it when it starts")
+    @Test(
+      "The daemon works without logind, does not start logind, and finds a logind that starts later"
+    )
     func logindStarts() throws {
       try machine.must("systemctl", "stop", "systemd-logind.service")
       try scene {
@@ -152,7 +154,9 @@ extension SystemdTests {
       }
     }
 
-    @Test("Of two users at one seat, only the user whose session is on the screen has it in front")
+    @Test(
+      "Of two users at a seat, only the user of the session on the screen has an active application"
+    )
     func switchesUser() throws {
       try scene {
         let session = try logIn(InstalledMachine.tester)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("A machine of the test's own")
+  @Suite("The isolated machine of the tests")
   struct Machines {
-    @Test("The machine sees no process and no cgroup but its own")
+    @Test("The machine sees only its own processes and cgroups")
     func isolation() throws {
       let tree = TemporaryDirectory(mode: 0o755)
       defer { withExtendedLifetime(tree) {} }

@@ -188,7 +188,7 @@ extension SystemdTests {
         #expect(cancelled.contains("[\(id)]"), "\(cancelled)")
         let end = ContinuousClock.now + deadline
         while try desktop.displayedCount() != 0, ContinuousClock.now < end {}
-        #expect(try desktop.displayedCount() == 0, "it is closed")
+        #expect(try desktop.displayedCount() == 0, "the notification is closed")
       }
     }
 
@@ -219,8 +219,10 @@ extension SystemdTests {
       #expect(try list().components("\"state\":\"scheduled\"") == 2 + storedCount)
       try installed.waitForJournal("notification 1 fires")
       let cancelled = try call("CancelNotifications", "{\"notification\":2}")
-      #expect(cancelled.contains("\"cancelled\":[2]"), "space for it is kept: \(cancelled)")
-      #expect(try firings(of: 1) == 1, "its next time is an hour later")
+      #expect(
+        cancelled.contains("\"cancelled\":[2]"),
+        "the store keeps space for cancellations: \(cancelled)")
+      #expect(try firings(of: 1) == 1, "the notification fires again an hour later")
       try machine.must("rm", "\(folder)/fill")
       let id = try post("Fourth", at: time + 1000)
       #expect(id.contains("\"notification\""), "\(id)")

@@ -54,8 +54,8 @@ extension SystemdTests {
       #expect(try ask(client, "status").contains("\"state\":\"inactive\""))
     }
 
-    /// Kills the daemon when it has just received a message from a client, which is when its first
-    /// recv(2) returns. The daemon calls recv(2) for no other purpose.
+    /// A program that kills the daemon directly after the daemon's first recv(2) has returned. The
+    /// daemon calls recv(2) only to receive messages of clients.
     private static let killer = """
       import ctypes, os, signal, struct, sys
       libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])
@@ -87,8 +87,8 @@ extension SystemdTests {
 
     @Test(
       """
-      A call whose event the daemon stored before it died gets the next daemon's answer, by the \
-      interface of the call
+      A call whose event the daemon stored before its death gets the answer of the next daemon, by \
+      the interface of the call
       """)
     func answerAfterDeath() throws {
       let client = try client()

@@ -163,7 +163,7 @@ extension SystemdTests {
     }
 
     /// Verifies a comment in the daemon's unit, which says why CAP_DAC_READ_SEARCH is not enough.
-    @Test("Without CAP_DAC_READ_SEARCH, a suspended application is not first for memory")
+    @Test("CAP_DAC_READ_SEARCH is not enough to set oom_score_adj of a suspended application")
     func reading() throws {
       try installed.change(
         """

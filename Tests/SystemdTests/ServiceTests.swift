@@ -30,7 +30,7 @@ extension SystemdTests {
 
     @Test(
       "The service and its session have precedence over the applications that it manages",
-      .enabled(if: (try? ProcFS())?.usesAutogroups == true, "sessions do not compete here"))
+      .enabled(if: (try? ProcFS())?.usesAutogroups == true, "this kernel has no autogroups"))
     func favoured() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try installed.property("MainPID")
@@ -54,8 +54,8 @@ extension SystemdTests {
 
     @Test(
         """
-        The watchdog kills and restarts a daemon that hangs, which manages suspended applications \
-        again
+        The watchdog kills a daemon that hangs, and the next daemon manages the suspended \
+        applications again
         """)
     func watchdog() throws {
       try installed.change("WatchdogSec=1s")
@@ -77,7 +77,8 @@ extension SystemdTests {
     /// Runs with the `LimitNOFILE=524288` of the daemon's unit, and with a seventh of the unit's
     /// watchdog time.
     @Test(
-      "§12: A daemon that examines 10,000,000 descriptors of 1,000 processes outlives the watchdog")
+      "§12: The watchdog does not kill a daemon that examines 10,000,000 descriptors"
+    )
     func examination() throws {
       try installed.change("WatchdogSec=4s")
       try machine.must("systemctl", "start", "taskschedd.service")
@@ -193,7 +194,9 @@ extension SystemdTests {
       // The store also has some of the daemon's own descriptors. Closing them takes long, which
       // would delay the kernel's report of the daemon's end.
       let others = Int(try installed.property("NFileDescriptorStore")) ?? 0
-      #expect(others >= 3, "watches of the time zone and the locale, a trigger of pressure")
+      #expect(
+        others >= 3, "the store has watches of the time zone and the locale, and a pressure trigger"
+      )
       let clients = try machine.start([
         "python3", "-u", "-c",
         """
@@ -218,12 +221,12 @@ extension SystemdTests {
           stored = try installed.property("NFileDescriptorStore")
           if stored == "\(count)" { return }
         }
-        Issue.record("\(stored) descriptors are stored in place of \(count)")
+        Issue.record("the store has \(stored) descriptors instead of \(count)")
       }
       try waitUntilStored(1500 + others)
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try clients.writeLine("again")
-      #expect(try clients.readLine() == "1500", "the new daemon answers on the same connections")
+      #expect(try clients.readLine() == "1500", "the next daemon answers on the same connections")
       // The clients have ended, so only the new daemon's own descriptors stay in the store.
       try waitUntilStored(others)
     }

@@ -106,7 +106,7 @@ extension SystemdTests {
           // call.
           try acknowledge(client, "keepAlive")
           let ran = try number("lastRunUSec", in: status())
-          #expect(ran >= deadline - 100_000, "it is called 100 ms before its deadline")
+          #expect(ran >= deadline - 100_000, "the handler is called 100 ms before its deadline")
           try installed.wait(for: Self.id, toBe: "suspended")
         }
       }
@@ -181,7 +181,9 @@ extension SystemdTests {
             "systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
           try waitForNoDaemon()
           #expect(try ask(peer, text) == "sent")
-          #expect(try installed.property("SubState") == "auto-restart", "it came too late")
+          #expect(
+            try installed.property("SubState") == "auto-restart",
+            "the byte arrived before the next daemon started")
           let event = try event(client)
           #expect(event.contains("\"socketEvent\"") && event.contains("\"data\":true"), "\(event)")
           #expect(try ask(client, "read") == text)

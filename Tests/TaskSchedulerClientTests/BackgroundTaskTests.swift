@@ -34,7 +34,7 @@ import Testing
     _ = try fixture.application.beginBackgroundTaskAndWait()
   }
 
-  @Test("A name that the daemon refuses is an invalid parameter, in a sentence")
+  @Test("The error for a refused name is an invalid parameter with a sentence")
   func invalidName() throws {
     let fixture = try Fixture()
     fixture.daemon.refuseNext(
@@ -80,8 +80,8 @@ import Testing
 
   @Test(
     """
-    §4: The library calls the expiration handler of a task that is carried over into a later \
-    stint there again, once
+    §4: The library calls the expiration handler of a task that continues into a later stint once \
+    in that stint, too
     """)
   func laterStint() throws {
     let fixture = try Fixture()

@@ -233,7 +233,7 @@ private typealias Monitor = ControlInterface.Monitor
     var descriptors = DescriptorBag()
     _ = try script.receive(&descriptors)
     connection.close()
-    try thrown.wait("it throws closed") { $0 == .closed }
+    try thrown.wait("the call throws closed") { $0 == .closed }
   }
 
   @Test("A connection without write permission throws notPermitted")

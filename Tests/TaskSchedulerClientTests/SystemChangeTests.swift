@@ -62,7 +62,7 @@ import Testing
         .systemDidChange([.clock]),
         .socketsDidBecomeReady([ReadySocket(socket: socket, conditions: .data)]), .willResignActive,
       ])
-    try await daemon.state.waitAsync("all is acknowledged") {
+    try await daemon.state.waitAsync("all events are acknowledged") {
       $0.calls.suffix(2) == ["Acknowledge 1", "Acknowledge 2"]
     }
   }

@@ -9,7 +9,7 @@ final class Watched<Value: Sendable>: Sendable {
   struct NeverHappened: Error, CustomStringConvertible {
     let what: String
     let value: Value
-    var description: String { "this did not happen: \(what); the value is \(value)" }
+    var description: String { "waited in vain for: \(what); the value is \(value)" }
   }
 
   private let value: Locked<Value>

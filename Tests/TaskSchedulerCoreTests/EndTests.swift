@@ -74,7 +74,8 @@ struct EndTests {
     #expect(world.scheduler.explanation(of: mail)?.end == .callback(.willTerminate))
     world.advance(by: .seconds(1000))
     world.feed(.scheduler(.started))
-    #expect(world.spawned.isEmpty, "neither now nor at the daemon's next start is it launched")
+    #expect(
+      world.spawned.isEmpty, "the application is not launched, not even at the daemon's next start")
   }
 
   @Test(

@@ -49,7 +49,9 @@ struct FocusTests {
     world.see([(first, .visible), (second, .focused)])
     #expect(world.state(second) == .active)
     #expect(world.state(first) == .inactive)
-    #expect(world.inFlight[first]?.kind == .willResignActive, "nothing is acknowledged yet")
+    #expect(
+      world.inFlight[first]?.kind == .willResignActive,
+      "the application has not acknowledged the callback")
     #expect(world.scheduler.explanation(of: maps)?.cause == .focused)
     #expect(world.scheduler.explanation(of: mail)?.cause == .unfocused)
   }
@@ -269,7 +271,7 @@ struct LostAgentTests {
     #expect(world.scheduler.nextDeadline == nil)
   }
 
-  @Test("An agent that comes back within SessionGraceTime continues as if nothing had happened")
+  @Test("An agent that comes back within SessionGraceTime with the same windows changes nothing")
   func comesBack() {
     var (world, first, second) = World.withTwo()
     world.see([(first, .hidden), (second, .focused)])

@@ -283,7 +283,7 @@ struct RefusedTransitionTests {
     #expect(
       world.ask { .operation(.terminate($0, mail, byUser: false)) }
         == .refused(.invalidTransition(from: .notRunning, cause: .terminate)),
-      "it is being launched")
+      "an application that is being launched cannot be terminated")
   }
 
   @Test(

@@ -28,7 +28,8 @@ enum Oracle {
         return datetime.fromtimestamp(at, zone).replace(tzinfo=None)
       if shown(utc(0)) == local:
         return utc(0)
-      # In a gap fold 1 takes the offset after it, and so comes before it.
+      # The local time is in a gap. fold=1 uses the later offset, so utc(1) precedes the gap, and
+      # utc(0) follows it. The search finds the first instant after the gap.
       low, high = utc(1), utc(0)
       while high - low > 1:
         middle = (low + high) // 2

@@ -61,7 +61,7 @@ struct EventLogCapacityTests {
     let next = EventLog(continuing: try found(), in: folder, boot: boot, log: log)
     next.state = { (DaemonState(), Scheduler(), requestLast: 0) }
     next.record(.scheduler(.deadlineReached), at: now)
-    #expect(folder.numbers == full, "the next is in the room that was left for it")
+    #expect(folder.numbers == full, "the event fits into the space that is kept for the takeover")
     next.isTakingOver = false
     next.record(.scheduler(.deadlineReached), at: now)
     #expect(folder.numbers != full)
@@ -80,7 +80,7 @@ struct EventLogCapacityTests {
     full {
       #expect(eventLog.isWhole(at: now))
       for _ in 1...3 { eventLog.condense(at: now) }
-      #expect(eventLog.isWhole(at: now), "and so will be the one after that")
+      #expect(eventLog.isWhole(at: now), "the next event log has space, too")
       eventLog.record(.scheduler(.deadlineReached), at: now)
     }
     #expect(!eventLog.isBehind)
@@ -98,7 +98,7 @@ struct EventLogCapacityTests {
       #expect(try replay().eventCount == 1)
       begun = eventLog
     }
-    #expect(try #require(begun).isWhole(at: now), "there is room again")
+    #expect(try #require(begun).isWhole(at: now), "new requests are accepted again")
   }
 
   @Test(
@@ -106,7 +106,7 @@ struct EventLogCapacityTests {
     The file spare is used even with holes if there is room to fill the holes; otherwise, it \
     causes no trap
     """,
-    .enabled(if: geteuid() == 0, "only root mounts a small disk"))
+    .enabled(if: geteuid() == 0, "only root can mount a small disk"))
   func spareWithHoles() async {
     await #expect(processExitsWith: .success) { [path = temporary.path as String] in
       SmallDisk.mount(path, bytes: 1 << 20)
@@ -122,13 +122,13 @@ struct EventLogCapacityTests {
       unlink(path + "/ballast")
       let file = try folder.make(1, bytesCount: 64 << 10, least: 32 << 10)
       #expect(file.bytes.count == 64 << 10)
-      #expect(FileStatus(path: spare) == nil, "it was used")
+      #expect(FileStatus(path: spare) == nil, "the file spare became the event log")
     }
   }
 
   private func found() throws -> FoundEventLog {
     guard let found = try finder.find(at: now) else {
-      throw SystemError(call: "not an event log was found", errno: ENOENT)
+      throw SystemError(call: "no event log was found", errno: ENOENT)
     }
     return found
   }

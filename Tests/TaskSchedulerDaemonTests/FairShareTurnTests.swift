@@ -46,13 +46,13 @@ struct FairShareTurnTests {
     share.spend(UInt64(TimeCredit.burst) + 1_000_000_000, by: .user(0))
     for caller in callers { #expect(!share.admits(caller, of: .user(0))) }
     let listener = Caller()
-    #expect(share.admits(listener, of: .newcomers), "it has a share of its own")
+    #expect(share.admits(listener, of: .newcomers), "new connections have a separate share")
     share.spend(UInt64(TimeCredit.burst) + 1_000_000_000, by: .newcomers)
-    #expect(!share.admits(listener, of: .newcomers), "which can be used up")
+    #expect(!share.admits(listener, of: .newcomers), "the share of new connections is used up")
     let end = ContinuousClock.now + deadline
     while !listener.isServed, ContinuousClock.now < end { try loop.turn(within: deadline) }
     let servedBefore = callers.count { $0.isServed }
-    #expect(servedBefore <= 2, "before the listener")
+    #expect(servedBefore <= 2, "callers served before the listener")
   }
 
   @Test("Many new connections of the only user do not delay that user's calls")

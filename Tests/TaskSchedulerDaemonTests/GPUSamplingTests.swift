@@ -85,7 +85,7 @@ struct GPUSamplingTests {
     var isAnswered = false
     sampling.sample(instance, members: try members()) { isAnswered = true }
     while !isAnswered { try loop.turn(within: deadline) }
-    #expect(instance.meter.gpu == .zero, "what was used before the background does not count")
+    #expect(instance.meter.gpu == .zero, "GPU use before the background does not count")
     use(1070)
     let start = BootClock.now()
     while found.isEmpty { try loop.turn(within: deadline) }
@@ -95,7 +95,7 @@ struct GPUSamplingTests {
 
   @Test("Without an open GPU device, or without a GPU, the daemon has no checks to make")
   func none() throws {
-    let sampling = try sampling { _ in Issue.record("there is nothing to be found") }
+    let sampling = try sampling { _ in Issue.record("the sampling reported GPU use") }
     var isAnswered = false
     sampling.sample(instance, members: try members()) { isAnswered = true }
     while !isAnswered { try loop.turn(within: deadline) }

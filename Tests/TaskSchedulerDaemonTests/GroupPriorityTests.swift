@@ -102,6 +102,8 @@ struct GroupPriorityTests {
     #expect(try priorities.limit(instance, percent: nil))
     #expect(try text("cpu.max") == "90000 100000\n")
     unlink(folder.file("cpu.max"))
-    #expect(try !priorities.limit(instance, percent: 25), "then it is stopped by turns")
+    #expect(
+      try !priorities.limit(instance, percent: 25),
+      "without cpu.max, the daemon throttles by signals")
   }
 }

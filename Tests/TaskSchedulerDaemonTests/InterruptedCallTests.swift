@@ -36,7 +36,7 @@ struct InterruptedCallTests {
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
       #expect(!isUnknown)
-      #expect(client.unreadCount == 0, "it is not handled twice")
+      #expect(client.unreadCount == 0, "the stored call's message is removed from the socket")
       // The second daemon has answered the call, and dies before it has read the next call.
       try client.sendNext()
       let isUnknownNow = try leavesUnknown(takeOver())
@@ -108,7 +108,7 @@ struct InterruptedCallTests {
     try client.call {
       eventLog.record(client.event, at: now)
       let refused = try Array(takeOver().replay.effectsLeft)
-      #expect(hasAnswer(refused), "there is no such application")
+      #expect(hasAnswer(refused), "the reply is an error, because the application is unknown")
       eventLog.willCarryOut(refused)
       eventLog.willSend(toConnection: client.connection.cookie)
       // The first daemon dies while it sends the reply.
@@ -176,16 +176,17 @@ struct InterruptedCallTests {
       #expect(try input(second)[...] == message[..<20])
       let isUnknown = try leavesUnknown(second)
       #expect(!isUnknown)
-      #expect(client.unreadCount == message.count - 20, "it is heard again")
+      #expect(
+        client.unreadCount == message.count - 20, "the rest of the message stays in the socket")
       eventLog.beginCall(client.connection, bytes: message.count - 20, phase: .peeked)
       eventLog.record(client.event, at: now)
       let third = try takeOver()
       #expect(try input(third) == [])
       let isUnknownNow = try leavesUnknown(third)
       #expect(!isUnknownNow)
-      #expect(client.unreadCount == 0, "it is not handled twice")
+      #expect(client.unreadCount == 0, "the stored call's message is removed from the socket")
       third.eventLog.endCall()
-      #expect(try input(takeOver()) == [], "also when no record describes the call")
+      #expect(try input(takeOver()) == [], "the same holds when no record describes the call")
     }
   }
 
@@ -199,9 +200,9 @@ struct InterruptedCallTests {
       let end = try replay().end
       client.connection.takeMessage()
       #expect(client.unreadCount == 0)
-      #expect(try replay().end == end, "nothing is noted")
+      #expect(try replay().end == end, "the event log has no new record")
     }
-    #expect(try input(takeOver()) == [], "it is when the call has been carried out")
+    #expect(try input(takeOver()) == [], "the end of the call discards the received bytes")
   }
 
   private func hasAnswer(_ effects: [Effect]) -> Bool {
@@ -214,7 +215,7 @@ struct InterruptedCallTests {
     let finder = EventLogFinder(
       directory: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
     guard let found = try finder.find(at: now) else {
-      throw SystemError(call: "not an event log was found", errno: ENOENT)
+      throw SystemError(call: "no event log was found", errno: ENOENT)
     }
     return found
   }

@@ -201,7 +201,7 @@ struct ManagedSocketRaceTests {
     scene.sockets.watch(id)
     try scene.loop.run()
     #expect(read == Self.count)
-    #expect(scene.inOrder.count > 10, "it was suspended and woken many times")
+    #expect(scene.inOrder.count > 10, "the application was suspended and woken many times")
     try process.writeLine("end")
   }
 }

@@ -28,7 +28,7 @@ struct ManagedSocketTests {
     try scene.run {
       #expect(scene.reports() == [[it.socket: .data]])
     }
-    #expect(try it.application.receive(6) == "second", "and not a byte of it is read")
+    #expect(try it.application.receive(6) == "second", "the daemon has read no byte")
   }
 
   @Test(
@@ -79,7 +79,7 @@ struct ManagedSocketTests {
       #expect(read == "a")
       scene.sockets.watch(it.id)
     } then: {
-      #expect(scene.reports() == [], "nothing new has come")
+      #expect(scene.reports() == [], "no new data has arrived")
       scene.sockets.unwatch(it.id)
     } then: {
       scene.sockets.watch(it.id)
@@ -88,7 +88,7 @@ struct ManagedSocketTests {
       #expect(try !scene.loopHasWork())
       try it.send("c")
     } then: {
-      #expect(scene.reports() == [[it.socket: .data]], "more has come")
+      #expect(scene.reports() == [[it.socket: .data]], "new data has arrived")
     }
     #expect(try it.application.receive(2) == "bc")
   }
@@ -117,7 +117,8 @@ struct ManagedSocketTests {
     try scene.run {
       for _ in 0..<3 { try it.send("text") }
     } then: {
-      #expect(scene.reports() == [[it.socket: .data]], "several at once are one")
+      #expect(
+        scene.reports() == [[it.socket: .data]], "data that arrives together causes one report")
       try it.send("text")
     } then: {
       #expect(scene.reports() == [[it.socket: .data]])
@@ -174,7 +175,7 @@ struct ManagedSocketConditionTests {
       #expect(read == "", "the application reads the end")
       scene.sockets.watch(it.id)
     } then: {
-      #expect(scene.reports() == [], "though the socket stays ready")
+      #expect(scene.reports() == [], "the end of the stream is not reported again")
     }
   }
 
@@ -281,7 +282,7 @@ struct ManagedSocketConditionTests {
       #expect(scene.reports() == [[first.socket: .data]])
       try second.send("text")
     } then: {
-      #expect(scene.reports() == [], "it runs")
+      #expect(scene.reports() == [], "the instance runs")
       scene.sockets.watch(id)
     } then: {
       #expect(scene.reports() == [[second.socket: .data]])

@@ -289,7 +289,7 @@ struct ManifestConfigurationTests {
 
   @Test(
     "A manifest of another owner is refused",
-    .enabled(if: getuid() == 0, "only root can give a file away"))
+    .enabled(if: getuid() == 0, "only root can change the owner of a file"))
   func foreignOwner() {
     let fixture = ConfigurationFixture()
     let path = Self.etc + "/org.example.mail.toml"

@@ -167,7 +167,7 @@ struct NotificationCalendarTests {
     #expect(try time(at, "UTC", .day, after: "2026-06-01T09:59:59") == seconds(at))
     #expect(try time(at, "UTC", .year, after: "1970-01-01T00:00:00") == seconds(at))
     #expect(try time(at, "UTC", after: "2026-06-01T09:59:59") == seconds(at))
-    #expect(try time(at, "UTC", after: at) == nil, "it does not repeat")
+    #expect(try time(at, "UTC", after: at) == nil, "the notification does not repeat")
   }
 
   @Test("Even after two centuries without power, the next time is found at once")
@@ -183,7 +183,8 @@ struct NotificationCalendarTests {
         soon.append(try timeOfNext(schedule, after: "1970-01-02T00:00:00"))
         late.append(try timeOfNext(schedule, after: "2170-07-07T07:07:07"))
       }
-      #expect(late.sorted()[50] < soon.sorted()[50] * 100, "it goes through no \(interval)s")
+      #expect(
+        late.sorted()[50] < soon.sorted()[50] * 100, "the search does not visit each \(interval)")
     }
   }
 

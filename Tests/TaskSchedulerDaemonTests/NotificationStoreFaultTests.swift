@@ -146,7 +146,7 @@ struct NotificationStoreFaultTests {
 
   @Test(
     "On a full disk, new notifications are refused and stored notifications are kept",
-    .enabled(if: geteuid() == 0, "only root mounts a small disk"))
+    .enabled(if: geteuid() == 0, "only root can mount a small disk"))
   func full() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       SmallDisk.mount(path, bytes: 1 << 20)
@@ -178,7 +178,7 @@ struct NotificationStoreFaultTests {
 
   @Test(
     "On a full disk, notifications and badges can be removed, one after the other",
-    .enabled(if: geteuid() == 0, "only root mounts a small disk"), arguments: [2000, 16_000])
+    .enabled(if: geteuid() == 0, "only root can mount a small disk"), arguments: [2000, 16_000])
   func removalOnFullDisk(kilobytes: Int) async {
     await #expect(processExitsWith: .success) { [path = folder.path as String, kilobytes] in
       SmallDisk.mount(path, bytes: kilobytes << 10)
@@ -215,7 +215,7 @@ struct NotificationStoreFaultTests {
 
   @Test(
     "On a full disk, the store cannot be created, and the error is of the kind full",
-    .enabled(if: geteuid() == 0, "only root mounts a small disk"))
+    .enabled(if: geteuid() == 0, "only root can mount a small disk"))
   func fullFromTheStart() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       SmallDisk.mount(path, bytes: 128 << 10)
@@ -230,7 +230,7 @@ struct NotificationStoreFaultTests {
 
   @Test(
     "On a read-only disk, the error says that the file system is read-only",
-    .enabled(if: geteuid() == 0, "only root mounts a read-only disk"))
+    .enabled(if: geteuid() == 0, "only root can mount a read-only disk"))
   func readOnly() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       SmallDisk.mount(path, bytes: 1 << 20)

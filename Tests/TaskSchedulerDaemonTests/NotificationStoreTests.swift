@@ -190,9 +190,9 @@ struct NotificationStoreTests {
       forgotten += try store.apply([.presented(id, at: at)]).map(\.number)
     }
     let kept = try store.list(of: mail).map(\.id.number)
-    #expect(kept.first == 1, "what waits for its time is not counted")
+    #expect(kept.first == 1, "a scheduled notification does not count")
     #expect(kept.filter { $0 % 2 == 0 } == Array(stride(from: 348, through: 602, by: 2)))
-    #expect(forgotten == Array(stride(from: 4, to: 348, by: 2)), "each loss is reported")
+    #expect(forgotten == Array(stride(from: 4, to: 348, by: 2)), "each removal is reported")
     #expect(kept.count { $0 % 2 == 1 } == 301)
     #expect(try store.contents().unshownCount(of: mail.owner) == 300)
     #expect(try store.contents().unshownCount(of: UserID(1)) == 0)
@@ -252,7 +252,9 @@ struct NotificationStoreTests {
     ])
     #expect(try store.contents().unshownCount(of: mail.owner) == 0)
     try store.apply([.fired(id, at: WallTime(nanoseconds: 20), next: nil)])
-    #expect(try store.contents().unshownCount(of: mail.owner) == 1, "its calendar has ended")
+    #expect(
+      try store.contents().unshownCount(of: mail.owner) == 1, "the notification will not fire again"
+    )
     try store.apply([.presented(id, at: WallTime(nanoseconds: 21))])
     #expect(try store.contents().unshownCount(of: mail.owner) == 0)
   }

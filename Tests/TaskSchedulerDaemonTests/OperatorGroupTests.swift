@@ -58,7 +58,7 @@ struct OperatorGroupTests {
           + "so only root may operate other users' applications; create it "
           + "(groupadd --system \(name)), or write \"\" for none"
       ])
-    #expect(configuration.warnings(scope: .user) == [], "to that daemon its user alone connects")
+    #expect(configuration.warnings(scope: .user) == [], "a user's daemon has no operators")
     var other = configuration
     other.options.operatorGroup = ""
     #expect(other.warnings(scope: .system) == [])

@@ -170,8 +170,8 @@ struct ManyProcessesTests {
     #expect(most <= ProcessWorkQueue.stepsMax)
     scene.controller?.resume(scene.id)
     let left = try scene.stopped()
-    #expect(left > 0 && left < Self.count / 2, "most of them run at once")
-    #expect(try instance.held.stopped.count == left, "the next daemon finds the others")
+    #expect(left > 0 && left < Self.count / 2, "most processes run after the first step")
+    #expect(try instance.held.stopped.count == left, "the next daemon finds the stopped processes")
     _ = try scene.turn(scene.stopped) { try scene.stopped() == 0 }
     #expect(try !instance.hasAnyStopped)
   }
@@ -182,7 +182,7 @@ struct ManyProcessesTests {
     scene.controller?.suspend(scene.id)
     _ = try scene.turn(scene.stopped) { scene.reported == [completed] }
     scene.controller?.resume(scene.id)
-    #expect(try scene.stopped() > 0, "it is under way")
+    #expect(try scene.stopped() > 0, "the resume is in progress")
     scene.controller?.suspend(scene.id)
     _ = try scene.turn(scene.stopped) { scene.reported == [completed, completed] }
     #expect(try scene.stopped() == Self.count + 1)
@@ -196,7 +196,7 @@ struct ManyProcessesTests {
       scene.reported == [.process(.suspensionCompleted(scene.id))]
     }
     scene.controller?.resumeAll()
-    #expect(try scene.stopped() > 0, "it is under way")
+    #expect(try scene.stopped() > 0, "the resume is in progress")
     scene.controller?.finish()
     #expect(try scene.stopped() == 0)
   }
@@ -204,7 +204,7 @@ struct ManyProcessesTests {
   @Test("A termination that begins before the daemon has recorded all processes ends all of them")
   func termination() throws {
     scene.controller?.terminate(scene.id, by: .terminate)
-    #expect(try instance.remembered.count < Self.count, "it is under way")
+    #expect(try instance.remembered.count < Self.count, "the recording is in progress")
     let leader = try instance.leader
     _ = try scene.turn({ 0 }) { try leader.pidfd.hasEnded() }
     #expect(try instance.remembered.count == Self.count + 1)
@@ -214,12 +214,12 @@ struct ManyProcessesTests {
   func resume() throws {
     scene.controller?.suspend(scene.id)
     _ = try scene.turn(scene.stopped) { try scene.stopped() > 0 }
-    #expect(try scene.stopped() < Self.count, "it is under way")
+    #expect(try scene.stopped() < Self.count, "the suspension is in progress")
     scene.controller?.resume(scene.id)
     for _ in 0..<20 { try scene.loop.turn(within: .milliseconds(1)) }
     #expect(try scene.stopped() == 0)
     #expect(scene.reported.isEmpty)
-    #expect(try instance.held.stopped.isEmpty, "the next daemon finds none")
+    #expect(try instance.held.stopped.isEmpty, "the next daemon finds no stopped process")
   }
 
   @Test("A kill in the middle of a suspension ends all processes")
@@ -233,7 +233,7 @@ struct ManyProcessesTests {
 
   @Test(
     "Priorities are lowered and restored in steps, and none stays lowered after the last restore",
-    .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "it takes CAP_SYS_NICE"))
+    .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "the test needs CAP_SYS_NICE"))
   func priorities() throws {
     let controller = try #require(scene.controller)
     let priorities = controller.priorities

@@ -58,7 +58,7 @@ struct ResourceMeterTests {
   func cyclesOfAll() throws {
     var meter = ResourceMeter()
     cycles(7, "drm-cycles-rcs:\t1000\ndrm-total-cycles-rcs:\t50000\n")
-    #expect(try read(&meter, at: 0) == .zero, "what was used before the first look does not count")
+    #expect(try read(&meter, at: 0) == .zero, "use before the first reading does not count")
     // The engine ran 10,000 cycles in 100 ms. The client used 6,000 of them.
     cycles(7, "drm-cycles-rcs:\t7000\ndrm-total-cycles-rcs:\t60000\n")
     #expect(try read(&meter, at: 100) == .milliseconds(60))
@@ -71,7 +71,7 @@ struct ResourceMeterTests {
     var meter = ResourceMeter()
     _ = try read(&meter, at: 0)
     cycles(8, "drm-cycles-rcs:\t3000\ndrm-total-cycles-rcs:\t50000\n")
-    #expect(try read(&meter, at: 100) == .zero, "how fast the engine is, is not known yet")
+    #expect(try read(&meter, at: 100) == .zero, "the speed of the engine is not known yet")
     cycles(8, "drm-cycles-rcs:\t8000\ndrm-total-cycles-rcs:\t60000\n")
     #expect(try read(&meter, at: 200) == .milliseconds(80))
   }
@@ -92,7 +92,7 @@ struct ResourceMeterTests {
   func advances() throws {
     var meter = ResourceMeter()
     client(3, 7, render: 1_000_000, copy: 5)
-    #expect(try read(&meter) == .zero, "what was used before the first look does not count")
+    #expect(try read(&meter) == .zero, "use before the first reading does not count")
     #expect(try read(&meter) == .zero)
     client(3, 7, render: 1_000_010, copy: 10)
     #expect(try read(&meter) == .nanoseconds(15))
@@ -120,7 +120,7 @@ struct ResourceMeterTests {
     unlink(root.file("42/fd/3"))
     #expect(try read(&meter) == .zero)
     client(4, 8, render: 40)
-    #expect(try read(&meter) == .nanoseconds(40), "a new one was not there before")
+    #expect(try read(&meter) == .nanoseconds(40), "all use of a new client counts")
     client(4, 9, render: 1)
     #expect(try read(&meter) == .nanoseconds(41))
   }

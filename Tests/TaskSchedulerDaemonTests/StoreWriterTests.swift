@@ -102,7 +102,7 @@ struct StoreWriterTests {
     #expect(throws: StoreError.self) { try failed[0].result.get() }
     let stored = try fixture.stored()
     #expect(stored.ids.map(\.number).sorted() == [1, 2, 3, 4])
-    #expect(stored.badges == [mail: 4], "nothing of what failed was done")
+    #expect(stored.badges == [mail: 4], "the failed change has no effect")
   }
 
   @Test("After waitUntilIdle(), all changes are on the disk and answered")

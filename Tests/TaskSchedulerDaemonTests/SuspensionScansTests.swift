@@ -128,7 +128,7 @@ struct ScanQueueTests {
     let second = queue.take()
     let third = queue.take()
     #expect(first?.number == 1 && second?.number == 200)
-    #expect(third == nil, "each user has one under way")
+    #expect(third == nil, "each user has one scan in progress")
     queue.finish(first!, .init())
     let next = queue.take()
     #expect(next?.number == 2)

@@ -107,7 +107,7 @@ struct DaemonLinkTests {
     scene.focus(10)
     try scene.waitForReport(of: 10)
     scene.daemon?.agent?.fail(SessionInterface.Failure.agentReplaced)
-    try scene.wait("it is replaced") { scene.reported.last == "replaced" }
+    try scene.wait("the agent is replaced") { scene.reported.last == "replaced" }
     scene.focus(11)
     try scene.wait("both connections are closed") { scene.daemon?.peers.isEmpty == true }
     #expect(scene.daemon?.attachments == 1 && scene.daemon?.windowReports.count == 1)
@@ -134,7 +134,7 @@ struct DaemonLinkTests {
     for _ in 1...3 {
       try scene.waitForReport(of: 10)
       scene.daemon = nil
-      try scene.wait("it is gone") { scene.reported.last?.hasPrefix("unreachable") == true }
+      try scene.wait("the daemon is gone") { scene.reported.last?.hasPrefix("unreachable") == true }
       try scene.startDaemon()
     }
     try scene.waitForReport(of: 10)
@@ -172,7 +172,7 @@ struct DaemonLinkTests {
     let scene = try Scene(hasDaemon: false)
     let stale = try UnixSocket.listen(path: scene.path, mode: 0o600)
     stale.close()
-    try scene.wait("it is refused") {
+    try scene.wait("the connection is refused") {
       scene.reported.last?.contains(SystemError.describe(ECONNREFUSED)) == true
     }
     scene.focus(10)
@@ -191,7 +191,7 @@ struct DaemonLinkTests {
   func malformed(_ text: String) throws {
     let scene = try Scene()
     scene.daemon?.answerToAttach = Array(text.utf8)
-    try scene.wait("it attaches again") { scene.daemon?.attachments == 3 }
+    try scene.wait("the agent attaches again") { scene.daemon?.attachments == 3 }
     #expect(scene.reported.first?.hasPrefix("unreachable") == true)
     scene.daemon?.answerToAttach = nil
     scene.focus(10)
@@ -240,7 +240,7 @@ struct DaemonLinkTests {
     try scene.waitForAttachment(1)
     scene.daemon?.refusal = .reportTooLarge(parameter: "windows", limit: 1)
     scene.focus(10)
-    try scene.wait("it is refused") { scene.reported.last?.hasPrefix("refused") == true }
+    try scene.wait("the report is refused") { scene.reported.last?.hasPrefix("refused") == true }
     scene.focus(11)
     try scene.waitForReport(of: 11)
     #expect(scene.daemon?.windowReports.count == 2 && scene.daemon?.attachments == 1)

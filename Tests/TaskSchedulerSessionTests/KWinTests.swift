@@ -36,7 +36,7 @@ private final class SimulatedKWin {
                 GLib.io_add_watch(0, GLib.IO_IN, self.send, *call.groups())
 
         def send(self, source, condition, service, path, interface, member):
-            # Lines are short, and each is written at once.
+            # The test writes each short line with one call, so a read returns whole lines.
             for text in os.read(0, 65536).decode().splitlines():
                 bus.call_blocking(service, path, interface, member, "s", [text])
             return True

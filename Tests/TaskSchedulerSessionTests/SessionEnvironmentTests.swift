@@ -70,7 +70,7 @@ struct SessionEnvironmentTests {
     let named = "unix:path=/tmp/bus,guid=0123456789abcdef0123456789abcdef"
     #expect(
       address(["XDG_RUNTIME_DIR": "/run", "DBUS_SESSION_BUS_ADDRESS": named])
-        == "unix:path=/tmp/bus", "another bus may come in its place")
+        == "unix:path=/tmp/bus", "another bus with another guid may use the path later")
   }
 
   @Test(

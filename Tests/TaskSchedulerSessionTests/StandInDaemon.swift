@@ -56,7 +56,7 @@ final class StandInDaemon {
   /// Sends an order to the attached agent.
   func order(_ order: SessionInterface.Attach.Output) { agent?.reply(order, continues: true) }
 
-  /// The window reports so far. A report that nothing is known is nil.
+  /// The window reports so far. A report that the windows are unknown is nil.
   var windowReports: [SessionInterface.ReportWindows.Input?] {
     reports.compactMap { call in
       switch SessionInterface.MethodName(rawValue: call.method) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("The commands, against a daemon played by the test")
+@Suite("The commands, with a daemon that the test simulates")
 struct CommandTests {
   private typealias Control = ControlInterface
 
@@ -58,7 +58,7 @@ struct CommandTests {
     #expect(!json.contains("RemainingRealtimeUSec"))
   }
 
-  @Test("JSON output knows each time of the interface as an instant or a duration")
+  @Test("JSON output treats each time of the interface as an instant or a duration")
   func times() {
     let lengths: Set<String> = [
       "backgroundTimeRemainingUSec", "choosingTimeUSec", "delayUSec", "gpuUSec", "intervalUSec",
@@ -68,7 +68,9 @@ struct CommandTests {
       .filter { !$0.hasPrefix("#") && !$0.hasPrefix("  #") }.joined(separator: " ")
     let names = text.split { !$0.isLetter }.map(String.init).filter { $0.hasSuffix("USec") }
     let unknown = Set(names).subtracting(lengths).subtracting(JSONOutput.instants)
-    #expect(unknown == ["firesAtUSec"], "name a new one in JSONOutput.instants, or here")
+    #expect(
+      unknown == ["firesAtUSec"], "add a new instant to JSONOutput.instants, or a new duration here"
+    )
   }
 
   @Test("The list command shows running and pending applications, and others with --all or --state")

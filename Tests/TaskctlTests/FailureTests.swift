@@ -7,7 +7,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("What goes wrong, and the exit code for it")
+@Suite("Failures, and their exit codes")
 struct FailureTests {
   private typealias Control = ControlInterface
 
@@ -130,7 +130,7 @@ struct FailureTests {
         == "\(start)\(own); did you mean 'org.example.b'?")
     // If the user names a socket, taskctl asks no other daemon.
     let named = UnknownApplication.sentence("x.y", nearest: "x.z", asked: SocketPath("/s")) { _ in
-      Issue.record("nothing else is asked")
+      Issue.record("taskctl asks no other daemon")
       return nil
     }
     #expect(named.hasPrefix("there is no application 'x.y' in the daemon at /s; did you mean"))

@@ -67,7 +67,7 @@ final class FakeConnection {
         let action = peer.receive(
           message, fileDescriptorCount: descriptors.count, output: &output)
         if case .call(let call) = action { return call }
-        Issue.record("taskctl sent what is no call of the interface: \(action)")
+        Issue.record("taskctl sent a message that is not a call of the interface: \(action)")
         throw SystemError(call: "receive", errno: EPROTO)
       }
       guard try receiveBytes() else { throw SystemError(call: "receive", errno: ECONNRESET) }
@@ -96,7 +96,7 @@ final class FakeConnection {
   /// Takes the pidfd that arrived with the last call.
   func takeProcess(_ index: FileDescriptorIndex) throws -> PIDFD {
     guard let descriptor = descriptors.take(index.rawValue) else {
-      throw SystemError(call: "no file descriptor came", errno: EBADMSG)
+      throw SystemError(call: "no file descriptor arrived", errno: EBADMSG)
     }
     // The next call has its own descriptors.
     descriptors = DescriptorBag()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("What memory and warn-memory print")
+@Suite("The output of the commands memory and warn-memory")
 struct MemoryRenderingTests {
   private func use(
     _ id: String, _ state: ControlInterface.State, dirty: Int, position: Int?,

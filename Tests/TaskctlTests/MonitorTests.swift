@@ -4,7 +4,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("What monitor prints")
+@Suite("The output of the monitor command")
 struct MonitorTests {
   private func change(
     _ kind: ControlInterface.ChangeKind, _ id: String = "org.example.mail", owner: Int = 1000,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("Commands about wake-ups, against a daemon played by the test")
+@Suite("Commands about wake-ups, with a daemon that the test simulates")
 struct WakeUpCommandTests {
   private typealias Control = ControlInterface
 

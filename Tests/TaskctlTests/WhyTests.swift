@@ -3,7 +3,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("taskctl why: in plain words")
+@Suite("The explanations of the command why")
 struct WhyTests {
   private typealias Control = ControlInterface
 

@@ -70,7 +70,7 @@ enum SourceRules {
         report(index, "\(line.count) columns; a line has \(columnsMax) at most")
       }
       for mark in unfinishedMarks where contains(mark, in: line) {
-        report(index, "\(mark): what is not finished is an issue, not a comment")
+        report(index, "\(mark): open an issue instead of a comment")
       }
       if path.hasSuffix(".swift") {
         for rule in swiftRules(path, lines, index) { report(index, rule) }
@@ -97,7 +97,7 @@ enum SourceRules {
     var rules: [String] = []
     if let module = importedModule(code) {
       if module == "Foundation" {
-        rules.append("imports Foundation; FoundationEssentials is the most that we use")
+        rules.append("imports Foundation; use FoundationEssentials")
       } else if isSource, !(imports[String(parts[1])] ?? []).contains(module) {
         rules.append("\(parts[1]) may not import \(module)")
       } else if isSource, let place = placeOfModule[module], !path.hasPrefix(place) {
@@ -106,14 +106,14 @@ enum SourceRules {
     }
     if isSource, pureTargets.contains(parts[1]) {
       for word in wordsForbiddenInCore where contains(word, in: code) {
-        rules.append("\(parts[1]) may not say \(word)")
+        rules.append("\(parts[1]) may not use \(word)")
       }
     }
     if isSource, isDefault(code), selectsCases(lines, index) {
-      rules.append("an enum's cases are listed; no default: or case _")
+      rules.append("a switch over an enum must list the cases, without default: or case _")
     }
     if isSource, needsDocumentation(code), !isDocumented(lines, index) {
-      rules.append("public, and without a doc comment")
+      rules.append("public declaration without a doc comment")
     }
     return rules
   }

@@ -106,7 +106,7 @@ struct SourceRulesTests {
     #expect(rules("  \(line)\n", in: core).count == 1)
     #expect(rules("  \(line)\n", in: "Sources/TaskSchedulerSimulation/A.swift").count == 1)
     #expect(rules("  \(line)\n", in: "Sources/TaskSchedulerDaemon/A.swift").isEmpty)
-    #expect(rules("  // \(line)\n", in: core).isEmpty, "a comment may")
+    #expect(rules("  // \(line)\n", in: core).isEmpty, "a comment may contain the words")
   }
 
   @Test("A longer name that ends with a forbidden word is accepted")
@@ -136,7 +136,9 @@ struct SourceRulesTests {
     #expect(rules(longest + "\n", in: core).isEmpty)
     #expect(rules(longest + "x\n", in: "Sources/CLinux/a.c").count == 1)
     #expect(rules("< {" + longest + "}\n", in: core).count == 1)
-    #expect(rules("< {" + longest + "}\n", in: "Tests/A.swift").isEmpty, "a transcript may")
+    #expect(
+      rules("< {" + longest + "}\n", in: "Tests/A.swift").isEmpty,
+      "a transcript may have longer lines")
     #expect(rules(String(repeating: "x\n", count: 500), in: core).isEmpty)
     #expect(rules(String(repeating: "x\n", count: 501), in: core).count == 1)
   }
@@ -155,7 +157,7 @@ struct SourceRulesTests {
       "public mutating func a() {}", "public typealias A = Int",
     ])
   func documentation(_ line: String) {
-    #expect(rules(line + "\n", in: core) == ["public, and without a doc comment"])
+    #expect(rules(line + "\n", in: core) == ["public declaration without a doc comment"])
     #expect(rules("/// Says what.\n" + line + "\n", in: core).isEmpty)
     #expect(rules("/// Says what.\n@inlinable\n" + line + "\n", in: core).isEmpty)
     #expect(rules(line + "\n", in: "Tests/A.swift").isEmpty)

@@ -21,7 +21,7 @@ enum ClientTarget {
     for message in controlBytes.rest.split(separator: 0) {
       switch receive(UnsafeRawBufferPointer(rebasing: message), &client) {
       case .success(let answer):
-        try require(violation == nil, "a broken connection goes on")
+        try require(violation == nil, "a broken connection accepted a message")
         try decode(answer)
       case .failure(let error):
         if let violation { try require(error == violation, "\(violation) became \(error)") }
@@ -84,11 +84,11 @@ enum FailureCheck {
     do throws(ParameterError) {
       first = try Failure(name: name, parameters: parameters)
     } catch {
-      return try require(!error.problem.isEmpty, "a refusal without a reason")
+      return try require(!error.problem.isEmpty, "the refusal has no reason")
     }
     guard let first else { return }
     let again = try? Failure(name: first.name, parameters: first.parameters)
     try require(again == first, "\(first) was read back as \(String(describing: again))")
-    try require(!first.description.isEmpty, "an error without a description")
+    try require(!first.description.isEmpty, "the error has no description")
   }
 }

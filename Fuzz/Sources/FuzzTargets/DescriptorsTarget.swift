@@ -7,7 +7,7 @@ import TaskSchedulerDaemon
 /// The input is a list of steps. `s` sends bytes: the next byte is the number of descriptors, the
 /// byte after it is the length, and then the bytes follow. `n` receives a message. `t` receives a
 /// message and claims its first descriptor. `r` simulates the daemon's death: a new receiver
-/// continues with the collected data. `l` looks at a message, and the receiver then dies before it
+/// continues with the collected data. `l` peeks at a message; the receiver then dies before it
 /// receives the message. At the end, the target ends the stream and receives the rest.
 ///
 /// The target checks that every message arrives whole, in order and as soon as it is complete, with
@@ -73,14 +73,14 @@ private struct DescriptorStream: ~Copyable {
   private let far: FileDescriptor
   private let buffer = ReadBuffer()
   private var input = MessageInput()
-  /// Messages that were sent completely and have not arrived yet.
+  /// The messages that were sent completely and not yet received.
   private var whole: [Message] = []
   private var unfinished = Message()
   private var sentCount = 0
-  /// The descriptors that arrived with the last message.
+  /// The descriptors of the message that was received last.
   private var last: [Sent] = []
   private(set) var isOver = false
-  /// Whether no more messages can arrive.
+  /// Whether the sending end is shut down, so that no more messages can arrive.
   private var isAtEnd = false
 
   init() throws {
@@ -121,7 +121,7 @@ private struct DescriptorStream: ~Copyable {
 
   mutating func next(_ action: ReaderAction) throws {
     if try step(action) {
-      throw Finding(description: "an open stream was said to be at its end")
+      throw Finding(description: "the receiver reported the end of an open stream")
     }
   }
 
@@ -138,12 +138,12 @@ private struct DescriptorStream: ~Copyable {
         try failed(error)
       }
     case .incomplete:
-      try require(whole.isEmpty, "a whole message was there and did not come")
+      try require(whole.isEmpty, "a complete message was not received")
       try areClosed(previous)
-      // No more bytes can complete the message, so the connection is closed.
+      // The rest of an incomplete message can no longer arrive, so the receiver is done.
       return isAtEnd
     case .closed:
-      try require(whole.isEmpty, "the stream ended before its last message")
+      try require(whole.isEmpty, "the receiver reported the end before the last message")
       try areClosed(previous)
       return true
     case .failed(let error): try failed(error)
@@ -154,36 +154,36 @@ private struct DescriptorStream: ~Copyable {
 
   private mutating func came(_ bytes: UnsafeRawBufferPointer, _ action: ReaderAction) throws {
     guard let expected = whole.first else {
-      throw Finding(description: "a message came that was not sent: \(Array(bytes))")
+      throw Finding(description: "received a message that was not sent: \(Array(bytes))")
     }
-    try require(expected.bytes == Array(bytes), "\(Array(bytes)) came, not \(expected.bytes)")
-    try require(input.untakenCount > 0, "a message came whose end was taken already")
+    try require(expected.bytes == Array(bytes), "received \(Array(bytes)), not \(expected.bytes)")
+    try require(input.untakenCount > 0, "received a message that was already taken")
     try require(
       input.hasDescriptors || input.descriptors.count == expected.descriptorCount,
-      "descriptors were overlooked")
+      "the receiver has not noticed all descriptors")
     if case .look = action { return }
     do {
       try input.take(far.rawValue, buffer)
     } catch {
       return try failed(error)
     }
-    try require(expected.bytes == Array(bytes), "a message changed while it was taken")
+    try require(expected.bytes == Array(bytes), "the message changed when it was taken")
     last = expected.sent
     whole.removeFirst()
     let count = input.descriptors.count
     try require(
       count == expected.descriptorCount,
-      "\(count) descriptors came, \(expected.descriptorCount) were sent")
+      "received \(count) descriptors of \(expected.descriptorCount)")
     if !input.mayHaveMore {
       let left = try UnixSocket.readableCount(far.rawValue)
-      try require(left == 0, "\(left) more bytes were there, and the loop would not be asked again")
+      try require(left == 0, "\(left) bytes are unread, but mayHaveMore is false")
     }
     if case .claim = action, count > 0 { try claim() }
   }
 
   private mutating func claim() throws {
     let isThere = input.descriptors.take(0) != nil
-    try require(isThere, "a descriptor that came cannot be claimed")
+    try require(isThere, "a received descriptor cannot be claimed")
     let isThereAgain = input.descriptors.take(0) != nil
     try require(!isThereAgain, "a descriptor can be claimed twice")
   }
@@ -192,12 +192,12 @@ private struct DescriptorStream: ~Copyable {
     let descriptorCount = (whole.first ?? unfinished).descriptorCount
     try require(
       descriptorCount > Self.descriptorsMax,
-      "the stream broke over a message with \(descriptorCount) descriptors: \(error)")
+      "the receiver refused a message with \(descriptorCount) descriptors: \(error)")
     isOver = true
   }
 
   private func areClosed(_ sent: [Sent]) throws {
-    for sent in sent { try require(sent.areClosed(), "an unclaimed descriptor stayed open") }
+    for sent in sent { try require(sent.areClosed(), "an unclaimed descriptor is still open") }
   }
 
   /// Simulates the daemon's death: the collected bytes survive, but not the descriptors.
@@ -221,12 +221,14 @@ private struct DescriptorStream: ~Copyable {
     // limits the number of steps.
     var stepsLeft = sentCount + 3
     while !isOver {
-      try require(stepsLeft > 0, "the stream's end is not seen")
+      try require(stepsLeft > 0, "the receiver did not report the end of the stream")
       stepsLeft -= 1
       if try step(.take) { break }
     }
     let sent = whole.flatMap(\.sent) + unfinished.sent + last
     _ = consume self
-    for sent in sent { try require(sent.areClosed(), "a descriptor outlived its connection") }
+    for sent in sent {
+      try require(sent.areClosed(), "a descriptor is open after its connection was closed")
+    }
   }
 }

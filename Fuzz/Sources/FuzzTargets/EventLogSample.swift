@@ -23,16 +23,19 @@ struct EventLogSample: Sendable {
     let start = EventLogStart(writer: "sample", eventCount: eventCount, requestLast: 3, at: now)
     let initialRecords = EventLogInitialRecords(start, Self.daemonState, scheduler)
     guard var writer = EventLogWriter(in: memory, boot: Self.boot, initialRecords: initialRecords)
-    else { preconditionFailure("the sample's beginning has no room") }
+    else { preconditionFailure("the sample's memory is too small for the initial records") }
     var states: Set<[UInt8]> = [Self.state(scheduler)]
     for step in Self.steps {
       switch step {
-      case .note(let note): precondition(writer.append(note), "the sample has no room")
+      case .note(let note):
+        precondition(writer.append(note), "the sample's memory is too small for its records")
       case .event(let event, let call):
         eventCount += 1
         now = now.advanced(by: .milliseconds(20))
         writer.setEvent(eventCount)
-        precondition(writer.append(event, for: call, at: now), "the sample has no room")
+        precondition(
+          writer.append(event, for: call, at: now),
+          "the sample's memory is too small for its records")
         writer.setEffectsDone(scheduler.handle(event, at: now).count)
         states.insert(Self.state(scheduler))
       }
@@ -45,7 +48,7 @@ struct EventLogSample: Sendable {
     StoredWriter.bytes(of: scheduler)
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   private static let reminder = NotificationDraft(
     content: NotificationContent(title: "tea", body: "is ready", sound: "bell", badge: 1),

@@ -33,30 +33,33 @@ enum EventLogTarget {
     } catch {
       // The daemon also searches a refused log for the processes that it names.
       _ = try? Leftovers(bytes, boot: boot)
-      return try require(!error.description.isEmpty, "a refusal without a reason")
+      return try require(!error.description.isEmpty, "the refusal has no reason")
     }
     try require(
-      (header...bytes.count).contains(replay.end), "the event log would go on at \(replay.end)")
+      (header...bytes.count).contains(replay.end), "the next record would be at byte \(replay.end)")
     replay.scheduler.checkInvariants()
     let state = EventLogSample.state(replay.scheduler)
     if isUnrepaired {
-      try require(EventLogSample.shared.states.contains(state), "something is known that never was")
+      try require(
+        EventLogSample.shared.states.contains(state), "the scheduler never had this state")
     }
     let left = try Leftovers(bytes, boot: boot)
     if replay.damage == nil { try checkLeftovers(left, as: replay.daemonState) }
     let again = try StoredReader.read(Scheduler.self, from: state)
-    try require(EventLogSample.state(again) == state, "the state was read back as another")
+    try require(
+      EventLogSample.state(again) == state, "the state changed when it was written and read")
   }
 
   /// Checks that `Leftovers` finds every process of the instances that the daemon managed.
   private static func checkLeftovers(_ left: Leftovers, as daemonState: DaemonState) throws {
     for instance in daemonState.instances.values {
       if let group = instance.details.group {
-        try require(left.groups.contains(group), "the group \(group) would stay frozen")
+        try require(left.groups.contains(group), "Leftovers lacks the control group \(group)")
       }
       for stopped in instance.stopped {
         try require(
-          left.stopped.contains(stopped), "the process \(stopped.process.pid) would stay stopped")
+          left.stopped.contains(stopped),
+          "Leftovers lacks the stopped process \(stopped.process.pid)")
       }
     }
   }

@@ -21,9 +21,9 @@ enum FramingTarget {
     let pieces = split(stream, seed)
     let expected = search(stream, bytesMax)
     let scanned = scan(pieces, bytesMax)
-    try require(scanned == expected, "the scanner has \(scanned), a search \(expected)")
+    try require(scanned == expected, "the scanner found \(scanned), a plain search \(expected)")
     let buffered = try buffer(pieces, bytesMax)
-    try require(buffered == expected, "the buffer has \(buffered), a search \(expected)")
+    try require(buffered == expected, "the buffer found \(buffered), a plain search \(expected)")
   }
 
   /// Splits a stream into pieces of 1 to 32 bytes. For seed 0, the stream stays in one piece.
@@ -87,7 +87,7 @@ enum FramingTarget {
         outcome.violation = error
         return outcome
       }
-      try require(buffer.count == held, "\(buffer.count) bytes are held, not \(held)")
+      try require(buffer.count == held, "the buffer holds \(buffer.count) bytes, not \(held)")
     }
     return outcome
   }

@@ -95,6 +95,6 @@ enum CanaryTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let word = Array("dig".utf8)
     guard input.count >= word.count, input[0] == word[0], input[1] == word[1] else { return }
-    try require(input[2] != word[2], "the canary was dug out")
+    try require(input[2] != word[2], "the canary was found")
   }
 }

@@ -9,17 +9,18 @@ enum JSONTarget {
       value = try JSONParser.parse(input)
     } catch {
       try require(
-        (0...input.count).contains(error.offset), "a fault outside of the text: \(error)")
+        (0...input.count).contains(error.offset),
+        "the error names a position outside of the text: \(error)")
       return
     }
     var text: [UInt8] = []
     text.append(json: value)
-    try require(!text.contains(0), "the NUL that ends a message stands within one")
+    try require(!text.contains(0), "the written value contains a NUL, which ends a message")
     do {
       let again = try JSONParser.parse(text)
       try require(again == value, "\(value) was read back as \(again)")
     } catch let error as JSONError {
-      throw Finding(description: "what was written for \(value) is refused: \(error)")
+      throw Finding(description: "the parser refuses the text of \(value): \(error)")
     }
   }
 }

@@ -13,7 +13,7 @@ enum ManifestTarget {
       return try ProblemCheck.run(faults, of: bytes)
     }
     for key in document.root.keys {
-      try require(document.line(of: [.key(key)]) != nil, "no line is known of the key \(key)")
+      try require(document.line(of: [.key(key)]) != nil, "the key \(key) has no line number")
     }
     var id = ApplicationID("org.example.fuzz")
     if case .string(let name) = document.root["id"] { id = ApplicationID(name) ?? id }
@@ -29,7 +29,7 @@ enum ManifestTarget {
   private static func check(_ manifest: ApplicationManifest) throws {
     let folder = manifest.workingDirectory.map { [$0] } ?? []
     for text in manifest.command + folder + manifest.environment.flatMap({ [$0.key, $0.value] }) {
-      try require(!text.utf8.contains(0), "a NUL would cut \(text.debugDescription) short")
+      try require(!text.utf8.contains(0), "a NUL would truncate \(text.debugDescription)")
     }
     for name in manifest.environment.keys {
       try require(!name.utf8.contains(0x3D), "a variable's name holds '=': \(name)")

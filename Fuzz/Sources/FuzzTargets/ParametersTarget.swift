@@ -54,12 +54,12 @@ enum ParametersTarget {
     let action = server.receive(
       Array(message.dropLast()), fileDescriptorCount: descriptorCount, output: &output)
     guard case .call(let call) = action else {
-      throw Finding(description: "a call of \(method.name) was not taken: \(action)")
+      throw Finding(description: "the server did not accept a call of \(method.name): \(action)")
     }
     do throws(ParameterError) {
       return try call.decode(Method.Input.self)
     } catch {
-      try require(!error.problem.isEmpty, "a refusal without a reason")
+      try require(!error.problem.isEmpty, "the refusal has no reason")
       return nil
     }
   }
@@ -77,7 +77,8 @@ enum ParametersTarget {
     server.reply(output, output: &answer)
     switch try client.receive(Array(answer.dropLast())) {
     case .reply(let parameters, _): return parameters
-    case .failure(let name, _): throw Finding(description: "a reply became the error \(name)")
+    case .failure(let name, _):
+      throw Finding(description: "the client read a reply as the error \(name)")
     }
   }
 }

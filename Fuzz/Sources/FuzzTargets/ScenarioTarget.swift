@@ -19,19 +19,20 @@ enum ScenarioTarget {
       last = entry.at
     }
     if timeline.entries.count < 1000, !timeline.isCut {
-      try require(ScenarioRunner.timeline(of: scenario) == timeline, "two plays are not the same")
+      try require(
+        ScenarioRunner.timeline(of: scenario) == timeline, "a second run gives another timeline")
     }
   }
 
   private static func check(_ problem: ScenarioProblem, of text: String) throws {
     let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
-    try require(!problem.message.isEmpty, "a problem without a message")
+    try require(!problem.message.isEmpty, "the mistake has no message")
     try require(lines.indices.contains(problem.line - 1), "line \(problem.line) of \(lines.count)")
     let columns = lines[problem.line - 1].count
     try require(
       (1...columns + 1).contains(problem.column), "column \(problem.column) of \(columns)")
     try require(
       ProblemCheck.isPrintable(problem.message),
-      "a problem would steer a terminal: \(String(reflecting: problem.message))")
+      "the message contains unprintable characters: \(String(reflecting: problem.message))")
   }
 }

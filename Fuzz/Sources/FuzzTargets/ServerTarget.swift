@@ -19,18 +19,19 @@ enum ServerTarget {
       let action = server.receive(
         controlBytes.rest, fileDescriptorCount: descriptorCount, output: &output)
       if case .close = action {
-        try require(output.isEmpty, "something was said before a broken connection's close")
+        try require(
+          output.isEmpty, "the server wrote output for a message that closes the connection")
         return
       }
       guard let call = try? Call(message: controlBytes.rest) else {
-        throw Finding(description: "a message was taken that is no call")
+        throw Finding(description: "the server accepted a message that is not a call")
       }
       var ignored: [UInt8] = []
       client.call(
         method: call.method, call.parameters, more: call.more, oneway: call.oneway,
         output: &ignored)
       if case .call(let received) = action { try answer(received, &server, &output) }
-      try require(!server.isBusy, "a call was answered and its connection is still busy")
+      try require(!server.isBusy, "the connection is still busy after the answer")
       try take(output, by: &client)
     }
   }
@@ -39,7 +40,8 @@ enum ServerTarget {
     _ call: ReceivedCall, _ server: inout ServerConnection, _ output: inout [UInt8]
   ) throws {
     guard let method = InterfaceMethods.byName[call.method] else {
-      throw Finding(description: "a method was called that no interface declares: \(call.method)")
+      throw Finding(
+        description: "the server accepted a call of an undeclared method: \(call.method)")
     }
     do throws(ParameterError) {
       try call.decodeInput(of: method)
@@ -52,14 +54,14 @@ enum ServerTarget {
   }
 
   private static func take(_ output: [UInt8], by client: inout ClientConnection) throws {
-    try require(output.isEmpty || output.last == 0, "an answer does not end in a NUL")
+    try require(output.isEmpty || output.last == 0, "the answer does not end with a NUL")
     for message in output.split(separator: 0) {
       do throws(ProtocolViolation) {
         _ = try client.receive(Array(message))
       } catch {
-        throw Finding(description: "the client does not take an answer: \(error)")
+        throw Finding(description: "the client refuses the answer: \(error)")
       }
     }
-    try require(client.waitingCount == 0, "a call went without its last answer")
+    try require(client.waitingCount == 0, "the client still waits for an answer")
   }
 }

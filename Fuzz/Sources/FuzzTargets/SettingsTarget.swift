@@ -13,11 +13,12 @@ enum SettingsTarget {
       return section == .daemon ? lines : "[\(section.rawValue)]\n\(lines)"
     }.joined()
     let (again, refused) = Configuration.parse(Array(text.utf8), file: "written.toml")
-    try require(refused.isEmpty, "what was written is refused: \(refused)")
+    try require(refused.isEmpty, "the written settings are refused: \(refused)")
     for setting in SettingDescription.all {
       let value = setting.value(in: configuration)
       try require(
-        setting.value(in: again) == value, "\(setting.name) = \(value) was read back otherwise")
+        setting.value(in: again) == value,
+        "\(setting.name) = \(value) changed when it was written and read")
     }
   }
 }
@@ -27,13 +28,13 @@ enum ProblemCheck {
   static func run(_ problems: [ConfigurationProblem], of bytes: [UInt8]) throws {
     let lineCount = 1 + bytes.count { $0 == 0x0A }
     for problem in problems {
-      try require(!problem.message.isEmpty, "a problem without a message")
+      try require(!problem.message.isEmpty, "the problem has no message")
       if let line = problem.line {
         try require((1...lineCount).contains(line), "line \(line) of \(lineCount): \(problem)")
       }
       try require(
         isPrintable(problem.description),
-        "a problem would steer a terminal: \(String(reflecting: problem.description))")
+        "the problem contains unprintable characters: \(String(reflecting: problem.description))")
     }
   }
 

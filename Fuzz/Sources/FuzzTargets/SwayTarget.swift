@@ -17,7 +17,7 @@ enum SwayTarget {
     let stream = Array(controlBytes.rest)
     let whole = read([stream])
     let split = read(FramingTarget.split(stream, seed))
-    try require(split == whole, "in pieces it is \(split), at once \(whole)")
+    try require(split == whole, "the pieces give \(split), the whole stream \(whole)")
     for message in whole.messages where message.type == .getTree {
       guard let windows = try? SwayTree.windows(message.payload) else { continue }
       let focusedCount = windows.count { $0.visibility == .focused }

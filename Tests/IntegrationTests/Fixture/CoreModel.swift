@@ -79,7 +79,7 @@ final class CoreModel {
       switch effect {
       case .reply(let request, let reply):
         guard let event = asked.removeValue(forKey: request) else {
-          throw PredictionMismatch("\(request) was not asked, or is answered twice")
+          throw PredictionMismatch("\(request) is unknown, or has two answers")
         }
         answers.append(Answer(event: event, reply: reply))
       case .manage(let id, let leader, _): instances[leader] = id

@@ -120,7 +120,7 @@ final class DaemonFixture: Sendable {
       try readiness.wait(for: "READY=1", orEndOf: process.rawValue)
     } catch {
       end()
-      Issue.record("the daemon is not ready; it says:\n\(logged)")
+      Issue.record("the daemon is not ready; its log:\n\(logged)")
       throw error
     }
   }
@@ -195,7 +195,7 @@ final class DaemonFixture: Sendable {
       .map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
-  // MARK: Asking it
+  // MARK: Calls
 
   func connect() throws -> Connection { try Connection.connect(to: SocketPath(socketPath)) }
 
@@ -253,8 +253,8 @@ final class DaemonFixture: Sendable {
 
   // MARK: Programs
 
-  /// Returns an environment with the daemon's socket. A program finds the daemon by it, and the
-  /// fixture finds the program by it.
+  /// Returns an environment with the daemon's socket. The variable leads a program to the daemon,
+  /// and the fixture to the program.
   func environment(marker: String? = nil) -> [String] {
     ["PATH=/usr/bin:/bin", "TASKSCHEDD_SOCKET=\(socketPath)"]
       + (marker.map { ["TASKSCHEDD_INSTANCE=\($0)"] } ?? [])

@@ -16,7 +16,7 @@ final class RealPressure: Sendable {
     file = os.open(sys.argv[1], os.O_RDONLY)
     os.fsync(file)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-    # Not before: written slowly, a file may be more than the limit of what cannot be given up.
+    # Joins the cgroups only now: unwritten pages of the file could exceed the memory limit.
     for group in sys.argv[2:]:
         open(group + "/cgroup.procs", "w").write(str(os.getpid()))
     held = mmap.mmap(file, size, prot=mmap.PROT_READ)
@@ -37,13 +37,15 @@ final class RealPressure: Sendable {
 
   /// The reason why this machine cannot create the pressure; nil if it can.
   static let missing: String? = {
-    if geteuid() != 0 { return "only root sets limits of memory" }
+    if geteuid() != 0 { return "only root can set memory limits" }
     if let missing = TestControlGroup.missing { return missing }
-    guard let group = try? TestControlGroup() else { return "no control group can be made" }
+    guard let group = try? TestControlGroup() else {
+      return "this process cannot create a control group"
+    }
     // The cgroup exists only as long as `group`, so `group` must live until the checks are done.
     return withExtendedLifetime(group) {
       if access("\(group.group.path)/memory.pressure", W_OK) != 0 {
-        return "the kernel tells no pressure (PSI)"
+        return "the kernel does not report pressure (PSI)"
       }
       let hasController =
         access("\(group.group.path)/memory.max", W_OK) == 0

@@ -153,7 +153,7 @@ final class RealWorld {
     case .activityBegins, .activityEnds, .openStream: return
     case .machineSleeps, .daemonDies, .configurationChanges, .debuggerAttaches, .losesStream,
       .endWrongly, .acknowledgeWrongly:
-      throw PredictionMismatch("without this fault it was drawn: \(action)")
+      throw PredictionMismatch("the workload contains an excluded fault: \(action)")
     }
     tally.actions += 1
   }
@@ -282,7 +282,7 @@ final class RealWorld {
     processes.append(process)
   }
 
-  // MARK: The end
+  // MARK: The end of the run
 
   /// Ends every application, and compares the events that it received with those that the core
   /// sent.
@@ -301,7 +301,7 @@ final class RealWorld {
       let said = model.told[id] ?? []
       guard heard.elementsEqual(said.prefix(heard.count)) else {
         throw PredictionMismatch(
-          "seed \(seed): \(application.id) heard \(heard); the core said \(said)")
+          "seed \(seed): \(application.id) received \(heard); the core sent \(said)")
       }
       let given = model.answers.filter { $0.event.isTaskCall(of: id) }.map(\.reply.text)
       guard answers.elementsEqual(given.prefix(answers.count)) else {

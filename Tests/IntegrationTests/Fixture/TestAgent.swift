@@ -52,8 +52,8 @@ final class TestAgent {
     try report(windows.map { try window($0.pid, $0.visibility) })
   }
 
-  /// Returns the message of a report. By default, it says that there is a focus if one of the
-  /// windows has it.
+  /// Returns the message of a report. By default, the report says that a window of the user has the
+  /// focus if one of these windows has it.
   func text(of windows: [SessionInterface.Window], hasFocus: Bool? = nil) -> String {
     let input = SessionInterface.ReportWindows.Input(
       attachment: attachment, windows: windows,

@@ -15,7 +15,7 @@ It registers, prints `event JSON` for each event, and acknowledges each callback
     raw TEXT                sends a message unchanged; answered by `answer JSON`
     connect ADDRESS         connects to HOST:PORT or a path and passes the socket; answered by
                             `answer JSON`; connections count from 0
-    hand WHAT               passes a descriptor that is no socket, or connection WHAT again;
+    hand WHAT               passes a descriptor that is not a socket, or connection WHAT again;
                             answered by `answer JSON`
     read N                  reads the available data of connection N; answered by `read JSON`
     urgent N                reads the urgent byte; answered by `read JSON`
@@ -241,7 +241,8 @@ for line in sys.stdin:
         # the socket.
         pid = os.fork()
         if pid == 0:
-            # In the child, the copy of the lock may be held by a thread that does not exist there.
+            # A thread of the parent may have held the lock at the fork, and would never release the
+            # child's copy.
             write_lock = threading.Lock()
             calls = Connection()
             call = (words[1], json.loads(line.split(None, 2)[2]))

@@ -1,4 +1,4 @@
-"""A client written from org.taskschedd.Application.varlink alone. Its argument is SOCKET."""
+"""A client that uses only what org.taskschedd.Application.varlink says. Its argument is SOCKET."""
 import json, socket, sys
 
 class Peer:

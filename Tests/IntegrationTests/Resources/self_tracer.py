@@ -1,6 +1,6 @@
 """A program that traces its own child from a separate thread, as strace and debuggers do.
 
-The child uses CPU time and ignores SIGTERM; so does the program.
+The child uses CPU time without end. Both the program and the child ignore SIGTERM.
 """
 import ctypes, os, signal, sys, threading
 

@@ -1,4 +1,4 @@
-"""A program for tests that uses the machine as the lines on its standard input request. It answers
+"""A program for tests that uses resources on request of the lines of its standard input. It answers
 each line with one line.
 
     fork                 makes a child with a second thread: `PID`
@@ -7,8 +7,8 @@ each line with one line.
     nice TID N           sets a nice value
     session              makes a child that leads a new session: `PID`
     storm N              makes N children at short intervals; answers immediately
-    calm                 waits until all are made, and the thread that made them has ended; while it
-                         ends, they get another parent, and the kernel may omit some from listings
+    calm                 waits until `storm` has made all children, and its thread has ended; during
+                         the end, the children get another parent, and listings may omit some
     score N              sets its oom_score_adj
     lock KIND PATH       locks a file: flock, fcntl, ofd, lease, or `passed`: by a child that ends
     listen PATH          listens on a TCP port and a Unix socket: `127.0.0.1:PORT`

@@ -50,7 +50,7 @@ public final class GuardedProcess: Sendable {
 
   /// Sends the program a signal. Its pid stays reserved until `end()`.
   public func send(signal: Int32) {
-    precondition(!hasEnded.load(ordering: .relaxed), "the process may be another's by now")
+    precondition(!hasEnded.load(ordering: .relaxed), "another process may have the pid by now")
     kill(pid, signal)
   }
 

@@ -27,7 +27,7 @@ public final class Machine: Sendable {
 
   /// The reason why this machine cannot run an isolated machine; nil if it can.
   public static let missing: String? = {
-    if geteuid() != 0 { return "only root boots a systemd in namespaces" }
+    if geteuid() != 0 { return "only root can boot a systemd in namespaces" }
     if let missing = TestControlGroup.missing { return missing }
     for path in ["/lib/systemd/systemd", "/usr/bin/python3", "/usr/bin/dbus-daemon"]
     where access(path, X_OK) != 0 {
@@ -144,7 +144,7 @@ public final class Machine: Sendable {
     var said: [String] = []
     while let line = try? process.readLine() { said.append(line) }
     if (try? process.waitForExit()) == .exited(code: 0) { return nil }
-    return "root may not make namespaces and mounts here: \(said.joined(separator: " "))"
+    return "root may not create namespaces and mounts here: \(said.joined(separator: " "))"
   }
 }
 

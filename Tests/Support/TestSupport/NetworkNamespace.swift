@@ -8,7 +8,7 @@ public final class NetworkNamespace {
 
   /// The reason why this machine cannot create a namespace; nil if it can.
   public static let missing: String? = {
-    guard geteuid() == 0 else { return "only root makes network namespaces" }
+    guard geteuid() == 0 else { return "only root can create network namespaces" }
     for tool in ["unshare", "nsenter", "ip"]
     where SpawnRequest.searchPath(tool, in: searchPath) == nil {
       return "there is no program \(tool)"
@@ -18,7 +18,7 @@ public final class NetworkNamespace {
       try network.ip("link add name test type veth peer name other")
       return nil
     } catch {
-      return "network namespaces with veth pairs cannot be made here: \(error)"
+      return "this machine cannot create network namespaces with veth pairs: \(error)"
     }
   }()
 

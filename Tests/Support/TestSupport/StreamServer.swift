@@ -55,7 +55,7 @@ public final class StreamServer: Sendable {
     let end = StreamEnd(taking: try must("socket", socket(AF_INET, type, 0)))
     try withLoopback(port: port) { address, length throws(SystemError) in
       guard Glibc.connect(end.number, address, length) == -1, errno == EINPROGRESS else {
-        throw SystemError(call: "connect, which was to wait", errno: errno)
+        throw SystemError(call: "a connect that must wait", errno: errno)
       }
     }
     return end
@@ -118,7 +118,7 @@ public final class StreamEnd {
     let bytes = Array(text.utf8)
     let flags = flags | Int32(MSG_NOSIGNAL)
     let count = try must("send", Glibc.send(number, bytes, bytes.count, flags))
-    precondition(count == bytes.count, "a test sends no more than the kernel takes")
+    precondition(count == bytes.count, "the kernel did not accept all bytes")
   }
 
   /// Sends at an instant of CLOCK_BOOTTIME, with an accuracy of some microseconds. Uses the CPU

@@ -1,10 +1,19 @@
 """An application that speaks the protocol by hand, on connections that it never reopens.
 
-It registers, begins a task, and reads commands from its standard input: `half` sends half of the
-message that ends the task, `rest` the other half; `large` and `finish` the same with a message that
-no socket holds; `begin N` begins and ends as many tasks; `event` waits for the next event; `call
-METHOD JSON` calls; `keepalive SECONDS` sets its handler; `connect PATH` passes a connection to the
-daemon, and `read` reads from it. It prints each message, and `closed` for a closed connection.
+It registers, begins a task, and reads commands from its standard input:
+
+    half, rest           sends the first or second half of the message that ends the task
+    large, finish        sends the first or second part of a message that is larger than any socket
+    begin N              begins and ends N tasks
+    status               calls GetStatus
+    acknowledge ID       acknowledges a callback
+    event                waits for the next event
+    call METHOD JSON     calls a method
+    keepalive SECONDS    sets its keep-alive handler
+    connect PATH         connects to PATH, and passes the connection to the daemon
+    read                 reads from that connection
+
+It prints each message that it receives, and `closed` for a closed connection.
 """
 import json
 import socket

@@ -37,7 +37,7 @@ struct NetworkProviderTests {
   /// burst of messages.
   private func waitForLook() throws {
     let before = provider.readCount
-    try watcher.wait(for: "the provider's look") { provider.readCount > before }
+    try watcher.wait(for: "a reading by the provider") { provider.readCount > before }
   }
 
   @Test("The first and the last default route are reported")

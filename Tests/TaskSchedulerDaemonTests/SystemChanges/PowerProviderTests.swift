@@ -55,18 +55,18 @@ struct PowerProviderTests {
     let daemon = try bus.start()
     defer { withExtendedLifetime(daemon) {} }
     try provider.start()
-    try watcher.wait(for: "what is not there") { !absent.reasons.isEmpty }
+    try watcher.wait(for: "the report that UPower is missing") { !absent.reasons.isEmpty }
     #expect(!bus.hasStartedUPower)
     do {
       let upower = try bus.startUPower(onBattery: true)
       try waitUntilKnown(true)
-      #expect(watcher.changes.isEmpty, "what is so when it is first known is no change")
+      #expect(watcher.changes.isEmpty, "the first known source is not a change")
       withExtendedLifetime(upower) {}
     }
     let upower = try bus.startUPower(onBattery: false)
     defer { withExtendedLifetime(upower) {} }
     #expect(try watcher.next() == SystemChange(kind: .powerSource, value: "mains"))
-    #expect(absent.reasons.count == 1, "it is said once")
+    #expect(absent.reasons.count == 1, "the missing UPower is reported once")
     #expect(!bus.hasStartedUPower)
   }
 

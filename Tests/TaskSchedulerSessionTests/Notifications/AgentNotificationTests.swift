@@ -140,7 +140,7 @@ struct AgentNotificationTests {
     #expect(try scene.nextRequest() == "Notify 0 Mail")
     scene.daemons = []
     scene.daemons = [try scene.startDaemon(0)]
-    try scene.wait("it attaches") { scene.daemon.attachments == 1 }
+    try scene.wait("the agent attaches") { scene.daemon.attachments == 1 }
     scene.daemon.show(5, "Mail")
     scene.daemon.synchronize()
     // The new daemon may not have stored that the notification is shown.
@@ -149,7 +149,8 @@ struct AgentNotificationTests {
     #expect(try scene.nextRequest() == "Notify 1 New mail")
   }
 
-  @Test("The agent closes what a daemon does not send again, and reports what happened meanwhile")
+  @Test(
+    "The agent closes notifications that a daemon does not send again, and reports missed events")
   func synchronized() throws {
     let scene = try Scene()
     scene.daemon.synchronize()
@@ -162,7 +163,7 @@ struct AgentNotificationTests {
     try scene.wait(for: ["Shown 1", "Shown 2", "Shown 3", "Closed 2"])
     scene.daemons = []
     scene.daemons = [try scene.startDaemon(0)]
-    try scene.wait("it attaches") { scene.daemon.attachments == 1 }
+    try scene.wait("the agent attaches") { scene.daemon.attachments == 1 }
     // The next daemon does not know either that 2 is closed. It no longer wants 3.
     scene.daemon.show(1, "1")
     scene.daemon.show(2, "2", shown: .init(id: 2, service: "any"))
@@ -284,7 +285,7 @@ struct NotificationReportTests {
     return kinds
   }
 
-  @Test("A later report replaces an earlier one that it makes useless")
+  @Test("A later report replaces an earlier report that it makes obsolete")
   mutating func replaced() {
     let one = SessionInterface.ShownNotification(id: 1, service: "a")
     let two = SessionInterface.ShownNotification(id: 2, service: "a")
@@ -300,7 +301,7 @@ struct NotificationReportTests {
     add(1, .shown(one))
     add(1, .closed)
     let rest = takeAll()
-    #expect(rest == [.shown(one), .closed], "the daemon must know that it was shown")
+    #expect(rest == [.shown(one), .closed], "the daemon must know that the notification was shown")
   }
 
   @Test("A report without a reply is sent again after the next attachment")

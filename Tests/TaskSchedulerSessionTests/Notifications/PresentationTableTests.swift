@@ -168,7 +168,7 @@ struct PresentationTableTests {
     ask(1, "a")
     #expect(table.show(notification(1, "a")) == nil)
     #expect(table.answered(1, 11).0 == .shown)
-    #expect(table.show(notification(1, "a")) == 11, "the daemon may not know it")
+    #expect(table.show(notification(1, "a")) == 11, "the daemon may not know the service's id")
     #expect(table.next() == nil)
     _ = table.show(notification(1, "b"))
     #expect(try #require(table.next()).replaces == 11)

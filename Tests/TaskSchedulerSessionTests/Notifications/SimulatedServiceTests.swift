@@ -116,7 +116,7 @@ struct SimulatedServiceTests {
     for number in 1...100 { driver.show(number, "Number \(number)") }
     try driver.wait { _ in driver.failures(100) == [.noAnswer] && ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
-    print("the longest that a service that \(habit.rawValue) held the loop up: \(ticking.latest)")
+    print("the longest delay of the loop by a service that \(habit.rawValue): \(ticking.latest)")
     // The service is killed, as a user might do.
     hanging = nil
     withExtendedLifetime(hanging) {}
