@@ -31,7 +31,8 @@ extension Daemon {
     let loginSessions = LoginSessions(
       loop: loop, address: SystemChangeProviders.Locations().systemBus,
       user: settings.isUserDaemon ? Users.effectiveUID : nil,
-      locked: Set(pump.scheduler.lockedSeats)
+      locked: Set(pump.scheduler.lockedSeats),
+      requested: Set(pump.scheduler.seatsLockedByRequest)
     ) { post(.session($0)) }
     return Subsystems(
       processes: processes, launcher: launcher,

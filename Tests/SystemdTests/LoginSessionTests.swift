@@ -68,9 +68,9 @@ extension SystemdTests {
     /// Waits until the daemon knows the state of all sessions: locks and unlocks the session of
     /// `other`, whose application then changes its state.
     private func waitUntilRead(_ other: LoginSession) throws {
-      try machine.must("loginctl", "lock-session", other.id)
+      try other.setLockedHint(true)
       try wait(Self.second, "inactive")
-      try machine.must("loginctl", "unlock-session", other.id)
+      try other.setLockedHint(false)
       try wait(Self.second, "active")
     }
 
@@ -103,6 +103,40 @@ extension SystemdTests {
         try machine.must("loginctl", "unlock-session", session.id)
         try session.setLockedHint(false)
         try wait(Self.front, "active")
+      }
+    }
+
+    @Test("An application stays interrupted when the daemon is killed while the screen is locked")
+    func killed() throws {
+      try scene {
+        let session = try logIn(InstalledMachine.tester)
+        let other = try logIn(InstalledMachine.other, seat: "")
+        try launch()
+        try machine.must("loginctl", "lock-session", session.id)
+        try wait(Self.front, "inactive")
+        let before = try installed.property("MainPID")
+        try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+        try machine.must("taskctl", "list")
+        #expect(try installed.property("MainPID") != before)
+        try waitUntilRead(other)
+        #expect(try state(Self.front) == "inactive")
+        try machine.must("loginctl", "unlock-session", session.id)
+        try wait(Self.front, "active")
+      }
+    }
+
+    @Test("A lock and an unlock while no daemon runs are in force when the next daemon starts")
+    func changesMeanwhile() throws {
+      try scene {
+        let session = try logIn(InstalledMachine.tester)
+        try launch()
+        try installed.change("RestartSec=2s")
+        for (isLocked, state) in [(true, "inactive"), (false, "active")] {
+          try machine.must(
+            "systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+          try session.setLockedHint(isLocked)
+          try wait(Self.front, state)
+        }
       }
     }
 

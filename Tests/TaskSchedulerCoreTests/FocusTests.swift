@@ -316,7 +316,7 @@ struct LostAgentTests {
     world.see([(first, .hidden), (second, .focused)])
     world.acknowledgeAll(first)
     world.acknowledgeAll(second)
-    world.feed(.session(.locked(seat0)))
+    world.feed(.session(.locked(seat0, byRequest: false)))
     world.acknowledgeAll(second)
     try world.crash()
     world.feed(.session(.unlocked(seat0)))
@@ -345,7 +345,7 @@ struct ScreenLockTests {
     var world = World()
     let id = world.make(mail, .active)
     let elsewhere = world.adopt(maps, at: SeatID("tty2"))
-    world.feed(.session(.locked(seat0)))
+    world.feed(.session(.locked(seat0, byRequest: false)))
     #expect(world.state(id) == .inactive)
     #expect(world.inFlight[id]?.kind == .willResignActive)
     #expect(world.state(elsewhere) == .active)
@@ -362,7 +362,7 @@ struct ScreenLockTests {
     let desktop = world.make(mail, .active)
     let terminal = world.adopt(maps, at: SeatID("seat0/pts/1:7"))
     let other = world.adopt(music, at: SeatID("seat0x/pts/1:7"))
-    world.feed(.session(.locked(seat0)))
+    world.feed(.session(.locked(seat0, byRequest: false)))
     #expect(world.state(desktop) == .inactive)
     #expect(world.state(terminal) == .inactive)
     #expect(world.state(other) == .active)
@@ -382,7 +382,7 @@ struct ScreenLockTests {
     let id = world.adopt(maps, at: SeatID("seat0/pts/1:7"))
     world.see([(id, .hidden)])
     world.ask { .operation(.sendToBackground($0, maps)) }
-    world.feed(.session(.locked(seat0)))
+    world.feed(.session(.locked(seat0, byRequest: false)))
     world.see([(id, .focused)])
     #expect(world.state(id) != .active)
     world.feed(.session(.unlocked(seat0)))
@@ -393,7 +393,7 @@ struct ScreenLockTests {
   func sentAway() {
     var world = World()
     let id = world.make(mail, .active)
-    world.feed(.session(.locked(seat0)))
+    world.feed(.session(.locked(seat0, byRequest: false)))
     world.acknowledgeAll(id)
     world.ask { .operation(.sendToBackground($0, mail)) }
     world.feed(.session(.unlocked(seat0)))
@@ -403,7 +403,7 @@ struct ScreenLockTests {
   @Test("An application that gets the focus while the screen is locked is active after the unlock")
   func focusWhileLocked() {
     var (world, first, second) = World.withTwo()
-    world.feed(.session(.locked(seat0)))
+    world.feed(.session(.locked(seat0, byRequest: false)))
     world.see([(first, .visible), (second, .focused)])
     #expect(world.state(first) == .inactive)
     #expect(world.state(second) == .inactive)

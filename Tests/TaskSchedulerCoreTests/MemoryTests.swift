@@ -223,6 +223,21 @@ struct MemoryTests {
     #expect(world.state(busy) == .background)
   }
 
+  @Test("An application that registers while the daemon kills it receives no notice")
+  func registersWhileKilled() throws {
+    var world = World()
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
+    world.feed(.notification(.chosen(NotificationID(1), mail)))
+    let id = try #require(world.scheduler.status(of: mail, at: world.now)?.instance?.id)
+    world.ask { .operation(.sendToBackground($0, mail)) }
+    #expect(world.state(id) == .suspended)
+    world.killing = .never
+    outlastWarning(&world)
+    #expect(world.position(of: .kill(id)) != nil)
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
+    #expect(world.notices(id).isEmpty)
+  }
+
   @Test("Background applications are terminated next, with willTerminate")
   func backgroundThen() {
     var world = World()

@@ -179,7 +179,7 @@ struct RandomWalk {
     switch Int.random(in: 0..<10, using: &generator) {
     case 0, 1: return .agentAttached(user)
     case 2: return .agentLost(user)
-    case 3: return pick([.locked(seat0), .unlocked(seat0)])
+    case 3: return pick([.locked(seat0, byRequest: pick([true, false])), .unlocked(seat0)])
     case _:
       var windows: [WindowReport] = []
       for _ in 0..<pick([0, 1, 4, 8]) {

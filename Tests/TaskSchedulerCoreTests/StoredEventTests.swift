@@ -16,7 +16,7 @@ extension Event {
         mail.owner,
         WindowSnapshot(
           WindowVisibility.allCases.map { WindowReport(instance, $0) }, hasFocus: true))),
-    .session(.locked(seat0)), .session(.unlocked(seat0)),
+    .session(.locked(seat0, byRequest: true)), .session(.unlocked(seat0)),
     .application(.openStream(one, instance, named: mail.id)), .application(.streamClosed(instance)),
     .application(.acknowledge(one, instance, CallbackID(3))),
     .application(.beginBackgroundTask(one, instance, name: "sync \"ü\"")),

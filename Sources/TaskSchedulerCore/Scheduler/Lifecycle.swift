@@ -26,7 +26,10 @@ extension Instance {
     } else if let callback = callbacks.inFlight {
       deliver(callback, in: &turn)
     }
-    for notice in handling.notices + inbox.takeNotices() { turn.emit(.notify(id, notice)) }
+    // The daemon may be killing the suspended application, which cannot receive a notice.
+    if termination == nil {
+      for notice in handling.notices + inbox.takeNotices() { turn.emit(.notify(id, notice)) }
+    }
     if state != .suspended { deliverChanges(in: &turn) }
     deliverMemoryWarning(in: &turn)
     reconsider(in: &turn)

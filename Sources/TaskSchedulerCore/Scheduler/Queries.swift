@@ -54,6 +54,11 @@ extension Scheduler {
     return seats.filter { seat in !seats.contains { $0 != seat && $0.contains(seat) } }.sorted()
   }
 
+  /// The locked seats that only a request locked; see ``SessionEvent/locked(_:byRequest:)``.
+  public var seatsLockedByRequest: [SeatID] {
+    lockedSeats.filter { sessions.locks[$0]?.isRequest == true }
+  }
+
   /// Returns the status of an instance, or nil if the instance has ended.
   public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
     instances[id].map { status($0, at: now) }

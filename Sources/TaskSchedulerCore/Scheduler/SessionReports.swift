@@ -14,7 +14,11 @@ public enum SessionEvent: Equatable, Sendable {
   /// The connection to the agent has ended.
   case agentLost(UserID)
   /// The screen of a seat, and of all seats within it, is locked.
-  case locked(SeatID)
+  ///
+  /// `byRequest` is true if a program asked logind for the lock, and the desktop has not set
+  /// LockedHint. logind does not store such a request, so the scheduler stores it for the next
+  /// daemon.
+  case locked(SeatID, byRequest: Bool)
   case unlocked(SeatID)
 }
 
@@ -28,7 +32,7 @@ extension Scheduler {
       if sessions.agents[user] == .attached {
         sessions.agents[user] = .lost(at: turn.instant)
       }
-    case .locked(let seat): lock(seat, in: &turn)
+    case .locked(let seat, let isRequest): lock(seat, isRequest, in: &turn)
     case .unlocked(let seat): unlock(seat, in: &turn)
     }
   }
@@ -121,9 +125,12 @@ extension Scheduler {
 
   // MARK: The lock of the screen
 
-  private mutating func lock(_ seat: SeatID, in turn: inout Turn) {
-    guard sessions.locks[seat] == nil else { return }
-    sessions.locks[seat] = SeatLock(since: turn.instant)
+  private mutating func lock(_ seat: SeatID, _ isRequest: Bool, in turn: inout Turn) {
+    if sessions.locks[seat] != nil {
+      sessions.locks[seat]?.isRequest = isRequest
+      return
+    }
+    sessions.locks[seat] = SeatLock(since: turn.instant, isRequest: isRequest)
     for place in seats.occupied(within: seat) {
       let active = seats.foreground(of: place).first {
         instances[$0]?.isActiveOrActivating ?? false

@@ -28,6 +28,8 @@ enum SessionAgent: Equatable, Sendable {
 /// A seat whose screen is locked, or a seat within it that has an interrupted or focused instance.
 struct SeatLock: Equatable, Sendable {
   var since: Instant
+  /// Whether only a request locked the seat; see ``SessionEvent/locked(_:byRequest:)``.
+  var isRequest = false
   /// The instance that the lock interrupted.
   var interrupted: InstanceID?
   /// The instance whose window got the focus while the seat was locked. It is activated when the

@@ -1,7 +1,7 @@
 extension SessionEvent: StoredByCases {
   package static let cases: [Case<Self>] = [
     Case("agentAttached", Self.agentAttached), Case("windows", Self.windows),
-    Case("agentLost", Self.agentLost), Case("locked", Self.locked),
+    Case("agentLost", Self.agentLost), Case("locked", Self.locked(_:byRequest:)),
     Case("unlocked", Self.unlocked),
   ]
 
@@ -10,7 +10,7 @@ extension SessionEvent: StoredByCases {
     case .agentAttached(let a): writer.write(case: 0, a)
     case .windows(let a, let b): writer.write(case: 1, a, b)
     case .agentLost(let a): writer.write(case: 2, a)
-    case .locked(let a): writer.write(case: 3, a)
+    case .locked(let a, let b): writer.write(case: 3, a, b)
     case .unlocked(let a): writer.write(case: 4, a)
     }
   }
@@ -49,7 +49,8 @@ extension SessionAgent: StoredByCases {
 
 extension SeatLock: StoredByForm {
   static let form = Form(
-    SeatLock.init(since:interrupted:focused:), \.since, \.interrupted, \.focused)
+    SeatLock.init(since:isRequest:interrupted:focused:), \.since, \.isRequest, \.interrupted,
+    \.focused)
 }
 
 extension WindowVisibility: Stored {}

@@ -29,8 +29,10 @@ final class LoginSessions {
   private var reportedAt: UInt64 = 0
   /// The seats that the scheduler knows as locked.
   private(set) var locked: Set<SeatID>
-  /// The seats that were locked when the previous daemon ended.
-  private let lockedBefore: Set<SeatID>
+  /// The locked seats that the scheduler knows as locked by a request only.
+  private var requested: Set<SeatID>
+  /// The seats that were locked by a request only when the previous daemon ended.
+  private let requestedBefore: Set<SeatID>
 
   /// A session that logind listed.
   private struct Entry {
@@ -55,14 +57,16 @@ final class LoginSessions {
   /// - Parameters:
   ///   - user: The user of the user's own daemon; nil for the system's daemon.
   ///   - locked: The seats that the scheduler knows as locked.
+  ///   - requested: The seats among them that only a request locked.
   init(
     loop: EventLoop, address: BusAddress, user: UInt32?, locked: Set<SeatID>,
-    report: @escaping (SessionEvent) -> Void
+    requested: Set<SeatID>, report: @escaping (SessionEvent) -> Void
   ) {
     self.loop = loop
     self.user = user
     self.locked = locked
-    lockedBefore = locked
+    self.requested = requested
+    requestedBefore = requested
     self.report = report
     bus = MessageBus(loop: loop, address: address)
   }
@@ -81,10 +85,15 @@ final class LoginSessions {
       .sorted { ($0.session.uid, $0.session.id) < ($1.session.uid, $1.session.id) }
   }
 
-  private var known: [(session: LoginSession, isLocked: Bool)] {
+  private var known: [(session: LoginSession, isLocked: Bool)] { sessions(\.isLocked) }
+
+  /// Returns the sessions that count, and whether a condition holds for the lock of each.
+  private func sessions(
+    _ isLocked: (SessionLock) -> Bool
+  ) -> [(session: LoginSession, isLocked: Bool)] {
     entries.values.compactMap { entry in
       guard let session = entry.session, user == nil || session.uid == user else { return nil }
-      return (session, entry.lock.isLocked)
+      return (session, isLocked(entry.lock))
     }
   }
 
@@ -257,7 +266,7 @@ final class LoginSessions {
     case .reply(let values):
       guard let session = LoginSession(values) else { break }
       if entry.session == nil, !session.isLockedByHint, session.isActive,
-        lockedBefore.contains(DefaultSeats().ofUser(session.uid))
+        requestedBefore.contains(DefaultSeats().ofUser(session.uid))
       {
         // The previous daemon received the request, which logind does not remember.
         entry.lock.lockRequested()
@@ -279,9 +288,11 @@ final class LoginSessions {
   /// as locked, as soon as the state of all sessions is known.
   private func reconsider() {
     guard logind != nil, isListed, entries.values.allSatisfy({ $0.session != nil }) else { return }
-    let sessions = known.filter { user == nil || $0.session.uid == user }
-    let next = LockedSeats.seats(of: sessions)
-    let (before, changed) = (locked, locked.symmetricDifference(next))
+    let next = LockedSeats.seats(of: known)
+    let withoutRequests = LockedSeats.seats(of: sessions { $0 == .confirmed })
+    let byRequest = next.subtracting(withoutRequests)
+    let changed = locked.symmetricDifference(next)
+      .union(next.intersection(byRequest.symmetricDifference(requested)))
     if changed.isEmpty { return }
     let now = BootClock.now()
     let earliest = reportedAt + UInt64(Self.pause.microseconds) * 1000
@@ -290,9 +301,11 @@ final class LoginSessions {
       return
     }
     reportedAt = now
-    locked = next
+    (locked, requested) = (next, byRequest)
     for seat in changed.sorted() {
-      report(before.contains(seat) ? .unlocked(seat) : .locked(seat))
+      report(
+        next.contains(seat)
+          ? .locked(seat, byRequest: byRequest.contains(seat)) : .unlocked(seat))
     }
   }
 }

@@ -154,7 +154,7 @@ struct LockChecker: Checker {
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
-    guard case .session(.locked(let seat)) = observed.event else { return }
+    guard case .session(.locked(let seat, byRequest: _)) = observed.event else { return }
     for id in observed.sessions.mustResign {
       guard let instance = observed[id], instance.ending == nil else { continue }
       try require(

@@ -137,7 +137,7 @@ public struct EventLogTimeline {
       let focus = snapshot.hasFocus ? "" : ", without focus"
       return "windows of user \(user.uid): \(text)\(focus)"
     case .agentLost(let user): return "the session agent of user \(user.uid) is gone"
-    case .locked(let seat): return "lock \(seat.name)"
+    case .locked(let seat, byRequest: _): return "lock \(seat.name)"
     case .unlocked(let seat): return "unlock \(seat.name)"
     }
   }

@@ -85,7 +85,7 @@ extension ObservedState {
       if sessions.agents[user] == .some(nil) { apply(snapshot, of: user) }
     case .agentLost(let user):
       if sessions.agents[user] == .some(nil) { sessions.agents[user] = now }
-    case .locked(let seat): lock(seat)
+    case .locked(let seat, byRequest: _): lock(seat)
     case .unlocked(let seat): unlock(seat)
     }
   }

@@ -125,7 +125,7 @@ extension Simulation {
       post(.session(.unlocked(seat)))
     } else {
       lockedSeats.insert(seat)
-      post(.session(.locked(seat)))
+      post(.session(.locked(seat, byRequest: false)))
     }
   }
 
