@@ -1,6 +1,7 @@
 import TaskSchedulerCore
 
-/// A setting of taskschedd.toml: its name, its kind and its storage.
+/// A setting of taskschedd.toml: its name, its kind, and how to read and write its value in a
+/// configuration.
 public struct SettingDescription: Sendable {
   /// The table that contains the setting.
   public enum Section: String, CaseIterable, Sendable {
@@ -190,7 +191,7 @@ extension SettingDescription {
       write: { if case .count(let count) = $1 { $0[keyPath: property] = count } })
   }
 
-  /// Returns the description of a setting that the core describes.
+  /// Returns the description of a setting that TaskSchedulerCore declares.
   private static func policy(_ setting: PolicySetting, in section: Section) -> SettingDescription {
     let kind: SettingKind =
       switch setting.kind {

@@ -32,7 +32,7 @@ final class EventLogDirectory: EventLogFiles {
     if let reason = Self.reasonToDistrust(of: path) {
       throw UntrustedDirectory(path: path, reason: reason)
     }
-    // `taskctl release` holds the lock for some milliseconds.
+    // `taskctl release` holds the lock for some milliseconds, so wait until it has ended.
     let lock = try Directory.lock(path: "\(path)/lock") { holder in
       (try? proc.stat(holder))??.command == "taskctl"
     }
@@ -126,7 +126,7 @@ final class EventLogDirectory: EventLogFiles {
     return facts.bytesCount
   }
 
-  /// Makes the spare file at least this long.
+  /// Makes the spare file at least `bytesCount` bytes long.
   ///
   /// - Throws: ENOSPC or EDQUOT if there is no space. An existing spare file then keeps its length.
   func keepSpare(bytesCount: Int) throws(SystemError) {

@@ -43,8 +43,7 @@ final class MemoryMeasuring {
       guard let descriptor = round.descriptor else { return answer(round.sizes) }
       let finish = { [unowned self] in
         guard rounds.removeValue(forKey: number) != nil else { return }
-        // The handler of the timer refers to the round. Without this, the round would never be
-        // freed.
+        // The handler of the timer refers to the round, so the round would never be freed.
         round.source = nil
         round.timer = nil
         answer(round.sizes)
@@ -115,9 +114,10 @@ final class MemoryMeasuring {
 private struct MeasuredInstance {
   struct Process {
     let identity: ProcessIdentity
-    /// The resident size, an upper bound of the dirty memory.
+    /// The resident and swapped memory, an upper bound of the dirty memory.
     let resident: UInt64
-    /// The estimate of the dirty memory: resident memory that is neither file-backed nor shared.
+    /// The estimate of the dirty memory: resident memory that is neither file-backed nor shared,
+    /// and swapped memory.
     let estimate: UInt64
     var dirty: UInt64?
     var proportional: UInt64?
@@ -189,7 +189,7 @@ private final class MeasuringRound {
         measured[one.group].processes[one.process].dirty = 0
         measured[one.group].processes[one.process].proportional = 0
       case .some:
-        // The daemon may not read the process, and uses the estimate.
+        // The daemon has no permission to read the process, and uses the estimate.
         break
       }
     }

@@ -13,7 +13,7 @@ struct ResourceMeter {
   /// The descriptors of GPU devices that the last scan found.
   private(set) var gpuFiles: [GPUFile] = []
 
-  /// Begins a measurement. Only later use counts.
+  /// Begins a measurement. Only use after this call counts.
   mutating func begin() {
     if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
   }
@@ -42,8 +42,9 @@ struct ResourceMeter {
   /// - Parameter now: The time of the reading, in nanoseconds.
   mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
     gpuFiles = findings.gpuFiles
-    // The descriptor of a missing client may be in a message to another process. The daemon keeps
-    // the client's meters, because the kernel never assigns the id of a client twice.
+    // A GPU client that the scan missed may still exist: its descriptor may be in a message to
+    // another process. The daemon keeps the client's meters, because the kernel never assigns the
+    // id of a client twice.
     var known = engines ?? [:]
     for (client, found) in findings.gpus {
       var meters = known[client] ?? [:]
@@ -94,7 +95,8 @@ private struct EngineMeter {
   }
 
   /// Returns the cycles per second: the frequency since the last reading, else the engine's
-  /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the result never exceeds the actual use.
+  /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the computed use never exceeds the actual use.
+  /// Returns nil before the second reading.
   private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
     guard let all = engine.totalCycles else {
       return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)

@@ -267,8 +267,8 @@ final class ProcessController {
 
   // MARK: Ends
 
-  /// Sends the leader the signal that asks it to terminate. Until the leader has ended, it may end
-  /// the other processes of the instance itself.
+  /// Sends the leader the signal that asks it to terminate. Other processes receive no signal, so
+  /// that the leader can end them itself.
   func terminate(_ id: InstanceID, by signal: Signal) {
     remember(id) { [weak self] in
       guard let self, let instance = instances[id] else { return }
