@@ -110,7 +110,7 @@ extension DesktopName {
   init(_ shown: SessionInterface.ShownNotification) throws {
     guard let number = UInt32(exactly: shown.id) else {
       throw ParameterError(
-        parameter: "shown.id", problem: "the id of a notification service is from 0 to 4294967295")
+        parameter: "shown.id", problem: "it must be from 0 to 4294967295")
     }
     guard shown.service.utf8.count <= Self.serviceBytesMax else {
       throw SessionInterface.Failure.reportTooLarge(

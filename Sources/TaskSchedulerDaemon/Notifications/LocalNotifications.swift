@@ -265,7 +265,8 @@ final class LocalNotifications {
       stored.remove(id)
       log.write(
         .info, "removed notification \(id.number): its application has more than "
-          + "\(NotificationStore.pastMax) presented notifications")
+          + "\(NotificationStore.pastMax) presented notifications, or its user more than "
+          + "\(NotificationStore.pastOfUserMax)")
       if let row { withdraw(row) }
     }
   }

@@ -170,7 +170,8 @@ extension PriorityKind {
     case .ioPriority: "lowest best-effort I/O priority \(threads)"
     case .policy: "no real-time scheduling \(threads)"
     case .outOfMemoryScore:
-      "score for the out-of-memory killer \(after) of \(count == 1 ? "1 process" : "\(count)")"
+      "score for the out-of-memory killer \(after) of "
+        + (count == 1 ? "1 process" : "\(count) processes")
     case .autogroup:
       "nice value \(after) of \(count == 1 ? "its session" : "its \(count) sessions")"
     case .processorWeight: "CPU weight \(after), from \(before)"

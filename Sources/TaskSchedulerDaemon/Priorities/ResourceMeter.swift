@@ -96,7 +96,7 @@ private struct EngineMeter {
 
   /// Returns the cycles per second: the frequency since the last reading, else the engine's
   /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the computed use never exceeds the actual use.
-  /// Returns nil before the second reading.
+  /// Returns nil at the first reading of an engine that reports all its cycles.
   private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
     guard let all = engine.totalCycles else {
       return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)

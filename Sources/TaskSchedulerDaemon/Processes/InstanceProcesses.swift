@@ -21,7 +21,8 @@ final class ProcessHandle {
 
   /// Opens the process of this identity; nil if it has ended.
   init?(_ identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
-    // The process had this pid before and after the pidfd was opened, so the pidfd is its own.
+    // The process had this pid before and after the pidfd was opened, so the pidfd refers to this
+    // process.
     guard let pidfd = try PIDFD.open(identity.pid), try proc.exists(identity)
     else { return nil }
     self.identity = identity
@@ -85,8 +86,8 @@ final class InstanceProcesses {
   private var takenStopped: [StoppedProcess] = []
   /// Opens a process that a previous daemon stopped; returns nil if the process has ended or runs.
   private let takeHold: (DaemonState.Stopped) throws(SystemError) -> ProcessHandle?
-  /// The members when the daemon asked the leader to terminate. After the leader's end, the kernel
-  /// no longer reports the leader as their parent.
+  /// The processes of the instance at the time when the daemon asked the leader to terminate. After
+  /// the leader's end, the kernel no longer reports the leader as their parent.
   var remembered: Set<ProcessIdentity> = []
   /// The work in progress that records the members, and the work that examines them before the
   /// daemon reports the suspension.

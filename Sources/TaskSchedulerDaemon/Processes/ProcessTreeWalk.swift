@@ -6,8 +6,8 @@ import TaskSchedulerCore
 struct ProcessTreeWalk {
   private enum Place {
     case known(ProcessIdentity)
-    /// A pid, and the time at which the kernel listed it as a child or a member, in the ticks of
-    /// start times. A process that started later has reused the pid.
+    /// The pid of a child or of a member of the control group, and the time at which the kernel
+    /// listed it, in the ticks of start times. A process that started later has reused the pid.
     case listed(Int32, at: UInt64)
   }
 

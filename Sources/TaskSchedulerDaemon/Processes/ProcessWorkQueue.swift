@@ -11,7 +11,7 @@ import TaskSchedulerCore
 //
 // The idea: a step examines one process, or some threads of one process. A turn of the loop
 // performs steps for at most 2 ms, and then handles other events. The queue performs one step for
-// each user in turn, and alternates between the work of one user.
+// each user in turn, and alternates between the pieces of work of the same user.
 //
 // Why this is right, although everything may change between two steps:
 // - A step mostly uses only data that it has read itself. If it uses older data about a process, it

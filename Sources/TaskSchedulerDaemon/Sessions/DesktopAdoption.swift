@@ -141,7 +141,7 @@ final class DesktopAdoption {
   private func refuse(_ pid: Int32, _ appID: String, _ error: any Error) {
     let reason = (error as? AdoptionRefusal)?.reason ?? "\(error)"
     log.write(
-      .info, "not managing \(PrintableText.quoted(appID)), process \(pid), as [focus] adopt asks: "
-        + reason)
+      .info, "not adopting \(PrintableText.quoted(appID)), process \(pid), although the setting "
+        + "focus.adopt includes it: \(reason)")
   }
 }

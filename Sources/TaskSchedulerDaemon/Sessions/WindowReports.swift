@@ -11,10 +11,11 @@ import TaskSchedulerCore
 // The idea: the daemon remembers the result for each process of the last report, and the ancestors
 // of each leader. A report mostly names processes that the previous report named. The daemon
 // examines the others in steps (`ProcessWorkQueue`), and posts the event after the last step. A
-// report that arrives meanwhile takes the place of the earlier one, but keeps its results.
+// report that arrives meanwhile replaces the earlier report. The results of the earlier one stay
+// known.
 //
-// Why this is right: a report contains all windows, so the last report is sufficient. The daemon
-// examines a process that belongs to no instance again once an instance has been added. If the
+// Why this is right: a report contains all windows, so the last report is sufficient. If a process
+// belongs to no instance, the daemon examines it again after an instance has been added. If the
 // process with a reported pid has another start time, the window belongs to no instance.
 
 /// Finds the instances of the windows that session agents report, and reports them to the
@@ -76,8 +77,8 @@ final class WindowReports {
 
   /// Finds the instances of the last report, and reports them to the scheduler.
   ///
-  /// - Parameter atOnce: Whether to do the first steps before this call returns. The scheduler has
-  ///   then received a report of few windows when the call returns.
+  /// - Parameter atOnce: Whether to do the first steps before this call returns. The scheduler then
+  ///   receives a report of few windows before this call returns.
   private func resolve(_ session: SessionWindows, of uid: UInt32, atOnce: Bool) {
     session.pending = session.unknownProcesses(in: membership.generation)
     session.pendingLeaders = unknownLeaders(session, of: uid)
