@@ -48,8 +48,8 @@ package final class MessageBus {
     self.address = address
   }
 
-  /// The id of the connected bus, which differs from the id of every other bus, even at the same
-  /// address; nil if the bus has no id or is not connected.
+  /// The id of the connected bus; nil if the bus has no id or is not connected. Every other bus has
+  /// another id, even at the same address.
   package var id: String? {
     guard state == .connected, let bus else { return nil }
     var id = sd_id128_t()

@@ -19,7 +19,7 @@ public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
   /// `app.slice` or in the system's `taskschedd.slice`.
   case unit
   /// Starts a program as a child of the daemon, within the daemon's sandbox. The child gets its own
-  /// cgroup if the daemon may create one.
+  /// cgroup if the daemon has permission to create one.
   case child
 }
 
@@ -55,9 +55,9 @@ public struct DaemonOptions: Hashable, Sendable {
   /// event log also stores these messages, on a file system that all users share. Source: this
   /// project; a message has at most 1 MiB and mostly arrives whole.
   public var unfinishedBytesPerUserMax = 4 << 20
-  /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages.
-  /// They occupy the daemon's descriptor table. Source: this project; a call needs one, and most
-  /// calls arrive whole.
+  /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages. The
+  /// descriptors occupy the daemon's descriptor table. Source: this project; a call needs one, and
+  /// most calls arrive whole.
   public var unfinishedDescriptorsPerUserMax = 64
 
   /// `background-priority`: whether background applications run with lower priority.

@@ -93,8 +93,8 @@ final class EventLogDirectory: EventLogFiles {
     }
   }
 
-  /// Rounds a length up to a multiple of 32 KiB, so that the file of one event log is long enough
-  /// for another event log of nearly the same length.
+  /// Rounds a length up to a multiple of 32 KiB. The file of one event log is then long enough for
+  /// another event log of nearly the same length.
   private static func length(of bytesCount: Int) -> Int {
     let step = 32 << 10
     return (bytesCount + step - 1) / step * step

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// A stored notification. The store keeps it until it is cancelled, or until the limit on past
-/// notifications removes it.
+/// A stored notification. The store keeps it until it is cancelled, or until the store removes it
+/// because of the limit on past notifications.
 struct StoredNotification: Equatable {
   var id: NotificationID
   var application: ApplicationKey

@@ -24,8 +24,8 @@ final class GPUSampling {
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
-  /// The ratio of the time until an instance's next scan to the duration of a scan, so that scans
-  /// take at most a twentieth of the time.
+  /// The minimum time between two scans of an instance, as a multiple of the duration of a scan.
+  /// Scans thus take at most a twentieth of the time.
   private static let restFactor = 20
 
   /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.

@@ -38,8 +38,8 @@ struct LoweredPriorities {
   private var index: Index?
   private var countMax = Self.countMin
   /// When the daemon began to lower the instance's priorities, in the ticks of
-  /// ``ProcessIdentity/startTime``; nil if a previous daemon began. A thread that started earlier
-  /// did not inherit a lowered priority.
+  /// ``ProcessIdentity/startTime``; nil if a previous daemon lowered them. A thread that started
+  /// earlier did not inherit a lowered priority.
   private var since: UInt64?
   /// The priorities that could not be lowered, with the reasons.
   var obstacles: [PriorityKind: String] = [:]
@@ -101,7 +101,7 @@ struct LoweredPriorities {
     }
   }
 
-  /// Returns threads that may have ended. An application may stay in the background for months
+  /// Returns threads that may have ended. An application can stay in the background for months
   /// while its processes come and go. The daemon removes ended threads before they outnumber the
   /// others.
   ///

@@ -20,13 +20,13 @@ struct ResourceMeter {
 
   mutating func end() { isWatched = false }
 
-  /// Reads the counters of a control group, if it has any.
+  /// Reads the CPU time of a control group, if the kernel counts it.
   mutating func readProcessors(of group: ControlGroup) throws(SystemError) {
     add(try group.cpuMicroseconds(), unit: .microseconds(1))
   }
 
-  /// Reads the counters of a tree of processes. The counters of a parent include the children that
-  /// it waited for.
+  /// Reads the CPU time of a tree of processes. The time of a parent includes the children that it
+  /// waited for.
   mutating func readProcessors(of members: [ProcessStat]) {
     add(members.reduce(0) { $0 &+ $1.cpuTicks &+ $1.childrenTicks }, unit: .milliseconds(10))
   }

@@ -4,7 +4,7 @@ import LinuxSystem
 import TaskSchedulerCore
 
 // No process of a suspended application executes an instruction (contract §2). But another program
-// may resume a process at any time: with `systemctl thaw`, a write to cgroup.freeze, or SIGCONT.
+// can resume a process at any time: with `systemctl thaw`, a write to cgroup.freeze, or SIGCONT.
 //
 // The kernel reports a thawed control group at once. It reports a resumed process only to the
 // parent. The daemon therefore compares suspended instances with the kernel: it reads whether their

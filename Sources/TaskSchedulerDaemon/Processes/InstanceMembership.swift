@@ -23,8 +23,8 @@ final class InstanceMembership {
   fileprivate var byLeader: [Int32: InstanceProcesses] = [:]
   fileprivate var byMarker: [String: InstanceProcesses] = [:]
   private var byGroup: [String: InstanceProcesses] = [:]
-  /// The number of instances that were added so far. A process without an instance may belong to
-  /// one that is added later.
+  /// The number of instances that were added so far. A process that belongs to no instance in one
+  /// generation may belong to an instance in the next.
   private(set) var generation: UInt64 = 0
   /// Called for each instance that is added.
   var added: (InstanceProcesses) -> Void = { _ in }
@@ -155,8 +155,8 @@ final class InstanceMembership {
   /// The findings of a sweep over every process.
   struct Scan {
     var members: [InstanceID: [ProcessStat]] = [:]
-    /// Whether the sweep cannot have missed a member; false if processes started and ended too
-    /// fast.
+    /// Whether the sweep cannot have missed a process of an instance; false if processes started
+    /// and ended too fast.
     var isWhole = false
   }
 

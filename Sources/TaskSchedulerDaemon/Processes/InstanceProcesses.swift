@@ -37,7 +37,7 @@ final class ProcessHandle {
   }
 }
 
-/// The processes of one instance: the leader, and the other known members.
+/// The processes of one instance: the leader, and the other processes that the daemon knows.
 final class InstanceProcesses {
   /// The properties of an instance's processes that the daemon knows before it manages the
   /// instance.
@@ -89,8 +89,8 @@ final class InstanceProcesses {
   /// The processes of the instance at the time when the daemon asked the leader to terminate. After
   /// the leader's end, the kernel no longer reports the leader as their parent.
   var remembered: Set<ProcessIdentity> = []
-  /// The work in progress that records the members, and the work that examines them before the
-  /// daemon reports the suspension.
+  /// The work in progress that fills ``remembered``, and the work that examines the processes
+  /// before the daemon reports the suspension.
   var remembering: [ProcessWorkQueue.Work] = []
   var lastScan: ProcessWorkQueue.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
@@ -143,7 +143,7 @@ final class InstanceProcesses {
       leadsGroup = stat?.processGroup == leader.identity.pid
     }
     takeHold = { stopped throws(SystemError) in
-      // A process that runs again must be stopped anew, so it is not taken over.
+      // A process that runs must be stopped again, so it does not count as stopped.
       let identity = ProcessIdentity(stopped.process)
       guard let stat = try proc.stat(identity.pid), stat.identity == identity,
         stat.state == .stopped
@@ -211,7 +211,7 @@ final class InstanceProcesses {
     return held
   }
 
-  /// Returns whether a process is a known member.
+  /// Returns whether the daemon already knows that a process belongs to the instance.
   func isKnown(_ process: ProcessIdentity) -> Bool {
     leader.identity == process || hasStopped(process) || remembered.contains(process)
   }

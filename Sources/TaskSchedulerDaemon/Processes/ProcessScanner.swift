@@ -37,8 +37,8 @@ final class ProcessScanner {
     timer = try loop.timer { [weak self] in self?.begin() }
   }
 
-  /// Calls `answer` with the members that a sweep finds. The sweep begins after this call has
-  /// returned.
+  /// Calls `answer` with the processes of the instance that a sweep finds. The sweep begins after
+  /// this call has returned.
   func request(_ instance: InstanceID, answer: @escaping Answer) {
     waiting.append((instance, answer))
     if waiting.count == 1, !isDeferred { schedule() }

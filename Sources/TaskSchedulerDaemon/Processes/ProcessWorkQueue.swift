@@ -20,8 +20,8 @@ import TaskSchedulerCore
 // - A step writes to the event log before it stops a process or lowers its priority. So the effect
 //   that reverses the work, and the next daemon after kill -9, know which processes the work has
 //   changed.
-// - A suspension is complete when one walk over all members has found no new process and no running
-//   process. The walk may take many steps.
+// - A suspension is complete when one walk over all processes of the instance has found no new
+//   process and no running process. The walk may take many steps.
 // - A resume signals the known processes, and needs no walk. If an application is very large, the
 //   daemon resumes some of its processes only after the call has returned. Until then, the event
 //   log names these processes.

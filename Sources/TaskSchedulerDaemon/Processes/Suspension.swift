@@ -243,7 +243,8 @@ final class SignalSuspension: Suspension {
     return true
   }
 
-  /// Handles a sweep for members whose parents have ended, after all known processes have stopped.
+  /// Handles the result of a sweep for processes whose parents have ended. The sweep begins after
+  /// all known processes have stopped.
   private func scanned(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     do throws(SystemError) {
       let (members, isWhole) = try found.get()

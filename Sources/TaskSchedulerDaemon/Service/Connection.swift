@@ -271,7 +271,7 @@ final class Connection: WorkSource, CurrentCall {
     case .close(let violation):
       close(reason: String(describing: violation))
     }
-    // This record may begin a new event log. The daemon must not begin one between a call's event
+    // Writing this record can begin a new event log. That must not happen between a call's event
     // and the effects of that event.
     if wasCollecting { eventLog.note(.inputComplete(connection: cookie)) }
     input.forgetMessage()

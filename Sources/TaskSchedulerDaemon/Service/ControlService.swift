@@ -371,8 +371,9 @@ final class ControlService: ControlInterface.Implementation {
       owners = [UserID(peer.uid)]
     }
     guard let first = owners.first else {
-      // This owner has no application with exactly this id. For a mistyped id, the daemon does not
-      // search thousands of other users' ids.
+      // No owner is known for exactly this id. For a mistyped id, the daemon suggests only an
+      // application of the requested owner or of the caller, because other users may have
+      // thousands.
       let known = pump.scheduler.names(of: UserID(owner ?? peer.uid))
         .filter { $0 != application }
       throw Interface.Failure.unknownApplication(

@@ -47,8 +47,8 @@ final class Peer {
     do throws(SystemError) {
       return try PIDFD(adopting: descriptor).identity(in: proc)
     } catch {
-      // The process has ended, or is in a PID namespace that the daemon cannot see. It belongs to
-      // no application.
+      // The process has ended, or is in a PID namespace that the daemon cannot see. Such a process
+      // belongs to no application.
       guard error.errno == ESRCH || error.errno == EINVAL else { throw error }
       return nil
     }

@@ -22,7 +22,7 @@ final class Requests {
 
   /// Opens a request for the current call.
   ///
-  /// - Parameter application: The application's id as in the call, for errors.
+  /// - Parameter application: The application's id as the client wrote it, for error messages.
   func open(_ connection: Connection, application: String) -> RequestID {
     numberLast += 1
     let id = RequestID(numberLast)

@@ -12,7 +12,7 @@ struct LoginSession: Equatable {
   var isRemote = false
   /// Whether the session is on the screen of its seat. A session without a seat always is.
   var isActive = true
-  /// Whether the session ends, and only waits for its last processes.
+  /// Whether the session is ending, and only waits for its last processes.
   var isClosing = false
   /// Whether the desktop reports that the session is locked (LockedHint).
   var isLockedByHint = false

@@ -276,8 +276,8 @@ final class LoginSessions {
 
   // MARK: Reporting
 
-  /// Reports the difference between the seats that are locked and those that the scheduler knows
-  /// as locked, as soon as the state of all sessions is known.
+  /// Reports each seat that is now locked or unlocked, contrary to what the scheduler knows. Does
+  /// nothing while the state of a session is unknown.
   private func reconsider() {
     guard logind != nil, isListed, entries.values.allSatisfy({ $0.session != nil }) else { return }
     let sessions = known.filter { user == nil || $0.session.uid == user }

@@ -15,8 +15,7 @@ protocol AgentConnection: AnyObject {
   /// Sends an order. Does not wait until the agent has read it. Disconnects an agent that leaves
   /// more than MaxQueuedBytesPerConnection unread.
   func send(_ order: SessionInterface.Attach.Output)
-  /// Sends orders that the agent needs together. Together, they may exceed
-  /// MaxQueuedBytesPerConnection.
+  /// Sends several orders, which together may exceed MaxQueuedBytesPerConnection.
   func send(list: [SessionInterface.Attach.Output])
   /// Ends the attachment with an error.
   func end(_ failure: SessionInterface.Failure)
@@ -85,7 +84,7 @@ final class SessionAgents {
 
   // MARK: Connections
 
-  /// Makes the process at the other end of a connection the agent of its user. It replaces an
+  /// Makes the process at the other end of a connection the agent of its user, and replaces an
   /// earlier agent.
   func attach(_ connection: any AgentConnection) {
     let uid = connection.uid

@@ -5,8 +5,8 @@ import TaskSchedulerCore
 //
 // The problem: a session agent reports the processes of up to 1024 windows after each change of the
 // focus. The scheduler needs instances. To find the instance of a process, the daemon reads several
-// files of /proc, and to find the terminal of an instance, it reads the ancestors of the leader.
-// The daemon must not spend more than a few milliseconds on one report.
+// files of /proc. To find the terminal of an instance, it reads the ancestors of the leader. The
+// daemon must not spend more than a few milliseconds on one report.
 //
 // The idea: the daemon remembers the result for each process of the last report, and the ancestors
 // of each leader. A report mostly names processes that the previous report named. The daemon

@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to a systemd that manages services, at its private socket. The connection needs no
-/// message bus.
+/// A connection to the private socket of the systemd that runs the daemon: the system's, or a
+/// user's. The connection needs no message bus.
 ///
 /// The connection exists only while replies are outstanding, or while there is a listener. systemd
 /// sends each change of each unit to its connections, which would wake an idle daemon.
