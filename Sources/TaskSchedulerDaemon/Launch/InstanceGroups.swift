@@ -60,8 +60,8 @@ struct InstanceGroups {
   ///
   /// - Parameters:
   ///   - held: The paths of groups that this daemon took over.
-  ///   - relaunched: Instances that are launched again. The remaining processes of these instances
-  ///     are killed.
+  ///   - relaunched: Instances that are launched again. The function kills the remaining processes
+  ///     of these instances.
   /// - Returns: The names of the groups that still have processes, and the failures. A failure in
   ///   one group does not stop the release of others.
   func releaseLeftovers(

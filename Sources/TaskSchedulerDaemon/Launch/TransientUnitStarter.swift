@@ -135,7 +135,7 @@ private final class TransientUnitStart {
   private var failure: LaunchHelper.Failure?
   private var hasEnded = false
 
-  /// The reading end of the pipe to the waiting process. Exec closes the writing end.
+  /// The daemon's end of the pipe from the waiting process. Exec closes the other end.
   private final class ExecPipe {
     let reading: FileDescriptor
     var source: DescriptorSource?

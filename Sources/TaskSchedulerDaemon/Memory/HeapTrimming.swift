@@ -32,7 +32,7 @@ final class HeapTrimming {
     timer = try loop.timer { [unowned self] in trimNow() }
   }
 
-  /// Adds a number of nanoseconds of work.
+  /// Records that the daemon has worked for this number of nanoseconds.
   func worked(_ nanoseconds: UInt64) {
     work &+= nanoseconds
     if !isDue, work >= Self.workMin { schedule() }

@@ -32,8 +32,8 @@ final class MemoryMeasuring {
     self.find = find
   }
 
-  /// Calls `answer` with the sizes of all instances, in any order. The size of an ended instance is
-  /// 0.
+  /// Calls `answer` with the sizes of the given instances, in any order. The size of an ended
+  /// instance is 0.
   func measure(_ ids: [InstanceID], answer: @escaping ([MemorySize]) -> Void) {
     let round = MeasuringRound(findProcesses(ids), ids)
     jobLast += 1
@@ -43,7 +43,8 @@ final class MemoryMeasuring {
       guard let descriptor = round.descriptor else { return answer(round.sizes) }
       let finish = { [unowned self] in
         guard rounds.removeValue(forKey: number) != nil else { return }
-        // The handler of the timer refers to the round, so the round would never be freed.
+        // Without this release, the round would never be freed, because the timer's handler refers
+        // to it.
         round.source = nil
         round.timer = nil
         answer(round.sizes)
@@ -60,7 +61,8 @@ final class MemoryMeasuring {
     }
   }
 
-  /// Returns the sizes of all instances, and blocks until they have been measured.
+  /// Returns the sizes of the given instances. Blocks until they have been measured or the time
+  /// limit expires.
   func measure(_ ids: [InstanceID]) -> [MemorySize] {
     let round = MeasuringRound(findProcesses(ids), ids)
     do throws(SystemError) {

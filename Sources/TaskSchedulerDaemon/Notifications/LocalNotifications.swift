@@ -158,7 +158,7 @@ final class LocalNotifications {
   /// Returns the number on an application's icon; nil if it has none.
   func badge(of key: ApplicationKey) -> Int? { stored.badges[key] }
 
-  /// Returns a page of a list in the order of the ids.
+  /// Returns a page of the notifications in a scope, in the order of their ids.
   func page(
     of scope: NotificationScope, after id: NotificationID?
   ) throws(StoreError) -> NotificationPage {
@@ -203,7 +203,8 @@ final class LocalNotifications {
     of row: StoredNotification, after time: WallTime, _ now: WallTime
   ) -> WallTime? {
     guard let schedule = row.schedule, schedule.repeats != nil else { return nil }
-    // The next time is stored together with the firing, unless that write failed.
+    // The store knows the next time, because it stores that time together with the firing. If the
+    // write failed, compute the time.
     if row.firedAt == time, row.firesAt == nil { return nil }
     if let firesAt = row.firesAt, firesAt > time { return firesAt }
     return (try? calendar.next(schedule, after: max(now, time))) ?? nil
@@ -280,7 +281,8 @@ final class LocalNotifications {
       stored.apply(changes)
       for row in rows { withdraw(row) }
     case .fire:
-      // A badge that was set earlier may have been stored after the firing was applied.
+      // A badge that the application set earlier may have been stored, and applied, after this
+      // firing was applied. Therefore apply the badge of the firing again.
       apply(changes.filter { if case .badge = $0 { true } else { false } })
     }
     post(.notification(.stored(id)))

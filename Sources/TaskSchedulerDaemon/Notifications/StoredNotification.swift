@@ -49,9 +49,10 @@ extension NotificationContent {
   }
 }
 
-/// The name of a shown notification: the service and the service's id.
+/// The name of a shown notification: the notification service, and the id that the service
+/// assigned.
 struct DesktopName: Hashable {
-  /// The service's id of the notification.
+  /// The id that the service assigned to the notification.
   var number: UInt32
   /// The bus id and the service's connection name. No other service has the same combination.
   var service: String

@@ -103,7 +103,7 @@ struct StoredNotifications: Equatable {
   static let pageCountMax = 256
   static let pageBytesMax = 256 << 10
 
-  /// Returns a page of a list in the order of the ids.
+  /// Returns a page of the notifications in a scope, in the order of their ids.
   ///
   /// - Parameter id: The id after which the page begins; nil for the first page.
   func page(of scope: NotificationScope, after id: NotificationID? = nil) -> NotificationPage {

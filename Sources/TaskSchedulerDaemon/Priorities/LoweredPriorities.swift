@@ -135,7 +135,7 @@ struct LoweredPriorities {
   func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []
-    // The throttle is reported instead of the CPU limit.
+    // The interface reports the throttle itself, so the CPU limit of the throttle is left out here.
     for kind in PriorityKind.allCases where kind != .processorLimit {
       let lowered = items.filter { $0.kind == kind && $0.before != $0.after }
       if let last = lowered.last {

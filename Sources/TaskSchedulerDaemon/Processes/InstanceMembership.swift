@@ -246,7 +246,7 @@ struct MachineScan {
     (roots, markedFrom) = membership.roots(instances)
   }
 
-  /// Does a step. Returns false when the sweep is complete.
+  /// Performs a step. Returns false when the sweep is complete.
   mutating func step() throws(SystemError) -> Bool {
     switch phase {
     case .listing:

@@ -49,7 +49,7 @@ final class Connection: WorkSource, CurrentCall {
   /// The end, in `output`, of an answer that consists of several replies. The limit of unread bytes
   /// does not apply to such an answer.
   private var answerEnd = 0
-  /// The parts of `input` and `output` that count for the user's limits.
+  /// The parts of `input` and `output` that count toward the user's limits.
   private var counted = HeldResources()
 
   /// - Parameters:

@@ -186,9 +186,9 @@ final class Server: ConnectionOwner {
     }
   }
 
-  /// Stops accepting until a connection is closed, or for ``acceptPause``. Without descriptors or
-  /// memory the next attempt would fail too, and the waiting connection would wake the daemon at
-  /// once.
+  /// Stops accepting until a connection is closed, or for ``acceptPause``. If the daemon lacks
+  /// descriptors or memory, the next attempt would fail too, and the waiting connection would wake
+  /// the daemon at once.
   private func pauseAccepting() {
     isPaused = true
     source?.wait(for: [])

@@ -22,7 +22,7 @@ final class DesktopAdoption {
 
   private let processes: ProcessController
   private let launches: Launches
-  /// Returns whether a session agent needs a process.
+  /// Returns whether a process is a session agent or an ancestor of one.
   private let isNeeded: (ProcessIdentity) throws -> Bool
   private let environment: Environment
   private let log: Log

@@ -32,7 +32,7 @@ final class WindowReports {
   private var membership: InstanceMembership { processes.membership }
 
   /// - Parameters:
-  ///   - inFront: Returns those of the instances that are in front of their seats.
+  ///   - inFront: Returns those of the given instances that are in front at their seats.
   ///   - focusMoved: Called with the user if another window gets the focus than in the last report.
   init(
     processes: ProcessController, inFront: @escaping ([InstanceID]) -> [InstanceID],
@@ -139,7 +139,7 @@ final class WindowReports {
     adopt(session, of: uid)
   }
 
-  /// Considers the windows that belong to no application for adoption.
+  /// Considers for adoption the programs of those windows that belong to no application.
   private func adopt(_ session: SessionWindows, of uid: UInt32) {
     guard let adoption else { return }
     for window in session.takeUnconsidered(where: adoption.chooses) {

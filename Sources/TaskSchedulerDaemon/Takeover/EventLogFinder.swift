@@ -30,7 +30,8 @@ extension EventLog {
 struct EventLogFinder {
   let directory: EventLogDirectory
   let boot: BootID
-  /// A process that has this path in its environment belongs to this daemon.
+  /// The path of the daemon's socket. A process that has this path in its environment belongs to
+  /// this daemon.
   let socketPath: String
   let proc: ProcFS
   let log: Log
