@@ -87,7 +87,7 @@ package struct MessageReader {
     self.message = message
   }
 
-  /// Returns whether the message is this signal.
+  /// Returns whether the message is the given signal.
   package func isSignal(_ interface: String, _ member: String) -> Bool {
     sd_bus_message_is_signal(message, interface, member) > 0
   }
@@ -117,7 +117,8 @@ package struct MessageReader {
     return number
   }
 
-  /// Returns the number and the path of a job from a structure in a unit's property.
+  /// Returns the id and the object path of a systemd job from a structure `(uo)`, such as a unit's
+  /// property `Job` contains.
   package func job() -> (id: UInt32, path: String)? {
     var path: UnsafePointer<CChar>?
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "r")), "uo") > 0,
@@ -127,7 +128,7 @@ package struct MessageReader {
     return (id, String(cString: path))
   }
 
-  /// Returns the Boolean value in a variant, the form of a property.
+  /// Returns the Boolean value in a variant. D-Bus sends the value of a property as a variant.
   package func flagInVariant() -> Bool? {
     var flag: Int32 = 0
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "v")), "b") > 0,
@@ -137,19 +138,19 @@ package struct MessageReader {
     return flag != 0
   }
 
-  /// Returns the text in a variant, the form of a property.
+  /// Returns the text in a variant.
   package func textInVariant() -> String? {
     container("v", "s") { text() }
   }
 
-  /// Returns what `read` returns for the structure in a variant.
+  /// Reads the structure in a variant with `read`, and returns the result.
   package func structureInVariant<Value>(_ types: String, _ read: () -> Value?) -> Value? {
     container("v", "(\(types))") { container("r", types, read) }
   }
 
   /// Reads the elements of an array of structures.
   ///
-  /// - Parameter read: Reads one element. The elements after one that it cannot read are skipped.
+  /// - Parameter read: Reads one element. If it returns false, the remaining elements are not read.
   package func structures(_ types: String, _ read: () -> Bool) {
     _ = container("a", "(\(types))") {
       while container("r", types, { read() ? true : nil }) != nil {}
@@ -157,9 +158,10 @@ package struct MessageReader {
     }
   }
 
-  /// Reads properties by their names, as GetAll returns them.
+  /// Reads the properties in a reply to `org.freedesktop.DBus.Properties.GetAll`.
   ///
-  /// - Parameter read: Reads the variant of a property, and returns whether it did so.
+  /// - Parameter read: Reads the variant of the property with the given name, and returns true.
+  ///   Returns false to skip the property.
   /// - Returns: Whether the message contains properties, and all of them could be read or skipped.
   package func properties(_ read: (String) -> Bool) -> Bool {
     container("a", "{sv}") { () -> Bool? in
@@ -173,7 +175,8 @@ package struct MessageReader {
     } != nil
   }
 
-  /// Enters a container, and leaves it if `read` could read its content.
+  /// Enters a container, reads its content with `read`, and leaves the container. Returns nil if
+  /// one of these steps fails.
   private func container<Value>(_ type: Character, _ content: String, _ read: () -> Value?)
     -> Value?
   {
@@ -185,8 +188,8 @@ package struct MessageReader {
 
   private static func code(_ type: Character) -> CChar { CChar(type.asciiValue ?? 0) }
 
-  /// Returns up to `countMax` texts of an array, because a peer may send many more. The caller can
-  /// read nothing after the array.
+  /// Returns at most `countMax` texts of an array, because a peer can send any number. The reader
+  /// stays inside the array, so the caller cannot read the arguments after the array.
   package func texts(countMax: Int = 4096) -> [String]? {
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s") > 0 else {
       return nil

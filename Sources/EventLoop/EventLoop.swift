@@ -43,7 +43,8 @@ package final class EventLoop {
     try check("sd_event_set_watchdog", sd_event_set_watchdog(event, 1))
   }
 
-  /// Calls `handler` with the readiness of a descriptor for the lifetime of the source.
+  /// Calls `handler` whenever a descriptor is ready in one of the given ways, until the returned
+  /// source is released.
   package func watch(
     _ descriptor: Int32, for readiness: PollEvents, _ handler: @escaping (PollEvents) -> Void
   ) throws(SystemError) -> DescriptorSource {
@@ -58,8 +59,8 @@ package final class EventLoop {
   /// Returns a disabled timer, which calls `handler` once each time that it expires.
   ///
   /// - Parameter clock: CLOCK_BOOTTIME, or CLOCK_BOOTTIME_ALARM, which wakes a sleeping machine.
-  /// - Throws: EPERM without permission for the alarm (CAP_WAKE_ALARM), EOPNOTSUPP if the machine
-  ///   has none.
+  /// - Throws: EPERM without permission for CLOCK_BOOTTIME_ALARM (CAP_WAKE_ALARM), EOPNOTSUPP if
+  ///   the machine has no alarm clock.
   package func timer(
     _ clock: clockid_t = CLOCK_BOOTTIME, _ handler: @escaping () -> Void
   ) throws(SystemError) -> TimerSource {
@@ -95,7 +96,7 @@ package final class EventLoop {
 
   /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, before any
   /// other source that is ready. Use it for work that must wait until the current call has
-  /// returned. A handler that requests itself would starve all other sources.
+  /// returned. A handler that requests its own source would starve all other sources.
   package func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
@@ -136,7 +137,7 @@ package final class EventLoop {
     return try adopt(slot, result, box, call: "sd_bus_add_filter")
   }
 
-  /// Passes each method call for the object at `path` to `handler`, and replies without values, for
+  /// Passes each method call for the object at `path` to `handler`, and sends an empty reply, for
   /// the lifetime of the slot.
   package func serve(
     path: String, on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
@@ -293,7 +294,7 @@ package struct PollEvents: OptionSet {
   package static let inputEnd = PollEvents(rawValue: EPOLLRDHUP.rawValue)
   /// Both directions are shut down.
   package static let hangUp = PollEvents(rawValue: EPOLLHUP.rawValue)
-  /// Reports changes of readiness only.
+  /// Reports only changes of the readiness (edge-triggered).
   package static let onChange = PollEvents(rawValue: EPOLLET.rawValue)
 }
 
@@ -312,7 +313,7 @@ package final class TimerSource: Source {
   }
 }
 
-/// Deferred work.
+/// A source that calls its handler once after each ``request()``.
 package final class DeferredSource: Source {
   fileprivate func setIdlePriority() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))

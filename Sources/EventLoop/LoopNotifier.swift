@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 
 /// A notifier with which another thread tells the loop that a result is ready. The loop watches the
-/// notifier's descriptor, which then becomes readable.
+/// notifier's descriptor, which ``notify()`` makes readable.
 package final class LoopNotifier: Sendable {
   private let event: FileDescriptor
 

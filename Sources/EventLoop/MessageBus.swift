@@ -48,8 +48,8 @@ package final class MessageBus {
     self.address = address
   }
 
-  /// The id of the connected bus, which differs from the id of every other bus, even at the same
-  /// address; nil if the bus has none.
+  /// The id of the connected bus; nil if the bus has no id or is not connected. Every other bus has
+  /// another id, even at the same address.
   package var id: String? {
     guard state == .connected, let bus else { return nil }
     var id = sd_id128_t()
@@ -68,7 +68,7 @@ package final class MessageBus {
   }
 
   /// Sets the handler for calls to the object at `path`, of any interface and method. The
-  /// connection answers each call without values. Set the handler before connecting.
+  /// connection sends an empty reply to each call. Set the handler before connecting.
   package func serve(path: String, _ handler: @escaping (BusCallToServe) -> Void) {
     served = (path, handler)
   }
@@ -102,7 +102,7 @@ package final class MessageBus {
       try check("sd_bus_set_bus_client", sd_bus_set_bus_client(fresh, 1))
       try check("sd_bus_set_connected_signal", sd_bus_set_connected_signal(fresh, 1))
       try check("sd_bus_set_watch_bind", sd_bus_set_watch_bind(fresh, waiting ? 1 : 0))
-      // The programs expect no descriptors in messages.
+      // No program of this package expects descriptors in messages.
       try check("sd_bus_negotiate_fds", sd_bus_negotiate_fds(fresh, 0))
       listening = try loop.listen(on: fresh) { [weak self] in self?.heard($0) }
       if let served {
@@ -118,8 +118,8 @@ package final class MessageBus {
     }
   }
 
-  /// Closes the connection and drops all calls without a reply. Do not call it from within a reply
-  /// or an event.
+  /// Closes the connection and cancels all pending calls. Do not call this method from the handler
+  /// of a reply or of an event.
   package func disconnect() {
     calls = [:]
     listening = nil
@@ -137,7 +137,7 @@ package final class MessageBus {
       let reason =
         state == .connected
         ? "the bus closed the connection"
-        : "the bus refused the connection; it may serve only its own user"
+        : "the bus refused the connection; possibly it serves only its own user"
       lose(reason)
     } else if sd_bus_message_is_signal(message, local, "Connected") > 0 {
       state = .connected

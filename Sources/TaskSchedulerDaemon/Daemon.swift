@@ -202,8 +202,8 @@ public final class Daemon {
   // MARK: Stopping
 
   /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
-  /// whether systemd restarts it, it resumes them. In both cases, systemd keeps the connections for
-  /// the next daemon.
+  /// whether systemd restarts it, it resumes them. If systemd has a descriptor store for the
+  /// daemon, systemd keeps the connections for the next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere

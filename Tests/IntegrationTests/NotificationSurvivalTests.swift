@@ -84,7 +84,7 @@ struct NotificationSurvivalTests {
       let refused = #expect(throws: ControlInterface.Failure.self) { try daemon.post(id, "13") }
       #expect(refused?.name.hasSuffix("NotStored") == true)
     } else {
-      #expect(error("11 of 11 scheduled notifications are missing in \(path)"))
+      #expect(error("11 of 11 scheduled notifications are missing from \(path)"))
       #expect(error("1, 2, 4, 5, 6, 7, 8, 9, 10, 11, …"))
       #expect(try daemon.post(id, "13") == 13, "the daemon stores new notifications")
     }

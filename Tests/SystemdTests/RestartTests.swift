@@ -247,12 +247,12 @@ extension SystemdTests {
       try mount(size: "500k")
       defer { unmount() }
       try machine.must("systemctl", "start", "taskschedd.service")
-      try installed.waitForJournal("the next event log has no room")
+      try installed.waitForJournal("no space for the next event log")
       #expect(try machine.run("taskctl", "run", "--", "true").text.contains("StateNotSaved"))
       try machine.must("mount", "-o", "remount,size=8m", Self.folder)
       let client = try client()
       #expect(try ask(client, "begin 1").contains("\"task\""))
-      try installed.waitForJournal("the next event log has room again")
+      try installed.waitForJournal("there is space for the next event log again")
     }
 
     @Test("§15.4: With a completely full runtime directory, kill -9 loses nothing")

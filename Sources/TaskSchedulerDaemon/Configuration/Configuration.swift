@@ -14,7 +14,7 @@ public struct Configuration: Equatable, Sendable {
     "\(manifests.count) manifest\(manifests.count == 1 ? "" : "s")"
   }
 
-  /// Creates the built-in defaults.
+  /// Creates a configuration with the built-in defaults.
   public init() {}
 
   /// Every setting in the order of the documentation, with its effective value and its source.

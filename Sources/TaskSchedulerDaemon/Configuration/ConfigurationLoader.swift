@@ -6,7 +6,7 @@ extension Configuration {
   /// Reads all files, starting from the defaults.
   ///
   /// Returns every problem in every file. If there is a problem, the returned configuration lacks
-  /// the refused settings, so the caller keeps its previous configuration.
+  /// the refused settings, so the caller must keep its previous configuration.
   public static func load(
     from paths: ConfigurationPaths
   ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
@@ -52,7 +52,7 @@ struct ConfigurationPrefetch {
   }
 
   var logLevel: LogLevel { settings.configuration.options.logLevel }
-  /// Whether the files read so far have a problem.
+  /// Whether a file of settings has a problem. The manifests may still be unread.
   var hasProblems: Bool { !settings.problems.isEmpty }
 
   /// Returns the complete configuration after all files have been read. Returns nil if there is a
@@ -168,7 +168,7 @@ struct SettingsLoader {
         return sentence + " here; move it to [\(elsewhere.section.rawValue)]"
       }
     }
-    // The name of a mistyped table is among the keys at the top of the file.
+    // A mistyped table, such as [polcy], is also an unknown key at the top level of the file.
     let names = SettingDescription.all.filter { $0.section == section }.map(\.name)
       + (section == .daemon
         ? SettingDescription.Section.allCases.map(\.rawValue).filter { !$0.isEmpty } : [])

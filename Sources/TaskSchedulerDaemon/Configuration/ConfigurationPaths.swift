@@ -27,7 +27,8 @@ public struct ConfigurationPaths: Hashable, Sendable {
     "/etc/taskschedd/applications", "/usr/share/taskschedd/applications",
   ]
 
-  /// Returns the paths of the system's daemon, relative to `root` ("" for the machine's own).
+  /// Returns the paths of the system's daemon, relative to the directory `root`. With "", the paths
+  /// are those of the machine.
   public static func system(
     root: String = "", explicitFile: String? = nil, trustedOwners: Set<UInt32> = [0]
   ) -> ConfigurationPaths {
@@ -40,11 +41,11 @@ public struct ConfigurationPaths: Hashable, Sendable {
       trustedOwners: trustedOwners)
   }
 
-  /// Returns the paths of a user's daemon by the XDG base directory specification, with the
-  /// system's paths relative to `root`.
+  /// Returns the paths of a user's daemon according to the XDG base directory specification, with
+  /// the system's paths relative to `root`.
   ///
-  /// Ignores a variable that contains a relative path, as the specification demands. Without these
-  /// variables and HOME, the user has no directories.
+  /// Ignores XDG_CONFIG_HOME and XDG_DATA_HOME if they contain a relative path, as the
+  /// specification demands. Without one of them and without HOME, the user has no such directory.
   public static func user(
     uid: UInt32, environment: [String: String], root: String = "", explicitFile: String? = nil
   ) -> ConfigurationPaths {

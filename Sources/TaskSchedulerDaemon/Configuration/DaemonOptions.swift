@@ -18,8 +18,8 @@ public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
   /// Starts a program as a transient systemd service, in `app-taskschedd.slice` of a user's
   /// `app.slice` or in the system's `taskschedd.slice`.
   case unit
-  /// Starts a program as a child of the daemon, within its sandbox. The child gets its own cgroup
-  /// if the daemon may create one.
+  /// Starts a program as a child of the daemon, within the daemon's sandbox. The child gets its own
+  /// cgroup if the daemon has permission to create one.
   case child
 }
 
@@ -28,8 +28,8 @@ public struct DaemonOptions: Hashable, Sendable {
   /// `suspend-mechanism`.
   public var suspendMechanism = SuspendMechanism.auto
   /// `suspend-timeout`: how long the daemon waits until all processes of an instance have stopped.
-  /// After that time, it resumes them. Source: this project; stopping takes milliseconds, but
-  /// seconds for a process in an uninterruptible wait for a disk.
+  /// If they have not stopped by then, the daemon resumes them. Source: this project; stopping
+  /// takes milliseconds, but seconds for a process in an uninterruptible wait for a disk.
   public var suspendTimeout: Duration = .seconds(2)
   /// `launch-mechanism`. Takes effect when the daemon starts.
   public var launchMechanism = LaunchMechanism.auto
@@ -44,20 +44,20 @@ public struct DaemonOptions: Hashable, Sendable {
   /// `MaxMonitorsPerUser`. The daemon sends each change to every monitor before it serves the next
   /// call. Source: this project; sending to all of them takes about 0.2 ms.
   public var monitorsPerUserMax = 64
-  /// `MaxQueuedBytesPerConnection`: The unread bytes at which the daemon closes a connection.
-  /// Source: this project; the size of the longest message.
+  /// `MaxQueuedBytesPerConnection`: the number of unread bytes at which the daemon closes a
+  /// connection. Source: this project; the size of the longest message.
   public var queuedBytesPerConnectionMax = 1 << 20
-  /// `MaxQueuedBytesPerUser`: The memory for unfinished messages and unread replies of all
-  /// connections of one user. Source: this project; about ten lists of all tasks that a user may
-  /// have.
+  /// `MaxQueuedBytesPerUser`: the memory for unfinished messages and unread replies of all
+  /// connections of one user. Source: this project; enough for about ten replies that list the
+  /// maximum number of a user's tasks.
   public var queuedBytesPerUserMax = 64 << 20
-  /// `MaxUnfinishedBytesPerUser`: The part of `MaxQueuedBytesPerUser` for unfinished messages. The
+  /// `MaxUnfinishedBytesPerUser`: the part of `MaxQueuedBytesPerUser` for unfinished messages. The
   /// event log also stores these messages, on a file system that all users share. Source: this
   /// project; a message has at most 1 MiB and mostly arrives whole.
   public var unfinishedBytesPerUserMax = 4 << 20
-  /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages.
-  /// They occupy the daemon's descriptor table. Source: this project; a call needs one, and most
-  /// calls arrive whole.
+  /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages. The
+  /// descriptors occupy the daemon's descriptor table. Source: this project; a call needs one, and
+  /// most calls arrive whole.
   public var unfinishedDescriptorsPerUserMax = 64
 
   /// `background-priority`: whether background applications run with lower priority.

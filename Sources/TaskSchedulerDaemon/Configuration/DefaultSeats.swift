@@ -6,8 +6,8 @@ import TaskSchedulerCore
 /// The name of a seat contains the user or the login session, so that no application sends another
 /// user's application to the background.
 struct DefaultSeats {
-  /// Returns the seat of a user's graphical session, which is the default seat: that of an
-  /// application that the daemon launches, or that registers by itself without a terminal.
+  /// Returns the seat of a user's graphical session. This seat is the default for an application
+  /// that the daemon launches, and for an application that registers by itself without a terminal.
   ///
   /// The seat is the same before the user logs in, after the user logs out, and if the user logs in
   /// at another seat of logind. All applications of a user thus have one seat.

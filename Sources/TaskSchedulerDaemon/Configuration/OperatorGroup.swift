@@ -2,14 +2,14 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The group of the operators (`operator-group`, contract §16). An administrator may create, remove
+/// The group of the operators (`operator-group`, contract §16). An administrator can create, remove
 /// or renumber the group while the daemon runs.
 ///
 /// The daemon asks the name services when it reads the setting. Afterwards it reads only the file
 /// of groups, whenever the file has changed: a slow name service would block all clients. A reload
 /// makes the daemon ask the name services again.
 final class OperatorGroup {
-  /// A version of the file of groups. `groupadd` replaces the file.
+  /// The identity of a version of the file of groups. `groupadd` replaces the file.
   private struct FileState: Equatable {
     var inode: UInt64
     var changedAt: (seconds: Int, nanoseconds: Int)

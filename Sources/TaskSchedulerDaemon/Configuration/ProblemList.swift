@@ -1,7 +1,7 @@
 /// The problems of one file, in the order of its lines.
 ///
 /// Only the first problems get a message. A file of 1 MiB may contain tens of thousands of
-/// problems, and each suggestion requires a comparison with every known key.
+/// problems, and a message may require a comparison with every known key.
 struct ProblemList {
   /// The number of problems per file that get a message. The list reports only the number of the
   /// other problems.

@@ -1,6 +1,7 @@
 import TaskSchedulerCore
 
-/// A setting of taskschedd.toml: its name, its kind and its storage.
+/// A setting of taskschedd.toml: its name, its kind, and how to read and write its value in a
+/// configuration.
 public struct SettingDescription: Sendable {
   /// The table that contains the setting.
   public enum Section: String, CaseIterable, Sendable {
@@ -59,8 +60,9 @@ extension SettingDescription {
         + "control group of their own and otherwise with SIGSTOP (auto)."),
     .timeSpan(
       .daemon, "suspend-timeout", \.options.suspendTimeout, .milliseconds(10) ... .seconds(60),
-      "How long the daemon waits until all processes of an application have stopped. Then it "
-        + "resumes them, logs the failure, and tries again after SuspendRetryInterval."),
+      "How long the daemon waits until all processes of an application have stopped. If some have "
+        + "not stopped by then, it resumes all of them, logs the failure, and tries again after "
+        + "SuspendRetryInterval."),
     .choice(
       "launch-mechanism", \.options.launchMechanism,
       "How the daemon starts the programs of manifests: as transient services of systemd (unit), "
@@ -159,9 +161,9 @@ extension SettingDescription {
       write: { if case .names(let ids) = $1 { $0.options.adoption.except = ids } }),
     SettingDescription(
       name: "never", section: .focus, kind: .programs(allowsAll: false),
-      summary: "App ids, and names of programs. The daemon never adopts a program that has such an "
-        + "app id, or one of whose processes has such a name. The daemon adds these names to a "
-        + "list of its own, which taskschedd.toml(5) describes.",
+      summary: "App ids and program names. The daemon never adopts a program that has such an app "
+        + "id, or that has a process with such a name. The daemon adds these names to a list of "
+        + "its own, which taskschedd.toml(5) describes.",
       read: { .names($0.options.adoption.never) },
       write: { if case .names(let names) = $1 { $0.options.adoption.never = names } }),
   ]
@@ -190,7 +192,7 @@ extension SettingDescription {
       write: { if case .count(let count) = $1 { $0[keyPath: property] = count } })
   }
 
-  /// Returns the description of a setting that the core describes.
+  /// Returns the description of a setting that TaskSchedulerCore declares.
   private static func policy(_ setting: PolicySetting, in section: Section) -> SettingDescription {
     let kind: SettingKind =
       switch setting.kind {

@@ -76,8 +76,8 @@ extension SettingKind {
     switch node {
     case .string(let string): text = string
     case .integer(let seconds): text = String(seconds)
-    // Swift prints the shortest text that reads back as the same number. For a valid time span the
-    // text has no exponent.
+    // Swift prints the shortest text that reads back as the same number. For a valid time span, the
+    // text has no exponent, so `TimeSpan.parse` can read it.
     case .number(let seconds): text = String(seconds)
     case .table, .array, .boolean, .date:
       throw SettingRefusal(

@@ -10,10 +10,11 @@ public enum TOMLPathComponent: Hashable, Sendable {
 /// not report these lines.
 ///
 /// The locator checks the outline of the text: keys, headers, brackets and quotes. A text with a
-/// malformed outline must not reach the parser. toml++ fails assertions on some malformed texts (a
-/// dot without a key, an incomplete time of day). It needs hundreds of megabytes for a key with
-/// thousands of parts. The locator refuses dates and times, because no setting needs them. It also
-/// collects duplicate keys and escaped NULs, which the parser reports poorly.
+/// malformed outline must not reach the parser. The parser (toml++, inside TOMLKit) fails
+/// assertions on some malformed texts, such as a dot without a key or an incomplete time of day. It
+/// needs hundreds of megabytes for a key with thousands of parts. The locator refuses dates and
+/// times, because no setting needs them. It also collects duplicate keys and escaped NULs, which
+/// the parser reports poorly.
 public struct TOMLKeyLocator: Sendable {
   /// A key that occurs more than once.
   public struct Duplicate: Hashable, Sendable {
@@ -226,8 +227,8 @@ public struct TOMLKeyLocator: Sendable {
     }
   }
 
-  /// Scans a string with its quotes and returns its content. Decodes escapes only as far as keys
-  /// need it.
+  /// Scans a string with its quotes and returns its content. Decodes the escapes that a key can
+  /// contain. Does not interpret a backslash at the end of a line, which only values can contain.
   private mutating func scanString(quote: UInt8, isMultiline: Bool) -> String? {
     let quoteCount = isMultiline ? 3 : 1
     let takesEscapes = quote == UInt8(ascii: "\"")

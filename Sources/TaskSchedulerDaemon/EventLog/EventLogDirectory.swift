@@ -32,7 +32,7 @@ final class EventLogDirectory: EventLogFiles {
     if let reason = Self.reasonToDistrust(of: path) {
       throw UntrustedDirectory(path: path, reason: reason)
     }
-    // `taskctl release` holds the lock for some milliseconds.
+    // `taskctl release` holds the lock for some milliseconds, so wait until it has ended.
     let lock = try Directory.lock(path: "\(path)/lock") { holder in
       (try? proc.stat(holder))??.command == "taskctl"
     }
@@ -93,8 +93,8 @@ final class EventLogDirectory: EventLogFiles {
     }
   }
 
-  /// Rounds a length up to a multiple of 32 KiB, so that the file of one event log is long enough
-  /// for another event log of nearly the same length.
+  /// Rounds a length up to a multiple of 32 KiB. The file of one event log is then long enough for
+  /// another event log of nearly the same length.
   private static func length(of bytesCount: Int) -> Int {
     let step = 32 << 10
     return (bytesCount + step - 1) / step * step
@@ -126,7 +126,7 @@ final class EventLogDirectory: EventLogFiles {
     return facts.bytesCount
   }
 
-  /// Makes the spare file at least this long.
+  /// Makes the spare file at least `bytesCount` bytes long.
   ///
   /// - Throws: ENOSPC or EDQUOT if there is no space. An existing spare file then keeps its length.
   func keepSpare(bytesCount: Int) throws(SystemError) {

@@ -24,13 +24,13 @@ extension Log {
         .error,
         "cannot write the event log: \(problem). The daemon accepts no new requests until "
           + "it can; a crash before then would lose all applications", id: .eventLogBehind)
-    case .whole: write(.notice, "the event log is whole again", id: .eventLogWhole)
+    case .whole: write(.notice, "the event log is complete again", id: .eventLogWhole)
     case .nextHasNoRoom(let problem):
       write(
-        .error, "the next event log has no room: \(problem). The daemon accepts no new requests",
+        .error, "no space for the next event log: \(problem). The daemon accepts no new requests",
         id: .eventLogBehind)
     case .nextHasRoom:
-      write(.notice, "the next event log has room again", id: .eventLogWhole)
+      write(.notice, "there is space for the next event log again", id: .eventLogWhole)
     }
   }
 }

@@ -72,9 +72,9 @@ final class RecordPrefetch: RecordSource {
     shared.wait { $0.isOver ? () : nil }
   }
 
-  /// Reads the state, on the thread. This is a separate function so that the thread keeps no
-  /// reference to the state. The daemon then has the only reference, and changes the state without
-  /// a copy.
+  /// Reads the daemon's state, on the reading thread. This is a separate function so that the
+  /// thread keeps no reference to the state. The daemon's thread therefore has the only reference,
+  /// and changes the state without a copy.
   private static func readDaemonState(_ records: RecordReader, _ shared: SharedValue<Progress>) {
     let held = records.daemonState()
     shared.change { $0.held = held }

@@ -24,13 +24,14 @@ struct InstanceGroups {
     areUnits = false
   }
 
-  /// Creates the groups of the units in a slice (see ``InstanceUnits``).
+  /// Refers to the groups of the units in a slice (see ``InstanceUnits``). systemd creates and
+  /// removes these groups.
   init(ofUnitsIn slice: ControlGroup) {
     parent = slice
     areUnits = true
   }
 
-  /// Returns whether a group belongs to a unit, so that the daemon must not remove it.
+  /// Returns whether a group belongs to a unit. The daemon must not remove such a group.
   static func isUnit(_ group: ControlGroup) -> Bool {
     InstanceUnits.isInstance(group.name)
   }
@@ -53,13 +54,14 @@ struct InstanceGroups {
     }
   }
 
-  /// Releases the groups of earlier daemons. Resumes the processes that they suspended, because no
-  /// daemon manages these processes any more. Removes groups without processes.
+  /// Releases the groups of earlier daemons. Resumes the processes that those daemons suspended,
+  /// because no daemon manages these processes any more. Removes groups without processes, unless
+  /// they belong to units.
   ///
   /// - Parameters:
   ///   - held: The paths of groups that this daemon took over.
-  ///   - relaunched: Instances that are launched again. The remaining processes of these instances
-  ///     are killed.
+  ///   - relaunched: Instances that are launched again. The function kills the remaining processes
+  ///     of these instances.
   /// - Returns: The names of the groups that still have processes, and the failures. A failure in
   ///   one group does not stop the release of others.
   func releaseLeftovers(
@@ -88,8 +90,8 @@ struct InstanceGroups {
     return (inUse.sorted(), failures)
   }
 
-  /// Resumes all processes of a group that a daemon created. No other program stops processes
-  /// there.
+  /// Resumes all processes of a group that a daemon created. No other program stops processes in
+  /// such a group, so the daemon overrides no other stop.
   private static func continueAll(of group: ControlGroup, in proc: ProcFS) throws(SystemError) {
     for pid in try group.processes() where pid > 0 {
       // The kernel may have reused the pid since it was read. With the pidfd open, the daemon can
@@ -103,8 +105,8 @@ struct InstanceGroups {
     }
   }
 
-  /// Returns whether a group with this name belongs to the instance. The name comes from `make` or
-  /// from systemd.
+  /// Returns whether a group with this name belongs to the instance. The name comes from
+  /// ``make(for:_:)`` or is the name of a unit.
   static func isGroup(_ name: String, of id: InstanceID) -> Bool {
     if let instance = InstanceUnits.instance(of: name) { return instance == id }
     guard isInstance(name), let dot = name.lastIndex(of: ".") else { return false }

@@ -24,7 +24,8 @@ enum InstanceUnits {
     let root = parts.map { "/" + $0 }.joined()
     switch scope {
     case .system: return ControlGroup(path: "\(root)/taskschedd.slice")
-    // A slice is inside the slices whose names are its prefixes.
+    // systemd places `app-taskschedd.slice` inside `app.slice`, because of its name
+    // (systemd.slice(5)).
     case .user: return ControlGroup(path: "\(root)/app.slice/app-taskschedd.slice")
     }
   }

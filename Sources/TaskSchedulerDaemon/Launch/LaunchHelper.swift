@@ -10,7 +10,7 @@ import LinuxSystem
 /// memory, because every user can read messages on systemd's bus. The second file is a pipe, to
 /// which the helper writes a ``Failure``; exec closes the pipe.
 public enum LaunchHelper {
-  /// The option that starts the daemon's executable as this program.
+  /// The command-line option that makes the daemon's executable run as the launch helper.
   public static let option = "--start-held"
 
   /// The exit code of a shell for a command that it cannot start.

@@ -20,7 +20,7 @@ final class Launcher {
 
   private let socketPath: String
   private let starter: any ProgramStarter
-  /// Whether the setting requires units, but no service manager can start them.
+  /// Whether `launch-mechanism` requires units, but no service manager can start them.
   private let lacksManager: Bool
   /// The source of programs' exit statuses, if only systemd knows them; otherwise nil.
   let ends: UnitExits?

@@ -14,13 +14,14 @@ final class Launches {
     var process: ProcessHandle
     var uid: UInt32
     var origin: InstanceProcesses.Origin
-    /// The launch that started the process, if the daemon knows it before the program runs.
+    /// The launch that started the process; nil if there is none, or if the daemon learned of the
+    /// process only when the program ran.
     var launch: InstanceID?
   }
 
   /// The effective manifests, by application.
   var manifests: [ApplicationID: ApplicationManifest] = [:]
-  /// The processes that a stopped scheduler released and that still run.
+  /// The processes that this daemon or a previous one released when it stopped, and that still run.
   private(set) var leftRunning: [Leader: DaemonState.Instance] = [:]
   private var unmanagedLeaders: [Leader: UnmanagedLeader] = [:]
   /// The launches that have begun, until the scheduler has handled their success or failure.
@@ -50,8 +51,8 @@ final class Launches {
   /// The unmanaged leaders, in the form of the event log.
   var held: [Leader: DaemonState.LeaderDetails] { unmanagedLeaders.mapValues(\.held) }
 
-  /// Stores a leader in the event log. Call this before the event that reports the leader to the
-  /// scheduler.
+  /// Stores a leader in the event log. Call this before posting the event that reports the leader
+  /// to the scheduler.
   @discardableResult
   func expect(_ unmanaged: UnmanagedLeader) -> Leader {
     let leader = Leader(unmanaged.process.identity)
@@ -128,8 +129,8 @@ final class Launches {
     }
     let marker = try? proc.environmentValue(leader.pid, of: InstanceMembership.markerName)
     if let marker, marker == details.origin.marker { return leader }
-    // The previous daemon may have told the process to execute the program just before the daemon
-    // died. The process must not run beside the process of the repeated launch.
+    // The previous daemon may have told the process to execute the program just before that daemon
+    // died. Kill the process, so that it does not run beside the process of the repeated launch.
     _ = try? details.process.pidfd.send(signal: SIGKILL)
     unmanagedLeaders[leader] = nil
     return nil
@@ -171,9 +172,8 @@ final class Launches {
     return processes
   }
 
-  /// Returns the process of an application, if a previous daemon has released it and it still runs.
-  /// Returns nil if the process belongs to an instance, because an application has at most one
-  /// running instance.
+  /// Returns the oldest process of an application that an earlier daemon released and that still
+  /// runs, and stores it as an unmanaged leader. Skips a process that belongs to an instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
     let left = leftRunning.values.filter {
       $0.application == key.id.name && $0.details.uid == key.owner.uid

@@ -17,8 +17,8 @@ struct Program {
 
   var directory: String { manifest.workingDirectory ?? user.home }
 
-  /// Returns the properties of the instance's processes, which the daemon knows when the program
-  /// runs.
+  /// Returns the origin of the instance's processes: their control group, their marker and how the
+  /// daemon suspends them.
   func origin(in group: ControlGroup?) -> InstanceProcesses.Origin {
     InstanceProcesses.Origin(
       group: group, marker: marker, mechanism: manifest.suspendMechanism, isLaunched: true)

@@ -99,8 +99,8 @@ final class TransientUnitStarter: ProgramStarter {
       .text("SyslogIdentifier", id),
       // SIGPIPE must have its default effect, as in a program that a shell starts.
       .flag("IgnoreSIGPIPE", false),
-      // If the kernel kills one process of the application for lack of memory, the others may
-      // continue.
+      // If the kernel kills one process of the application for lack of memory, systemd must not
+      // kill the others.
       .text("OOMPolicy", "continue"),
     ]
     // `systemctl stop` must send the same signal as the daemon to ask the application to exit.
@@ -114,8 +114,8 @@ final class TransientUnitStarter: ProgramStarter {
 /// The start of one program in a unit of its own, from the call to the manager until the program
 /// runs.
 private final class TransientUnitStart {
-  /// The time limit of a start. systemd may wait for other units, and the program's file and
-  /// directory may be on a slow file system.
+  /// The time limit of a start. systemd may have to wait for other units, and the program's file
+  /// and directory may be on a slow file system.
   private static let timeout: Duration = .seconds(30)
 
   let group: ControlGroup
@@ -135,7 +135,7 @@ private final class TransientUnitStart {
   private var failure: LaunchHelper.Failure?
   private var hasEnded = false
 
-  /// The reading end of the pipe to the waiting process. Exec closes the writing end.
+  /// The daemon's end of the pipe from the waiting process. Exec closes the other end.
   private final class ExecPipe {
     let reading: FileDescriptor
     var source: DescriptorSource?

@@ -14,7 +14,7 @@ public final class Log {
     case stderr
   }
 
-  /// The lowest level that the log writes.
+  /// The least severe level that the log writes.
   public var level: LogLevel
   /// Whether records go to journald with their fields, rather than to standard error.
   let goesToJournal: Bool
@@ -80,7 +80,7 @@ public final class Log {
       let vectors = ranges.map { range in
         iovec(iov_base: buffer.baseAddress.map { $0 + range.lowerBound }, iov_len: range.count)
       }
-      // If journald fails, the log has no other destination.
+      // The log has no other destination, so it ignores a failure of journald.
       _ = sd_journal_sendv(vectors, Int32(vectors.count))
     }
   }

@@ -24,6 +24,6 @@ public enum MessageID: String, CaseIterable, Hashable, Sendable {
   case desktopFound = "5713b0f501cf43cca9c6e5df38895bf0"
   /// The daemon is ready.
   case started = "be0a7d1009b14552a623242f305f11d5"
-  /// The daemon stops.
+  /// The daemon has stopped.
   case stopped = "46b54d20cb3e461abcefca94b1240269"
 }

@@ -23,8 +23,8 @@ struct RecentRecords {
   static let bytesMax = 64 << 10
   /// The maximum size of a message. Longer messages are cut.
   static let messageBytesMax = 1024
-  /// The maximum number of users. Beyond it, the daemon drops the records of the user with the
-  /// oldest activity.
+  /// The maximum number of users. Beyond it, the daemon drops the records of the user whose newest
+  /// record is the oldest.
   static let usersMax = 128
 
   fileprivate struct Ring {

@@ -4,7 +4,7 @@ import LinuxSystem
 /// The trimming of the heap: returns free memory of the allocator to the kernel after a busy time.
 ///
 /// A used block at the end of the heap keeps everything below it allocated. After a flood of calls,
-/// the heap may be ten times as large as the used memory. The daemon therefore trims the heap some
+/// the heap can be ten times as large as the used memory. The daemon therefore trims the heap some
 /// time after much work. It repeats the trimming if much work happened in that time. An idle daemon
 /// does not wake.
 final class HeapTrimming {
@@ -32,7 +32,7 @@ final class HeapTrimming {
     timer = try loop.timer { [unowned self] in trimNow() }
   }
 
-  /// Adds a number of nanoseconds of work.
+  /// Records that the daemon has worked for this number of nanoseconds.
   func worked(_ nanoseconds: UInt64) {
     work &+= nanoseconds
     if !isDue, work >= Self.workMin { schedule() }

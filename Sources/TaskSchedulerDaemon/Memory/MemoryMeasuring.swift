@@ -32,8 +32,8 @@ final class MemoryMeasuring {
     self.find = find
   }
 
-  /// Calls `answer` with the sizes of all instances, in any order. The size of an ended instance is
-  /// 0.
+  /// Calls `answer` with the sizes of the given instances, in any order. The size of an ended
+  /// instance is 0.
   func measure(_ ids: [InstanceID], answer: @escaping ([MemorySize]) -> Void) {
     let round = MeasuringRound(findProcesses(ids), ids)
     jobLast += 1
@@ -43,8 +43,8 @@ final class MemoryMeasuring {
       guard let descriptor = round.descriptor else { return answer(round.sizes) }
       let finish = { [unowned self] in
         guard rounds.removeValue(forKey: number) != nil else { return }
-        // The handler of the timer refers to the round. Without this, the round would never be
-        // freed.
+        // Without this release, the round would never be freed, because the timer's handler refers
+        // to it.
         round.source = nil
         round.timer = nil
         answer(round.sizes)
@@ -61,7 +61,8 @@ final class MemoryMeasuring {
     }
   }
 
-  /// Returns the sizes of all instances, and blocks until they have been measured.
+  /// Returns the sizes of the given instances. Blocks until they have been measured or the time
+  /// limit expires.
   func measure(_ ids: [InstanceID]) -> [MemorySize] {
     let round = MeasuringRound(findProcesses(ids), ids)
     do throws(SystemError) {
@@ -115,9 +116,10 @@ final class MemoryMeasuring {
 private struct MeasuredInstance {
   struct Process {
     let identity: ProcessIdentity
-    /// The resident size, an upper bound of the dirty memory.
+    /// The resident and swapped memory, an upper bound of the dirty memory.
     let resident: UInt64
-    /// The estimate of the dirty memory: resident memory that is neither file-backed nor shared.
+    /// The estimate of the dirty memory: resident memory that is neither file-backed nor shared,
+    /// and swapped memory.
     let estimate: UInt64
     var dirty: UInt64?
     var proportional: UInt64?
@@ -189,7 +191,7 @@ private final class MeasuringRound {
         measured[one.group].processes[one.process].dirty = 0
         measured[one.group].processes[one.process].proportional = 0
       case .some:
-        // The daemon may not read the process, and uses the estimate.
+        // The daemon has no permission to read the process, and uses the estimate.
         break
       }
     }

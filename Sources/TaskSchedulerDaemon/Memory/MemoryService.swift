@@ -2,7 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The scheduler's view of the machine's memory, and its memory effects (contract §11).
+/// Reports the machine's memory to the scheduler, and carries out the scheduler's memory effects
+/// (contract §11).
 final class MemoryService {
   /// The files in which the kernel reports memory and pressure.
   struct Locations {

@@ -7,7 +7,7 @@ import TaskSchedulerCore
 /// pressure of the applications' slice.
 ///
 /// A trigger fires at most once in a window of at least half a second. Within that time,
-/// applications may use up the remaining memory. The daemon therefore replaces a trigger that has
+/// applications can use up the remaining memory. The daemon therefore replaces a trigger that has
 /// fired. The new trigger fires as soon as the same stall has occurred again; the kernel checks ten
 /// times per window.
 final class MemoryTriggers {
@@ -87,8 +87,8 @@ final class MemoryTriggers {
   }
 
   /// Replaces a trigger. Registers the new trigger first: without any trigger, the kernel would
-  /// stop measuring and start over. The kernel checks the triggers of a daemon without
-  /// CAP_SYS_RESOURCE only every 2 s.
+  /// stop measuring and start over. Keeps a trigger whose window is longer than requested: without
+  /// CAP_SYS_RESOURCE, the kernel checks a trigger only every 2 s.
   private func replace(_ watch: Watch) {
     guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
       watches.contains(where: { $0 === watch })
@@ -105,6 +105,6 @@ final class MemoryTriggers {
   /// The descriptors of the triggers.
   var numbers: [Int32] { watches.map { $0.trigger.rawValue } }
 
-  /// The sources that the kernel reports.
+  /// The sources whose memory pressure the kernel reports.
   var heard: [MemoryPressure.Source] { watches.map(\.kind) }
 }

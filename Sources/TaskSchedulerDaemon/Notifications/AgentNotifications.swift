@@ -4,9 +4,9 @@ import TaskSchedulerWire
 /// Tells the session agent of each user which notifications to show and which badges to set
 /// (contract §9 and §20).
 ///
-/// An agent may be absent, and its user may see notifications of an earlier agent. Therefore the
-/// daemon sends everything again to an agent that attaches, and repeats a withdrawal until an agent
-/// has reported the notification as closed.
+/// An agent may be absent, and its user may still see notifications that an earlier agent showed.
+/// Therefore the daemon sends everything again to an agent that attaches, and repeats a withdrawal
+/// until an agent has reported the notification as closed.
 final class AgentNotifications {
   typealias Order = SessionInterface.Attach.Output
 
@@ -21,7 +21,7 @@ final class AgentNotifications {
   /// The withdrawn notifications that no agent has reported as closed, with their names at the
   /// service that shows them.
   private var withdrawn: [UserID: [NotificationID: DesktopName?]] = [:]
-  /// Why notifications cannot be shown to a user, as the log has it.
+  /// The logged reason why notifications cannot be shown, by user.
   private var problems: [UserID: String] = [:]
 
   init(log: Log) {
@@ -35,13 +35,14 @@ final class AgentNotifications {
     }
   }
 
-  /// Closes a notification, or does not show it.
+  /// Closes a notification that is shown, or prevents it from being shown.
   ///
   /// - Parameter name: its name at the service that shows it; nil if no agent has reported it as
   ///   shown.
   func withdraw(_ id: NotificationID, shownAs name: DesktopName?, of user: UserID) {
     let isSent = send(Order(withdrawing: id, name), user)
-    // An agent that was not attached shows the notification only if it has reported it before.
+    // Without an attached agent, the user can see the notification only if an agent has reported it
+    // as shown.
     guard isSent || name != nil, withdrawn[user]?.count ?? 0 < Self.withdrawnMax else { return }
     withdrawn[user, default: [:]][id] = .some(name)
   }
@@ -50,7 +51,7 @@ final class AgentNotifications {
     _ = send(Order(badge: .init(application: key.id.name, count: count)), key.owner)
   }
 
-  /// Sends everything to an agent that has attached.
+  /// Sends all withdrawals, notifications and badges to an agent that has attached.
   ///
   /// - Parameters:
   ///   - notifications: the notifications that the user must see.
@@ -109,7 +110,7 @@ extension DesktopName {
   init(_ shown: SessionInterface.ShownNotification) throws {
     guard let number = UInt32(exactly: shown.id) else {
       throw ParameterError(
-        parameter: "shown.id", problem: "the id of a notification service is from 0 to 4294967295")
+        parameter: "shown.id", problem: "it must be from 0 to 4294967295")
     }
     guard shown.service.utf8.count <= Self.serviceBytesMax else {
       throw SessionInterface.Failure.reportTooLarge(

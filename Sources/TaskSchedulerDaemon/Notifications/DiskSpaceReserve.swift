@@ -1,7 +1,8 @@
 import LinuxSystem
 
 /// A file next to the store that reserves disk space, so that users can cancel notifications on a
-/// full disk. SQLite needs some pages for a removal too, and uses the pages of this file.
+/// full disk. SQLite needs some pages even for a removal; the daemon frees this file to provide
+/// them.
 ///
 /// The file is larger than the part of the store's WAL that is not checkpointed. After a removal,
 /// the store checkpoints and truncates the WAL. It allocates the reserve again if no other program

@@ -2,7 +2,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// What session agents report about notifications. The caller has checked the attachment.
+/// Handles the reports of session agents about notifications. The caller has checked that the agent
+/// is attached.
 extension LocalNotifications {
   /// The maximum length of the reason of a failure, an action's id and an activation token, in
   /// bytes.
@@ -48,11 +49,11 @@ extension LocalNotifications {
     if !input.isRefused { agents.set(problem: input.reason, of: user) }
   }
 
-  /// Returns the id of a notification of a user's application; nil if there is none, because it was
-  /// cancelled meanwhile, for example.
+  /// Returns the id if a notification of one of the user's applications has this number. Otherwise
+  /// returns nil, for example because the notification was cancelled meanwhile.
   private func id(_ number: Int, of user: UserID) throws(ParameterError) -> NotificationID? {
     guard let number = UInt64(exactly: number) else {
-      throw ParameterError(parameter: "notification", problem: "an id is not negative")
+      throw ParameterError(parameter: "notification", problem: "an id must not be negative")
     }
     let id = NotificationID(number)
     return notification(id)?.application.owner == user ? id : nil

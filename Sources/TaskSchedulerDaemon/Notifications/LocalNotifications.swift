@@ -32,8 +32,9 @@ final class LocalNotifications {
   var displayName: (ApplicationKey) -> String? = { _ in nil }
   /// The pending writes, by their job numbers.
   private var writing: [UInt64: Writing] = [:]
-  /// Transactions that arrive before ``serve()``; nil afterwards. An interrupted event may begin a
-  /// transaction before the earlier ones are repeated, so new transactions wait.
+  /// Transactions that arrive before ``serve()``; nil afterwards. While a new daemon finishes an
+  /// interrupted event, the event may begin a transaction. That transaction must wait until the
+  /// transactions of the earlier daemon have been repeated.
   private var held: [TransactionID: NotificationTransaction]? = [:]
 
   /// - Parameters:
@@ -77,9 +78,9 @@ final class LocalNotifications {
     let lost = Set(waiting).subtracting(stored.ids).sorted()
     if lost.isEmpty { return }
     log.write(
-      .error, "\(lost.count) of \(waiting.count) scheduled notifications are missing in "
-        + "\(store.path) and cannot be shown: \(Self.list(lost)). The file or its -wal was "
-        + "removed, emptied or replaced", id: .storeFailed)
+      .error, "\(lost.count) of \(waiting.count) scheduled notifications are missing from "
+        + "\(store.path) and cannot be shown (ids \(Self.list(lost))): the file or its write-ahead "
+        + "log (\(store.path)-wal) was removed, emptied or replaced", id: .storeFailed)
   }
 
   /// Returns the first ten ids as text.
@@ -90,7 +91,7 @@ final class LocalNotifications {
 
   /// Passes the stored notifications to the scheduler of a daemon that recovers no event log.
   ///
-  /// A notification without a schedule that an earlier boot did not present fires now.
+  /// A notification without a schedule fires now, unless it has fired before.
   func load() {
     guard let store else { return }
     let now = WallTime(nanoseconds: WallClock.nanoseconds)
@@ -157,7 +158,7 @@ final class LocalNotifications {
   /// Returns the number on an application's icon; nil if it has none.
   func badge(of key: ApplicationKey) -> Int? { stored.badges[key] }
 
-  /// Returns a page of a list in the order of the ids.
+  /// Returns a page of the notifications in a scope, in the order of their ids.
   func page(
     of scope: NotificationScope, after id: NotificationID?
   ) throws(StoreError) -> NotificationPage {
@@ -165,8 +166,8 @@ final class LocalNotifications {
     return stored.page(of: scope, after: id)
   }
 
-  /// Returns the users that own notifications of applications with an id; empty if the store is
-  /// unusable.
+  /// Returns the users that own notifications of applications with the given id; empty if the store
+  /// is unusable.
   func owners(of id: ApplicationID) -> [UserID] { stored.owners(of: id) }
 
   /// Returns the ids of an application's notifications.
@@ -202,7 +203,8 @@ final class LocalNotifications {
     of row: StoredNotification, after time: WallTime, _ now: WallTime
   ) -> WallTime? {
     guard let schedule = row.schedule, schedule.repeats != nil else { return nil }
-    // The next time is stored together with the firing, unless that write failed.
+    // The store knows the next time, because it stores that time together with the firing. If the
+    // write failed, compute the time.
     if row.firedAt == time, row.firesAt == nil { return nil }
     if let firesAt = row.firesAt, firesAt > time { return firesAt }
     return (try? calendar.next(schedule, after: max(now, time))) ?? nil
@@ -256,14 +258,16 @@ final class LocalNotifications {
     }
   }
 
-  /// Closes notifications that the store has removed. The user could no longer activate them.
+  /// Closes notifications that the store has removed, because the user could no longer activate
+  /// them.
   private func forget(_ ids: [NotificationID]) {
     for id in ids {
       let row = stored[id]
       stored.remove(id)
       log.write(
         .info, "removed notification \(id.number): its application has more than "
-          + "\(NotificationStore.pastMax) presented notifications")
+          + "\(NotificationStore.pastMax) presented notifications, or its user more than "
+          + "\(NotificationStore.pastOfUserMax)")
       if let row { withdraw(row) }
     }
   }
@@ -277,7 +281,8 @@ final class LocalNotifications {
       stored.apply(changes)
       for row in rows { withdraw(row) }
     case .fire:
-      // A badge that was set earlier may have been stored after the firing was applied.
+      // A badge that the application set earlier may have been stored, and applied, after this
+      // firing was applied. Therefore apply the badge of the firing again.
       apply(changes.filter { if case .badge = $0 { true } else { false } })
     }
     post(.notification(.stored(id)))
@@ -308,7 +313,7 @@ final class LocalNotifications {
 
   // MARK: The session agent
 
-  /// Sends the notifications and badges of a user to the session agent, which has attached.
+  /// Sends the notifications and badges of a user to the session agent that has attached.
   func agentAttached(_ user: UserID) {
     let shown = stored.rows { $0.shownAs != nil && !$0.isDue }
     let rows = (shown + stored.unpresented).filter { $0.application.owner == user }
@@ -333,7 +338,7 @@ final class LocalNotifications {
     agents.show(order(row, firedAt: at), to: row.application.owner)
   }
 
-  /// Closes a removed notification, unless no agent was told to show it.
+  /// Closes a removed notification if an agent was told to show it.
   private func withdraw(_ row: StoredNotification) {
     guard row.shownAs != nil || row.isDue else { return }
     agents.withdraw(row.id, shownAs: row.shownAs, of: row.application.owner)

@@ -22,7 +22,7 @@ struct ScheduleError: Error, Hashable, CustomStringConvertible {
 /// - A clock change may skip the local time of a notification. Then the notification fires at the
 ///   moment of the change: a notification for 02:30 fires at 03:00, as with
 ///   `Calendar.MatchingPolicy.nextTime` of iOS. If a clock change repeats the local time, the
-///   notification fires the first time.
+///   notification fires at the first occurrence.
 /// - Repetitions by minute and hour count elapsed time: a clock change neither doubles nor skips a
 ///   repetition.
 /// - Repetitions by day, week, month and year count local time from the schedule's date, not from

@@ -59,7 +59,7 @@ final class NotificationStore {
   // MARK: Opening
 
   private static func makeFile(_ path: String) throws(StoreError) {
-    // If the -journal file is a named pipe, SQLite blocks when it opens it.
+    // SQLite would block when it opens a named pipe, for example as the -journal file.
     for file in ["", "-wal", "-journal"].map({ path + $0 }) {
       if let facts = FileStatus(path: file), !facts.isRegularFile {
         throw .noFile(path, facts.kindName, at: file)
@@ -184,9 +184,9 @@ final class NotificationStore {
     }
   }
 
-  /// Checkpoints and truncates the WAL, and allocates the reserve again. The WAL frees more space
-  /// than its pages take in the database. The allocation fails if another program has taken the
-  /// space.
+  /// Checkpoints and truncates the WAL, and allocates the reserve again. Truncating the WAL frees
+  /// more space than its pages take in the database. The allocation fails if another program has
+  /// taken the space.
   private func restoreReserve() {
     try? checkpoint()
     reserve.allocate()

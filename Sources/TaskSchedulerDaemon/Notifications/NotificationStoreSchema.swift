@@ -122,8 +122,8 @@ enum NotificationSchema {
       ])
   }
 
-  /// Keeps the latest `count` past notifications of an application: those that were presented and
-  /// do not fire again.
+  /// Removes the past notifications of an application except the latest `count`. A past
+  /// notification has been presented and does not fire again.
   ///
   /// - Returns: The removed notifications.
   static func prune(
@@ -132,7 +132,7 @@ enum NotificationSchema {
     try prune(where: "application = ? AND owner = ?", key.values, to: count, database)
   }
 
-  /// Keeps the latest `count` past notifications of all applications of a user.
+  /// Removes the past notifications of all applications of a user except the latest `count`.
   ///
   /// - Returns: The removed notifications.
   static func prune(
@@ -189,8 +189,8 @@ enum NotificationSchema {
     return found
   }
 
-  /// Reads the notifications that match a condition. If an error occurs, throws after reading the
-  /// notifications before it.
+  /// Reads the notifications that match a condition. If a row cannot be read, throws after passing
+  /// all earlier rows to `body`.
   ///
   /// - Parameter body: Called for each notification. Returns false to stop.
   static func eachNotification(

@@ -44,7 +44,8 @@ final class StoreWriter {
     init(_ store: NotificationStore) { self.store = store }
   }
 
-  /// The maximum number of jobs in a transaction, so that its pages fit into the reserve.
+  /// The maximum number of jobs in a transaction, so that its pages fit into the
+  /// ``DiskSpaceReserve``.
   fileprivate static let groupMax = 32
 
   private let handover: Handover

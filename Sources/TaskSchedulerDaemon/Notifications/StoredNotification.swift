@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// A stored notification. The store keeps it until it is cancelled, or until the limit on past
-/// notifications removes it.
+/// A stored notification. The store keeps it until it is cancelled, or until the store removes it
+/// because of the limit on past notifications.
 struct StoredNotification: Equatable {
   var id: NotificationID
   var application: ApplicationKey
@@ -12,11 +12,12 @@ struct StoredNotification: Equatable {
   var firesAt: WallTime?
   /// The last firing time.
   var firedAt: WallTime?
-  /// The time at which it was last shown to the user or delivered to its application.
+  /// The time at which the notification was last shown to the user or delivered to its application.
   var presentedAt: WallTime?
-  /// Whether it has fired and has not been presented since.
+  /// Whether the notification must be presented: it has fired, or was requested without a schedule,
+  /// and has not been presented since.
   var isDue: Bool
-  /// Its name at the notification service that shows it; nil if none does.
+  /// The notification's name at the service that shows it; nil if no service shows it.
   var shownAs: DesktopName?
 
   /// The state that users see. A repeating notification can be due and wait for its next time; its
@@ -42,15 +43,16 @@ extension StoredNotification {
 }
 
 extension NotificationContent {
-  /// The total length of its texts, in bytes.
+  /// The total length of the notification's texts, in bytes.
   var bytesCount: Int {
     [title, body, sound ?? "", userData ?? ""].reduce(0) { $0 + $1.utf8.count }
   }
 }
 
-/// The name of a shown notification: the service and the service's id.
+/// The name of a shown notification: the notification service, and the id that the service
+/// assigned.
 struct DesktopName: Hashable {
-  /// The service's id of the notification.
+  /// The id that the service assigned to the notification.
   var number: UInt32
   /// The bus id and the service's connection name. No other service has the same combination.
   var service: String
@@ -75,15 +77,17 @@ struct NotificationPage: Equatable {
 enum NotificationChange: Equatable {
   /// A notification is requested. Without a schedule, it is due at once.
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
-  /// It fired. `at` identifies the firing; `next` is nil if it does not fire again.
+  /// The notification fired. `at` identifies the firing; `next` is nil if the notification does not
+  /// fire again.
   case fired(NotificationID, at: WallTime, next: WallTime?)
-  /// It was shown to the user, or delivered to its application.
+  /// The notification was shown to the user, or delivered to its application.
   case presented(NotificationID, at: WallTime)
-  /// A notification service shows it under this name. With nil, no service shows it any longer.
+  /// A notification service shows the notification under this name. With nil, no service shows the
+  /// notification any longer.
   case shown(NotificationID, DesktopName?)
-  /// Its firing time changed because the rules of its time zone changed.
+  /// The firing time changed because the rules of the schedule's time zone changed.
   case moved(NotificationID, to: WallTime)
-  /// It was cancelled, or the store's limits removed it.
+  /// The notification was cancelled, or the store's limits removed it.
   case removed(NotificationID)
   /// The number on an application's icon; 0 for none.
   case badge(ApplicationKey, Int)
@@ -109,7 +113,7 @@ struct StoreError: Error, Hashable, CustomStringConvertible {
     case inUse
     /// The file is not a valid store. The next start of the daemon renames it.
     case damaged
-    /// A newer version of the daemon wrote it.
+    /// A newer version of the daemon wrote the file.
     case newer
     /// Anything else, such as a disk that fails.
     case failed

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// A copy of the store in memory. Lists, notices and the desktop read it without waiting for the
-/// disk.
+/// A copy of the store in memory. The daemon lists and shows notifications from this copy, without
+/// waiting for the disk.
 ///
 /// The copy contains a requested change, such as a new notification, when the change is durable. It
 /// contains a fact, such as the firing of a notification, at once.
@@ -85,7 +85,7 @@ struct StoredNotifications: Equatable {
     return rows(of: key.owner).filter { $0.application == key }.map(\.id).sorted()
   }
 
-  /// Returns the users that own notifications of applications with an id.
+  /// Returns the users that own notifications of applications with the given id.
   func owners(of id: ApplicationID) -> [UserID] {
     idsByUser.keys.filter { user in rows(of: user).contains { $0.application.id == id } }
       .sorted { $0.uid < $1.uid }
@@ -103,7 +103,7 @@ struct StoredNotifications: Equatable {
   static let pageCountMax = 256
   static let pageBytesMax = 256 << 10
 
-  /// Returns a page of a list in the order of the ids.
+  /// Returns a page of the notifications in a scope, in the order of their ids.
   ///
   /// - Parameter id: The id after which the page begins; nil for the first page.
   func page(of scope: NotificationScope, after id: NotificationID? = nil) -> NotificationPage {

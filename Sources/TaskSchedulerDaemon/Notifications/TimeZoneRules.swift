@@ -38,7 +38,7 @@ struct TimeZoneRules: Hashable {
     return index == 0 ? offsetFirst : changes[index - 1].offset
   }
 
-  /// Returns the offset by the rule; nil if there is no rule.
+  /// Returns the offset that the rule gives for a moment; nil if there is no rule.
   private func ruled(at moment: Int64) -> Int? {
     guard let rule else { return nil }
     return yearly(rule, around: moment).last { $0.at <= moment }?.offset ?? rule.standardOffset

@@ -10,7 +10,7 @@ import TaskSchedulerCore
 /// descriptors when an instance enters the background, and at each measurement. Between
 /// measurements, inotify reports when any process of the machine opens a GPU device. After
 /// ``openingDelay``, the daemon scans each background instance without a known device once. If no
-/// program opens a GPU device, this costs nothing. inotify does not report a descriptor that
+/// program opens a GPU device, the watch costs nothing. inotify does not report a descriptor that
 /// another application passed, or that belongs to a container's own device file. The next
 /// measurement finds such a descriptor.
 ///
@@ -19,11 +19,13 @@ import TaskSchedulerCore
 /// most 5 % of the time.
 final class GPUSampling {
   /// The interval between two readings. The sum of two intervals, ``openingDelay`` and the time of
-  /// a scan is less than 2 s. Drivers that count cycles need the second interval.
+  /// a scan is less than 2 s. With a driver that counts cycles, the daemon computes the use only
+  /// after the second interval.
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
-  /// The divisor of the time: scans take at most a twentieth of it.
+  /// The minimum time between two scans of an instance, as a multiple of the duration of a scan.
+  /// Scans thus take at most a twentieth of the time.
   private static let restFactor = 20
 
   /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
@@ -118,7 +120,7 @@ final class GPUSampling {
     for folder in folders where (try? watch.watch.addOpenings(folder)) != nil { isWatching = true }
   }
 
-  /// Schedules a scan. Until the scan, the daemon ignores further events, because a program may
+  /// Schedules a scan. Until the scan, the daemon ignores further events, because a program can
   /// open devices at any rate.
   private func scheduleOpeningScan() {
     openings?.wait(for: [])

@@ -37,8 +37,9 @@ struct LoweredPriorities {
   /// a linear search is fast enough. An index would take six times the memory of the items.
   private var index: Index?
   private var countMax = Self.countMin
-  /// The start of the lowering, in the ticks of ``ProcessIdentity/startTime``; nil if a previous
-  /// daemon began it. A thread that started earlier did not inherit a lowered priority.
+  /// When the daemon began to lower the instance's priorities, in the ticks of
+  /// ``ProcessIdentity/startTime``; nil if a previous daemon lowered them. A thread that started
+  /// earlier did not inherit a lowered priority.
   private var since: UInt64?
   /// The priorities that could not be lowered, with the reasons.
   var obstacles: [PriorityKind: String] = [:]
@@ -56,19 +57,19 @@ struct LoweredPriorities {
     if items.isEmpty { since = BootClock.ticks() }
   }
 
-  /// Returns whether an item contains the value that a priority of this thread had before the
-  /// lowering.
+  /// Returns whether an item contains the previous value of one of the thread's priorities.
   func isKnown(_ thread: ProcessIdentity) -> Bool {
     index?.threads.contains(thread) ?? items.contains { $0.thread == thread }
   }
 
-  /// Returns whether the thread existed before the lowering began. Such a thread did not inherit
-  /// its priority from a lowered parent.
+  /// Returns whether the thread existed before the daemon began to lower the instance's priorities.
+  /// Such a thread did not inherit its priority from a lowered parent.
   func isOlder(_ thread: ProcessIdentity) -> Bool {
     since.map { thread.startTime < $0 } ?? false
   }
 
-  /// Returns the value before the lowering; nil if the thread was not lowered.
+  /// Returns the value of a thread's priority before the daemon lowered it; nil if the daemon has
+  /// not lowered it.
   func before(_ thread: ProcessIdentity, _ kind: PriorityKind) -> Int? {
     if let index { return index.before[Origin(thread: thread, kind: kind)] }
     return items.first { $0.thread == thread && $0.kind == kind }?.before
@@ -100,7 +101,7 @@ struct LoweredPriorities {
     }
   }
 
-  /// Returns threads that may have ended. An application may stay in the background for months
+  /// Returns threads that may have ended. An application can stay in the background for months
   /// while its processes come and go. The daemon removes ended threads before they outnumber the
   /// others.
   ///
@@ -130,11 +131,11 @@ struct LoweredPriorities {
   /// Returns sentences about the lowered priorities and about those that the daemon could not
   /// lower.
   ///
-  /// - Parameter priority: The priority that caused the lowering.
+  /// - Parameter priority: The current priority of the instance.
   func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []
-    // The throttle is reported instead of the CPU limit.
+    // The interface reports the throttle itself, so the CPU limit of the throttle is left out here.
     for kind in PriorityKind.allCases where kind != .processorLimit {
       let lowered = items.filter { $0.kind == kind && $0.before != $0.after }
       if let last = lowered.last {
@@ -169,7 +170,8 @@ extension PriorityKind {
     case .ioPriority: "lowest best-effort I/O priority \(threads)"
     case .policy: "no real-time scheduling \(threads)"
     case .outOfMemoryScore:
-      "score for the out-of-memory killer \(after) of \(count == 1 ? "1 process" : "\(count)")"
+      "score for the out-of-memory killer \(after) of "
+        + (count == 1 ? "1 process" : "\(count) processes")
     case .autogroup:
       "nice value \(after) of \(count == 1 ? "its session" : "its \(count) sessions")"
     case .processorWeight: "CPU weight \(after), from \(before)"

@@ -34,8 +34,8 @@ final class Priorities {
   private var scanTimer: TimerSource?
   private var toScan: [InstanceID] = []
   var options: DaemonOptions
-  /// Searches all processes for the members that the process trees do not contain. Set by the
-  /// owner.
+  /// Searches all processes of the machine for the processes of an instance. Also finds those that
+  /// the instance's process trees do not contain. Set by ``ProcessController``.
   var scan: (InstanceID, @escaping (InstanceResources, [ProcessStat]) -> Void) -> Void = {
     _, _ in
   }
@@ -72,9 +72,9 @@ final class Priorities {
     toScan.append(instance.id)
   }
 
-  /// Lowers the members that the process trees do not contain, for all instances that were lowered
-  /// since the last call. One walk over all processes of the machine serves any number of
-  /// instances.
+  /// Lowers the processes that belong to an instance but are not in its process trees, for all
+  /// instances that were lowered since the last call. One walk over all processes of the machine
+  /// serves any number of instances.
   private func lowerRemaining() {
     let ids = toScan
     toScan = []
@@ -141,7 +141,8 @@ final class Priorities {
     releases[instance.id] = nil
   }
 
-  /// Lowers a thread and, if it is the first of its process, the process.
+  /// Lowers the priorities of a thread. For the first thread of a process, also lowers those of the
+  /// process and of the session that it leads.
   func lower(
     _ thread: Int32, of stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) {
@@ -256,8 +257,8 @@ final class Priorities {
     else { return [] }
     let own = instance.lowered.before(stat.identity, .outOfMemoryScore)
     let isItsOwn = own == nil && instance.lowered.isOlder(stat.identity)
-    // Before the lowering, a process that inherited a lowered score had the same score as the
-    // leader.
+    // A process that inherited a lowered score gets the leader's previous score back, because it
+    // had no other score before.
     let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
     let before = own ?? (isItsOwn || !isOurs
       ? current

@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The lowering of all threads of an instance, in steps, until a walk finds no new thread.
-/// Finally, it removes ended threads from ``LoweredPriorities``.
+/// Lowers the priorities of all threads of an instance, in steps, until a walk finds no new thread.
+/// Finally, removes ended threads from ``LoweredPriorities``.
 struct PriorityLowering {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
@@ -13,7 +13,7 @@ struct PriorityLowering {
   private unowned let priorities: Priorities
   /// The current walk; nil when all threads are lowered.
   private var walk: ThreadWalk?
-  /// Whether the lowering visits all members.
+  /// Whether this lowering walks all processes of the instance, and not only given ones.
   private let isWhole: Bool
   private var walks = 1
   private var foundNew = false
@@ -27,7 +27,7 @@ struct PriorityLowering {
       isWhole: true)
   }
 
-  /// Creates a lowering that visits only the given members of the instance.
+  /// Creates a lowering that walks only the given processes of the instance.
   init(
     _ instance: InstanceResources, _ members: ProcessTreeWalk, in priorities: Priorities,
     isWhole: Bool = false

@@ -1,7 +1,7 @@
 import LinuxSystem
 
-/// The kernel's permission to restore priorities. The daemon lowers only priorities that it may
-/// restore.
+/// The kernel's permission to restore priorities. The daemon lowers only priorities that the kernel
+/// permits it to restore.
 struct PriorityRights {
   /// Whether the daemon has CAP_SYS_NICE, and may restore all priorities.
   let isPrivileged: Bool

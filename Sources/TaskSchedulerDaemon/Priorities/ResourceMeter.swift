@@ -13,20 +13,20 @@ struct ResourceMeter {
   /// The descriptors of GPU devices that the last scan found.
   private(set) var gpuFiles: [GPUFile] = []
 
-  /// Begins a measurement. Only later use counts.
+  /// Begins a measurement. Only use after this call counts.
   mutating func begin() {
     if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
   }
 
   mutating func end() { isWatched = false }
 
-  /// Reads the counters of a control group, if it has any.
+  /// Reads the CPU time of a control group, if the kernel counts it.
   mutating func readProcessors(of group: ControlGroup) throws(SystemError) {
     add(try group.cpuMicroseconds(), unit: .microseconds(1))
   }
 
-  /// Reads the counters of a tree of processes. The counters of a parent include the children that
-  /// it waited for.
+  /// Reads the CPU time of a tree of processes. The time of a parent includes the children that it
+  /// waited for.
   mutating func readProcessors(of members: [ProcessStat]) {
     add(members.reduce(0) { $0 &+ $1.cpuTicks &+ $1.childrenTicks }, unit: .milliseconds(10))
   }
@@ -42,8 +42,9 @@ struct ResourceMeter {
   /// - Parameter now: The time of the reading, in nanoseconds.
   mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
     gpuFiles = findings.gpuFiles
-    // The descriptor of a missing client may be in a message to another process. The daemon keeps
-    // the client's meters, because the kernel never assigns the id of a client twice.
+    // A GPU client that the scan missed may still exist: its descriptor may be in a message to
+    // another process. The daemon keeps the client's meters, because the kernel never assigns the
+    // id of a client twice.
     var known = engines ?? [:]
     for (client, found) in findings.gpus {
       var meters = known[client] ?? [:]
@@ -94,7 +95,8 @@ private struct EngineMeter {
   }
 
   /// Returns the cycles per second: the frequency since the last reading, else the engine's
-  /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the result never exceeds the actual use.
+  /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the computed use never exceeds the actual use.
+  /// Returns nil at the first reading of an engine that reports all its cycles.
   private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
     guard let all = engine.totalCycles else {
       return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)

@@ -74,8 +74,8 @@ extension ProcessController {
     }
   }
 
-  /// Resumes the processes of an instance that the daemon could not take over. Kills the processes
-  /// if a daemon launched the instance.
+  /// Resumes the processes of an instance that the daemon could not take over, or kills them if a
+  /// daemon launched the instance.
   private func releaseProcesses(_ held: DaemonState.Instance, _ id: InstanceID) {
     let group = held.details.group.map { ControlGroup(path: $0) }
     restorePriorities(held.lowered)
@@ -99,9 +99,9 @@ extension ProcessController {
 
   /// Handles the stopped processes that the lost end of the event log may have named.
   ///
-  /// If a stopped process belongs to an instance, a daemon stopped the process, and the scheduler
-  /// decides when to resume it. The function resumes at once the stopped processes that belong to
-  /// no instance.
+  /// The function assumes that a daemon stopped each stopped process of an instance; the scheduler
+  /// decides when to resume that process. The function resumes at once the stopped processes that
+  /// belong to no instance.
   ///
   /// - Parameter unclear: The processes that the readable remains of the event log name.
   func claimStopped(_ unclear: Leftovers, _ markers: EnvironmentMarkers) -> ProcessRelease.Outcome {

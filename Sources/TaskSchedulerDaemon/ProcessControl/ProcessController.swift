@@ -267,8 +267,8 @@ final class ProcessController {
 
   // MARK: Ends
 
-  /// Sends the leader the signal that asks it to terminate. Until the leader has ended, it may end
-  /// the other processes of the instance itself.
+  /// Sends the leader the signal that asks it to terminate. Other processes receive no signal, so
+  /// that the leader can end them itself.
   func terminate(_ id: InstanceID, by signal: Signal) {
     remember(id) { [weak self] in
       guard let self, let instance = instances[id] else { return }
@@ -278,14 +278,14 @@ final class ProcessController {
     }
   }
 
-  /// Records the members of an instance that is about to end. After the end of the leader, the
-  /// kernel no longer reports it as their parent.
+  /// Records the processes of an instance that is about to end. After the end of the leader, the
+  /// kernel no longer reports the leader as the parent of the others.
   ///
-  /// - Parameter end: Called when all members are recorded, unless the instance is killed or ends
+  /// - Parameter end: Called when all processes are recorded, unless the instance is killed or ends
   ///   first.
   func remember(_ id: InstanceID, end: @escaping () -> Void = {}) {
     guard let instance = instances[id] else { return }
-    // The kernel lists the members of a control group, so the daemon need not record them.
+    // The kernel lists the processes of a control group, so the daemon need not record them.
     if instance.origin.group != nil { return end() }
     instance.remembering.append(
       visit(instance, atOnce: true) { instance.remembered.insert($0.identity) } end: {

@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// The scheduler's decisions about the resource use of instances (contract §12).
+// Carries out the scheduler's decisions about the resource use of instances (contract §12).
 
 extension ProcessController {
   func run(_ effect: ResourceEffect) {
@@ -153,7 +153,7 @@ extension ProcessController {
   }
 
   /// Returns the reason why the daemon must not suspend an instance that it adopted because of its
-  /// window; nil if it may.
+  /// window; nil if there is none.
   private func reasonForRelease(
     _ findings: DescriptorScan.Findings, _ instance: InstanceProcesses
   ) -> String? {

@@ -4,12 +4,12 @@ import LinuxSystem
 import TaskSchedulerCore
 
 // No process of a suspended application executes an instruction (contract §2). But another program
-// may resume a process at any time: with `systemctl thaw`, a write to cgroup.freeze, or SIGCONT.
+// can resume a process at any time: with `systemctl thaw`, a write to cgroup.freeze, or SIGCONT.
 //
 // The kernel reports a thawed control group at once. It reports a resumed process only to the
-// parent. The daemon therefore compares suspended instances with the kernel when a client asks for
-// states, and when a suspended application calls. It reports the instances that run and suspends
-// them again.
+// parent. The daemon therefore compares suspended instances with the kernel: it reads whether their
+// processes are still stopped. It does so when a client asks for states, and when a suspended
+// application calls the daemon. It reports the instances that run, and suspends them again.
 
 /// The suspended instances that the daemon must still compare with the kernel.
 struct SuspensionComparisons {
@@ -23,8 +23,8 @@ extension ProcessController {
   /// The time for which a client waits for the comparison. The daemon continues the comparison in
   /// later turns of half that time.
   private static let comparisonTime: Duration = .milliseconds(4)
-  /// If another program resumes an instance twice within this time, operators see a problem. The
-  /// problem disappears when no resume has followed for this time.
+  /// If another program resumes an instance twice within this time, the daemon shows operators a
+  /// problem of the application. The problem disappears when no resume has followed for this time.
   private static let repeatedResumeInterval: Duration = .seconds(60)
 
   /// Watches the control group of a frozen instance.

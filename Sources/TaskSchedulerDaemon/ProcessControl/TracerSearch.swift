@@ -4,10 +4,10 @@ import TaskSchedulerCore
 // Examines the processes of an instance, in steps.
 
 extension ProcessController {
-  /// Calls `member` with each member that a ``ProcessTreeWalk`` finds. Then calls `end` with the
-  /// error, if any.
+  /// Calls `member` with each process of the instance that a ``ProcessTreeWalk`` finds. Then calls
+  /// `end` with the error, if any.
   ///
-  /// - Parameter atOnce: Whether to visit the first members before this call returns.
+  /// - Parameter atOnce: Whether to visit the first processes before this call returns.
   func visit(
     _ instance: InstanceProcesses, _ rank: ProcessWorkQueue.Rank = .first, atOnce: Bool = false,
     member: @escaping (ProcessStat) throws(SystemError) -> Void,

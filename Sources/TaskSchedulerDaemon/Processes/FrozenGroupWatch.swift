@@ -18,8 +18,8 @@ final class FrozenGroupWatch {
     source = try loop.watch(events.rawValue, for: .priority) { [weak self] _ in
       guard let self else { return }
       _ = try? ControlGroup.events(of: events.rawValue)
-      // A process that is being killed leaves the freezer briefly and causes the same event. Report
-      // only a thaw that was requested.
+      // A killed process leaves the freezer briefly, which the kernel reports like a thaw. Report
+      // only a thaw that another program requested.
       if group.isThawed { thawed() }
     }
   }
@@ -31,7 +31,7 @@ final class FrozenGroupWatch {
 }
 
 extension ControlGroup {
-  /// Whether another program has requested that the kernel thaw the group; false if the group is
-  /// gone.
+  /// Whether another program has requested that the kernel thaw the group; false if the group no
+  /// longer exists.
   var isThawed: Bool { ((try? isToBeFrozen()) ?? nil) == false }
 }

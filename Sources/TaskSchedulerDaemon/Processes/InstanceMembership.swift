@@ -23,8 +23,8 @@ final class InstanceMembership {
   fileprivate var byLeader: [Int32: InstanceProcesses] = [:]
   fileprivate var byMarker: [String: InstanceProcesses] = [:]
   private var byGroup: [String: InstanceProcesses] = [:]
-  /// The number of instances that were added so far. A process without an instance may belong to
-  /// one that is added later.
+  /// The number of instances that were added so far. A process that belongs to no instance in one
+  /// generation may belong to an instance in the next.
   private(set) var generation: UInt64 = 0
   /// Called for each instance that is added.
   var added: (InstanceProcesses) -> Void = { _ in }
@@ -98,7 +98,7 @@ final class InstanceMembership {
     byLeader[process.pid].flatMap { $0.leader.identity == process ? $0 : nil }
   }
 
-  /// Returns the instance that the marker in the process's environment names. Any program may set
+  /// Returns the instance that the marker in the process's environment names. Any program can set
   /// the variable, so only processes of the leader's user count.
   ///
   /// - Parameter uid: The process's user, if the caller already knows it.
@@ -113,8 +113,8 @@ final class InstanceMembership {
       if let uid { return found.uid == uid ? found : nil }
       return try proc.details(pid)?.uids.real == found.uid ? found : nil
     } catch {
-      // A daemon without privileges may not read a process of another user. Such a process is no
-      // member.
+      // A daemon without privileges cannot read a process of another user. Such a process belongs
+      // to none of the daemon's instances.
       guard error.errno == EACCES || error.errno == EPERM else { throw error }
       return nil
     }
@@ -128,10 +128,10 @@ final class InstanceMembership {
 
   // MARK: From instance to processes
 
-  /// Returns the members that a ``ProcessTreeWalk`` finds. Blocks the loop until the walk is
-  /// complete, so use it for few processes only.
+  /// Returns the processes of an instance that a ``ProcessTreeWalk`` finds. Blocks the loop until
+  /// the walk is complete, so use it for few processes only.
   ///
-  /// - Parameter max: The maximum number of members to find.
+  /// - Parameter max: The maximum number of processes to find.
   func tree(
     _ instance: InstanceProcesses, max: Int = .max
   ) throws(SystemError) -> [ProcessStat] {
@@ -155,8 +155,8 @@ final class InstanceMembership {
   /// The findings of a sweep over every process.
   struct Scan {
     var members: [InstanceID: [ProcessStat]] = [:]
-    /// Whether the sweep cannot have missed a member; false if processes started and ended too
-    /// fast.
+    /// Whether the sweep cannot have missed a process of an instance; false if processes started
+    /// and ended too fast.
     var isWhole = false
   }
 
@@ -204,12 +204,12 @@ final class InstanceMembership {
 }
 
 /// A sweep over every process of the machine, for several instances at once. It also finds the
-/// members that a ``ProcessTreeWalk`` cannot find. A step examines some processes.
+/// processes of an instance that a ``ProcessTreeWalk`` cannot find. A step examines some processes.
 ///
 /// A sweep reads the kernel's list of processes. A process in the list may fork and end before the
 /// sweep examines it, and the list does not contain the child. But each list contains at least one
-/// living process of every family. The sweep therefore reads the list again, until all processes
-/// that are new in the list still exist after their examination.
+/// living process of every process tree that has not ended. The sweep therefore reads the list
+/// again, until all processes that are new in the list still exist after their examination.
 struct MachineScan {
   private enum Phase {
     case listing
@@ -246,7 +246,7 @@ struct MachineScan {
     (roots, markedFrom) = membership.roots(instances)
   }
 
-  /// Does a step. Returns false when the sweep is complete.
+  /// Performs a step. Returns false when the sweep is complete.
   mutating func step() throws(SystemError) -> Bool {
     switch phase {
     case .listing:

@@ -21,7 +21,8 @@ final class ProcessHandle {
 
   /// Opens the process of this identity; nil if it has ended.
   init?(_ identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
-    // The process had this pid before and after the pidfd was opened, so the pidfd is its own.
+    // The process had this pid before and after the pidfd was opened, so the pidfd refers to this
+    // process.
     guard let pidfd = try PIDFD.open(identity.pid), try proc.exists(identity)
     else { return nil }
     self.identity = identity
@@ -36,7 +37,7 @@ final class ProcessHandle {
   }
 }
 
-/// The processes of one instance: the leader, and the other known members.
+/// The processes of one instance: the leader, and the other processes that the daemon knows.
 final class InstanceProcesses {
   /// The properties of an instance's processes that the daemon knows before it manages the
   /// instance.
@@ -85,11 +86,11 @@ final class InstanceProcesses {
   private var takenStopped: [StoppedProcess] = []
   /// Opens a process that a previous daemon stopped; returns nil if the process has ended or runs.
   private let takeHold: (DaemonState.Stopped) throws(SystemError) -> ProcessHandle?
-  /// The members when the daemon asked the leader to terminate. After the leader's end, the kernel
-  /// no longer reports the leader as their parent.
+  /// The processes of the instance at the time when the daemon asked the leader to terminate. After
+  /// the leader's end, the kernel no longer reports the leader as their parent.
   var remembered: Set<ProcessIdentity> = []
-  /// The work in progress that records the members, and the work that examines them before the
-  /// daemon reports the suspension.
+  /// The work in progress that fills ``remembered``, and the work that examines the processes
+  /// before the daemon reports the suspension.
   var remembering: [ProcessWorkQueue.Work] = []
   var lastScan: ProcessWorkQueue.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
@@ -142,7 +143,7 @@ final class InstanceProcesses {
       leadsGroup = stat?.processGroup == leader.identity.pid
     }
     takeHold = { stopped throws(SystemError) in
-      // A process that runs again must be stopped anew, so it is not taken over.
+      // A process that runs must be stopped again, so it does not count as stopped.
       let identity = ProcessIdentity(stopped.process)
       guard let stat = try proc.stat(identity.pid), stat.identity == identity,
         stat.state == .stopped
@@ -210,7 +211,7 @@ final class InstanceProcesses {
     return held
   }
 
-  /// Returns whether a process is a known member.
+  /// Returns whether the daemon already knows that a process belongs to the instance.
   func isKnown(_ process: ProcessIdentity) -> Bool {
     leader.identity == process || hasStopped(process) || remembered.contains(process)
   }

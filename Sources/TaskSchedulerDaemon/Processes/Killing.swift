@@ -82,8 +82,8 @@ final class Killing {
     return true
   }
 
-  /// Stops the next process. If the daemon may not stop a process, for example another user's, it
-  /// continues with the others.
+  /// Stops the next process. If the daemon has no permission to stop a process, for example another
+  /// user's, it continues with the others.
   private func stop(_ walk: inout ProcessTreeWalk) {
     do throws(SystemError) {
       let found = try walk.next()

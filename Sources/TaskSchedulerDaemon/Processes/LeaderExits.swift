@@ -5,7 +5,7 @@ import TaskSchedulerCore
 
 /// A watch on leaders that reports their ends, in the order in which the kernel reports them.
 ///
-/// Thousands of leaders may end at one moment, and the loop would handle all of these ends before
+/// Thousands of leaders can end at one moment, and the loop would handle all of these ends before
 /// later events. The daemon therefore reports only the first ends at once. It reports the other
 /// ends in groups, and handles other events between two groups.
 ///

@@ -7,7 +7,8 @@ import TaskSchedulerCore
 ///
 /// Sweeps take at most half of the time: after a sweep, a pause of the same length follows.
 final class ProcessScanner {
-  /// Receives the found members, and whether the sweep cannot have missed one.
+  /// Receives the processes of the instance that the sweep found, and whether the sweep cannot have
+  /// missed one.
   typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: InstanceMembership
@@ -36,8 +37,8 @@ final class ProcessScanner {
     timer = try loop.timer { [weak self] in self?.begin() }
   }
 
-  /// Calls `answer` with the members that a sweep finds. The sweep begins after this call has
-  /// returned.
+  /// Calls `answer` with the processes of the instance that a sweep finds. The sweep begins after
+  /// this call has returned.
   func request(_ instance: InstanceID, answer: @escaping Answer) {
     waiting.append((instance, answer))
     if waiting.count == 1, !isDeferred { schedule() }

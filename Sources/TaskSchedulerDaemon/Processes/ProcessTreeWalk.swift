@@ -1,13 +1,14 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A walk down the process tree of an instance, from the leader and the known members. The walk
-/// does not find descendants whose parents have ended. A step examines one process.
+/// A walk down the process tree of an instance, from the leader and the other known processes. The
+/// walk does not find descendants whose parents have ended. A step examines one process.
 struct ProcessTreeWalk {
   private enum Place {
     case known(ProcessIdentity)
-    /// A pid, and the time at which the kernel listed it as a child or a member, in the ticks of
-    /// start times. A process that started later has reused the pid.
+    /// The pid of a child, or of a process in the control group, and the time at which the kernel
+    /// listed it. A process that started after that time has reused the pid. The unit is the tick
+    /// of start times.
     case listed(Int32, at: UInt64)
   }
 
@@ -31,7 +32,7 @@ struct ProcessTreeWalk {
     queue.append(.known(instance.leader.identity))
   }
 
-  /// Creates a walk over these processes only.
+  /// Creates a walk over the given processes only.
   init(
     only members: [ProcessStat], of instance: InstanceProcesses, _ membership: InstanceMembership
   ) {
@@ -42,7 +43,8 @@ struct ProcessTreeWalk {
     queue = members.reversed().map { .known($0.identity) }
   }
 
-  /// Examines the next process. Returns the process if it is a member that has not ended.
+  /// Examines the next process. Returns the process if it belongs to the instance and has not
+  /// ended.
   mutating func next() throws(SystemError) -> WalkStep {
     if let group {
       let pids = try group.processes()
@@ -81,13 +83,13 @@ struct ProcessTreeWalk {
   }
 }
 
-/// A walk over the threads of an instance's members. A step examines one process, or advances to
+/// A walk over the threads of an instance's processes. A step examines one process, or advances to
 /// one thread.
 struct ThreadWalk {
   private let proc: ProcFS
   private var members: ProcessTreeWalk
   private var member: ProcessStat?
-  /// The remaining threads of the member.
+  /// The remaining threads of the current process.
   private var threads: [Int32] = []
 
   enum Step {

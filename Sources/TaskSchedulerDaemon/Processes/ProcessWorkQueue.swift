@@ -11,7 +11,7 @@ import TaskSchedulerCore
 //
 // The idea: a step examines one process, or some threads of one process. A turn of the loop
 // performs steps for at most 2 ms, and then handles other events. The queue performs one step for
-// each user in turn, and alternates between the work of one user.
+// each user in turn, and alternates between the pieces of work of the same user.
 //
 // Why this is right, although everything may change between two steps:
 // - A step mostly uses only data that it has read itself. If it uses older data about a process, it
@@ -20,8 +20,8 @@ import TaskSchedulerCore
 // - A step writes to the event log before it stops a process or lowers its priority. So the effect
 //   that reverses the work, and the next daemon after kill -9, know which processes the work has
 //   changed.
-// - A suspension is complete when one walk over all members has found no new process and no running
-//   process. The walk may take many steps.
+// - A suspension is complete when one walk over all processes of the instance has found no new
+//   process and no running process. The walk may take many steps.
 // - A resume signals the known processes, and needs no walk. If an application is very large, the
 //   daemon resumes some of its processes only after the call has returned. Until then, the event
 //   log names these processes.

@@ -108,8 +108,8 @@ private struct ScanBackoff {
   }
 }
 
-/// A suspension with SIGSTOP to every member, until a walk finds no running process and no new
-/// process.
+/// A suspension that sends SIGSTOP to every process of the instance, until a walk finds no running
+/// process and no new process.
 ///
 /// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If a walk
 /// finds only processes that the daemon has already signalled, it has found all processes. The
@@ -212,7 +212,7 @@ final class SignalSuspension: Suspension {
     return true
   }
 
-  /// Returns whether a thread in this state may run an instruction. A thread in uninterruptible
+  /// Returns whether a thread in this state can run an instruction. A thread in uninterruptible
   /// sleep with pending SIGSTOP stops before its next instruction.
   private func mayRun(_ state: ProcessState, _ process: Int32) throws(SystemError) -> Bool {
     if state.isStandingStill { return false }
@@ -243,7 +243,8 @@ final class SignalSuspension: Suspension {
     return true
   }
 
-  /// Handles a sweep for members whose parents have ended, after all known processes have stopped.
+  /// Handles the result of a sweep for processes whose parents have ended. The sweep begins after
+  /// all known processes have stopped.
   private func scanned(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     do throws(SystemError) {
       let (members, isWhole) = try found.get()
@@ -260,7 +261,8 @@ final class SignalSuspension: Suspension {
 }
 
 extension InstanceProcesses {
-  /// Sends SIGSTOP to a new member. Returns false if it has ended.
+  /// Sends SIGSTOP to a process of the instance that the daemon has not stopped yet. Returns false
+  /// if the process has ended.
   func stop(_ stat: ProcessStat, _ proc: ProcFS) throws(SystemError) -> Bool {
     guard let process = try handle(of: stat.identity, in: proc) else { return false }
     let wasStopped = stat.state == .stopped
@@ -272,7 +274,7 @@ extension InstanceProcesses {
     return true
   }
 
-  /// Opens a member; nil if it has ended.
+  /// Opens a process of the instance; returns nil if it has ended.
   func handle(
     of process: ProcessIdentity, in proc: ProcFS
   ) throws(SystemError) -> ProcessHandle? {

@@ -21,7 +21,7 @@ extension ApplicationService {
   private static func interval(_ seconds: Double) throws(ParameterError) -> Duration {
     guard seconds > 0, seconds <= keepAliveSecondsMax else {
       throw ParameterError(
-        parameter: "seconds", problem: "an interval is more than 0 and at most 1000000000 s")
+        parameter: "seconds", problem: "an interval must be more than 0 and at most 1000000000 s")
     }
     return .seconds(seconds)
   }
@@ -45,8 +45,8 @@ extension ApplicationService {
     post(.socket(.manage(request, instance.id, SocketID(cookie))))
   }
 
-  /// Removes the managed sockets that the application has closed, so that they do not count for the
-  /// quota.
+  /// Removes the managed sockets that the application has closed, so that they do not count toward
+  /// the quota.
   private func dropClosed(_ id: InstanceID) {
     let count = pump.scheduler.sockets(of: id).count
     guard count >= pump.scheduler.policy.socketsPerApplicationMax else { return }
@@ -120,7 +120,7 @@ extension ApplicationService {
   func setBadge(_ input: Interface.SetBadge.Input, _ connection: Connection) throws {
     guard (0...NotificationDraft.badgeMax).contains(input.badge) else {
       throw ParameterError(
-        parameter: "badge", problem: "a badge is from 0 to \(NotificationDraft.badgeMax)")
+        parameter: "badge", problem: "a badge must be from 0 to \(NotificationDraft.badgeMax)")
     }
     let (key, name) = try speaker(connection)
     let request = requests.open(connection, application: name)

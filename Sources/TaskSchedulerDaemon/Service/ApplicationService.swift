@@ -2,9 +2,9 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// The calls of `org.taskschedd.Application`. A process makes calls about its own application
-/// (contract §16). The daemon identifies the instance by the process at the other end of the
-/// socket.
+/// The calls of `org.taskschedd.Application`. A process can make calls only about its own
+/// application (contract §16). The daemon identifies the instance by the process at the other end
+/// of the socket.
 final class ApplicationService: ApplicationInterface.Implementation {
   typealias Interface = ApplicationInterface
 
@@ -125,7 +125,8 @@ final class ApplicationService: ApplicationInterface.Implementation {
     guard let instance = try instance(of: connection.peer) else {
       throw Interface.Failure.notRegistered
     }
-    // The application made the call before its suspension, or another program has resumed it.
+    // The application made the call before its suspension, or another program has resumed it since.
+    // The comparison with the kernel detects the second case.
     if processes.isSuspended(instance.id) {
       processes.compareSuspended([instance.id])
     }
@@ -135,7 +136,8 @@ final class ApplicationService: ApplicationInterface.Implementation {
   /// The number of instances that were added so far. See ``InstanceMembership/generation``.
   var membershipGeneration: UInt64 { membership.generation }
 
-  /// Calls `forget` for each instance whose processes have all ended.
+  /// Calls `forget` for each instance that has ended and to which the daemon no longer assigns
+  /// processes.
   func whenRemoved(_ forget: @escaping (InstanceID) -> Void) { membership.removed = forget }
 
   /// Returns the instance that a connection's process belongs to; nil if there is none.
@@ -147,8 +149,8 @@ final class ApplicationService: ApplicationInterface.Implementation {
     return peer.instance
   }
 
-  /// Returns the process at the other end of a connection. While the handle exists, the kernel does
-  /// not reuse the pid.
+  /// Returns the process at the other end of a connection. If the kernel reuses the pid, the handle
+  /// still refers to the same process.
   private func process(of connection: Connection) throws -> ProcessHandle {
     if let descriptor = try UnixSocket.peerPIDFD(connection.number) {
       return try ProcessHandle(PIDFD(adopting: descriptor), in: membership.proc)
@@ -162,7 +164,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
   static func checkTaskName(_ name: String, parameter: String) throws(ParameterError) {
     guard name.utf8.count <= taskNameBytesMax else {
       throw ParameterError(
-        parameter: parameter, problem: "a task's name has at most \(taskNameBytesMax) bytes")
+        parameter: parameter, problem: "a task's name must have at most \(taskNameBytesMax) bytes")
     }
     // Most names are printable ASCII, for which the daemon need not look up Unicode categories.
     guard
@@ -170,7 +172,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
         || !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
     else {
       throw ParameterError(
-        parameter: parameter, problem: "a task's name has no control characters")
+        parameter: parameter, problem: "a task's name must have no control characters")
     }
   }
 }

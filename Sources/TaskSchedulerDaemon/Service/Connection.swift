@@ -38,8 +38,8 @@ final class Connection: WorkSource, CurrentCall {
   private var seen: PollEvents = []
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
-  /// The event log of the owner. A property of its own is faster, because each call uses it several
-  /// times.
+  /// The event log of the owner. Access through this property is faster than through `owner`, and
+  /// each call needs the event log several times.
   private let eventLog: EventLog
   private var input = MessageInput()
   private var wire: ServerConnection
@@ -49,7 +49,7 @@ final class Connection: WorkSource, CurrentCall {
   /// The end, in `output`, of an answer that consists of several replies. The limit of unread bytes
   /// does not apply to such an answer.
   private var answerEnd = 0
-  /// The parts of `input` and `output` that count for the user's limits.
+  /// The parts of `input` and `output` that count toward the user's limits.
   private var counted = HeldResources()
 
   /// - Parameters:
@@ -201,8 +201,8 @@ final class Connection: WorkSource, CurrentCall {
   /// The time for which the daemon drops calls before it serves other clients, in nanoseconds.
   private static let dropTime: UInt64 = 500_000
 
-  /// Drops the calls of a client that is gone, up to the first call with an effect. There may be
-  /// thousands of calls without an effect.
+  /// Drops the calls of a client that has closed its connection, up to the first call with an
+  /// effect. There may be thousands of calls without an effect.
   ///
   /// - Returns: false if a later turn must drop further calls.
   private func discardUselessCalls() -> Bool {
@@ -271,7 +271,7 @@ final class Connection: WorkSource, CurrentCall {
     case .close(let violation):
       close(reason: String(describing: violation))
     }
-    // This record may begin a new event log. The daemon must not begin one between a call's event
+    // Writing this record can begin a new event log. That must not happen between a call's event
     // and the effects of that event.
     if wasCollecting { eventLog.note(.inputComplete(connection: cookie)) }
     input.forgetMessage()
@@ -280,9 +280,9 @@ final class Connection: WorkSource, CurrentCall {
 
   /// Receives a part of a message from the socket.
   ///
-  /// The event log stores the part first. The mark in the socket shows how many bytes of the part
-  /// were received, and the next daemon receives the rest. A connection with received descriptors
-  /// does not survive the daemon, because the descriptors are lost with the daemon.
+  /// The event log stores the part first. The socket's peek mark (SO_PEEK_OFF) shows how many bytes
+  /// of the part were received, and the next daemon receives the rest. A connection with received
+  /// descriptors does not survive the daemon, because the descriptors are lost with the daemon.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
@@ -320,8 +320,9 @@ final class Connection: WorkSource, CurrentCall {
   /// Sets the events that the loop reports. The daemon stops reading while a call waits for its
   /// answer, or answers wait for the client.
   ///
-  /// The loop reports only changes; otherwise each check of thousands of ready sockets would
-  /// examine all of them. After a change of the watched events, the kernel reports readiness again.
+  /// The loop reports only changes. Otherwise the kernel would examine all of thousands of ready
+  /// sockets at each wait. After a change of the watched events, the kernel reports readiness
+  /// again.
   private func wait() {
     guard isOpen else { return }
     let next: PollEvents = !output.isEmpty ? .output : wire.isBusy ? [] : Self.reading
@@ -334,7 +335,7 @@ final class Connection: WorkSource, CurrentCall {
 
   /// Answers the current call. With `continues`, further answers follow.
   ///
-  /// Disconnects a client that leaves too many bytes of earlier answers unread. A single answer may
+  /// Disconnects a client that leaves too many bytes of earlier answers unread. A single answer can
   /// have any length.
   func reply(_ parameters: some WireValue, continues: Bool = false) {
     guard isOpen, wire.isBusy, hasRoom() else { return }

@@ -1,7 +1,7 @@
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The owner of connections. It handles the calls, and receives the end of each connection.
+/// The owner of connections, which handles their calls and learns when a connection closes.
 protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
   var eventLog: EventLog { get }

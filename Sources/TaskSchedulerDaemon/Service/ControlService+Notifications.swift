@@ -86,8 +86,8 @@ extension ControlService {
     post(.notification(.cancel(request, key, id, stored: stored)))
   }
 
-  /// Returns the application of a notification. To an ordinary user, other users' notifications do
-  /// not exist.
+  /// Returns the application of a notification. If the caller is not an operator, another user's
+  /// notification counts as unknown.
   private func key(
     of id: NotificationID, _ peer: Peer
   ) throws(ControlInterface.Failure) -> ApplicationKey {
@@ -112,14 +112,15 @@ extension ControlService {
     guard isName, (1...Self.changeNameBytesMax).contains(input.name.utf8.count) else {
       throw Interface.Failure.invalidSystemChange(
         parameter: "name",
-        reason: "1 to \(Self.changeNameBytesMax) letters, digits, dots, - and _")
+        reason: "it must have 1 to \(Self.changeNameBytesMax) letters, digits, dots, - and _")
     }
     let value = input.value ?? ""
     let isText = !value.unicodeScalars.contains { $0.properties.generalCategory == .control }
     guard isText, value.utf8.count <= Self.changeValueBytesMax else {
       throw Interface.Failure.invalidSystemChange(
         parameter: "value",
-        reason: "at most \(Self.changeValueBytesMax) bytes without control characters")
+        reason: "it must have at most \(Self.changeValueBytesMax) bytes and no control "
+          + "characters")
     }
     let request = requests.open(connection, application: "")
     let owner = isOperator(connection.peer) ? nil : UserID(connection.peer.uid)

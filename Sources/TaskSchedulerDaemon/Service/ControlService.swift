@@ -196,7 +196,7 @@ final class ControlService: ControlInterface.Implementation {
       guard let mode = BackgroundMode(rawValue: name) else {
         throw ParameterError(
           parameter: "backgroundModes[\(index)]",
-          problem: "the modes are audio, location and voip")
+          problem: "a mode must be audio, location or voip")
       }
       return mode
     }
@@ -346,8 +346,8 @@ final class ControlService: ControlInterface.Implementation {
     described([status], for: peer, withUnit: withUnit)[0]
   }
 
-  /// Returns the application that the caller requests, if the caller may operate it. To an ordinary
-  /// user, other users' applications do not exist.
+  /// Returns the application that the caller requests, if the caller may operate it. If the caller
+  /// is not an operator, another user's application counts as unknown.
   ///
   /// - Parameter moreOwners: Returns the owners of those applications with this id that the
   ///   scheduler does not know.
@@ -371,8 +371,9 @@ final class ControlService: ControlInterface.Implementation {
       owners = [UserID(peer.uid)]
     }
     guard let first = owners.first else {
-      // This owner has no application with exactly this id. For a mistyped id, the daemon does not
-      // search thousands of other users' ids.
+      // No owner is known for exactly this id. For a mistyped id, the daemon suggests only an
+      // application of the requested owner or of the caller, because other users may have
+      // thousands.
       let known = pump.scheduler.names(of: UserID(owner ?? peer.uid))
         .filter { $0 != application }
       throw Interface.Failure.unknownApplication(
@@ -388,7 +389,7 @@ final class ControlService: ControlInterface.Implementation {
   /// Checks a uid. 4294967295 is not a uid, because it is -1 in C.
   static func uid(_ owner: Int) throws(ParameterError) -> UInt32 {
     guard let uid = UInt32(exactly: owner), uid != .max else {
-      throw ParameterError(parameter: "owner", problem: "a uid is from 0 to 4294967294")
+      throw ParameterError(parameter: "owner", problem: "a uid must be from 0 to 4294967294")
     }
     return uid
   }

@@ -13,7 +13,7 @@ final class EventStreams {
     self.find = find
   }
 
-  /// Makes a connection the event stream of an instance. It replaces an earlier event stream.
+  /// Makes a connection the event stream of an instance, and replaces an earlier event stream.
   func open(_ id: InstanceID, _ connection: Connection) {
     if let earlier = connections[id], earlier !== connection {
       connections[id] = nil
@@ -36,7 +36,7 @@ final class EventStreams {
     connections[id]?.reply(event, continues: true)
   }
 
-  /// Removes the event stream of an instance that has ended.
+  /// Closes the event stream of an instance that has ended.
   func close(_ id: InstanceID) {
     connections.removeValue(forKey: id)?.close(reason: nil)
   }

@@ -67,7 +67,7 @@ protocol WorkSource: AnyObject {
 ///
 /// If a user has credit, the daemon serves the user's connections at once. It serves the
 /// connections of a user without credit when nothing else is ready, or when the user has credit
-/// again. Such users alternate, one connection at a time. A user without competitors may use all of
+/// again. Such users alternate, one connection at a time. A user without competitors gets all of
 /// the time.
 ///
 /// However many or expensive the calls of one user are, they delay other users' calls and the
@@ -99,7 +99,7 @@ final class FairShare {
   private var repaid: TimerSource?
   /// The number of users with connections.
   var userCount = 0
-  /// Receives the time that was spent, in nanoseconds.
+  /// Called with the time that the daemon has spent on a party, in nanoseconds.
   var worked: (UInt64) -> Void = { _ in }
 
   init(loop: EventLoop) throws(SystemError) {

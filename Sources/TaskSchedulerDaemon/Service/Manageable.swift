@@ -5,8 +5,8 @@ extension CurrentSettings {
   /// Returns the reason why this daemon cannot manage a process; nil if it can.
   ///
   /// The daemon could neither stop nor kill a process that the kernel protects from its signals. It
-  /// would permanently report that process as suspended or terminated. A user's daemon manages only
-  /// that user's processes.
+  /// would report such a process as suspended or terminated although the process still runs. A
+  /// user's daemon manages only that user's processes.
   func refusal(of process: ProcessHandle, uid: UInt32) throws(SystemError) -> String? {
     let own = Users.effectiveUID
     let maySignal = try process.maySignal()

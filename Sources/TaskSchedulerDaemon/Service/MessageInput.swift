@@ -9,7 +9,8 @@ package final class ReadBuffer {
 
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesCount, alignment: 16)
 
-  /// The capacity that the buffer for answers keeps. Longer answers are rare.
+  /// The maximum capacity that the buffer for answers keeps. The memory of a longer answer, which
+  /// is rare, is freed.
   static let answerBytesMax = 1 << 12
   /// The empty buffer for answers. A connection borrows it until the answer is sent.
   var answer: [UInt8] = []

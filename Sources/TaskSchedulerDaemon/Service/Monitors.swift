@@ -2,8 +2,8 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The connections that receive changes. Each receives the changes of the applications that it may
-/// see.
+/// The connections on which clients monitor applications. A connection receives the changes of
+/// those applications that its user may see.
 ///
 /// Monitors of a single application are indexed by the application's id. Each `taskctl run` is such
 /// a monitor, and a change costs time only for the monitors that receive it.
@@ -64,7 +64,8 @@ final class Monitors {
     if ofOne[application]?.isEmpty == true { ofOne[application] = nil }
   }
 
-  /// Sends a change to all monitors that may see it. The change is encoded once.
+  /// Sends a change to all monitors that may see it. Encodes the change at most twice: once with
+  /// and once without the names of other users' applications.
   ///
   /// A monitor of a user's own applications waits for the user's turn if the user has no credit
   /// left, because the user caused the changes. A monitor of several users' applications does not

@@ -23,8 +23,8 @@ final class Peer {
 
   /// - Parameters:
   ///   - socket: The connection's socket. It must stay open while the peer is used.
-  ///   - kernelHasPeerPIDFD: Whether the kernel has SO_PEERPIDFD. Without it, the daemon opens the
-  ///     process that has the pid now, and compares its start time later.
+  ///   - kernelHasPeerPIDFD: Whether the kernel has SO_PEERPIDFD. Without it, the daemon reads the
+  ///     start time of the process that has the pid now, and compares the start time later.
   init(
     _ socket: Int32, credentials: PeerCredentials, kernelHasPeerPIDFD: Bool, proc: ProcFS
   ) throws(SystemError) {
@@ -47,8 +47,8 @@ final class Peer {
     do throws(SystemError) {
       return try PIDFD(adopting: descriptor).identity(in: proc)
     } catch {
-      // The process has ended, or is in a process namespace that the daemon cannot see. It belongs
-      // to no application.
+      // The process has ended, or is in a PID namespace that the daemon cannot see. Such a process
+      // belongs to no application.
       guard error.errno == ESRCH || error.errno == EINVAL else { throw error }
       return nil
     }

@@ -22,7 +22,7 @@ final class Requests {
 
   /// Opens a request for the current call.
   ///
-  /// - Parameter application: The application's id as in the call, for errors.
+  /// - Parameter application: The application's id as the client wrote it, for error messages.
   func open(_ connection: Connection, application: String) -> RequestID {
     numberLast += 1
     let id = RequestID(numberLast)
@@ -81,7 +81,7 @@ final class Requests {
       connection.reply(
         ApplicationInterface.ManageSocket.Output(socket: Int(clamping: socket.number)))
     case .scheduled(let id):
-      // The answer has the same form as the answer of `PostNotification`.
+      // The answer to `PostNotification` has the same form, so this serves both methods.
       connection.reply(
         ApplicationInterface.ScheduleNotification.Output(notification: Int(clamping: id.number)))
     case .cancelled(let ids):

@@ -104,7 +104,8 @@ final class Server: ConnectionOwner {
   func start() throws(SystemError) {
     afterStart?.request()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
-    // Without it, thousands of connections of one user could have a turn before the next accept.
+    // Without this priority, thousands of connections of one user could have a turn before the next
+    // accept.
     source?.setImportantPriority()
     for _ in 0..<Self.acceptsAtStartMax {
       guard let newcomer = acceptNext() else { return }
@@ -142,8 +143,8 @@ final class Server: ConnectionOwner {
   private static let acceptTime: UInt64 = 100_000
   private static let acceptPause: Duration = .milliseconds(500)
 
-  /// Accepts connections. Accepting has a share of the daemon's time (``FairShare``), and also
-  /// counts for the users that connect.
+  /// Accepts connections. Accepting has its own share of the daemon's time (``FairShare``). The
+  /// time also counts against the credit of the users that connect.
   private func accept() {
     guard fairShare.admits(listening, of: .newcomers) else {
       source?.wait(for: [])
@@ -185,9 +186,9 @@ final class Server: ConnectionOwner {
     }
   }
 
-  /// Stops accepting until a connection is closed, or for ``acceptPause``. Without descriptors or
-  /// memory the next attempt would fail too, and the waiting connection would wake the daemon at
-  /// once.
+  /// Stops accepting until a connection is closed, or for ``acceptPause``. If the daemon lacks
+  /// descriptors or memory, the next attempt would fail too, and the waiting connection would wake
+  /// the daemon at once.
   private func pauseAccepting() {
     isPaused = true
     source?.wait(for: [])

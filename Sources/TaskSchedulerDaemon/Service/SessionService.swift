@@ -54,11 +54,12 @@ final class SessionService: SessionInterface.Implementation {
     _ window: Interface.Window, parameter: String
   ) throws -> ReportedProcessWindow {
     guard let pid = Int32(exactly: window.pid), pid > 0 else {
-      throw ParameterError(parameter: "\(parameter).pid", problem: "a pid is from 1 to 2147483647")
+      throw ParameterError(
+        parameter: "\(parameter).pid", problem: "it must be from 1 to 2147483647")
     }
     guard let startTime = UInt64(exactly: window.startTime) else {
       throw ParameterError(
-        parameter: "\(parameter).startTime", problem: "a start time is not negative")
+        parameter: "\(parameter).startTime", problem: "a start time must not be negative")
     }
     if let id = window.applicationId, id.utf8.count > applicationIDBytesMax {
       throw Interface.Failure.reportTooLarge(

@@ -105,7 +105,8 @@ struct AdoptionCandidate {
     if AdoptionRules.isNever(command: stat.command, settings) {
       throw AdoptionRefusal("process \(pid) is \(PrintableText.quoted(stat.command))")
     }
-    // A program that controls a terminal has processes with that terminal.
+    // The programs that a terminal emulator runs have another controlling terminal than the
+    // emulator.
     if let other = stat.terminal, other != terminal {
       throw AdoptionRefusal("it is a terminal: process \(pid) runs at \(other.name)")
     }

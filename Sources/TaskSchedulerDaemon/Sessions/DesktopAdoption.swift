@@ -22,7 +22,7 @@ final class DesktopAdoption {
 
   private let processes: ProcessController
   private let launches: Launches
-  /// Returns whether a session agent needs a process.
+  /// Returns whether a process is a session agent or an ancestor of one.
   private let isNeeded: (ProcessIdentity) throws -> Bool
   private let environment: Environment
   private let log: Log
@@ -141,7 +141,7 @@ final class DesktopAdoption {
   private func refuse(_ pid: Int32, _ appID: String, _ error: any Error) {
     let reason = (error as? AdoptionRefusal)?.reason ?? "\(error)"
     log.write(
-      .info, "not managing \(PrintableText.quoted(appID)), process \(pid), as [focus] adopt asks: "
-        + reason)
+      .info, "not adopting \(PrintableText.quoted(appID)), process \(pid), although the setting "
+        + "focus.adopt includes it: \(reason)")
   }
 }

@@ -12,14 +12,14 @@ struct LoginSession: Equatable {
   var isRemote = false
   /// Whether the session is on the screen of its seat. A session without a seat always is.
   var isActive = true
-  /// Whether the session ends, and only waits for its last processes.
+  /// Whether the session is ending, and only waits for its last processes.
   var isClosing = false
-  /// Whether the desktop says that it is locked.
+  /// Whether the desktop reports that the session is locked (LockedHint).
   var isLockedByHint = false
 
   var isGraphical: Bool { ["wayland", "x11", "mir"].contains(type) }
 
-  /// Whether a user may see applications in the session: it is graphical, or at a seat. A
+  /// Whether a user can see applications in the session: it is graphical, or at a seat. A
   /// compositor that the user starts on a text console may leave the type of the session at `tty`.
   var isDesktop: Bool {
     sessionClass.hasPrefix("user") && !isClosing && (isGraphical || (seat != nil && !isRemote))
@@ -29,9 +29,9 @@ struct LoginSession: Equatable {
 /// Whether a session is locked, and how the daemon knows.
 ///
 /// A desktop sets the session's property LockedHint while it shows its lock screen. Some screen
-/// lockers do not set it; then only logind's signals Lock and Unlock are known, with which a
-/// program asks the desktop to lock or unlock the session. The property therefore counts for more
-/// than the signals.
+/// lockers do not set it. For them, the daemon knows only logind's signals Lock and Unlock, with
+/// which a program asks the desktop to lock or unlock the session. A request does not prove a lock,
+/// so the property counts for more than the signals.
 enum SessionLock: Equatable {
   case unlocked
   /// A program asked for the lock, and the desktop has not set LockedHint.
@@ -45,7 +45,8 @@ enum SessionLock: Equatable {
     if self == .unlocked { self = .requested }
   }
 
-  /// Ends a lock without LockedHint. A desktop that set LockedHint sets it again when it unlocks.
+  /// Ends a lock without LockedHint. A desktop that has set LockedHint clears it when it unlocks
+  /// the session.
   mutating func unlockRequested() {
     if self == .requested { self = .unlocked }
   }

@@ -5,11 +5,12 @@ import TaskSchedulerCore
 /// Reports which seats are locked, as logind knows it (contract §20).
 ///
 /// The daemon does not start the bus or logind, and does not wait for them. While one of them is
-/// absent, the last known state stays valid; when both are there, the state is read anew.
+/// absent, the last known state stays valid. When both have appeared, the daemon reads the state
+/// again.
 ///
-/// A change of a property only triggers a question to logind. For the signals Lock and Unlock there
-/// is no such question. Every process can send signals on the system bus, so the sender of these
-/// signals must be logind.
+/// When a signal reports a changed property, the daemon asks logind for the value. logind stores no
+/// value for the signals Lock and Unlock. Every process can send signals on the system bus, so the
+/// daemon accepts these two only from logind.
 final class LoginSessions {
   private let loop: EventLoop
   /// The only user whose sessions count; nil for all users.
@@ -226,7 +227,7 @@ final class LoginSessions {
     for path in entries.keys where !paths.contains(path) { entries[path] = nil }
     for path in paths {
       entries[path, default: Entry()].isStale = true
-      // A connection that is lost drops its questions.
+      // If the connection was lost meanwhile, it has dropped the question.
       entries[path]?.isAsked = false
     }
     isListed = true
@@ -268,7 +269,7 @@ final class LoginSessions {
       if entry.session == nil, !session.isLockedByHint, session.isActive,
         requestedBefore.contains(DefaultSeats().ofUser(session.uid))
       {
-        // The previous daemon received the request, which logind does not remember.
+        // The previous daemon had received the signal Lock, which logind does not store.
         entry.lock.lockRequested()
       }
       entry.session = session
@@ -284,8 +285,8 @@ final class LoginSessions {
 
   // MARK: Reporting
 
-  /// Reports the difference between the seats that are locked and those that the scheduler knows
-  /// as locked, as soon as the state of all sessions is known.
+  /// Reports each seat that is now locked or unlocked, contrary to what the scheduler knows. Does
+  /// nothing while the state of a session is unknown.
   private func reconsider() {
     guard logind != nil, isListed, entries.values.allSatisfy({ $0.session != nil }) else { return }
     let next = LockedSeats.seats(of: known)

@@ -3,7 +3,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The seats of processes, by their control groups and by logind's files.
+/// Determines the seats of processes from their control groups and from logind's files.
 ///
 /// The service manager of a user runs outside of every login session. Its processes belong to the
 /// user's graphical session.

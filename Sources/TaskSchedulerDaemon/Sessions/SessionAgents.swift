@@ -12,10 +12,10 @@ protocol AgentConnection: AnyObject {
   var isAgent: Bool { get set }
   /// Returns the agent's process; nil if the process has ended, or the daemon cannot see it.
   func process() throws(SystemError) -> ProcessIdentity?
-  /// Sends an order. Does not wait for the agent to read it; disconnects an agent that leaves
-  /// MaxQueuedBytes unread.
+  /// Sends an order. Does not wait until the agent has read it. Disconnects an agent that leaves
+  /// more than MaxQueuedBytesPerConnection unread.
   func send(_ order: SessionInterface.Attach.Output)
-  /// Sends orders that the agent needs together. They may exceed MaxQueuedBytes.
+  /// Sends several orders, which together may exceed MaxQueuedBytesPerConnection.
   func send(list: [SessionInterface.Attach.Output])
   /// Ends the attachment with an error.
   func end(_ failure: SessionInterface.Failure)
@@ -73,7 +73,7 @@ final class SessionAgents {
     return false
   }
 
-  /// The reason why the daemon does not manage a process that is needed.
+  /// The reason why the daemon does not manage a session agent or an ancestor of one.
   static func refusal(of pid: Int32) -> String {
     "process \(pid) is a session agent or an ancestor of one, which the daemon never suspends"
   }
@@ -84,14 +84,15 @@ final class SessionAgents {
 
   // MARK: Connections
 
-  /// Makes the process at the other end of a connection the agent of its user. It replaces an
+  /// Makes the process at the other end of a connection the agent of its user, and replaces an
   /// earlier agent.
   func attach(_ connection: any AgentConnection) {
     let uid = connection.uid
     if let earlier = agents.removeValue(forKey: uid) {
       leave(earlier)
       earlier.end(.agentReplaced)
-      // The reports of the earlier agent hold until the first report of the new agent.
+      // The scheduler keeps the states that follow from the earlier agent's reports until the new
+      // agent has reported.
       windows.lose(uid)
     }
     // The event log must not name the attachment before the reply has been sent. The next daemon

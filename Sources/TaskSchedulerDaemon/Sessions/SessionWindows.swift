@@ -97,7 +97,7 @@ final class SessionWindows {
 }
 
 extension WindowVisibility? {
-  /// Changes the visibility to the more visible one.
+  /// Changes the visibility to the more visible of the two.
   fileprivate mutating func formMostVisible(_ other: WindowVisibility) {
     switch (self, other) {
     case (.focused, _), (_, .focused): self = .focused

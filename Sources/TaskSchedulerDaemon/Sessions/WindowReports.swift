@@ -5,16 +5,17 @@ import TaskSchedulerCore
 //
 // The problem: a session agent reports the processes of up to 1024 windows after each change of the
 // focus. The scheduler needs instances. To find the instance of a process, the daemon reads several
-// files of /proc, and to find the terminal of an instance, it reads the ancestors of the leader.
-// The daemon must not spend more than a few milliseconds on one report.
+// files of /proc. To find the terminal of an instance, it reads the ancestors of the leader. The
+// daemon must not spend more than a few milliseconds on one report.
 //
 // The idea: the daemon remembers the result for each process of the last report, and the ancestors
 // of each leader. A report mostly names processes that the previous report named. The daemon
 // examines the others in steps (`ProcessWorkQueue`), and posts the event after the last step. A
-// report that arrives meanwhile takes the place of the earlier one, but keeps its results.
+// report that arrives meanwhile replaces the earlier report. The results of the earlier one stay
+// known.
 //
-// Why this is right: a report contains all windows, so the last report is sufficient. The daemon
-// examines a process that belongs to no instance again once an instance has been added. If the
+// Why this is right: a report contains all windows, so the last report is sufficient. If a process
+// belongs to no instance, the daemon examines it again after an instance has been added. If the
 // process with a reported pid has another start time, the window belongs to no instance.
 
 /// Finds the instances of the windows that session agents report, and reports them to the
@@ -31,7 +32,7 @@ final class WindowReports {
   private var membership: InstanceMembership { processes.membership }
 
   /// - Parameters:
-  ///   - inFront: Returns those of the instances that are in front of their seats.
+  ///   - inFront: Returns those of the given instances that are in front at their seats.
   ///   - focusMoved: Called with the user if another window gets the focus than in the last report.
   init(
     processes: ProcessController, inFront: @escaping ([InstanceID]) -> [InstanceID],
@@ -76,8 +77,8 @@ final class WindowReports {
 
   /// Finds the instances of the last report, and reports them to the scheduler.
   ///
-  /// - Parameter atOnce: Whether to do the first steps before this call returns. The scheduler has
-  ///   then received a report of few windows when the call returns.
+  /// - Parameter atOnce: Whether to do the first steps before this call returns. The scheduler then
+  ///   receives a report of few windows before this call returns.
   private func resolve(_ session: SessionWindows, of uid: UInt32, atOnce: Bool) {
     session.pending = session.unknownProcesses(in: membership.generation)
     session.pendingLeaders = unknownLeaders(session, of: uid)
@@ -138,7 +139,7 @@ final class WindowReports {
     adopt(session, of: uid)
   }
 
-  /// Considers the windows that belong to no application for adoption.
+  /// Considers for adoption the programs of those windows that belong to no application.
   private func adopt(_ session: SessionWindows, of uid: UInt32) {
     guard let adoption else { return }
     for window in session.takeUnconsidered(where: adoption.chooses) {

@@ -21,8 +21,8 @@ final class ManagedSockets {
   private let report: Report
   private var instances: [InstanceID: Instance] = [:]
   private var watched: Set<InstanceID> = []
-  /// Each report collects all readiness. With edge triggers, the kernel need not examine all
-  /// sockets again for each report.
+  /// Edge-triggered, because each report contains all ready sockets. The kernel then need not
+  /// examine all sockets again for each report.
   private static let edges: PollEvents = [.input, .onChange]
 
   /// - Parameter report: Called with the ready sockets; it may call any method of this object.
@@ -39,8 +39,8 @@ final class ManagedSockets {
   ///   - socket: The cookie of the socket, which shows whether a socket is handed over twice.
   /// - Returns: The descriptor of the watch, for the descriptor store; nil if the socket is already
   ///   watched.
-  /// - Throws: EMFILE, ENFILE, ENOMEM; ENOSPC or EINVAL if the kernel watches too many. After an
-  ///   error, nothing has changed.
+  /// - Throws: EMFILE, ENFILE, ENOMEM; ENOSPC or EINVAL if the kernel already watches too many
+  ///   descriptors. After an error, nothing has changed.
   @discardableResult
   func add(
     _ descriptor: consuming FileDescriptor, as socket: UInt64, of id: InstanceID
@@ -121,13 +121,13 @@ final class ManagedSockets {
     watched.remove(id)
   }
 
-  /// Starts reporting for a suspended instance. The daemon reports unread data in the sockets
-  /// first, and then new data.
+  /// Starts reporting ready sockets of a suspended instance. The daemon reports unread data in the
+  /// sockets first, and then new data.
   func watch(_ id: InstanceID) {
     if watched.insert(id).inserted { instances[id]?.source?.wait(for: Self.edges) }
   }
 
-  /// Stops reporting for an instance that runs again.
+  /// Stops reporting ready sockets of an instance that runs again.
   func unwatch(_ id: InstanceID) {
     if watched.remove(id) != nil { instances[id]?.source?.wait(for: []) }
   }

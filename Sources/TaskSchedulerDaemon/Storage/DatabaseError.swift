@@ -51,7 +51,7 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
     (self.code, self.message, self.tried, self.errno) = (code, message, tried, errno)
   }
 
-  /// Creates the latest error of a connection.
+  /// Creates an error from the latest failure of a connection.
   ///
   /// - Parameter connection: The connection; nil if SQLite had no memory for one.
   init(code: Int32, of connection: OpaquePointer?, tried: String) {

@@ -67,7 +67,7 @@ final class Statement {
     }
   }
 
-  /// Ends the run, and releases the bound values.
+  /// Ends the current run of the statement, and releases the bound values.
   func reset() {
     // The result code repeats that of the last step, which the caller already knows.
     sqlite3_reset(handle)

@@ -36,7 +36,7 @@ final class DebouncedWatch {
 
   private func received() {
     let matters = take()
-    // During a burst only errors are relevant, such as a netlink socket with a full buffer.
+    // During a burst, the loop reports only errors, such as a full buffer of a netlink socket.
     guard limit == nil, matters else { return }
     limit = BootClock.after(Self.lengthMax)
     source?.wait(for: [])

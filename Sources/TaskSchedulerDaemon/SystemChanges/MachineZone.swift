@@ -50,7 +50,8 @@ struct MachineZone: Hashable {
   }
 }
 
-/// Settings of the machine that the daemon passes to applications and to the log.
+/// Checks texts from the machine's settings before the daemon passes them to applications and to
+/// the log.
 enum SettingText {
   /// Returns whether a text consists of 1 to 255 ASCII letters, digits and the given marks.
   static func isName(_ text: Substring, marks: String) -> Bool {

@@ -63,8 +63,8 @@ struct DescriptorStore {
   private func send(_ state: String, _ number: Int32) {
     guard isThere else { return }
     var number = number
-    // If this fails, the next crash closes the client's connection. The failure has no other
-    // effect.
+    // If this fails, the next daemon does not receive the descriptor. After a crash, a client would
+    // then find its connection closed.
     sd_pid_notify_with_fds(0, 0, state, &number, 1)
   }
 

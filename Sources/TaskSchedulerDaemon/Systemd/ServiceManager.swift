@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// The service manager that started the daemon, by the functions of sd-daemon(3).
+/// The service manager that started the daemon, reached through the functions of sd-daemon(3).
 enum ServiceManager {
   /// Sends a new state of the service (sd_notify(3)). Without a service manager this does nothing.
   static func notify(_ state: String) { sd_notify(0, state) }

@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to a systemd that manages services, at its private socket. The connection needs no
-/// message bus.
+/// A connection to the private socket of the systemd that runs the daemon: the system's, or a
+/// user's. The connection needs no message bus.
 ///
 /// The connection exists only while replies are outstanding, or while there is a listener. systemd
 /// sends each change of each unit to its connections, which would wake an idle daemon.
@@ -147,7 +147,7 @@ enum UnitProperty {
   case texts(String, [String])
   /// An open file. The manager receives a duplicate.
   case descriptor(String, Int32)
-  /// ExecStart=: the path of a program, and its arguments from its name on.
+  /// ExecStart=: the path of a program, and its arguments, beginning with argv[0].
   case command(String, [String])
 
   fileprivate func append(to body: MessageBody) throws(SystemError) {
@@ -175,7 +175,8 @@ enum UnitProperty {
             try body.structure("sasb") { () throws(SystemError) in
               try body.append(path)
               try body.append(arguments)
-              // Ignore failure: no. A failure of the program is a failure of the unit.
+              // The field "ignore failure" is false: a failure of the program is a failure of the
+              // unit.
               try body.append(false)
             }
           }

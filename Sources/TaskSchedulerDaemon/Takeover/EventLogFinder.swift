@@ -30,7 +30,8 @@ extension EventLog {
 struct EventLogFinder {
   let directory: EventLogDirectory
   let boot: BootID
-  /// A process that has this path in its environment belongs to this daemon.
+  /// The path of the daemon's socket. A process that has this path in its environment belongs to
+  /// this daemon.
   let socketPath: String
   let proc: ProcFS
   let log: Log
@@ -80,7 +81,7 @@ struct EventLogFinder {
     return nil
   }
 
-  /// Records the stopped processes in an event log that the daemon cannot use completely.
+  /// Adds to `unclear` the stopped processes that a partly or completely unusable event log names.
   private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout Leftovers?) {
     unclear = unclear ?? Leftovers()
     if let left = try? Leftovers(bytes, boot: boot) { unclear?.add(left) }
@@ -106,7 +107,7 @@ struct EventLogFinder {
       log.write(
         .warning,
         "found no usable event log; resumed \(outcome.resumed.count) stopped processes or "
-          + "control groups. Applications register again", id: .eventLogRefused)
+          + "control groups. Applications must register again", id: .eventLogRefused)
     }
     for failure in outcome.failures { log.write(.error, "cannot resume \(failure)") }
   }

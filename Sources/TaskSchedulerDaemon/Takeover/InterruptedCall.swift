@@ -36,8 +36,7 @@ struct InterruptedCall {
   ///
   /// The function records the progress of the call in the event log at once. This daemon may die
   /// before it serves another call. Without the record, the next daemon would then mistake the
-  /// client's next message for the message of this call, and the next event for the event of this
-  /// call.
+  /// client's next message and the next event for those of this call.
   func leavesUnknown(
     _ cookie: UInt64, _ number: Int32, _ eventLog: EventLog
   ) throws(SystemError) -> Bool {

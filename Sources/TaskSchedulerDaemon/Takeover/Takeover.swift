@@ -124,7 +124,7 @@ struct Takeover {
     outcome.lost = processes.takeOver(replay.daemonState.instances, leaders: inherited.leaders)
     subsystems.launches.restoreLeftRunning(replay.daemonState.leftRunning)
     if let unclear = previous.unclear {
-      // This adds no process that already belongs to an instance.
+      // A process that already belongs to an instance is not managed twice: ``Launches`` skips it.
       restoreLaunched()
       let found = processes.claimStopped(unclear, EnvironmentMarkers(socket: socketPath))
       for name in found.resumed {
