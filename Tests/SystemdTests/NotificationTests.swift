@@ -153,7 +153,7 @@ extension SystemdTests {
       #expect(try firings(of: 2) == 0)
     }
 
-      @Test(
+    @Test(
       "§9, §20: A notification on the screen stays operable over restarts of daemon and agent",
       .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
     func onTheScreen() throws {
@@ -190,6 +190,39 @@ extension SystemdTests {
         while try desktop.displayedCount() != 0, ContinuousClock.now < end {}
         #expect(try desktop.displayedCount() == 0, "the notification is closed")
       }
+    }
+
+    @Test(
+      "§20: One agent shows the notifications of the system's daemon and of the user's own daemon",
+      .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
+    func bothDaemons() throws {
+      let application = "org.example.both"
+      let manifest = "id = \"\(application)\"\ncommand = ['/bin/sleep', '1000']\n"
+      let path = "/etc/taskschedd/applications/\(application).toml"
+      let own = "/home/\(InstalledMachine.tester)/.config/taskschedd/applications"
+      try installed.write(path, manifest + "user = 'tester'")
+      try machine.must("mkdir", "-p", own, as: MachineDesktop.user)
+      try installed.write("\(own)/\(application).toml", manifest)
+      defer { _ = try? machine.run("rm", "-f", path, "\(own)/\(application).toml") }
+      try machine.must("systemctl", "start", "taskschedd.service")
+      // The agent starts before the user's own daemon.
+      let desktop = try MachineDesktop(machine)
+      defer { desktop.end() }
+      try machine.must(
+        "systemctl", "--user", "start", "taskschedd.socket", as: MachineDesktop.user)
+      for (count, option) in [(1, "--system"), (2, "--user")] {
+        try machine.must(
+          "taskctl", "notifications", "post", option, application, "From \(option)",
+          as: MachineDesktop.user)
+        try desktop.waitForNotify()
+        #expect(try desktop.displayedCount() == count)
+      }
+      // The newest notification is that of the user's own daemon.
+      try desktop.control("action", "0")
+      try installed.wait(
+        for: application, toBe: "active", options: ["--user"], as: MachineDesktop.user)
+      let listed = try machine.must("taskctl", "list", "--json", "--system").text
+      #expect(!listed.contains("\"state\":\"active\""), "\(listed)")
     }
 
     @Test("With a full disk, a new notification is refused with NotStored, and stored ones fire")
