@@ -26,7 +26,7 @@ public struct WindowSnapshot: Equatable, Sendable {
   /// window any longer.
   public var windows: [WindowReport]
   /// Whether a window of an instance or of another program has the focus. False on an empty
-  /// workspace, and in X11 between two windows.
+  /// workspace and, in X11, while the focus moves from one window to another.
   public var hasFocus: Bool
 
   public init(_ windows: [WindowReport] = [], hasFocus: Bool) {
@@ -93,7 +93,7 @@ struct ReportedWindow: Equatable, Sendable {
     return earlier(resignsAt(policy), leavesAt(policy))
   }
 
-  /// Restarts the limits, because the agent could not report for a time.
+  /// Restarts the limits, because the agent could not report the windows for a time.
   mutating func restart(at now: Instant) {
     if unfocusedSince != nil { unfocusedSince = now }
     if hiddenSince != nil { hiddenSince = now }

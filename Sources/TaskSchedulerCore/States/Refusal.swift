@@ -3,7 +3,7 @@ public enum Refusal: Equatable, Sendable, Error {
   case unknownApplication(ApplicationKey)
   /// The contract has no such transition from this state.
   case invalidTransition(from: ApplicationState, cause: TransitionCause)
-  /// The request is possible in other states only.
+  /// The request is not possible in this state.
   case invalidState(ApplicationState)
   case alreadyRunning(pid: Int32, state: ApplicationState)
   case terminating

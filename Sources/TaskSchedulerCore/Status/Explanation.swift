@@ -1,5 +1,6 @@
 // The explanation of an application's state: the cause of the state, what entitles the application
-// to run, and the next limit. The scheduler recorded these facts when they happened.
+// to run, and the next limit. The scheduler records the causes when they occur, so that an
+// explanation needs no guess.
 
 /// The explanation of an application's state, as `taskctl why` shows it.
 public struct Explanation: Equatable, Sendable {
