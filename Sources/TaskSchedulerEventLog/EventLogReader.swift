@@ -17,7 +17,7 @@ public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible
     case .version(let version):
       "its format version is \(version); this taskschedd reads version \(EventLogLayout.version)"
     case .otherBoot: "it was written before the last boot"
-    case .damagedStart(let problem): "its first record is damaged: \(problem)"
+    case .damagedStart(let problem): "its start is damaged: \(problem)"
     }
   }
 }
