@@ -57,9 +57,11 @@ public struct DaemonState: Equatable, Sendable {
     /// The priorities that the daemon has lowered, or is about to lower, in the order of the
     /// changes.
     public var lowered: [Lowered] = []
-    /// Whether the leader led its session when the daemon began to manage it, and whether it led
-    /// its process group; nil if the daemon has not examined that.
+    /// Whether the leader led its session when the daemon began to manage the instance; nil if the
+    /// daemon has not examined that.
     public var leadsSession: Bool?
+    /// Whether the leader led its process group when the daemon began to manage the instance; nil if
+    /// the daemon has not examined that.
     public var leadsGroup: Bool?
   }
 

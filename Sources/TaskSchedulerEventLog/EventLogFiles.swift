@@ -1,4 +1,4 @@
-/// The files of an event log. The daemon maps them into its memory.
+/// The files of an event log. The daemon maps each file into its memory.
 public protocol EventLogFiles: AnyObject {
   /// The highest number of a file; nil if there is no file.
   var numberLast: UInt64? { get }

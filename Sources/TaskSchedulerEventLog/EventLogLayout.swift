@@ -111,9 +111,9 @@ public struct BootID: Hashable, Sendable {
 public struct EventLogStart: Equatable, Sendable {
   /// The version of the daemon that wrote the event log, as text for users.
   public var writer: String
-  /// The number of events before this event log.
+  /// The number of events before the start of this event log, since the scheduler was created.
   public var eventCount: UInt64
-  /// The highest number of a request before this event log.
+  /// The highest number of a request before the start of this event log.
   public var requestLast: UInt64
   /// The instant at which the event log begins.
   public var at: Instant

@@ -162,8 +162,7 @@ public struct EventLogWriter {
   /// socket.
   ///
   /// - Parameter bytes: The number of bytes of the message in the socket, including its NUL. For a
-  ///   part of a message, the number of bytes of the message that the daemon has received once it
-  ///   has removed the part from the socket.
+  ///   part of a message, the number of bytes of the message received so far, including the part.
   public func setCall(
     connection: UInt64, bytes: Int, phase: CallPhase = .peeked
   ) {

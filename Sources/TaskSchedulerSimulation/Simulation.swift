@@ -55,11 +55,11 @@ public final class Simulation {
   let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  /// The planned death of the daemon: how many events it still handles in full, and how many
-  /// effects of the next event it then carries out.
+  /// The planned death of the daemon: the number of events that it still handles in full, and the
+  /// number of effects of the next event.
   var deathPlanned: (events: Int, effects: Int)?
-  /// The number of effects of the current event that the daemon carries out before the planned
-  /// death; nil if it does not die during this event.
+  /// The number of effects of the current event that precede the planned death; nil if no death is
+  /// planned for this event.
   var effectsUntilDeath: Int?
   /// The call that the daemon is carrying out, or during which it died.
   var call: Event?

@@ -1,7 +1,7 @@
 import DequeModule
 
-/// The kind of a callback that an application must acknowledge within a limit: one of the six
-/// lifecycle callbacks (contract §2, §3), or the call of its keep-alive handler (§6).
+/// The kind of a callback that an application must acknowledge within a limit. The kinds are the
+/// six lifecycle callbacks (contract §2, §3) and the call of the keep-alive handler (§6).
 public enum CallbackKind: String, Equatable, Sendable, CaseIterable {
   case didFinishLaunching
   case didBecomeActive

@@ -1,10 +1,10 @@
 /// Decides when the device wakes for keep-alive handlers, and which handlers it then calls
 /// (contract §6, coalescing).
 ///
-/// **The rule.** The planner wakes the device at t, the earliest instant at which a handler is due
-/// (``KeepAlive/due``, which precedes the handler's deadline by a lead). Let m be the shortest
-/// period (an interval without its lead). The burst at t calls exactly the handlers that are due
-/// before t + m. All other handlers wait.
+/// **The rule.** The planner wakes the device at t, the earliest instant at which a handler is due.
+/// ``KeepAlive/due`` precedes the deadline of the handler by a lead. Let m be the shortest period
+/// (an interval without its lead). The burst at t calls exactly the handlers that are due before t
+/// + m. All other handlers wait.
 ///
 /// **The leads** do not make calls more frequent. If an interval is k times the shortest interval,
 /// its lead is at most k times the shortest lead. Its period is therefore at least k m, and its
@@ -90,9 +90,9 @@ public struct KeepAlivePlanner: Sendable {
 
   /// Runs a burst if one is due.
   ///
-  /// - Parameter tolerance: How late an awake machine may reach a burst, limited to a quarter of
-  ///   the shortest period. A burst that is later than that counts from `now`, because the machine
-  ///   has slept.
+  /// - Parameter tolerance: How late a burst may be while the machine is awake, limited to a
+  ///   quarter of the shortest period. A later burst counts from `now`, because the machine has
+  ///   slept.
   /// - Returns: The handlers to call now, ordered by deadline and id; empty if no burst is due.
   public mutating func burst(at now: Instant, tolerance: Duration = .seconds(2)) -> [InstanceID] {
     guard let due = nextBurst, due <= now, let shortest = periods.least else { return [] }

@@ -75,16 +75,15 @@ extension Instance {
     throttleAgain(in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
     // The instance runs until the next attempt, or for as long as a new entitlement lasts.
-    // Meanwhile, its resource use counts.
+    // Meanwhile, the scheduler measures its resource use.
     startMeasuringUse(in: &turn)
     reconsider(in: &turn)
   }
 
   /// Suspends an instance again after another program has resumed one of its processes.
   ///
-  /// The instance is in the background until the suspension is complete. If another program had
-  /// last done so less than `SuspendRetryInterval` ago, the scheduler first waits for that
-  /// interval.
+  /// The instance is in the background until the suspension is complete. If this happened before,
+  /// less than `SuspendRetryInterval` ago, the scheduler first waits for that interval.
   mutating func suspensionLost(reason: String, in turn: inout Turn) {
     guard phase == .suspended(isStopping: false), termination == nil else { return }
     let wasLostRecently = suspensionLostAt.map {

@@ -6,7 +6,7 @@ public enum Effect: Equatable, Sendable {
   case deliver(InstanceID, Callback, LaunchReason?)
   /// Tells the application to call the expiration handler of a task.
   case expire(InstanceID, TaskID, remaining: Duration?)
-  /// Sends the application a message that it need not acknowledge as a callback.
+  /// Sends the application a message that is not a callback.
   case notify(InstanceID, Notice)
   case socket(SocketEffect)
   case notification(NotificationEffect)

@@ -9,7 +9,8 @@ extension Instance {
     stream = .closed
     stint?.launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
-      // The application sent the call before its processes were stopped. Its launch continues.
+      // The application had sent this call before its processes were stopped, so its launch
+      // continues.
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .register, in: &turn)
     } else if !wasAware, state == .active, termination == nil {
       // From now on, the instance must acknowledge its callbacks before it is active.

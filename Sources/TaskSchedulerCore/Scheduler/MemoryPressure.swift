@@ -1,15 +1,14 @@
 // The procedure for memory pressure (contract §11). The scheduler warns all running applications.
-// If pressure lasts, the scheduler ends one application at a time. It waits until the memory of an
-// ended application is free before it ends the next one.
+// If pressure lasts, the scheduler terminates one application at a time. It waits until the memory
+// of that application is free before it terminates the next one.
 //
 // The kernel reports pressure. Pressure lasts if
 // - less than `MemoryFloorPercent` of the machine's memory is available when `MemoryWarningTime`
 //   has passed since the warning, or when a later trigger fires; or
 // - a trigger of the daemon's own slice fires after `MemoryWarningTime`. The limit of the slice may
 //   be far below the machine's memory.
-// Pressure of the whole machine alone is not a reason to end an application. A container that
-// thrashes within its own limit also causes such pressure, and ending applications does not relieve
-// it.
+// Pressure of the whole machine alone is not a reason to terminate an application. A container that
+// thrashes within its own limit also causes such pressure, and a termination does not relieve it.
 //
 // The scheduler measures the candidates in advance: during `MemoryWarningTime`, or when the
 // available memory is near `MemoryFloorPercent`. A measurement in advance ends no application
@@ -120,8 +119,8 @@ extension Scheduler {
 
   // MARK: The choice
 
-  /// Returns the measured applications in the order in which they would end. Foreground
-  /// applications come last, and never end to free memory.
+  /// Returns the measured applications in the order in which the scheduler would terminate them.
+  /// Foreground applications come last; the scheduler never terminates them to free memory.
   public func memoryOrder(_ sizes: [MemorySize]) -> [MemoryCandidate] {
     sizes.compactMap { size in
       guard let instance = instances[size.instance], instance.termination == nil else {
@@ -164,7 +163,8 @@ extension Scheduler {
   }
 
   private mutating func measure(_ candidates: [InstanceID], in turn: inout Turn) {
-    // One measurement at a time. If its sizes do not suffice, the scheduler asks again.
+    // Only one measurement runs at a time. If its sizes do not suffice, the scheduler requests
+    // another one.
     if memory.isBeingMeasured { return }
     memory.measurement = .init(askedAt: turn.instant)
     turn.emit(.memory(.measure(candidates)))
@@ -314,8 +314,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Warns a running application once in each episode of pressure: at the start of the episode,
-  /// when the application is resumed, or when it opens its event stream.
+  /// Warns a running application once in each episode of pressure. The application receives the
+  /// warning at the start of the episode, when it is resumed, or when it opens its event stream.
   mutating func deliverMemoryWarning(in turn: inout Turn) {
     guard let episode = turn.memoryEpisode, inbox.memoryWarning?.episode != episode else { return }
     if warnOfMemory(isSimulated: false, in: &turn) {

@@ -1,5 +1,5 @@
-// Automatic launches (contract §8) at the daemon's start, and after an end that neither the
-// application (exit code 0) nor a user or an operator chose.
+// Automatic launches (contract §8). The scheduler launches applications at the daemon's start, and
+// after an end that neither the application (exit code 0) nor a user or an operator chose.
 
 extension Application {
   /// Whether the scheduler launches the application without a request: when the daemon starts, and

@@ -23,7 +23,7 @@ public struct WindowReport: Equatable, Sendable {
 /// All windows of a user's session at one instant, as the user's session agent reports them.
 public struct WindowSnapshot: Equatable, Sendable {
   /// One report for each instance that has a window. An instance that is not in the list has no
-  /// window any longer.
+  /// window.
   public var windows: [WindowReport]
   /// Whether a window of an instance or of another program has the focus. False on an empty
   /// workspace and, in X11, while the focus moves from one window to another.
@@ -71,7 +71,8 @@ struct ReportedWindow: Equatable, Sendable {
     hiddenSince = next == .hidden && isForeground ? now : nil
   }
 
-  /// Cancels the limit after which the instance becomes inactive, because it is no longer active.
+  /// Cancels the limit after which the instance becomes inactive, because the instance is no longer
+  /// active.
   mutating func resigned() { unfocusedSince = nil }
 
   /// Cancels all limits. The instance keeps its state until the next change of the window.

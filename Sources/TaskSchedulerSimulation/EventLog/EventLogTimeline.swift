@@ -47,8 +47,8 @@ public struct EventLogTimeline {
     let event = handled.event
     now = handled.at
     eventCount += 1
-    // The name of an ending instance is known only before the event. The name of a new instance is
-    // known only after the event.
+    // The sentence must precede the effects, because the effect `release` removes the name of an
+    // ended instance.
     let step = step(event)
     do throws(Violation) {
       try checker.check(event, handled.effects, scheduler, at: now)

@@ -19,8 +19,8 @@ struct ObservedState {
   private(set) var relaunching: Set<ApplicationKey> = []
   var sessions = ObservedSessions()
   var now: UInt64 = 0
-  /// The last instant at which the machine woke, the daemon restarted or the limits changed. The
-  /// timer of a limit that had passed by then could not fire earlier.
+  /// The last instant at which the machine woke, the daemon restarted or the limits changed. If a
+  /// limit had passed before, its timer could not fire earlier.
   var floor: UInt64 = 0
 
   // The current event.

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// The timeline of a scenario or of a daemon's event log.
 public struct Timeline: Equatable, Sendable {
   public var entries: [Entry] = []
-  /// Whether the timeline would continue. It ended at the scenario's `until`, at the maximum
-  /// length, or when only timers without effects were left.
+  /// Whether the timeline would continue. If so, it stopped at the scenario's `until`, at the
+  /// maximum length, or when only timers without effects were left.
   public var isCut = false
 
   /// The maximum number of entries.

@@ -37,8 +37,8 @@ final class SimulatedProcess {
   var isUnwatchable = false
   /// Whether no process of the program executes an instruction.
   var isStopped = false
-  /// A number that each suspension, resume and kill increments. It invalidates planned events of an
-  /// earlier suspension.
+  /// A number that each suspension, resume and kill increments. A planned event with an earlier
+  /// number has no effect.
   var suspensionGeneration = 0
   /// Whether the process believes that its event stream is open.
   var hasStream = false
