@@ -60,8 +60,8 @@ public struct DaemonState: Equatable, Sendable {
     /// Whether the leader led its session when the daemon began to manage the instance; nil if the
     /// daemon has not examined that.
     public var leadsSession: Bool?
-    /// Whether the leader led its process group when the daemon began to manage the instance; nil if
-    /// the daemon has not examined that.
+    /// Whether the leader led its process group when the daemon began to manage the instance; nil
+    /// if the daemon has not examined that.
     public var leadsGroup: Bool?
   }
 
