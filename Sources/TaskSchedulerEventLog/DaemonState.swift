@@ -9,8 +9,8 @@ public struct DaemonState: Equatable, Sendable {
   public var connections: [UInt64: Connection] = [:]
   /// Leaders that the scheduler does not manage yet. The next events report them to the scheduler.
   public var unmanagedLeaders: [Leader: LeaderDetails] = [:]
-  /// Instances that a stop of the scheduler left running, by their leaders. While such an instance
-  /// runs, the daemon does not launch its application again.
+  /// Instances that continued to run when the scheduler stopped, by their leaders. While such an
+  /// instance runs, the daemon does not launch its application again.
   public var leftRunning: [Leader: Instance] = [:]
 
   public init() {}
@@ -52,15 +52,16 @@ public struct DaemonState: Equatable, Sendable {
     public var details: LeaderDetails
     /// The processes that the daemon has stopped, or is about to stop, in the order of the signals.
     public var stopped: [Stopped]
-    /// The action of the daemon on the remaining processes after the end of the instance; nil
-    /// before the end.
+    /// What the daemon does with the remaining processes of the ended instance; nil before the end.
     public var release: Release?
     /// The priorities that the daemon has lowered, or is about to lower, in the order of the
     /// changes.
     public var lowered: [Lowered] = []
-    /// Whether the leader led its session and its process group when the daemon began to manage it;
-    /// nil if the daemon has not examined that.
+    /// Whether the leader led its session when the daemon began to manage the instance; nil if the
+    /// daemon has not examined that.
     public var leadsSession: Bool?
+    /// Whether the leader led its process group when the daemon began to manage the instance; nil
+    /// if the daemon has not examined that.
     public var leadsGroup: Bool?
   }
 
@@ -69,7 +70,7 @@ public struct DaemonState: Equatable, Sendable {
     case resume, kill
   }
 
-  /// A process that the daemon has stopped, or is about to stop, with SIGSTOP.
+  /// A process that the daemon has stopped with SIGSTOP, or is about to stop.
   public struct Stopped: Equatable, Sendable {
     public var process: Leader
     /// Whether another program had stopped the process before the daemon did. If so, the daemon
@@ -148,7 +149,7 @@ public struct DaemonState: Equatable, Sendable {
     }
   }
 
-  /// A call to which the daemon has not replied.
+  /// A client's call to which the daemon has not replied.
   public struct Waiting: Equatable, Sendable {
     public var request: RequestID
     /// The full name of the method, such as `org.taskschedd.Application.Register`.
@@ -199,7 +200,7 @@ public struct MessagePart: Equatable, Sendable {
 /// The daemon writes a note before the action that the note describes. If a repetition of the
 /// action does no harm, the daemon may write the note after the action.
 public enum Note: Equatable, Sendable {
-  /// The next events report this leader to the scheduler.
+  /// The daemon knows a new leader, which one of the next events reports to the scheduler.
   case leader(DaemonState.LeaderDetails)
   /// The daemon is about to send SIGSTOP to these processes.
   case stopping(InstanceID, [DaemonState.Stopped])
@@ -251,7 +252,7 @@ extension DaemonState {
     unmanagedLeaders[leader] = nil
   }
 
-  /// Records that the scheduler stops, which leaves all its instances running.
+  /// Records the instances that continue to run when the scheduler stops.
   public mutating func leaveRunning() {
     for instance in instances.values where instance.release == nil {
       leftRunning[instance.details.leader] = instance
@@ -260,8 +261,8 @@ extension DaemonState {
 
   /// Updates the daemon's state for an effect that was carried out.
   ///
-  /// A reply changes nothing here: the caller of this method removes the waiting call, because it
-  /// knows the connection of each request.
+  /// A reply changes nothing here. The caller of this method knows the connection of each request,
+  /// and removes the waiting call.
   public mutating func apply(_ effect: Effect) {
     switch effect {
     case .manage(let id, let leader, let key):

@@ -10,7 +10,8 @@ import TaskSchedulerCore
 /// (`isBehind`). The daemon then tries again to write the state when later events occur.
 public final class EventLog: EventStore {
   private let room: EventLogCapacity
-  /// Whether the daemon has just taken over. It may then use the reserve (``EventLogCapacity``).
+  /// Whether the daemon took over a short time ago. If so, the event log also uses the reserve
+  /// (``EventLogCapacity``) before it begins a new file.
   public var isTakingOver = false
 
   /// The files; nil if there is no event log (--no-event-log).
@@ -33,12 +34,13 @@ public final class EventLog: EventStore {
   private var eventCount: UInt64
   /// The instant of the last stored event.
   private var lastEventAt: Instant
-  /// The effects of the current event, and how many of them have been carried out.
+  /// The effects of the current event; after a takeover, only those that the dead daemon left.
   private var effects: [Effect] = []
-  /// The number of effects of the event that precede those in `effects`.
+  /// The number of effects of the current event that precede those in `effects`.
   private var effectsBase = 0
+  /// The number of effects of the current event that have been carried out.
   private var effectsDone = 0
-  /// The current call.
+  /// The call that the daemon is carrying out; nil if there is none.
   public private(set) var call: (any CurrentCall)?
   /// Whether the event log contains the event of the current call.
   private var isCallWritten = false
@@ -79,7 +81,8 @@ public final class EventLog: EventStore {
       (self.file, self.writer) = (file, writer)
       keepSpare(for: initialRecords)
     } catch {
-      // Without space for an event log, the daemon still serves clients, but makes no promises.
+      // Without space for an event log, the daemon still serves clients, but promises them nothing
+      // that must survive a crash.
       fallBehind("\(error)")
     }
   }
@@ -166,13 +169,14 @@ public final class EventLog: EventStore {
     forgetEffects()
     eventCount += 1
     writer.setEvent(eventCount)
-    // Only the event that the current call requests marks the call as written.
+    // Other events may be stored during a call. Only the event that the call requests marks the
+    // call as written.
     let answered = event.request.flatMap { answeredCall($0) }
     if answered != nil { writer.setCallEvent(eventCount) }
     defer { if answered != nil { isCallWritten = true } }
     if isBehind { return }
     if hasRoom, writer.append(event, for: answered, at: now) { return }
-    // The second attempt is for an event that is longer than the usual space.
+    // The first new file may have too little space for a long event. The second one has enough.
     for _ in 1...2 {
       eventCount -= 1
       beginNew(at: now, room: writer.lastBytes)
@@ -220,7 +224,7 @@ public final class EventLog: EventStore {
   public func note(_ note: Note) {
     if isBehind || files == nil { return }
     if hasRoom, writer.append(note) { return }
-    // The second attempt is for a note that is longer than the usual space.
+    // The first new file may have too little space for a long note. The second one has enough.
     for _ in 1...2 {
       beginNew(at: lastEventAt, room: writer.lastBytes)
       if isBehind || writer.append(note) { return }
@@ -243,8 +247,8 @@ public final class EventLog: EventStore {
     writer.setCallPhase(phase)
   }
 
-  /// Records that the daemon has finished with the message of the current call. The call has its
-  /// reply, or waits for the reply.
+  /// Records that the daemon has finished with the message of the current call. The daemon has
+  /// replied to the call, or replies later.
   public func endCall() {
     writer.setCallPhase(.none)
     call = nil
@@ -257,8 +261,8 @@ public final class EventLog: EventStore {
     isSending = true
   }
 
-  /// Records that no reply is being sent. The next daemon calls this when it has dealt with the
-  /// reply that a dead daemon was sending.
+  /// Records that the daemon is not sending a reply. After a takeover, the daemon calls this when
+  /// it has handled the reply that the dead daemon was sending.
   public func forgetSending() { writer.setSending(0) }
 
   private func endSending() {
@@ -276,8 +280,8 @@ public final class EventLog: EventStore {
     guard let files else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
     var (daemonState, scheduler, requestLast) = state()
-    // If the daemon dies now, its successor reads the message in the socket again. The stored state
-    // must not have the call a second time.
+    // If the daemon dies now, its successor reads the message of the call from the socket again.
+    // The stored state must therefore not contain the call.
     if let call, !isCallWritten { daemonState.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
       writer: version, eventCount: eventCount, requestLast: requestLast, at: now)
@@ -315,6 +319,6 @@ public final class EventLog: EventStore {
   /// Stores the number of attempts to take over from this event log.
   public func setAttempts(_ count: UInt32) { writer.setAttempts(count) }
 
-  /// Records whether the daemon stopped and resumed every process.
+  /// Records whether the daemon stopped in good order and left no process suspended.
   public func setClean(_ isClean: Bool) { writer.setClean(isClean) }
 }

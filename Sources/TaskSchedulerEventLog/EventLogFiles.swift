@@ -1,4 +1,4 @@
-/// The files of an event log. The daemon maps them into its memory.
+/// The files of an event log. The daemon maps each file into its memory.
 public protocol EventLogFiles: AnyObject {
   /// The highest number of a file; nil if there is no file.
   var numberLast: UInt64? { get }
@@ -6,7 +6,7 @@ public protocol EventLogFiles: AnyObject {
   /// current.
   ///
   /// - Parameters:
-  ///   - bytesCount: The length of the file. It may become slightly longer.
+  ///   - bytesCount: The length of the file. The file may be slightly longer.
   ///   - least: The minimum length if there is no space for `bytesCount`.
   func make(_ number: UInt64, bytesCount: Int, least: Int) throws -> any EventLogFile
   /// Makes a complete event log current, in place of all earlier ones.
@@ -27,7 +27,7 @@ public enum EventLogCondition: Equatable, Sendable {
   case behind(problem: String)
   /// The event log contains the current state again.
   case whole
-  /// The event log contains everything. When its file is full, there may be no space for the next
+  /// The event log contains all events. When its file is full, there may be no space for the next
   /// file.
   case nextHasNoRoom(problem: String)
   case nextHasRoom

@@ -6,10 +6,11 @@ import TaskSchedulerCore
 /// boot (16) and the CRC-32 of these 32 bytes (4). While the daemon carries out events, it changes
 /// the fields at the offsets in ``Progress``.
 ///
-/// A record has four parts: its length (4 bytes), the CRC-32 of the following bytes (4), its kind
-/// (1), and a value. The value of an event follows the instant of the event (8). The daemon writes
-/// the length last, so that a record is either complete or, with length 0, absent. Numbers outside
-/// of values are little-endian. `docs/event-log.md` lists the values.
+/// A record has four parts: a length (4 bytes), a CRC-32 (4), the kind of the record (1), and a
+/// value. The length and the CRC-32 are those of the kind and the value. The value of an event
+/// begins with the instant of the event (8 bytes). The daemon writes the length last, so that a
+/// record is either complete or, with length 0, absent. Numbers outside of values are
+/// little-endian. `docs/event-log.md` lists the values.
 public enum EventLogLayout {
   /// The first bytes of an event log: a byte that no text begins with, and "tschedJ".
   static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]
@@ -46,7 +47,9 @@ public enum EventLogLayout {
     guard version == Self.version else { throw .version(version) }
     let sum = UInt32(
       littleEndian: bytes.loadUnaligned(fromByteOffset: headerSumPlace, as: UInt32.self))
-    guard sum == headerSum(bytes) else { throw .damagedStart("its header is damaged") }
+    guard sum == headerSum(bytes) else {
+      throw .damagedStart("the checksum of the header is wrong")
+    }
     if let boot, !bytes[bootPlace..<bootPlace + 16].elementsEqual(boot.bytes) { throw .otherBoot }
   }
 
@@ -71,7 +74,7 @@ public enum EventLogLayout {
   }
 }
 
-/// The phase of the call that the daemon carries out.
+/// The phase of the client's call that the daemon carries out.
 public enum CallPhase: UInt32, Sendable {
   /// The daemon carries out no call.
   case none
@@ -108,9 +111,9 @@ public struct BootID: Hashable, Sendable {
 public struct EventLogStart: Equatable, Sendable {
   /// The version of the daemon that wrote the event log, as text for users.
   public var writer: String
-  /// The number of events before this event log.
+  /// The number of events before the start of this event log, since the scheduler was created.
   public var eventCount: UInt64
-  /// The highest number of a request before this event log.
+  /// The highest number of a request before the start of this event log.
   public var requestLast: UInt64
   /// The instant at which the event log begins.
   public var at: Instant

@@ -17,7 +17,7 @@ public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible
     case .version(let version):
       "its format version is \(version); this taskschedd reads version \(EventLogLayout.version)"
     case .otherBoot: "it was written before the last boot"
-    case .damagedStart(let problem): "its first record is damaged: \(problem)"
+    case .damagedStart(let problem): "its start is damaged: \(problem)"
     }
   }
 }
@@ -35,7 +35,7 @@ public struct EventLogDamage: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The progress of the daemon at its last write, from the header.
+/// The progress of the daemon when it last wrote to the event log, as the header states it.
 public struct EventLogProgress: Equatable, Sendable {
   /// The number of the event that the daemon carried out, counted from 1.
   public var event: UInt64
@@ -48,7 +48,8 @@ public struct EventLogProgress: Equatable, Sendable {
   public var callEvent: UInt64
   /// The number of bytes of the call's message.
   public var callBytes: Int
-  /// The cookie of the connection to which the daemon was sending a reply; 0 if to none.
+  /// The cookie of the connection to which the daemon was sending a reply; 0 if it was sending
+  /// none.
   public var sending: UInt64
   /// The number of daemons that began to recover from this event log, and did not begin to serve.
   public var attempts: UInt32

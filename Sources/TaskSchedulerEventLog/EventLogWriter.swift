@@ -4,8 +4,8 @@ import TaskSchedulerCore
 public struct EventLogInitialRecords {
   let records: [[UInt8]]
   let eventCount: UInt64
-  /// The number of received bytes of incomplete messages. More bytes of these messages may follow
-  /// soon.
+  /// The number of received bytes of incomplete messages. The next file needs space for the rest of
+  /// these messages.
   public let unfinishedCount: Int
 
   /// The size in bytes, including the header.
@@ -147,8 +147,8 @@ public struct EventLogWriter {
   /// Records that the daemon is about to write the event with this number, and has carried out none
   /// of its effects.
   public func setEvent(_ number: UInt64) {
-    // The order matters: a death between the two writes leaves the old count of effects with the
-    // new number. An event that is not written has no effects.
+    // If the daemon dies between the two writes, the old count of effects stands beside the new
+    // number. The count has no meaning then, because the event is not in the event log yet.
     store(number, at: EventLogLayout.Progress.event)
     setEffectsDone(0)
   }
@@ -162,8 +162,7 @@ public struct EventLogWriter {
   /// socket.
   ///
   /// - Parameter bytes: The number of bytes of the message in the socket, including its NUL. For a
-  ///   part, the number of bytes of the message that have been received when the part is removed
-  ///   from the socket.
+  ///   part of a message, the number of bytes of the message received so far, including the part.
   public func setCall(
     connection: UInt64, bytes: Int, phase: CallPhase = .peeked
   ) {
@@ -197,7 +196,8 @@ public struct EventLogWriter {
     store(isBehind ? 1 as UInt32 : 0, at: EventLogLayout.Progress.isBehind)
   }
 
-  /// Records in the event log of a dead daemon that all its processes were resumed.
+  /// Records in the event log of a dead daemon that no process of that daemon is suspended any
+  /// longer.
   public static func setClean(in memory: UnsafeMutableRawBufferPointer) {
     guard memory.count >= EventLogLayout.headerBytes else { return }
     memory.storeBytes(

@@ -3,9 +3,9 @@ import TaskSchedulerCore
 /// The stopped processes, frozen control groups and lowered priorities that a dead daemon left
 /// behind, according to its event log.
 ///
-/// Reading the leftovers needs neither the scheduler nor its events. The leftovers can therefore be
-/// read even if no daemon can recover from the event log, and after damaged records. The caller
-/// must compare the start time of each process before it acts on the process.
+/// The leftovers do not depend on the scheduler or its events. They can therefore be read even if
+/// no daemon can recover from the event log, and from records that follow damage. The caller must
+/// compare the start time of each process before it acts on the process.
 public struct Leftovers: Equatable, Sendable {
   /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
   public private(set) var stopped: [DaemonState.Stopped] = []
@@ -55,7 +55,7 @@ public struct Leftovers: Equatable, Sendable {
     damage = damage ?? other.damage
   }
 
-  /// The processes, control groups and priorities that records name.
+  /// The processes, control groups and priorities that the records contain.
   private struct Names {
     var stopped: [InstanceID: [DaemonState.Stopped]] = [:]
     var lowered: [InstanceID: [DaemonState.Lowered]] = [:]
@@ -84,8 +84,8 @@ public struct Leftovers: Equatable, Sendable {
         // In a damaged record, the priorities to restore may be wrong.
         if isIntact { lowered[id] = instance.lowered }
       }
-      // The event log may begin before the event that reports a leader. The leader then has no
-      // instance here.
+      // The event log may begin before the event that reports a leader. Such a leader has no
+      // instance yet.
       let unmanagedLeaders =
         daemonState.instances.values.map(\.details) + daemonState.unmanagedLeaders.values
       groups.formUnion(unmanagedLeaders.compactMap(\.group))

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// A record after the first three of an event log.
+/// A record that follows the first three records of an event log.
 public enum EventLogEntry: Sendable {
   case event(Event, for: LoggedCall?, at: Instant)
   case note(Note)
@@ -55,11 +55,11 @@ public struct RecordReader: RecordSource {
   ) -> Result<UnsafeRawBufferPointer, MalformedBytes> {
     Result { () throws(MalformedBytes) in
       guard let record = try Self.record(in: bytes, at: end) else {
-        throw MalformedBytes("it ends before its \(kind)")
+        throw MalformedBytes("it ends before the record '\(kind)'")
       }
       end += EventLogLayout.recordHeaderBytes + record.count
       guard record.first == kind.rawValue else {
-        throw MalformedBytes("its \(kind) is missing")
+        throw MalformedBytes("the record '\(kind)' is missing")
       }
       return UnsafeRawBufferPointer(rebasing: record.dropFirst())
     }

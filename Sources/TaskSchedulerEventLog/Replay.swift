@@ -17,19 +17,19 @@ public struct Replay {
   public private(set) var eventCount: UInt64
   /// The highest number of a request in the handled events.
   public private(set) var requestLast: UInt64
-  /// The last event that was handled; nil if none was.
+  /// The last handled event; nil if none was handled.
   public private(set) var lastEvent: Event?
   /// The instant of the last event. The dead daemon certainly lived until then.
   public private(set) var lastAlive: Instant
-  /// Those effects of the last event that the daemon did not record as carried out. The first of
-  /// them may have been carried out.
+  /// The effects of the last event that the dead daemon had not recorded as carried out. It may
+  /// nevertheless have carried out the first of them.
   public private(set) var effectsLeft: ArraySlice<Effect> = []
   /// The number of effects of the last event that were carried out, before those in
   /// ``effectsLeft``.
   public private(set) var effectsDone = 0
   public let progress: EventLogProgress
-  /// Whether the replay dropped the stored parts of the last call's message, because the event log
-  /// contains the event of that call.
+  /// Whether the replay discarded the stored parts of the last call's message, because the event
+  /// log contains the event of that call.
   public private(set) var isInputUsedUp = false
   /// The connections (cookies) of the calls without a reply, by request.
   private var waiting: [RequestID: UInt64] = [:]
@@ -78,7 +78,7 @@ public struct Replay {
     for (cookie, connection) in daemonState.connections {
       if let request = connection.waiting?.request { waiting[request] = cookie }
     }
-    guard lastAlive <= now else { throw .damagedStart("it begins in the future") }
+    guard lastAlive <= now else { throw .damagedStart("it begins at a later instant than now") }
     applyDone(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
     // If `reader` kept its copies of the states, the first change of a state here would copy that
     // state.
@@ -130,7 +130,7 @@ public struct Replay {
     progress.callPhase != .none && progress.callEvent != 0 && progress.callEvent <= eventCount
   }
 
-  // A static function: a call of a method would copy the replay at each event.
+  // This function is static because a call of a method would copy the replay at each event.
   private static func damage(
     at end: Int, event: Instant, previous: Instant, now: Instant
   ) -> EventLogDamage? {

@@ -13,8 +13,9 @@ struct SalvagedRecords: IteratorProtocol {
     let isIntact: Bool
   }
 
-  /// The maximum number of bytes whose checksums the search for intact records computes: about a
-  /// hundred times the size of the event log of a thousand applications.
+  /// The maximum number of bytes whose checksums the search for intact records computes, so that a
+  /// damaged file cannot delay the reader for long. The event log of a thousand applications has
+  /// less than a hundredth of these bytes.
   private static let searchBytesMax = 256 << 20
 
   private let bytes: UnsafeRawBufferPointer
@@ -76,7 +77,7 @@ struct SalvagedRecords: IteratorProtocol {
     (try? RecordReader.record(in: bytes, at: place)) ?? nil
   }
 
-  /// Returns the place of the next intact record, or nil.
+  /// Returns the place of the next intact record, or nil if the search finds none.
   private mutating func search() -> Int? {
     var next = place + 1
     while next + EventLogLayout.recordHeaderBytes < bytes.count, searchBytesLeft > 0 {

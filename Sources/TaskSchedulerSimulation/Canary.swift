@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// A defect planted between the scheduler and the simulated world.
+/// A deliberate defect between the scheduler and the simulated world, as a test of the checkers.
 ///
 /// A run that does not report the defect shows that the checkers are incomplete.
 public enum Canary: String, CaseIterable, Equatable, Sendable {
@@ -140,7 +140,7 @@ struct PlantedDefect {
     }
   }
 
-  /// Returns the effects that are carried out in place of the given effect.
+  /// Returns the effects that the simulated daemon carries out in place of the given effect.
   mutating func mutate(_ effect: Effect) -> [Effect] {
     var mutated: [Effect] = []
     for one in changeWakeUp(effect) { mutated += change(one) }

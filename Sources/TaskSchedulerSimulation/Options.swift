@@ -1,13 +1,13 @@
 /// The options of a run. Equal options produce equal traces.
 public struct SimulationOptions: Equatable, Sendable {
   public var seed: UInt64
-  /// The number of actions in the safety phase.
+  /// The number of actions in the safety phase (``Simulation``).
   public var actionCount: Int
-  /// The skipped actions, as ranges of their numbers.
+  /// The actions that the run skips, as ranges of their numbers.
   public var skipped: [Range<Int>]
-  /// Faults that do not happen.
+  /// The faults that do not happen in the run.
   public var without: Set<Fault>
-  /// A planted defect, for tests of the checkers.
+  /// A planted defect, for tests of the checkers; nil for none.
   public var canary: Canary?
 
   public init(

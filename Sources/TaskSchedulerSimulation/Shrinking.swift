@@ -23,7 +23,7 @@ public struct Shrinking {
     }
   }
 
-  /// Keeps `options` if their run fails too.
+  /// Keeps `options` if their run fails, too. Returns whether it does.
   private mutating func attempt(_ options: SimulationOptions) -> Bool {
     guard attemptsLeft > 0 else { return false }
     attemptsLeft -= 1
@@ -40,7 +40,7 @@ public struct Shrinking {
       _ = attempt(options)
     }
     shorten()
-    // Without some actions, other actions may be unnecessary, too.
+    // Once some actions are skipped, the failure may not require others either.
     var before: SimulationOptions
     repeat {
       before = smallest
@@ -64,7 +64,7 @@ public struct Shrinking {
     }
   }
 
-  /// Leaves out ranges of `size` actions, the last range first.
+  /// Tries to skip each range of `size` actions, the last range first.
   private mutating func leaveOut(_ size: Int) {
     var end = smallest.actionCount
     while end > 0 {

@@ -19,8 +19,8 @@ public final class Simulation {
   var now = Simulation.start
   var agenda: Heap<AgendaEntry> = []
   private var agendaLast: UInt64 = 0
-  /// The instant at which the daemon's timer fires: at the scheduler's next deadline, or a little
-  /// later.
+  /// The scheduler's next deadline, and the instant at which the daemon's timer fires for it; nil
+  /// if the timer is off.
   private var armed: (deadline: Instant, fires: UInt64)?
   var isSettling = false
 
@@ -28,7 +28,8 @@ public final class Simulation {
   var processes: [SimulatedProcess] = []
   /// The leader of each instance, by the number of the instance.
   var byInstance: [Int?] = []
-  /// The process of each launch, by the number of the instance.
+  /// The process that each launch created, by the number of the instance. A daemon that repeats a
+  /// launch after a death finds the process here.
   var byMark: [Int?] = []
   var requesters: [Requester] = []
   var configurationLast: UInt64 = 0
@@ -54,18 +55,19 @@ public final class Simulation {
   let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  /// The planned death of the daemon: the number of events before it, and then the number of
-  /// effects of the last of these events.
+  /// The planned death of the daemon: the number of events that it still handles in full, and the
+  /// number of effects of the next event.
   var deathPlanned: (events: Int, effects: Int)?
-  /// The number of effects of the current event until the planned death.
+  /// The number of effects of the current event that precede the planned death; nil if no death is
+  /// planned for this event.
   var effectsUntilDeath: Int?
-  /// The current call, or the call during which the daemon died.
+  /// The call that the daemon is carrying out, or during which it died.
   var call: Event?
   /// The requests whose reply the daemon has not sent.
   var unanswered: Set<RequestID> = []
   /// The scheduler of the daemon that died last.
   var schedulerAtDeath: Scheduler?
-  /// The current event. With a canary, the scheduler may receive another event.
+  /// The current event as it was posted. With a canary, the scheduler may receive a different one.
   var current: (event: Event, at: Instant)?
   /// The posted events that the pump has not taken yet, if there is a canary.
   var posted: [Event] = []
@@ -74,7 +76,7 @@ public final class Simulation {
   var eventCount = 0
   var recoveryCount = 0
 
-  /// Receives every event with its effects.
+  /// A function that receives every event with its effects, for traces.
   public var observer: ((Event, [Effect], Instant) -> Void)?
 
   /// The sender of a request.
@@ -131,7 +133,7 @@ public final class Simulation {
 
   func disarmTimer() { armed = nil }
 
-  /// Returns the next stream of random numbers, for a choice that does not belong to a numbered
+  /// Returns a new stream of random numbers, for a choice that does not belong to a numbered
   /// action.
   func draw(_ stream: SeededGenerator.Stream) -> SeededGenerator {
     draws += 1
@@ -143,7 +145,8 @@ public final class Simulation {
     agenda.insert(AgendaEntry(at: now + delay, number: agendaLast, planned: planned))
   }
 
-  /// Processes all planned events until `end`, in order. Returns whether an event is left.
+  /// Processes all planned events until `end`, in order. Returns whether a planned event or a timer
+  /// remains.
   @discardableResult
   func advance(to end: UInt64) -> Bool {
     while violation == nil {
@@ -218,7 +221,8 @@ public final class Simulation {
     }
   }
 
-  /// Checks that the processes of suspended applications are stopped, and that no others are.
+  /// Checks that exactly the processes of suspended applications are stopped, and that each process
+  /// has the priority of its state.
   private func checkProcesses() {
     for process in processes where process.isAlive {
       let state = process.instance.map { pump.scheduler.state(of: $0) } ?? .notRunning

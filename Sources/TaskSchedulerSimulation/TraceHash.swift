@@ -1,9 +1,9 @@
 import TaskSchedulerCore
 
-/// A hash of a trace. Unlike Swift's own hashes, it is the same in every process.
+/// A hash of a trace. Unlike Swift's own hashes, the hash is the same in every process.
 ///
-/// It applies the step of FNV-1a to words of the bytes that an event log would contain, and folds
-/// the high bits back.
+/// The hash applies the step of FNV-1a to 8-byte words of the bytes that an event log would
+/// contain. After each step, it mixes the high bits into the low bits.
 public struct TraceHash: Sendable {
   public private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
   private var writer = StoredWriter()

@@ -119,7 +119,7 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
     .memoryChosen(choice()), .memoryChosen,
     " was chosen for termination to free memory: 120 MiB dirty, the most of 3 suspended "
       + "applications, before org.example.own (80 MiB); 5% of the machine's memory is available; "
-      + "chosen within 12ms"
+      + "the choice took 12ms"
   ),
   (.resources(.throttled(percent: 9)), .throttled, " is throttled to 9 % of one CPU"),
   (.resources(.throttled(percent: nil)), .throttled, " is no longer throttled"),

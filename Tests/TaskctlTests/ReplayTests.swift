@@ -246,7 +246,7 @@ struct ReplayTests {
       ([], "the file is not an event log of taskschedd, or is truncated"),
       (Array("application org.example.mail\n".utf8), "the file is not an event log of taskschedd"),
       (newer, "its format version is 77; this taskschedd reads version 1"),
-      (Array(RecordedDaemon().bytes.prefix(4200)), "its first record is damaged: "),
+      (Array(RecordedDaemon().bytes.prefix(4200)), "its start is damaged: "),
     ] {
       let path = try directory.write("event-log.1", bytes)
       let outcome = try replay([path])

@@ -1,7 +1,7 @@
 /// An outstanding background task.
 public struct BackgroundTask: Equatable, Sendable {
   public let id: TaskID
-  /// The name that operators see.
+  /// The name that operators see; nil if the application gave none.
   public let name: String?
   public let beganAt: Instant
   /// Whether the scheduler has called the expiration handler of the task in the current stay in the
@@ -32,12 +32,14 @@ struct BackgroundTasks: Equatable, Sendable {
     all.firstIndex { $0.id == id }.map { all.remove(at: $0) }
   }
 
-  /// Ends the stay in the background. Outstanding tasks expire again in the next stay.
+  /// Marks all tasks as not expired when a stay in the background ends, so that they expire again
+  /// in the next one.
   mutating func endStint() {
     for index in all.indices { all[index].isExpired = false }
   }
 
-  /// Marks all tasks as expired. Returns the newly expired tasks, in order.
+  /// Marks all tasks as expired. Returns those that had not expired before, in the order in which
+  /// they began.
   mutating func expireAll() -> [BackgroundTask] {
     let fresh = all.filter { !$0.isExpired }
     for index in all.indices { all[index].isExpired = true }

@@ -1,27 +1,30 @@
 /// The background time of one stint, which is one stay of an instance in the background (contract
 /// §4).
 struct BackgroundTime: Equatable, Sendable {
-  /// The start of the limit: the start of the stint, or the instant when a debugger left.
+  /// The instant from which `BackgroundTime` counts: the start of the stint, or the instant at
+  /// which a debugger detached.
   private(set) var limitStart: Instant
-  /// The instant at which the scheduler called the expiration handlers.
+  /// The instant at which the scheduler called the expiration handlers; nil before the call.
   private(set) var warnedAt: Instant?
-  /// Whether the limit has passed and the scheduler has enforced it.
+  /// Whether the background time has ended and the scheduler has acted on its end.
   private(set) var isOver = false
 
-  /// Returns when the scheduler must call the expiration handlers; nil if it has called them.
+  /// Returns the instant at which the scheduler must call the expiration handlers; nil if it has
+  /// called them.
   func warningDue(_ policy: Policy) -> Instant? {
     warnedAt == nil
       ? limitStart.advanced(by: policy.backgroundTime - policy.expirationLead) : nil
   }
 
-  /// Returns the instant of the next action: the warning, then the end of the background time.
-  /// Returns nil after the end.
+  /// Returns the instant of the scheduler's next action: the call of the expiration handlers or,
+  /// after that call, the end of the background time. Returns nil after the end.
   func nextDue(_ policy: Policy) -> Instant? {
     warningDue(policy) ?? (isOver ? nil : limit(policy))
   }
 
-  /// Returns when the background time ends. If the warning was late because the machine slept, the
-  /// application still gets the whole `expirationLead`.
+  /// Returns the instant at which the background time ends. If the scheduler called the expiration
+  /// handlers late, because the machine slept, the application still has the whole
+  /// `ExpirationLead`.
   func limit(_ policy: Policy) -> Instant {
     let planned = limitStart.advanced(by: policy.backgroundTime)
     guard let warnedAt else { return planned }
@@ -32,19 +35,20 @@ struct BackgroundTime: Equatable, Sendable {
     warnedAt = now
   }
 
-  /// Restarts `expirationLead` of an application that has been warned. The scheduler calls this
-  /// after the machine slept, and after a time without a daemon.
+  /// Restarts `ExpirationLead` if the scheduler has called the expiration handlers. Call this after
+  /// the machine slept, and after the daemon was absent.
   mutating func restartLead(at now: Instant) {
     if warnedAt != nil { warnedAt = now }
   }
 
-  /// Records whether the limit has passed, so that the scheduler enforces it only once. Does not
-  /// affect other entitlements.
+  /// Records whether the background time has ended, so that the scheduler acts on its end only
+  /// once.
   mutating func endIfOver(_ policy: Policy, at now: Instant) {
     isOver = limit(policy) <= now
   }
 
-  /// Restarts the limit after a debugger has left.
+  /// Restarts `BackgroundTime` after a debugger has detached. The scheduler calls the expiration
+  /// handlers again.
   mutating func restartLimit(at now: Instant) {
     self = BackgroundTime(at: now)
   }

@@ -1,4 +1,5 @@
-/// The entitlements of an application to run in the background (contract §5). The list is complete.
+/// A condition that entitles an application to run in the background (contract §5). No other
+/// condition does.
 public enum Entitlement: String, Equatable, Sendable, CaseIterable {
   /// An outstanding background task with time left.
   case backgroundTask
@@ -16,7 +17,8 @@ public enum Entitlement: String, Equatable, Sendable, CaseIterable {
 public enum Activity: String, Equatable, Sendable, CaseIterable {
   case audio, location, event
 
-  /// The mode that the manifest must declare for the activity.
+  /// The mode that the manifest must declare for the activity; nil if the activity requires no
+  /// mode.
   var mode: BackgroundMode? {
     switch self {
     case .audio: .audio
@@ -48,7 +50,7 @@ struct Activities: Equatable, Sendable {
     }
   }
 
-  /// The entitlements, in the contract's order.
+  /// The entitlements that follow from the activities, in the contract's order.
   var entitlements: [Entitlement] {
     var entitlements: [Entitlement] = []
     if isPlaying { entitlements.append(.audio) }

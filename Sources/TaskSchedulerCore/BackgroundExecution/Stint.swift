@@ -9,12 +9,13 @@ struct Stint: Equatable, Sendable {
   /// The measurement of the instance's resource use; nil until the measurement begins.
   var use: UseMeasurement?
 
-  /// The progress of stopping the processes.
+  /// The progress of the daemon in stopping the processes.
   enum Suspension: Equatable {
     case none
     /// The daemon is stopping the processes.
     case stopping
-    /// Not all processes could be stopped. The daemon tries again at this instant.
+    /// The daemon could not stop all processes. The scheduler tries to suspend the instance again
+    /// at this instant.
     case failed(retryAt: Instant)
   }
 }

@@ -1,8 +1,9 @@
 // The rules for resources in the background (contract §12): CPU, GPU, locks on shared files,
-// listening sockets. The daemon measures on request, and the scheduler decides.
+// listening sockets. The daemon measures the use when the scheduler requests it. The scheduler
+// decides whether an instance violates a rule.
 
-/// The resource use of an instance's processes since a starting instant. The starting instant stays
-/// the same while one daemon lives.
+/// The resource use of an instance's processes since an instant that does not change while one
+/// daemon runs. Only the difference between two values is meaningful.
 public struct ResourceUse: Equatable, Sendable {
   /// The CPU time of all processes, on all CPUs together.
   public var processor: Duration
@@ -20,14 +21,14 @@ public struct ResourceUse: Equatable, Sendable {
 
 /// A report of the daemon about the resource use of an instance.
 public enum ResourceEvent: Equatable, Sendable {
-  /// The answer to ``ResourceEffect/sample(_:)``. The daemon also sends it when all processes of a
-  /// measured instance have stopped.
+  /// The answer to ``ResourceEffect/sample(_:)``. The daemon also sends this event when it has
+  /// stopped all processes of a measured instance, and when it finds GPU use between two samples.
   case used(InstanceID, ResourceUse)
   /// All processes have stopped, and the instance holds a lock or a lease on this file of
-  /// `SharedResources`. This event precedes the completion of the suspension.
+  /// `SharedResources`. This event precedes ``ProcessEvent/suspensionCompleted(_:)``.
   case held(InstanceID, path: String)
   /// All processes have stopped, and the addresses on which the instance listens have changed since
-  /// the last report. This event precedes the completion of the suspension.
+  /// the last report. This event precedes ``ProcessEvent/suspensionCompleted(_:)``.
   case listens(InstanceID, ListeningReport)
 }
 
@@ -36,7 +37,7 @@ public struct ListeningReport: Equatable, Sendable {
   /// The maximum number of addresses in a report.
   public static let namedMax = 10
 
-  /// The first ``namedMax`` addresses at most.
+  /// The addresses, at most the first ``namedMax``.
   public var addresses: [String]
   /// The number of all addresses.
   public var count: Int
@@ -62,7 +63,7 @@ public struct ListeningReport: Equatable, Sendable {
 
 /// A resource-related action of the daemon.
 public enum ResourceEffect: Equatable, Sendable {
-  /// Sets the priority of all processes, including later ones.
+  /// Sets the priority of all processes of an instance, including processes that it creates later.
   case prioritize(InstanceID, ProcessPriority)
   /// Measures the resource use of an instance. The answer is ``ResourceEvent/used(_:_:)``.
   case sample(InstanceID)
@@ -70,12 +71,13 @@ public enum ResourceEffect: Equatable, Sendable {
   case throttle(InstanceID, percent: Int?)
 }
 
-/// A change in the use of resources, for the log and the monitors.
+/// A violated rule, a throttle or a report of listening sockets, for the log and the monitors.
 public enum ResourceRecord: Equatable, Sendable {
   case usedProcessor(Duration, within: Duration)
   case usedGPU(Duration)
   case heldResource(path: String)
-  /// The percentage of one CPU; nil removes the limit.
+  /// The scheduler throttled the instance to this percentage of one CPU; nil if it lifted the
+  /// throttle.
   case throttled(percent: Int?)
   case listens(ListeningReport)
 }
@@ -83,30 +85,34 @@ public enum ResourceRecord: Equatable, Sendable {
 /// The measurement of an instance's resource use during one stay in the background (``Stint``).
 struct UseMeasurement: Equatable, Sendable {
   var progress = Progress.asked
-  /// The current window; nil until the first answer.
+  /// The current window; nil until the first measurement.
   var window: Window?
-  /// The percentage of one CPU to which the instance is throttled.
+  /// The percentage of one CPU to which the instance is throttled; nil if it is not.
   var throttledTo: Int?
-  /// Whether the instance was throttled earlier in this stint.
+  /// Whether the scheduler has throttled the instance in this stint. Stays true after it has lifted
+  /// the throttle.
   var wasThrottled = false
 
   enum Progress: Equatable {
-    /// The scheduler has asked the daemon and waits for the answer.
+    /// The scheduler has requested a measurement and waits for the result.
     case asked
-    /// The scheduler asks the daemon again at this instant.
+    /// The scheduler requests the next measurement at this instant.
     case due(Instant)
   }
 
-  /// The time over which the scheduler compares the CPU use with the limit.
+  /// A period of at least `BackgroundUseWindow`, over which the scheduler compares the CPU time
+  /// with the limit.
   struct Window: Equatable {
     var since: Instant
-    /// The CPU time used before the window.
+    /// The CPU time that the daemon reported at the start of the window.
     var processor: Duration
-    /// The GPU time used before the first measurement in the background.
+    /// The GPU time that the daemon reported at the first measurement in the background. The GPU
+    /// time beyond this value counts against `BackgroundGPUTime`.
     let gpu: Duration
   }
 
-  /// The instant at which the scheduler asks again.
+  /// The instant at which the scheduler requests the next measurement; nil while it waits for a
+  /// result.
   var nextDue: Instant? {
     switch progress {
     case .asked: nil
@@ -124,8 +130,8 @@ struct UseMeasurement: Equatable, Sendable {
 public enum ProcessorShare: Equatable, Sendable {
   /// The percentage of one CPU that a throttled instance may use.
   case throttled(percent: Int)
-  /// The percentage of one CPU that an instance may use while it is not throttled. The scheduler
-  /// throttled this instance earlier in the stint.
+  /// The percentage of one CPU that an instance may use while it is not throttled. The instance
+  /// exceeded this share again after the scheduler had lifted a throttle.
   case usual(percent: Int)
 
   public var percent: Int {

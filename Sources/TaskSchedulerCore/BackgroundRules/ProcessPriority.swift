@@ -5,17 +5,19 @@ public enum ProcessPriority: String, Equatable, Sendable, CaseIterable {
   case foreground
   /// Lower than all foreground applications, and without real-time scheduling.
   case background
-  /// The priority is as low as in the background. In addition, the kernel kills these processes
-  /// first when memory runs out.
+  /// As low as ``background``. In addition, the kernel kills these processes first when memory runs
+  /// out.
   case suspended
 
   public var isLowered: Bool { self != .foreground }
 
-  /// The minimum of oom_score_adj (proc_pid_oom_score_adj(5), -1000 to 1000); nil leaves the value
-  /// that the application has set. The kernel may have to kill a process before the scheduler has
-  /// freed memory. With this value, the kernel follows the order of contract §11. Source: this
-  /// project; the values of background and suspended applications differ by 400, which weighs as
-  /// much as 40 % of the machine's memory.
+  /// The value to which the daemon raises a lower oom_score_adj (proc_pid_oom_score_adj(5), -1000
+  /// to 1000); nil leaves the value that the application has set.
+  ///
+  /// The kernel may have to kill a process before the scheduler has freed memory. These values make
+  /// the kernel follow the order of contract §11. Source: this project; the values of background
+  /// and suspended applications differ by 400, which weighs as much as 40 % of the machine's
+  /// memory.
   public var outOfMemoryScoreMin: Int? {
     switch self {
     case .foreground: nil

@@ -1,7 +1,7 @@
 import DequeModule
 
-/// The kind of a callback that an application must acknowledge within a limit: one of the six
-/// lifecycle callbacks (contract §2, §3), or the call of its keep-alive handler (§6).
+/// The kind of a callback that an application must acknowledge within a limit. The kinds are the
+/// six lifecycle callbacks (contract §2, §3) and the call of the keep-alive handler (§6).
 public enum CallbackKind: String, Equatable, Sendable, CaseIterable {
   case didFinishLaunching
   case didBecomeActive
@@ -59,14 +59,15 @@ struct Callbacks: Equatable, Sendable {
   /// Returns whether a callback of this kind is in flight or waits.
   func contains(_ kind: CallbackKind) -> Bool { inFlight?.kind == kind || waits(kind) }
 
-  /// Whether a callback of the transition to the foreground is unacknowledged.
+  /// Whether didFinishLaunching or willEnterForeground is unacknowledged. Until their
+  /// acknowledgement, an instance does not become active.
   var hasEntry: Bool { contains(.didFinishLaunching) || contains(.willEnterForeground) }
 
   /// Returns whether a callback of this kind waits behind the callback in flight.
   func waits(_ kind: CallbackKind) -> Bool { waiting.contains(kind) }
 
-  /// Returns an id for an event that is not a callback. Events and callbacks share one sequence of
-  /// ids.
+  /// Returns the next id. Callbacks, and the other events that an application may acknowledge,
+  /// share one sequence of ids.
   mutating func nextID() -> CallbackID {
     idLast += 1
     return CallbackID(idLast)

@@ -1,5 +1,6 @@
-/// The events that resumed an instance and that the instance is handling (contract §5). Each event
-/// entitles the instance to run until it acknowledges the event or the time for the event ends.
+/// The events that an instance is handling, such as data on a managed socket (contract §5). An
+/// event entitles the instance to run until the instance acknowledges the event, at most for
+/// `EventTime`.
 struct HandledEvents: Equatable, Sendable {
   struct Entry: Equatable {
     let id: CallbackID
@@ -12,10 +13,10 @@ struct HandledEvents: Equatable, Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// The earliest instant at which the time for one of the events ends.
+  /// The earliest instant at which the time for one of the events ends; nil if there is no event.
   var nextEnd: Instant? { entries.map(\.endsAt).min() }
 
-  /// The notices that the application received about the events, in order.
+  /// The notices that report the events to the application, in order.
   var notices: [Notice] { entries.map(\.notice) }
 
   mutating func begin(_ id: CallbackID, _ notice: Notice, until endsAt: Instant) {
@@ -38,22 +39,24 @@ struct HandledEvents: Equatable, Sendable {
     return entries.count < count
   }
 
-  /// Extends the time of all events after a time in which the application could not handle them.
+  /// Extends the time for all events to at least `endsAt`, because the application could not handle
+  /// them for a while.
   mutating func extend(until endsAt: Instant) {
     for index in entries.indices { entries[index].endsAt = max(entries[index].endsAt, endsAt) }
   }
 }
 
-/// The messages that an application receives when it opens its event stream.
+/// The notices that wait until an application opens its event stream, and the newest system change
+/// and memory warning that it has received.
 struct Inbox: Equatable, Sendable {
-  /// The maximum number of notices. A person chooses far fewer notifications before an application
-  /// opens its stream.
+  /// The maximum number of notices; further notices are discarded. A user chooses far fewer
+  /// notifications before an application opens its event stream.
   private static let noticesMax = 64
 
   private(set) var notices: [Notice] = []
   /// The number of the newest system change that the application has received.
   var changesDelivered: UInt64 = 0
-  /// The last episode of memory pressure about which the application received a warning.
+  /// The last memory warning that the application received; nil if it received none.
   var memoryWarning: DeliveredMemoryWarning?
 
   mutating func add(_ notice: Notice) {
@@ -66,8 +69,8 @@ struct Inbox: Equatable, Sendable {
   }
 }
 
-/// The number of an episode of memory pressure, and the instant at which an instance received the
-/// warning.
+/// A memory warning that an instance received: the number of the episode of memory pressure, and
+/// the instant of the warning.
 struct DeliveredMemoryWarning: Equatable {
   var episode: UInt64
   var at: Instant

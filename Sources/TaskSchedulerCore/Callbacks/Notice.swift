@@ -1,9 +1,9 @@
 /// A message to an application that is not a callback.
 public enum Notice: Equatable, Sendable {
-  /// Sockets that the application handed over are ready. The application may run for `EventTime`,
-  /// or until it acknowledges the id.
+  /// Sockets that the application handed over are ready. The application may run until it
+  /// acknowledges this id, at most for `EventTime`.
   case socketsReady(CallbackID, [SocketReadiness])
-  /// The system changes that the application has not received, in order.
+  /// The system changes that the application has not received before, in order.
   case systemChanges([SystemChange])
   /// A notification of the application fired while the application was active.
   case notificationFired(NotificationID)

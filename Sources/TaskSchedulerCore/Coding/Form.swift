@@ -1,4 +1,4 @@
-/// The stored form of a struct: a function that creates a value from its parts, and a getter of
+/// The stored form of a struct: a function that creates a value from its parts, and a getter for
 /// each part.
 ///
 ///     extension Leader: StoredByForm {
@@ -20,8 +20,8 @@ package final class Form<Value>: Sendable {
     self.init(make, (repeat each field)) { .fields($0) }
   }
 
-  /// Creates the form of a type that is stored as other values. A value of the type is computed
-  /// from the other values.
+  /// Creates the form of a type that is not stored field by field. The `field` functions return the
+  /// values that are stored, and `make` computes a value of the type from them.
   package convenience init<each Field: Stored>(
     derived make: @escaping @Sendable (repeat each Field) throws(MalformedBytes) -> Value,
     _ field: repeat @escaping @Sendable (Value) -> each Field
@@ -46,7 +46,7 @@ package final class Form<Value>: Sendable {
   }
 }
 
-/// One case of a stored enum: its name, and the function that makes a value of its payload.
+/// One case of a stored enum: its name, and the function that creates the case from its payload.
 package struct Case<Value>: Sendable {
   fileprivate let name: String
   fileprivate let types: [any Stored.Type]
@@ -62,7 +62,7 @@ package struct Case<Value>: Sendable {
     read = { (reader) throws(MalformedBytes) in make(repeat try (each Field)(from: &reader)) }
   }
 
-  /// A case without a payload.
+  /// Creates a case without a payload.
   package init(_ name: String, _ value: Value) where Value: Sendable {
     self.name = name
     types = []
@@ -81,7 +81,7 @@ package enum StoredParts: Sendable {
   case fields([any Stored.Type])
   /// The types of the payload of each case.
   case cases([(name: String, payload: [any Stored.Type])])
-  /// The types of the values from which a value is computed. They are stored instead of its fields.
+  /// The types of the values that are stored instead of the fields.
   case derived([any Stored.Type])
 }
 

@@ -1,8 +1,8 @@
 /// A value that an event log contains.
 ///
-/// Most types conform by a ``Form``, the list of their fields or cases. The form writes and reads
-/// values. A test compares `docs/event-log.md` with all forms. The hash of a trace is computed from
-/// the same bytes.
+/// Most structs conform by a ``Form``, and most enums by the list of their cases
+/// (``StoredByCases``). A test compares `docs/event-log.md` with these forms and lists. The
+/// simulation hashes the same bytes to compare traces.
 ///
 /// A number is a varint (LEB128; signed numbers are zigzag-encoded). A text and a list begin with
 /// the number of their bytes or elements. An optional value begins with a byte: 1 if the value
@@ -125,8 +125,8 @@ package struct StoredReader {
     }
   }
 
-  /// Reads a number of bytes, or of values of at least one byte each. Throws if it exceeds the
-  /// number of remaining bytes.
+  /// Reads the length of a text or of a list whose elements have at least one byte each. Throws if
+  /// the length exceeds the number of remaining bytes.
   package mutating func readCount() throws(MalformedBytes) -> Int {
     let number = try readNumber()
     guard number <= UInt64(bytes.count - place) else {

@@ -2,7 +2,7 @@
 public enum EndReason: Equatable, Sendable {
   /// The leader exited by itself.
   case exited(code: Int32)
-  /// A signal that did not come from the scheduler killed the leader.
+  /// A signal that the daemon did not send killed the leader.
   case crashed(signal: Int32)
   /// The kernel does not report how the leader ended. Either it ended while no daemon ran, or it
   /// was not a child of the daemon and the kernel is older than 6.15.
@@ -19,7 +19,8 @@ public enum EndReason: Equatable, Sendable {
   case optedOut
   case schedulerStopped
   /// The application was adopted because of its window, and the daemon must not suspend it, for
-  /// example because it plays audio. It continues to run without management.
+  /// example because it plays audio. The application continues to run, but the daemon no longer
+  /// manages it.
   case released
 
   /// Whether an operator or the user ordered the end.
@@ -67,9 +68,9 @@ public enum ExitStatus: Equatable, Sendable {
 public struct End: Equatable, Sendable {
   public var reason: EndReason
   public var at: Instant
-  /// The details of the end, if there are any.
+  /// The details of the end; nil if there are none.
   public var detail: EndDetail?
-  /// The stop signal and its limit, if SIGKILL followed the stop signal.
+  /// The stop signal and its limit; nil if the daemon did not send SIGKILL after a stop signal.
   public var forced: ForcedEnd?
 
   /// Creates an end with a reason.
@@ -118,12 +119,13 @@ public indirect enum EndDetail: Equatable, Sendable {
   /// The scheduler chose the application to free its memory. `warnedAt` is the instant at which the
   /// application received the memory warning; nil if it received none.
   case memory(MemoryChoice, warnedAt: Instant?)
-  /// The CPU time that the application used within this span in the background.
+  /// The CPU time that the application used within this span in the background, and the share that
+  /// it was allowed to use.
   case processor(Duration, within: Duration, share: ProcessorShare)
   /// The GPU time that the application used in the background.
   case gpu(Duration)
   /// The file on which the application held a lock or a lease when all its processes were stopped.
   case sharedResource(path: String)
-  /// Why the daemon must not suspend the application: a clause about the application.
+  /// The reason why the daemon must not suspend the application, as a clause about the application.
   case released(reason: String)
 }

@@ -1,17 +1,17 @@
-/// A termination in progress. Its first reason stays, except that the order of a person replaces a
-/// reason of the daemon (contract §14).
+/// A termination in progress. Its first reason stays, except that an order of a user or an operator
+/// replaces a reason of the daemon (contract §14).
 struct Termination: Equatable, Sendable {
   var reason: EndReason
   var phase: Phase
   /// The requests that receive their replies when the leader has exited.
   var waiters: [RequestID] = []
-  /// The details of the reason.
+  /// The details of the end; nil if there are none.
   var detail: EndDetail?
-  /// The stop signal and its limit, if SIGKILL follows the stop signal.
+  /// The stop signal and its limit; nil if the daemon has not sent SIGKILL after a stop signal.
   var forced: ForcedEnd?
 
-  /// Whether a person ordered the end. If so, a debugger does not stop the limits of the
-  /// termination (contract §3).
+  /// Whether a user or an operator ordered the end. If so, the limits of the termination apply even
+  /// while a debugger traces the application (contract §3).
   var isOrdered: Bool { reason.isOrdered }
 
   enum Phase: Equatable {
@@ -19,8 +19,8 @@ struct Termination: Equatable, Sendable {
     case callbacks
     /// The daemon has sent the stop signal. SIGKILL follows at this instant.
     case signalled(killAt: Instant)
-    /// The daemon has sent SIGKILL. If it could not reach all processes, it tries again at this
-    /// instant.
+    /// The daemon has sent SIGKILL. If it could not send the signal to all processes, the scheduler
+    /// repeats the kill at `retryAt`.
     case killed(retryAt: Instant?)
   }
 }

@@ -5,18 +5,20 @@ public struct KeepAlive: Equatable, Sendable {
   /// The start of the current interval: the instant when the handler was set, or the planned
   /// instant of the burst that last called it.
   public internal(set) var countedFrom: Instant
-  /// The instant of the last call of the handler.
+  /// The instant of the last call of the handler; nil before the first call.
   public internal(set) var lastRun: Instant?
 
-  /// The end of the interval. The scheduler must have called the handler by then.
+  /// The end of the current interval, by which the scheduler must have called the handler.
   public var deadline: Instant { countedFrom.advanced(by: interval) }
 
   /// The instant at which the scheduler calls the handler, so that the call arrives before the
-  /// deadline. This instant precedes the deadline by a twentieth of the interval, at most 100 ms.
+  /// deadline. This instant precedes the deadline by a lead: a twentieth of the interval, at most
+  /// 100 ms.
   ///
-  /// A call takes about 0.1 ms from the scheduler to the application, and 5 ms under load (timer,
-  /// loop, socket). Without the lead, each call would be late by that time. A lead of 100 ms is a
-  /// six-thousandth of 10 min, the shortest interval by default.
+  /// A call takes about 0.1 ms from the scheduler to the application. Under load, the call takes 5
+  /// ms, because it passes a timer, the event loop and a socket. Without the lead, each call would
+  /// be late by that time. A lead of 100 ms is a six-thousandth of 10 min, the shortest interval by
+  /// default.
   public var due: Instant { countedFrom.advanced(by: period) }
 
   /// The longest planned time between two calls: the interval without its lead.

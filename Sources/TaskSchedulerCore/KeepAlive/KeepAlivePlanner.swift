@@ -1,13 +1,17 @@
 /// Decides when the device wakes for keep-alive handlers, and which handlers it then calls
 /// (contract §6, coalescing).
 ///
-/// **The rule.** The planner wakes the device at t, the earliest instant at which a handler is due
-/// (``KeepAlive/due``, which precedes its deadline by a lead). Let m be the shortest period, which
-/// is an interval without its lead. The burst at t calls exactly the handlers that are due before t
-/// + m. All other handlers wait. Below, "interval" means the period, and "deadline" means
-/// ``KeepAlive/due``. The leads do not make calls more frequent. If an interval is k times the
-/// shortest interval, its lead is at most k times the shortest lead. Its handler therefore still
-/// waits for every k-th burst.
+/// **The rule.** The planner wakes the device at t, the earliest instant at which a handler is due.
+/// ``KeepAlive/due`` precedes the deadline of the handler by a lead. Let m be the shortest period
+/// (an interval without its lead). The burst at t calls exactly the handlers that are due before t
+/// + m. All other handlers wait.
+///
+/// **The leads** do not make calls more frequent. If an interval is k times the shortest interval,
+/// its lead is at most k times the shortest lead. Its period is therefore at least k m, and its
+/// handler still waits for every k-th burst.
+///
+/// **Why the rule is right.** Below, "interval" means the period, and "deadline" means
+/// ``KeepAlive/due``.
 ///
 /// - *The next burst is at t + m.* A handler that was called at t is due at t + m or later, because
 ///   no period is shorter than m. A handler that was not called at t is due at t + m or later by
@@ -19,17 +23,17 @@
 ///   deadline, and its successive bursts are at most m apart. By induction, the n-th burst of the
 ///   planner is at least as late as the n-th burst of any other schedule. At any time, every other
 ///   schedule has therefore had at least as many bursts. New handlers do not change this. When the
-///   handler with the shortest period is removed, handlers that waited for its burst become due
-///   within one such period, once. To avoid this, the planner would have to call every handler at
-///   every burst.
+///   handler with the shortest period is removed, the handlers that waited for its next burst force
+///   bursts of their own within that period. This happens once for each removal. To avoid it, the
+///   planner would have to call every handler at every burst.
 /// - *No choice of handlers at these bursts has fewer calls.* Each handler is called at the last
 ///   burst that its deadline allows. Its k-th call is therefore as late as with any other choice. A
 ///   schedule that never has more than one wake-up per m has the same bursts, apart from the time
 ///   of its first burst.
 ///
-/// Bursts do not drift. A burst counts from the deadline that forced it, even if the machine
-/// reaches it a moment later. Otherwise a handler with exactly twice the shortest interval would be
-/// called at every burst.
+/// Bursts do not drift. A burst counts from the deadline that forced it, even if the machine is a
+/// moment late. Otherwise a handler with exactly twice the shortest interval would be called at
+/// every burst.
 public struct KeepAlivePlanner: Sendable {
   private(set) var keepAlives: [InstanceID: KeepAlive] = [:]
   /// The instants at which the handlers are due.
@@ -38,13 +42,13 @@ public struct KeepAlivePlanner: Sendable {
 
   public init() {}
 
-  /// Restores stored handlers.
+  /// Creates a planner with stored handlers.
   init(_ keepAlives: [InstanceID: KeepAlive]) {
     for (id, keepAlive) in keepAlives { keep(keepAlive, of: id) }
   }
 
-  /// Sets or changes the interval of a handler. The interval begins at `now` and must be longer
-  /// than 0.
+  /// Sets or changes the interval of a handler. The interval, which must be longer than 0, begins
+  /// at `now`.
   public mutating func set(_ id: InstanceID, interval: Duration, at now: Instant) {
     precondition(interval >= .nanoseconds(1), "a keep-alive interval must be longer than 0")
     let lastRun = keepAlives[id]?.lastRun
@@ -71,8 +75,11 @@ public struct KeepAlivePlanner: Sendable {
   /// The instant at which the device must wake next; nil if there is no handler.
   public var nextBurst: Instant? { deadlines.next }
 
-  /// Returns the instant at which the handler will be called if nothing changes. Bursts are one
-  /// shortest period apart. The handler is called at the last burst before it is due.
+  /// Returns the instant of the burst that calls the handler if nothing changes; nil if there is no
+  /// such handler.
+  ///
+  /// Successive bursts are one shortest period apart. The handler waits for the last burst that is
+  /// not later than its ``KeepAlive/due``.
   public func plannedBurst(of id: InstanceID) -> Instant? {
     guard let due = keepAlives[id]?.due, let nextBurst, let shortest = periods.least
     else { return nil }
@@ -83,10 +90,10 @@ public struct KeepAlivePlanner: Sendable {
 
   /// Runs a burst if one is due.
   ///
-  /// - Parameter tolerance: How late an awake machine may reach a burst, limited to a quarter of
-  ///   the shortest period. A burst that is later than that counts from `now`, because the machine
-  ///   has slept.
-  /// - Returns: The handlers to call now, by deadline and id; empty if no burst is due.
+  /// - Parameter tolerance: How late a burst may be while the machine is awake, limited to a
+  ///   quarter of the shortest period. A later burst counts from `now`, because the machine has
+  ///   slept.
+  /// - Returns: The handlers to call now, ordered by deadline and id; empty if no burst is due.
   public mutating func burst(at now: Instant, tolerance: Duration = .seconds(2)) -> [InstanceID] {
     guard let due = nextBurst, due <= now, let shortest = periods.least else { return [] }
     let isOnTime = due.duration(to: now) <= min(tolerance, shortest / 4)
@@ -97,13 +104,13 @@ public struct KeepAlivePlanner: Sendable {
   /// wake-up.
   ///
   /// The planner uses the wake-up if the next burst is due within a quarter of the shortest period
-  /// m. That saves the next burst and moves all later bursts forward by the remaining time, at
-  /// most m / 4. Each use thus saves at least three quarters of a wake-up. Bursts stay at least
-  /// 3/4 m apart. A handler that would be called at every k-th burst (m k ≤ its interval) is still
-  /// called at the k-th burst or a later one. No handler is therefore called more than 4/3 as
-  /// often as otherwise, however often the device is awake. With a limit above m / 4, a device
-  /// that often wakes by itself would call handlers up to twice as often, and save less. With a
-  /// lower limit, the planner could use fewer wake-ups.
+  /// m. That saves the next burst and moves all later bursts forward by the remaining time, at most
+  /// m / 4. Each use thus saves at least three quarters of a wake-up. Bursts stay at least 3/4 m
+  /// apart. A handler that was called at every k-th burst (m k ≤ its interval) is still called at
+  /// the k-th burst or a later one. No handler is therefore called more than 4/3 as often as
+  /// otherwise, however often the device is awake. With a limit above m / 4, a device that often
+  /// wakes by itself would call handlers up to twice as often, and save less. With a lower limit,
+  /// the planner could use fewer wake-ups.
   ///
   /// - Returns: The handlers to call now, as ``burst(at:tolerance:)`` returns them.
   public mutating func useWakeUp(
@@ -114,12 +121,14 @@ public struct KeepAlivePlanner: Sendable {
     return now.duration(to: due) <= shortest / 4 ? run(countingFrom: now, at: now) : []
   }
 
-  /// Calls every handler that cannot wait until the next burst that the deadlines force.
+  /// Runs a burst: starts a new interval for each handler that cannot wait until the next burst
+  /// that the deadlines force. Returns these handlers.
   private mutating func run(countingFrom start: Instant, at now: Instant) -> [InstanceID] {
     guard let shortest = periods.least else { return [] }
     let next = start.advanced(by: shortest)
     var called: [InstanceID] = []
-    // `advanced(by:)` stops at the last instant of the type. There, `next` is not after `now`.
+    // `advanced(by:)` never exceeds the last instant of the type, where `next` is not after `now`.
+    // Without the second condition, a due handler would stay due.
     while let id = deadlines.popLeast(where: { $0 < next || $0 <= now }) { called.append(id) }
     for id in called {
       guard var keepAlive = keepAlives[id] else { preconditionFailure("a deadline has no handler") }

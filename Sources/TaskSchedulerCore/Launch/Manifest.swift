@@ -16,8 +16,8 @@ public struct Manifest: Equatable, Sendable {
   public var isLaunchable: Bool
   /// The seat of the application when it is launched.
   public var seat: SeatID
-  /// Whether the manifest names its seat. If not, ``seat`` is the seat of its user, and an instance
-  /// that another user starts may be at another seat.
+  /// Whether the manifest names its seat. If not, ``seat`` is the seat of ``owner``, and an
+  /// instance that another user starts may be at another seat.
   public var namesSeat: Bool
   /// The signal that asks the application to end; SIGTERM by default.
   public var stopSignal: Signal

@@ -1,16 +1,18 @@
 /// The state of an application's automatic relaunches.
 struct Relaunch: Equatable, Sendable {
-  /// The delay of the last relaunch.
+  /// The delay of the last planned relaunch; nil if none was planned.
   var delay: Duration?
-  /// The instant at which the next relaunch is due.
+  /// The instant at which the next relaunch is due; nil if none is planned.
   var dueAt: Instant?
   /// Whether the relaunch waits until memory pressure is over, because the scheduler terminated the
   /// application to free memory.
   var awaitsMemory = false
-  /// Whether a person ended the application. If so, only a requested launch starts it again.
+  /// Whether a user or an operator terminated the application. If so, the scheduler launches the
+  /// application only at the request of a user or an operator.
   var isBarred = false
 
-  /// Plans the next relaunch. Each delay is twice the previous one.
+  /// Plans the next relaunch. Each delay is twice the previous one, at most `RelaunchDelayMax`.
+  /// After the application has run for `RelaunchResetTime`, the delay is `RelaunchDelay` again.
   ///
   /// - Parameter ranFor: How long the application ran; nil if its launch failed.
   /// - Returns: The delay.
@@ -35,7 +37,8 @@ struct RelaunchDeadlines: Sendable {
 
   var all: [ApplicationKey] { timed.all + awaitingMemory.all }
 
-  /// Returns the instant of the earliest relaunch that the given state of memory pressure allows.
+  /// Returns the instant of the earliest relaunch; nil if there is none. Under memory pressure
+  /// (`isPressed`), ignores the relaunches that wait for its end.
   func next(isPressed: Bool) -> Instant? {
     isPressed ? timed.next : earlier(timed.next, awaitingMemory.next)
   }

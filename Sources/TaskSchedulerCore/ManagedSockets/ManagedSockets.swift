@@ -14,8 +14,8 @@ public struct SocketConditions: OptionSet, Equatable, Sendable {
   /// The peer has closed the connection, or its sending half.
   public static let hangUp = SocketConditions(rawValue: 4)
   public static let error = SocketConditions(rawValue: 8)
-  /// The daemon no longer has its copy of the descriptor, because a daemon died and no service
-  /// manager kept the copy. The application must hand over the socket again.
+  /// The daemon no longer has its copy of the descriptor, because the previous daemon died and no
+  /// service manager kept the copy. The application must hand over the socket again.
   public static let unwatched = SocketConditions(rawValue: 16)
 }
 
@@ -53,7 +53,7 @@ public enum SocketEvent: Equatable, Sendable {
 
 /// A socket-related action of the daemon.
 public enum SocketEffect: Equatable, Sendable {
-  /// Manages the socket from now on.
+  /// Keeps a copy of the socket's descriptor, also across restarts of the daemon.
   case hold(InstanceID, SocketID)
   case release(InstanceID, SocketID)
   /// Watches the sockets of a suspended instance. ``SocketEvent/ready(_:_:)`` reports data that

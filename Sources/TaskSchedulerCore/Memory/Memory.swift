@@ -21,7 +21,7 @@ public struct MemoryPressure: Equatable, Sendable {
 
 /// The memory of the machine, in bytes.
 public struct MemoryReading: Equatable, Sendable {
-  /// MemAvailable: the memory that programs can get without swapping.
+  /// MemAvailable: the memory that programs can allocate without swapping.
   public var available: UInt64
   public var total: UInt64
 
@@ -39,11 +39,13 @@ public struct MemoryReading: Equatable, Sendable {
 /// The memory use of the processes of one instance, in bytes.
 public struct MemorySize: Equatable, Sendable {
   public var instance: InstanceID
-  /// The memory that the end of the instance would free: private dirty and swapped.
+  /// The memory that the end of the instance would free: its private dirty memory and its swapped
+  /// memory.
   public var dirty: UInt64
   /// All resident memory, with the instance's share of shared memory.
   public var total: UInt64
-  /// Whether the daemon could not read the whole size, and estimated it from statm.
+  /// Whether a part of the sizes is an estimate from /proc/PID/statm, because the daemon could not
+  /// read the exact sizes.
   public var isEstimate: Bool
 
   public init(_ instance: InstanceID, dirty: UInt64, total: UInt64, isEstimate: Bool = false) {
@@ -80,18 +82,17 @@ public enum MemoryEvent: Equatable, Sendable {
 public enum MemoryEffect: Equatable, Sendable {
   /// Reads the machine's memory. The answer is ``MemoryEvent/read(_:)``.
   case read
-  /// Measures the memory of instances. The answer is `measured`.
+  /// Measures the memory of instances. The answer is ``MemoryEvent/measured(_:)``.
   case measure([InstanceID])
   /// Frees the memory of an instance that was killed or has ended, waits for the end of its
-  /// processes, and reads the machine's memory. The answer is `reclaimed`.
+  /// processes, and reads the machine's memory. The answer is ``MemoryEvent/reclaimed(_:_:)``.
   case reclaim(InstanceID)
-  /// Allows the kernel to write the memory of a suspended instance to swap.
+  /// Asks the kernel to write the memory of a suspended instance to swap at once (MADV_PAGEOUT).
   case pageOut(InstanceID)
 }
 
-/// An application that may be terminated to free memory, with the properties that determine its
-/// place in the order of terminations. Applications in the foreground are never terminated to free
-/// memory.
+/// An application, with the properties that determine its place in the order of terminations to
+/// free memory. The scheduler never terminates an application in the foreground to free memory.
 public struct MemoryCandidate: Equatable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
@@ -109,8 +110,8 @@ public struct MemoryCandidate: Equatable, Sendable {
   }
 
   /// Returns whether the scheduler terminates this application before another. Suspended
-  /// applications come first, then background ones. In each class, the larger dirty size comes
-  /// first, then the less recently active application.
+  /// applications come first, then background ones. In each class, the application with the larger
+  /// dirty size comes first. Of two equally large ones, the less recently active one comes first.
   func isEnded(before other: MemoryCandidate) -> Bool {
     if state.memoryClass != other.state.memoryClass {
       return state.memoryClass < other.state.memoryClass
@@ -124,7 +125,7 @@ public struct MemoryCandidate: Equatable, Sendable {
 /// The application that the scheduler chose to terminate, and the reasons for the choice.
 public struct MemoryChoice: Equatable, Sendable {
   public var chosen: MemoryCandidate
-  /// The applications of the same class that follow in the order of terminations.
+  /// The applications of the same class that follow in the order of terminations, at most three.
   public var runnersUp: [MemoryCandidate]
   /// The number of applications of the class, including the chosen one.
   public var classCount: Int
@@ -134,7 +135,7 @@ public struct MemoryChoice: Equatable, Sendable {
   /// applications.
   public var pressedSince: Instant
   public var at: Instant
-  /// The time from when the choice became necessary until it was made; 0 if the sizes were already
+  /// The time that the choice took after it had become necessary; 0 if the sizes were already
   /// known.
   public var choosingTime: Duration
 }
@@ -145,14 +146,16 @@ struct Memory: Equatable, Sendable {
   enum Phase: Equatable {
     /// No pressure.
     case calm
-    /// The scheduler has warned the running applications, and terminates none before `decidesAt`.
-    /// With `readsMemory`, it reads the memory again at `decidesAt`.
+    /// The scheduler has warned the running applications. It terminates none before `decidesAt`,
+    /// unless less than half of `MemoryFloorPercent` is available. With `readsMemory`, it requests
+    /// a reading of the memory at `decidesAt`.
     case warned(decidesAt: Instant, readsMemory: Bool)
-    /// The scheduler has asked for the sizes of the candidates.
+    /// The scheduler must choose, and waits for the sizes of the candidates.
     case measuring(since: Instant)
-    /// The chosen instance is being terminated.
+    /// The scheduler is terminating the chosen instance, and waits for its end until `givenUpAt`.
     case ending(InstanceID, givenUpAt: Instant)
-    /// The chosen instance was killed, and the daemon is reclaiming its memory.
+    /// The chosen instance has been killed or has ended. The scheduler waits until `givenUpAt` for
+    /// the daemon to reclaim its memory.
     case reclaiming(InstanceID, givenUpAt: Instant)
   }
 
@@ -166,18 +169,18 @@ struct Memory: Equatable, Sendable {
   var pressedAt = Instant(nanoseconds: 0)
   /// The instant at which the last episode of pressure began.
   var pressedSince = Instant(nanoseconds: 0)
-  /// The instant at which `MemoryWarningTime` has passed since the last warning.
+  /// The end of `MemoryWarningTime` after the start of the last episode of pressure.
   var warningEnds = Instant(nanoseconds: 0)
-  /// The last reading.
+  /// The last reading of the machine's memory.
   var reading = MemoryReading(available: 0, total: 0)
   /// The number of episodes of pressure since the scheduler was created. In each episode, every
   /// running application receives one warning.
   var episodeLast: UInt64 = 0
-  /// The sizes of the candidates, if the scheduler has requested them.
+  /// The request for the sizes of the candidates; nil if there is none.
   var measurement: Measurement?
 
-  /// The sizes of the candidates. If there is time, the scheduler requests them before it must
-  /// choose.
+  /// A request for the sizes of the candidates, with its answer. If there is time, the scheduler
+  /// sends the request before it must choose.
   struct Measurement: Equatable {
     /// The instant of the request. All sizes were measured later.
     var askedAt: Instant
@@ -203,8 +206,8 @@ struct Memory: Equatable, Sendable {
 
   var isBeingMeasured: Bool { measurement.map { $0.sizes == nil } ?? false }
 
-  /// Ends the episode of pressure and discards the sizes. A request whose answer is outstanding
-  /// stays, so that the scheduler recognizes the answer.
+  /// Ends the episode of pressure and discards the sizes. Keeps a request whose answer is
+  /// outstanding, so that the scheduler recognizes the answer.
   mutating func endPressure() {
     phase = .calm
     if !isBeingMeasured { measurement = nil }
@@ -227,13 +230,13 @@ public struct MemoryStatus: Equatable, Sendable {
   public var phase: Phase
   /// The instant at which a trigger last fired; nil if no trigger has fired.
   public var pressedAt: Instant?
-  /// The instance that the scheduler is terminating to free its memory.
+  /// The instance that the scheduler is terminating to free its memory; nil if there is none.
   public var ending: InstanceID?
 }
 
 extension ApplicationState {
-  /// The position of the state in the order of terminations. The scheduler does not terminate
-  /// applications at position 2.
+  /// The position of the state in the order of terminations. The scheduler terminates no
+  /// application at position 2 to free memory.
   var memoryClass: Int {
     switch self {
     case .suspended: 0

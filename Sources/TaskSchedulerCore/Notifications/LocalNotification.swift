@@ -43,7 +43,7 @@ public struct NotificationContent: Equatable, Sendable {
   }
 }
 
-/// A notification as a client requests it.
+/// A notification that a client requests.
 public struct NotificationDraft: Equatable, Sendable {
   public var content: NotificationContent
   /// The time at which the notification fires; nil to fire now.

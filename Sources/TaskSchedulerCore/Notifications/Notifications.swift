@@ -1,5 +1,5 @@
-// Local notifications (contract §9). The daemon's store contains their content. The scheduler
-// stores when each notification fires, and its application.
+// Local notifications (contract §9). The daemon's store contains the content of the notifications.
+// The scheduler knows only the application of each notification and the time at which it fires.
 
 /// An event about notifications.
 public enum NotificationEvent: Equatable, Sendable {
@@ -7,9 +7,9 @@ public enum NotificationEvent: Equatable, Sendable {
   /// of the user's notifications in the store that have fired for the last time and have not been
   /// shown. It is nil if the daemon cannot read the store.
   case schedule(RequestID, ApplicationKey, NotificationDraft, unshown: Int? = nil)
-  /// Cancels one notification of the application, or all of them (nil). `stored` are the ids of
-  /// these notifications in the store. They include notifications that have fired, which the
-  /// scheduler no longer stores.
+  /// Cancels one notification of the application or, with nil, all of them. `stored` lists the ids
+  /// of these notifications that are in the daemon's store. The list includes notifications that
+  /// have fired, which the scheduler no longer knows.
   case cancel(RequestID, ApplicationKey, NotificationID?, stored: [NotificationID])
   case setBadge(RequestID, ApplicationKey, Int)
   /// The transaction is durable.
@@ -51,8 +51,8 @@ public enum NotificationEffect: Equatable, Sendable {
   /// Makes a transaction durable, after all transactions with lower ids. The answer is `stored` or
   /// `storeFailed`. After a recovery, the scheduler repeats an unanswered transaction.
   case store(TransactionID, NotificationTransaction)
-  /// Shows a notification to the user. If the instance `to` receives the notification, only sets
-  /// the application's badge.
+  /// Shows a notification to the user. If `to` is not nil, that instance receives the notification
+  /// instead, and this effect only sets the application's badge.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
   /// Computes the next time of a notification that fired at `after`. The answer is `nextFound`.
   case findNext(NotificationID, after: WallTime)

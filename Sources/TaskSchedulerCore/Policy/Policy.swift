@@ -1,8 +1,8 @@
 /// The limits and quotas of the contract, under the names that the contract gives them.
 ///
-/// Durations carry their unit in their type (`Duration`); other units are in the names. A site
-/// changes a limit in the table `[policy]` of taskschedd.toml. ``problems`` checks the bounds and
-/// the relations between limits.
+/// A duration has the type `Duration`; the names of the other properties contain their units. A
+/// site changes a limit in the table `[policy]` of taskschedd.toml. ``problems`` checks the bounds
+/// and the relations between limits.
 public struct Policy: Equatable, Sendable {
   /// `multitasking-supported`: whether applications may run in the background. If false, the
   /// scheduler terminates an application that leaves the foreground. Source: contract §2, iOS 4 on
@@ -102,8 +102,8 @@ public struct Policy: Equatable, Sendable {
   public var applicationsPerUserMax = 8192
 
   /// `MaxQueuedCallbacks`: how many callbacks of an application may be unacknowledged. Beyond that
-  /// number, the scheduler refuses transitions of the application. Source: this project; a person
-  /// who switches applications for six seconds causes far fewer.
+  /// number, the scheduler refuses transitions of the application. Source: this project; a user who
+  /// switches applications for six seconds causes far fewer.
   public var queuedCallbacksMax = 64
 
   /// `MaxEndedApplications`: how many ended applications without a manifest the scheduler remembers
@@ -112,9 +112,9 @@ public struct Policy: Equatable, Sendable {
   public var endedApplicationsMax = 64
 
   /// `MemoryPressureStall`: how long processes must wait for memory within `MemoryPressureWindow`
-  /// before the kernel reports pressure. Must not exceed `MemoryPressureWindow`. This project chose
-  /// the default of Android's lmkd (psi_partial_stall_ms = 70 of 1000). systemd's default is 200 ms
-  /// of 2 s.
+  /// before the kernel reports pressure. Must not exceed `MemoryPressureWindow`. Source: this
+  /// project, after the default of Android's lmkd (psi_partial_stall_ms = 70 of 1000 ms); systemd's
+  /// default is 200 ms of 2 s.
   public var memoryPressureStall: Duration = .milliseconds(70)
 
   /// `MemoryPressureWindow`: the window in which the kernel measures `MemoryPressureStall`. The
@@ -129,14 +129,14 @@ public struct Policy: Equatable, Sendable {
   /// How long before a choice the scheduler begins to measure the candidates.
   ///
   /// The lead is as long as a measurement may take: one half for finding the processes, and one
-  /// half for reading their sizes. It is not a setting, because the daemon derives its own time
-  /// limit for a measurement from it. Source: this project; with it, a choice among 500
+  /// half for reading their sizes. This lead is not a setting, because the daemon derives its own
+  /// time limit for a measurement from it. Source: this project; with it, a choice among 500
   /// applications takes less than 100 ms.
   public static let memoryMeasuringLead: Duration = .milliseconds(80)
 
   /// How long the scheduler may base a choice on the measured size of a running application. It may
   /// use the size of a suspended application until the application is resumed. Source: this
-  /// project; under lasting pressure, triggers fire every 100 ms.
+  /// project; longer than the 100 ms between two triggers under lasting pressure.
   static let memorySizeLife = memoryMeasuringLead * 2
 
   /// `MemoryQuietTime`: how long the kernel must report no pressure before the scheduler considers
@@ -151,8 +151,8 @@ public struct Policy: Equatable, Sendable {
   /// percentage. Source: this project; earlyoom's default is 10.
   public var memoryFloorPercent = 10
 
-  /// `MemoryPageOut`: whether the daemon writes the memory of suspended applications to swap early,
-  /// if the machine has swap. Source: this project.
+  /// `MemoryPageOut`: whether the daemon writes the memory of an application to swap as soon as the
+  /// application is suspended, if the machine has swap. Source: this project.
   public var memoryPageOut = false
 
   /// `BackgroundProcessorShare`: the percentage of one CPU that an application may use in the
@@ -243,7 +243,8 @@ public struct Policy: Equatable, Sendable {
     }
     if backgroundGPUTime < .zero { problems.append("BackgroundGPUTime must be at least 0") }
     if throttledProcessorShare >= min(backgroundProcessorShare, 100) {
-      problems.append("ThrottledProcessorShare must be less than BackgroundProcessorShare, and 100")
+      problems.append(
+        "ThrottledProcessorShare must be less than BackgroundProcessorShare, and less than 100")
     }
     return problems
   }

@@ -1,6 +1,6 @@
 /// A limit or quota of ``Policy`` that a site may set: its name, its bounds and its property.
 public struct PolicySetting: Sendable {
-  /// The type of a setting, with the property that stores the value and the bounds of the value.
+  /// The type of a setting, the property that stores its value, and the bounds of the value.
   public enum Kind: Sendable {
     case timeSpan(WritableKeyPath<Policy, Duration> & Sendable, ClosedRange<Duration>)
     case count(WritableKeyPath<Policy, Int> & Sendable, ClosedRange<Int>)
@@ -27,8 +27,8 @@ extension PolicySetting {
   }
 
   /// All settings, in the order in which the commented configuration file lists them. The first
-  /// setting describes the machine. It is outside of the table `[policy]`, and its name is in kebab
-  /// case.
+  /// setting describes the machine. Unlike the others, it is not in the table `[policy]`, and its
+  /// name is in kebab case.
   public static let all: [PolicySetting] = [multitaskingSupported] + limits + memory + quotas
 
   /// The setting for machines on which applications do not run in the background.
@@ -144,8 +144,8 @@ extension PolicySetting {
         + "slice, the daemon terminates applications regardless of this percentage."),
     PolicySetting(
       "MemoryPageOut", .flag(\.memoryPageOut),
-      "Whether the daemon writes the memory of suspended applications to swap early, if there is "
-        + "swap."),
+      "Whether the daemon writes the memory of an application to swap as soon as the application "
+        + "is suspended, if there is swap."),
   ]
 
   /// The settings that are numbers, except for memory.

@@ -1,6 +1,6 @@
 /// Stores the events of a ``Pump``.
 public protocol EventStore: AnyObject {
-  /// Stores an event. The scheduler handles it next.
+  /// Stores an event, before the scheduler handles the event.
   func record(_ event: Event, at now: Instant)
   /// Stores the effects of the event in their order, before they are carried out.
   func willCarryOut(_ effects: [Effect])

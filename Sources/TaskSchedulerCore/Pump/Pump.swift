@@ -1,13 +1,15 @@
 /// Handles events one after the other: stores an event, passes it to the scheduler, and carries out
 /// the effects in order. Events that occur during this work wait for their turn.
 ///
-/// Only the pump connects the scheduler with the outside. The daemon, the simulation and scenarios
-/// use the same pump; only the store, the clock and the handler differ.
+/// All events reach the scheduler through the pump, and all effects leave it through the pump. The
+/// daemon, the simulation and scenarios use the same pump with different stores, clocks and
+/// handlers.
 public final class Pump {
   public private(set) var scheduler: Scheduler
   private let store: any EventStore
   private let clock: () -> Instant
-  /// The handler of the effects. Without a handler, events wait.
+  /// The handler of the effects; nil before ``start(_:)`` and after ``stop()``. Without a handler,
+  /// events wait.
   private var handler: (any EffectHandler)?
   private var backlog: [Event] = []
   private var isHandling = false
@@ -23,8 +25,8 @@ public final class Pump {
 
   public var now: Instant { clock() }
 
-  /// Returns what `read` returns for the scheduler, without a copy of the scheduler. Each access to
-  /// ``scheduler`` makes a copy, which retains about fifty references.
+  /// Calls `read` with the scheduler in place, and returns its result. An access to ``scheduler``
+  /// would make a copy instead, which retains about fifty references.
   public func withScheduler<Result>(_ read: (borrowing Scheduler) -> Result) -> Result {
     func inPlace(_ scheduler: inout Scheduler) -> Result { read(scheduler) }
     return inPlace(&scheduler)
@@ -33,7 +35,7 @@ public final class Pump {
   /// Begins to handle events.
   public func start(_ handler: any EffectHandler) { self.handler = handler }
 
-  /// Stops the pump. It handles no further event and carries out no further effect.
+  /// Stops the pump, which then handles no further event and carries out no further effect.
   public func stop() {
     handler = nil
     backlog = []
@@ -45,11 +47,12 @@ public final class Pump {
     drain()
   }
 
-  /// Continues where a previous daemon died.
+  /// Continues the work of a previous daemon that died.
   ///
   /// Carries out the remaining effects, and then reports the absence to the scheduler
-  /// (``SchedulerEvent/recovered(lastAlive:)``). Events that occur during this call follow. If this
-  /// daemon dies before the report, the next daemon reports the whole absence.
+  /// (``SchedulerEvent/recovered(lastAlive:)``). The pump then handles the events that occur during
+  /// this call. If this daemon dies before the report, the next daemon reports both absences as
+  /// one.
   ///
   /// - Parameters:
   ///   - effects: The effects of the last event that were not carried out.

@@ -8,7 +8,7 @@ public struct Record: Equatable, Sendable {
   public var leader: Leader?
   public var change: Change
 
-  /// Creates a record of `change`.
+  /// Creates a record.
   public init(application: ApplicationKey, leader: Leader?, change: Change) {
     self.application = application
     self.leader = leader
@@ -37,10 +37,10 @@ public struct Record: Equatable, Sendable {
     case notificationFired(NotificationID)
     case notificationChosen(NotificationID)
     case badgeSet(Int)
-    /// The scheduler will relaunch the application after this delay; with `awaitsMemory`, not
-    /// before memory pressure has ended.
+    /// The scheduler will relaunch the application after this delay. With `awaitsMemory`, it also
+    /// waits for the end of memory pressure.
     case relaunchPlanned(after: Duration, awaitsMemory: Bool)
-    /// The scheduler sent a memory warning. An operator requested it if `isSimulated`.
+    /// The scheduler sent a memory warning. With `isSimulated`, an operator requested the warning.
     case memoryWarned(isSimulated: Bool)
     /// The scheduler terminates the application to free its memory.
     case memoryChosen(MemoryChoice)
@@ -49,7 +49,8 @@ public struct Record: Equatable, Sendable {
 }
 
 extension Record {
-  /// The kind of a change. Monitors receive its name: `ChangeKind` of org.taskschedd.Control.
+  /// The kind of a change. Monitors receive the name of the kind, as a `ChangeKind` of
+  /// org.taskschedd.Control.
   package enum Kind: String, CaseIterable, Sendable {
     case transition, registered
     case taskBegan, taskEnded, taskExpired
@@ -62,8 +63,8 @@ extension Record {
 
     /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
     ///
-    /// The meaning of an id never changes. Scripts match the ids, and `journalctl -x` shows their
-    /// explanations from `systemd/catalog/taskschedd.catalog`.
+    /// The meaning of an id never changes. Scripts search for the ids, and `journalctl -x` shows
+    /// the explanation of each id from `systemd/catalog/taskschedd.catalog`.
     package var messageID: String {
       switch self {
       case .transition: "6c7e1cce513d42ab9485fe1243d1d400"

@@ -2,18 +2,18 @@
 package struct RecordDescription {
   package let kind: Record.Kind
   package let level: LogLevel
-  /// Whether the daemon logs the record even while it limits the rate of records. This is true for
-  /// actions of the daemon that a client cannot cause as often as it likes.
+  /// Whether the daemon logs the record even while it limits the rate of records. The value is true
+  /// for actions of the daemon whose rate no client controls.
   package let isIndispensable: Bool
-  // The parts are closures, because most readers need only some of them, and none if the record is
-  // not logged.
+  // The text and the fields are closures, because most readers need only one of them. A record that
+  // is not logged needs neither.
   private let makeText: () -> RecordText
   private let makeFields: () -> KeyValuePairs<String, RecordValue?>
 
   /// Creates the description of a record.
   ///
-  /// - Parameter fields: The values for programs, by names in camel case without a unit. A field
-  ///   with the value nil is omitted.
+  /// - Parameter fields: The values for programs. Their names are in camel case, without a unit. A
+  ///   field with the value nil is omitted.
   init(
     _ kind: Record.Kind, _ level: LogLevel, _ text: @escaping @autoclosure () -> RecordText,
     _ fields: @escaping @autoclosure () -> KeyValuePairs<String, RecordValue?> = [:],
@@ -41,8 +41,8 @@ package struct RecordDescription {
     }
   }
 
-  /// The values for programs. A name ends with the unit of the value: `remainingUSec`,
-  /// `dirtyBytes`.
+  /// The values for programs. A name ends with the unit of its value, if the value has one:
+  /// `remainingUSec`, `dirtyBytes`.
   package var fields: [(name: String, value: RecordValue)] {
     makeFields().compactMap { name, value in value.map { (name + $0.unit, $0) } }
   }
@@ -72,7 +72,7 @@ package enum RecordValue: Equatable, Sendable {
     }
   }
 
-  /// The value as texts: several for a list.
+  /// The value as texts: one for each element of a list, otherwise a single text.
   package var texts: [String] {
     switch self {
     case .text(let text): [text]

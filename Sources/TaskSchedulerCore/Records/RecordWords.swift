@@ -16,7 +16,8 @@ extension ApplicationState {
 extension TransitionCause {
   /// Returns the reason for the transition as a clause that follows the new state.
   ///
-  /// - Parameter activated: The application that was activated, if the reader may see it.
+  /// - Parameter activated: The application that was activated; nil if the reader may not see that
+  ///   application.
   func clause(from state: ApplicationState, activated: ApplicationKey?) -> String {
     switch self {
     case .launch: ": taskschedd launched it"
@@ -134,7 +135,7 @@ extension EndReason {
     if case .crashed(let number) = self { .text(Signal(number).name) } else { nil }
   }
 
-  /// Whether the daemon ended the application, on its own or by a person's order.
+  /// Whether the daemon ended the application, by itself or by the order of a user or an operator.
   fileprivate var isOfDaemon: Bool {
     switch self {
     case .exited, .crashed, .unknown: false
@@ -145,7 +146,8 @@ extension EndReason {
     }
   }
 
-  /// The level of the record: a warning for an end that neither the program nor a person chose.
+  /// The level of the record: a warning for an end that neither the application nor a user or an
+  /// operator chose.
   fileprivate var level: LogLevel {
     switch self {
     case .crashed(let signal): Signal(signal).isFault ? .warning : .notice
@@ -220,7 +222,7 @@ extension TimeSpan {
 }
 
 extension Duration {
-  /// Whole microseconds.
+  /// The duration in whole microseconds.
   var microseconds: Int {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -254,7 +256,7 @@ extension Refusal {
     case .notStored(let reason): "a change could not be stored (\(name)): \(reason)"
     case .unknownApplication: "the application is unknown (\(name))"
     case .terminating: "the application is being terminated (\(name))"
-    case .notLaunchable: "the application has no manifest, which a launch requires (\(name))"
+    case .notLaunchable: "the application has no manifest that describes its launch (\(name))"
     case .multitaskingNotSupported:
       "the application may not run in the background (\(name))"
     case .noEventStream: "the application has no event stream (\(name))"
@@ -302,8 +304,8 @@ extension MemoryChoice {
       ? "the only \(order) application" : "the most of \(classCount) \(order) applications"
     let time =
       choosingTime == .zero
-      ? "already measured"
-      : "chosen within \(TimeSpan.short(choosingTime))"
+      ? "the sizes were already known"
+      : "the choice took \(TimeSpan.short(choosingTime))"
     return "was chosen for termination to free memory: \(chosen.size.words) dirty, "
       + "\(place)\(rest); "
       + "\(memory.percent)% of the machine's memory is available; \(time)"
@@ -311,12 +313,12 @@ extension MemoryChoice {
 }
 
 extension MemorySize {
-  /// The dirty size: `120 MiB`, or `about 120 MiB`.
+  /// The dirty size: `120 MiB` or, if the size is an estimate, `about 120 MiB`.
   fileprivate var words: String { (isEstimate ? "about " : "") + "\(dirty >> 20) MiB" }
 }
 
 extension MemoryReading {
-  /// The available memory in percent; 100 if it is unknown.
+  /// The available memory as a percentage of the machine's memory; 100 if it is unknown.
   fileprivate var percent: Int {
     total == 0 ? 100 : Int(Double(available) / Double(total) * 100)
   }

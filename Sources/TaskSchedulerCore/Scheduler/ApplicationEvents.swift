@@ -1,9 +1,9 @@
 /// A request of an application. The daemon has determined the instance of the caller.
 public enum ApplicationEvent: Equatable, Sendable {
-  /// A process that belongs to no instance opened an event stream. The scheduler makes it the
-  /// leader of a new instance.
+  /// A process that belongs to no instance opened an event stream. The scheduler makes the process
+  /// the leader of a new instance.
   case register(RequestID, ApplicationKey, Leader, target: LaunchTarget, seat: SeatID)
-  /// A process of the instance opened its event stream, naming an application.
+  /// A process of the instance opened an event stream and named an application.
   case openStream(RequestID, InstanceID, named: ApplicationID)
   /// The event stream was closed.
   case streamClosed(InstanceID)

@@ -5,7 +5,7 @@ struct Application: Equatable, Sendable {
   let key: ApplicationKey
   var manifest: Manifest?
   var instance: InstanceID?
-  /// The launch under way, if its program has not been executed yet.
+  /// The launch in progress, whose program has not been executed yet; nil if there is none.
   var launching: InstanceID?
   var lastEnd: End?
   /// The failure of the last launch; nil if the application has run since.
@@ -29,8 +29,8 @@ struct Applications: Sendable {
   private var runningByOwner: [UserID: Int] = [:]
   /// The number of outstanding background tasks of each user.
   private var tasksByOwner: [UserID: Int] = [:]
-  /// The ended applications without a manifest, the oldest first. The list may contain applications
-  /// that run again.
+  /// The ended applications without a manifest of each user, in the order in which they ended. A
+  /// list may contain applications that run again.
   private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
   private(set) var activationLast: UInt64 = 0
 
@@ -38,7 +38,7 @@ struct Applications: Sendable {
 
   /// All applications, ordered by their keys.
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
-  /// All applications, in no order.
+  /// All applications, in no particular order.
   var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
   /// The allocations of all applications. A property of `box.value` is read without a copy of the
   /// application.
@@ -50,7 +50,7 @@ struct Applications: Sendable {
   /// The manifests, ordered by their ids.
   var allManifests: [Manifest] { manifests.values.sorted { $0.id < $1.id } }
 
-  /// The ended applications without a manifest, by owner, the oldest first.
+  /// The ended applications without a manifest, ordered by owner and then by their ends.
   var ended: [ApplicationKey] { endedByOwner.keys.sorted().flatMap { endedByOwner[$0] ?? [] } }
 
   func owners(of id: ApplicationID) -> [UserID] {
@@ -154,7 +154,7 @@ struct Applications: Sendable {
     let earlier = manifests
     manifests = [:]
     for manifest in fresh { manifests[manifest.id] = manifest }
-    // A recovered daemon reads the same manifests again.
+    // A recovered daemon reads the same manifests again, which changes nothing.
     if manifests == earlier { return }
     for key in byKey.keys.sorted() {
       let hadManifest = byKey[key]?.manifest != nil
@@ -194,8 +194,8 @@ struct Applications: Sendable {
 }
 
 extension Applications {
-  /// Restores a stored state. The manifests of applications and the counts of running applications
-  /// follow from that state. The scheduler provides the counts of tasks.
+  /// Creates the applications of a stored state. The initializer computes the manifest of each
+  /// application and the counts of running applications. The scheduler adds the counts of tasks.
   init(
     _ applications: [Application], manifests: [Manifest], ended: [ApplicationKey],
     activationLast: UInt64

@@ -74,15 +74,16 @@ extension Instance {
     delaySuspension(in: turn)
     throttleAgain(in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
-    // The instance runs until the next try, or for as long as a new entitlement lasts.
+    // The instance runs until the next attempt, or for as long as a new entitlement lasts.
+    // Meanwhile, the scheduler measures its resource use.
     startMeasuringUse(in: &turn)
     reconsider(in: &turn)
   }
 
   /// Suspends an instance again after another program has resumed one of its processes.
   ///
-  /// The instance is in the background until the suspension is complete. If the previous loss was
-  /// less than `SuspendRetryInterval` ago, the scheduler waits for that interval first.
+  /// The instance is in the background until the suspension is complete. If this happened before,
+  /// less than `SuspendRetryInterval` ago, the scheduler first waits for that interval.
   mutating func suspensionLost(reason: String, in turn: inout Turn) {
     guard phase == .suspended(isStopping: false), termination == nil else { return }
     let wasLostRecently = suspensionLostAt.map {
@@ -98,7 +99,7 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Waits for `SuspendRetryInterval` before the next try.
+  /// Postpones the next attempt to suspend the instance by `SuspendRetryInterval`.
   private mutating func delaySuspension(in turn: Turn) {
     let retryAt = turn.instant.advanced(by: turn.policy.suspendRetryInterval)
     stint?.suspension = .failed(retryAt: retryAt)
@@ -106,7 +107,8 @@ extension Instance {
 
   // MARK: Background tasks
 
-  /// Begins a background task, unless a quota is used up.
+  /// Begins a background task. Refuses the request if the instance is suspended or a quota is used
+  /// up.
   ///
   /// - Parameter userCount: The number of outstanding tasks of all applications of the user.
   mutating func beginTask(

@@ -2,11 +2,11 @@
 public enum Effect: Equatable, Sendable {
   /// Answers a request.
   case reply(RequestID, Reply)
-  /// Sends a callback on the event stream.
+  /// Sends a callback on the event stream. The launch reason is nil except for didFinishLaunching.
   case deliver(InstanceID, Callback, LaunchReason?)
   /// Tells the application to call the expiration handler of a task.
   case expire(InstanceID, TaskID, remaining: Duration?)
-  /// Sends the application a message that it need not acknowledge as a callback.
+  /// Sends the application a message that is not a callback.
   case notify(InstanceID, Notice)
   case socket(SocketEffect)
   case notification(NotificationEffect)
@@ -16,7 +16,7 @@ public enum Effect: Equatable, Sendable {
   case manage(InstanceID, Leader, ApplicationKey)
   /// Stops every process. The event `suspensionCompleted` or `suspensionFailed` answers.
   case suspend(InstanceID)
-  /// Resumes every process. Also ends a suspension under way.
+  /// Resumes every process, and stops a suspension in progress.
   case resume(InstanceID)
   /// Sends the leader the stop signal: SIGTERM, or the signal that the application's manifest
   /// names.
@@ -26,8 +26,8 @@ public enum Effect: Equatable, Sendable {
   /// Releases an ended instance: resumes its remaining processes or, with `killing`, kills them.
   case release(InstanceID, killing: Bool)
   /// Checks whether a debugger outside the instance traces one of its processes. The daemon first
-  /// handles every request that the application has already sent. Then the event `tracerChecked`
-  /// answers.
+  /// handles every request that the application has already sent, and then answers with the event
+  /// `tracerChecked`.
   case checkTracer(InstanceID)
   /// Writes a record to the log and to the monitors.
   case record(Record)
@@ -55,7 +55,7 @@ public struct Registration: Equatable, Sendable {
   public var state: ApplicationState
   public var launchReason: LaunchReason
   public var backgroundModes: [BackgroundMode]
-  /// The rest of the background time; nil if it is unlimited.
+  /// The remaining background time; nil if it is unlimited.
   public var remaining: Duration?
   public var tasks: [BackgroundTask]
 }

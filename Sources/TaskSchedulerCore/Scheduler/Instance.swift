@@ -10,7 +10,7 @@ struct Instance: Equatable, Sendable {
   let seat: SeatID
   let launchReason: LaunchReason
   let backgroundModes: [BackgroundMode]
-  /// Whether the manifest and the machine allow the application to run in the background.
+  /// Whether the manifest allows the application to run in the background.
   let mayStayInBackground: Bool
   /// The signal that asks the application to end.
   let stopSignal: Signal
@@ -26,7 +26,8 @@ struct Instance: Equatable, Sendable {
   var sockets = ManagedSockets()
   var handling = HandledEvents()
   var inbox = Inbox()
-  /// The last instant at which the daemon found a process of the suspended instance running.
+  /// The last instant at which the daemon found a process of the suspended instance running; nil if
+  /// it never did.
   var suspensionLostAt: Instant?
   var termination: Termination?
   var tracer = Tracer.absent
@@ -67,14 +68,16 @@ struct Instance: Equatable, Sendable {
   enum Tracer: Equatable {
     case absent
     /// A limit has passed, and the scheduler has asked the daemon whether a debugger traces the
-    /// instance. `heldBefore` tells whether a debugger already held the limits before the question.
+    /// instance. `heldBefore` tells whether a debugger already traced the instance before that
+    /// request.
     case asked(heldBefore: Bool)
     case present(nextCheck: Instant)
   }
 
   var state: ApplicationState { phase.state }
 
-  /// The stint; nil in the foreground. Setting the stint outside the background has no effect.
+  /// The current stint; nil if the instance is not in the background state. In any other state,
+  /// setting the stint has no effect.
   var stint: Stint? {
     get { if case .background(let stint) = phase { stint } else { nil } }
     set { if let newValue, case .background = phase { phase = .background(newValue) } }
@@ -99,7 +102,7 @@ struct Instance: Equatable, Sendable {
   var isAware: Bool { stream != .neverOpened }
   var hasStream: Bool { stream == .open }
 
-  /// Returns the rest of the background time, or zero if the instance is suspended. Returns nil,
+  /// Returns the remaining background time, or zero if the instance is suspended. Returns nil,
   /// which means unlimited, in the foreground and while a debugger traces the instance.
   func timeRemaining(_ policy: Policy, at now: Instant) -> Duration? {
     if state == .suspended { return .zero }

@@ -115,7 +115,7 @@ extension Scheduler {
     start(id, key, adoption.leader, plan, cause: .adopt, in: &turn) { instance, turn in
       turn.reply(request, .started(id, adoption.leader))
       guard let name = adoption.backgroundTask else { return }
-      // The background task replaces the launch as the entitlement.
+      // The background task entitles the instance to run, in place of the launch.
       instance.stint?.launchEnds = nil
       instance.grantTask(name: name, request: nil, in: &turn)
     }

@@ -5,11 +5,12 @@ extension Instance {
   /// Opens the event stream of the instance, for the first time or again after a lost connection.
   mutating func openStream(_ request: RequestID, in turn: inout Turn) {
     let wasAware = isAware
-    // The reply must be the first message on the stream.
+    // The stream counts as closed until the reply, which must be the first message on it.
     stream = .closed
     stint?.launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
-      // The application sent the call before its processes were stopped. Its launch continues.
+      // The application had sent this call before its processes were stopped, so its launch
+      // continues.
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .register, in: &turn)
     } else if !wasAware, state == .active, termination == nil {
       // From now on, the instance must acknowledge its callbacks before it is active.
@@ -18,8 +19,8 @@ extension Instance {
     stream = .open
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
-    // The application receives missed changes before the callbacks that follow a resume, even if
-    // the stream was closed when the application was resumed.
+    // The application receives missed system changes before the callbacks that follow a resume,
+    // even if the stream was closed when the application was resumed.
     if wasAware, state != .suspended { deliverChanges(in: &turn) }
     if !wasAware, termination == nil {
       enqueue([.didFinishLaunching], in: &turn)

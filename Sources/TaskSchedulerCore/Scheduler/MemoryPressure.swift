@@ -1,19 +1,18 @@
 // The procedure for memory pressure (contract §11). The scheduler warns all running applications.
-// If pressure lasts, the scheduler ends one application at a time. It waits until the memory of an
-// ended application is free before it ends the next one.
+// If pressure lasts, the scheduler terminates one application at a time. It waits until the memory
+// of that application is free before it terminates the next one.
 //
 // The kernel reports pressure. Pressure lasts if
 // - less than `MemoryFloorPercent` of the machine's memory is available when `MemoryWarningTime`
 //   has passed since the warning, or when a later trigger fires; or
-// - a trigger of the daemon's own slice fires after that time. The limit of the slice may be far
-//   below the machine's memory.
-// Pressure of the whole machine alone is not a reason to end an application. A container that
-// thrashes within its own limit also causes such pressure, and ending applications does not relieve
-// it.
+// - a trigger of the daemon's own slice fires after `MemoryWarningTime`. The limit of the slice may
+//   be far below the machine's memory.
+// Pressure of the whole machine alone is not a reason to terminate an application. A container that
+// thrashes within its own limit also causes such pressure, and a termination does not relieve it.
 //
 // The scheduler measures the candidates in advance: during `MemoryWarningTime`, or when the
-// available memory is near `MemoryFloorPercent`. No application ends earlier because of the
-// measurement, but the choice need not wait for the sizes.
+// available memory is near `MemoryFloorPercent`. A measurement in advance ends no application
+// earlier, but the choice then need not wait for the sizes.
 
 extension Scheduler {
   mutating func handle(_ event: MemoryEvent, in turn: inout Turn) {
@@ -43,7 +42,7 @@ extension Scheduler {
         updateInstance(id, in: &turn) { $0.deliverMemoryWarning(in: &$1) }
       }
       if isMemoryCritical { return choose(in: &turn) }
-      // The warning time may be shorter than the time that a measurement takes.
+      // If `MemoryWarningTime` is shorter than a measurement, the measurement must begin now.
       memoryDue(in: &turn)
     case .warned(let decidesAt, _):
       let isOfSlice = pressure.source == .slice
@@ -56,7 +55,7 @@ extension Scheduler {
     }
   }
 
-  /// Handles the reading at the end of the warning time.
+  /// Handles the reading of the memory at the end of `MemoryWarningTime`.
   private mutating func memoryRead(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard case .warned(let decidesAt, _) = memory.phase,
@@ -69,8 +68,8 @@ extension Scheduler {
   private mutating func memoryReclaimed(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard isMemoryShort else { return wait(until: decidesAt(turn), readingMemory: false, turn) }
-    // The chosen application ended before the warning time was over. The other applications still
-    // have the rest of that time.
+    // The chosen application ended within `MemoryWarningTime`. The other applications still have
+    // the rest of that time.
     if turn.instant < memory.warningEnds, !isMemoryCritical {
       return wait(until: memory.warningEnds, readingMemory: true, turn)
     }
@@ -120,8 +119,8 @@ extension Scheduler {
 
   // MARK: The choice
 
-  /// Returns the measured applications in the order in which they would end. Foreground
-  /// applications come last, and never end to free memory.
+  /// Returns the measured applications in the order in which the scheduler would terminate them.
+  /// Foreground applications come last; the scheduler never terminates them to free memory.
   public func memoryOrder(_ sizes: [MemorySize]) -> [MemoryCandidate] {
     sizes.compactMap { size in
       guard let instance = instances[size.instance], instance.termination == nil else {
@@ -143,7 +142,7 @@ extension Scheduler {
     return []
   }
 
-  /// Ends the first candidate if the sizes are known; otherwise measures the candidates.
+  /// Terminates the first candidate if the sizes are known; otherwise measures the candidates.
   private mutating func choose(in turn: inout Turn) {
     let candidates = memoryCandidates
     if candidates.isEmpty { return wait(until: decidesAt(turn), readingMemory: false, turn) }
@@ -164,7 +163,8 @@ extension Scheduler {
   }
 
   private mutating func measure(_ candidates: [InstanceID], in turn: inout Turn) {
-    // One measurement at a time. If its sizes do not suffice, the scheduler asks again.
+    // Only one measurement runs at a time. If its sizes do not suffice, the scheduler requests
+    // another one.
     if memory.isBeingMeasured { return }
     memory.measurement = .init(askedAt: turn.instant)
     turn.emit(.memory(.measure(candidates)))
@@ -183,11 +183,12 @@ extension Scheduler {
     end(order, since: since, in: &turn)
   }
 
-  /// Returns the candidates in the order of termination, by their stored sizes; nil if those sizes
-  /// are no longer valid.
+  /// Returns the candidates in the order of termination, by their stored sizes; nil if a size is
+  /// unknown or no longer valid.
   ///
   /// The size of an instance stays valid while it is suspended. The size of a running instance is
-  /// valid for a short time. The largest instance must not have an estimated size.
+  /// valid for `memorySizeLife`. Also returns nil if the size of the first candidate is an
+  /// estimate.
   private func orderKnown(_ candidates: [InstanceID], _ turn: Turn) -> [MemoryCandidate]? {
     guard let measurement = memory.measurement, let sizes = measurement.sizes,
       let order = order(candidates, sizes), !order[0].size.isEstimate
@@ -211,7 +212,7 @@ extension Scheduler {
     return measured.isEmpty || measured.count < candidates.count ? nil : memoryOrder(measured)
   }
 
-  /// Ends the first application of the order.
+  /// Terminates the first application of the order.
   ///
   /// - Parameter since: The instant at which the choice became necessary.
   private mutating func end(
@@ -251,7 +252,8 @@ extension Scheduler {
     turn.emit(.memory(.reclaim(id)))
   }
 
-  /// Reclaims the memory of an ended instance if the scheduler ended it to free its memory.
+  /// Reclaims the memory of an ended instance, if the scheduler terminated that instance to free
+  /// memory.
   mutating func instanceOfMemoryEnded(_ id: InstanceID, in turn: inout Turn) {
     if case .ending(id, _) = memory.phase { reclaim(id, in: &turn) }
   }
@@ -312,8 +314,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Warns a running application once in each episode of pressure: at the start of the episode,
-  /// when the application is resumed, or when it opens its event stream.
+  /// Warns a running application once in each episode of pressure. The application receives the
+  /// warning at the start of the episode, when it is resumed, or when it opens its event stream.
   mutating func deliverMemoryWarning(in turn: inout Turn) {
     guard let episode = turn.memoryEpisode, inbox.memoryWarning?.episode != episode else { return }
     if warnOfMemory(isSimulated: false, in: &turn) {

@@ -103,8 +103,8 @@ extension Scheduler {
       // The notification did not fire during its cancellation, and may be due now.
       notificationsDue(in: &turn)
     case .fire(let id, _, let at, _):
-      // The daemon showed the notification although the store failed. The store fires it again
-      // after a reboot.
+      // The daemon showed the notification, but the store has not recorded that. After a reboot,
+      // the notification fires again.
       findNext(id, after: at, in: &turn)
     }
   }
@@ -161,7 +161,8 @@ extension Scheduler {
         launch(nil, key, target: .foreground, reason: .notification, in: &turn)
       }
       if let launching = applications[key]?.launching {
-        // The scheduler may be relaunching the application in the background.
+        // The launch may be a relaunch in the background. The choice of the notification requires
+        // the foreground.
         launches[launching]?.plan.target = .foreground
         launches[launching]?.plan.inbox.add(notice)
       }

@@ -1,9 +1,9 @@
-// Requests of a person or an operator (contract §2), and the end of an instance.
+// Requests of users and operators (contract §2), and the end of an instance.
 //
 // The reply "done" comes after the transition. If the application is already in the requested
 // state, the reply is "done", too, and nothing changes.
 
-/// A request of a person, an operator or a service of the daemon.
+/// A request of a user, of an operator or of the daemon itself.
 public enum OperationEvent: Equatable, Sendable {
   case launch(RequestID?, ApplicationKey, target: LaunchTarget, reason: LaunchReason)
   case adopt(RequestID, Adoption)
@@ -30,7 +30,7 @@ public struct Adoption: Equatable, Sendable {
   public var seat: SeatID
   /// The name of a background task that begins with the adoption; nil if none begins.
   public var backgroundTask: String?
-  /// The background modes, in place of those of a manifest.
+  /// The background modes, in place of those of the manifest; empty to use those of the manifest.
   public var backgroundModes: [BackgroundMode]
 
   public init(
@@ -87,7 +87,7 @@ extension Scheduler {
     useWakeUp(in: &turn)
   }
 
-  /// Makes an application inactive. It stays the foreground application of its seat.
+  /// Makes an application inactive. The application stays in the foreground of its seat.
   mutating func deactivate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
     // An application that is coming to the foreground is inactive already, and must stay inactive.
     let isActivating =
@@ -149,11 +149,11 @@ extension Scheduler {
 
   // MARK: Seats
 
-  /// Makes room for the application `key` in the foreground of a seat. That application does not
-  /// wait for the transitions of the other applications.
+  /// Deactivates the other applications of a seat, because the application `key` enters its
+  /// foreground. That application does not wait for the transitions of the others.
   ///
-  /// An application whose windows are known becomes inactive, because the user may still see it.
-  /// The other applications go to the background.
+  /// An application whose windows are known becomes inactive, because the user may still see it. An
+  /// application without known windows goes to the background.
   mutating func vacate(
     _ seat: SeatID, for key: ApplicationKey, isByFocus: Bool = false, in turn: inout Turn
   ) {

@@ -48,7 +48,7 @@ extension Scheduler {
   /// The notifications of all applications that wait for their time, ordered by id.
   public var waitingNotifications: [NotificationID] { notifications.waiting }
 
-  /// The seats whose screen is locked. Seats within them are not in the list.
+  /// The seats whose screen is locked, without the seats within them.
   public var lockedSeats: [SeatID] {
     let seats = sessions.locks.keys
     return seats.filter { seat in !seats.contains { $0 != seat && $0.contains(seat) } }.sorted()
@@ -69,9 +69,8 @@ extension Scheduler {
     sessions.agents.filter { $0.value == .attached }.keys.sorted()
   }
 
-  /// Returns those of the instances that are in front of their seats. For each seat, this is the
-  /// active instance, otherwise the instance in the foreground, otherwise the instance that was
-  /// active last.
+  /// Returns, for each seat, the front one of the given instances. This is the active instance,
+  /// otherwise one in the foreground, otherwise the instance that was active last.
   public func inFront(_ ids: [InstanceID]) -> [InstanceID] {
     var front: [SeatID: (rank: Int, activation: UInt64, id: InstanceID)] = [:]
     for id in ids {
@@ -85,12 +84,12 @@ extension Scheduler {
     return front.values.map(\.id).sorted()
   }
 
-  /// The number of running instances, and the number of suspended ones among them.
+  /// The number of all instances, and the number of suspended instances.
   public var runningCounts: (all: Int, suspended: Int) {
     (instances.count, instances.values.count { $0.state == .suspended })
   }
 
-  /// Returns the state of an instance; `notRunning` once it has ended.
+  /// Returns the state of an instance, or `notRunning` if the instance has ended.
   public func state(of id: InstanceID) -> ApplicationState {
     instances.boxes[id]?.value.state ?? .notRunning
   }

@@ -22,7 +22,7 @@ extension Instance {
     if isKilled { return turn.emit(.kill(id)) }
     turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
     // The previous daemon may have died while it stopped or resumed the processes. This daemon
-    // stops or resumes all of them.
+    // therefore stops or resumes all processes again.
     if state == .suspended || isStopping {
       if state == .suspended { phase = .suspended(isStopping: true) }
       turn.emit(.suspend(id))

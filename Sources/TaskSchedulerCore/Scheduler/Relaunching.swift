@@ -1,5 +1,5 @@
-// Automatic launches (contract §8) at the daemon's start, and after an end that neither the
-// application (exit code 0) nor a person chose.
+// Automatic launches (contract §8). The scheduler launches applications at the daemon's start, and
+// after an end that neither the application (exit code 0) nor a user or an operator chose.
 
 extension Application {
   /// Whether the scheduler launches the application without a request: when the daemon starts, and
@@ -47,8 +47,8 @@ extension Scheduler {
     _ key: ApplicationKey, reason: LaunchReason, in turn: inout Turn
   ) {
     if applications[key]?.launching != nil {
-      // A person has requested the launch in progress. If that launch fails, the scheduler
-      // relaunches the application.
+      // A user or an operator has requested the launch in progress. If that launch fails, the
+      // scheduler relaunches the application.
       return planRelaunch(key, after: nil, in: &turn)
     }
     launch(nil, key, target: .background, reason: reason, in: &turn)
@@ -112,7 +112,7 @@ extension Scheduler {
     turn.reply(request, application.lastEnd.map { .ended($0) } ?? .done)
   }
 
-  /// Cancels a planned relaunch, because the application runs or its manifest has changed.
+  /// Cancels the planned relaunch of an application, if there is one.
   mutating func cancelRelaunch(_ key: ApplicationKey) {
     guard applications[key]?.relaunch?.dueAt != nil else { return }
     applications.change(key) { $0.relaunch?.dueAt = nil }

@@ -16,8 +16,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Starts the measurements, if the instance has acknowledged its callbacks for the background.
-  /// Call this whenever the instance may continue to run in the background.
+  /// Starts the measurements, unless willResignActive or didEnterBackground is unacknowledged. Call
+  /// this whenever the instance continues to run in the background.
   mutating func startMeasuringUse(in turn: inout Turn) {
     guard let stint, stint.use == nil, !callbacks.contains(.willResignActive),
       !callbacks.contains(.didEnterBackground)
@@ -82,7 +82,8 @@ extension Instance {
       return kill(.gpuInBackground, .gpu(use.gpu - window.gpu), in: &turn)
     }
     let time = window.since.duration(to: now)
-    // The daemon also reports GPU use between two measurements, without a newer CPU time.
+    // The daemon also reports GPU use between two measurements. Such a report contains no newer CPU
+    // time.
     guard wasAsked, !isStopping, time >= turn.policy.backgroundUseWindow else { return }
     stint?.use?.window?.since = now
     stint?.use?.window?.processor = use.processor
@@ -128,8 +129,8 @@ extension Instance {
 }
 
 extension Instance {
-  /// Sets the priority for a new state. A higher priority applies before the processes run. A lower
-  /// priority is the last effect.
+  /// Sets the priority for a new state. The daemon raises the priority before the processes run,
+  /// and lowers it after all other effects.
   func prioritize(from state: ApplicationState, to next: ApplicationState, in turn: inout Turn) {
     let (before, after) = (ProcessPriority(state), ProcessPriority(next))
     guard before != after else { return }

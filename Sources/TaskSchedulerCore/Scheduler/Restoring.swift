@@ -1,7 +1,8 @@
 // Restores the scheduler from the state in an event log.
 
 extension Scheduler {
-  /// Creates a scheduler from a stored state, which determines its seats, deadlines and counts.
+  /// Creates a scheduler from a stored state, and computes its seats, deadlines and counts from
+  /// that state.
   init(
     policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
     launches: [InstanceID: PendingLaunch],

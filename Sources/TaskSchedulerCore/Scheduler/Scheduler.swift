@@ -27,7 +27,8 @@ public struct Scheduler: Sendable {
   /// The instant at which the caller must send ``SchedulerEvent/deadlineReached``; nil if there is
   /// no deadline.
   public var nextDeadline: Instant? {
-    // A call of `deadline` copies the policy, which is large.
+    // A call of `deadline` copies the policy, which is large. Without pressure, there is no
+    // deadline.
     let memoryDeadline = memory.isCalm ? nil : memory.deadline(policy)
     let sessionDeadline = sessions.firstLoss?.advanced(by: policy.sessionGraceTime)
     return earlier(
@@ -176,8 +177,9 @@ extension Instance {
     var tasksAdded: Int
     var application: ApplicationKey
     var becameActive: Bool
-    /// The seat whose foreground the instance enters. A terminating instance leaves the foreground.
+    /// The seat whose foreground the instance enters; nil if it enters none.
     var seatEntered: SeatID?
+    /// The seat whose foreground the instance leaves, for example because its termination begins.
     var seatLeft: SeatID?
     var isEnding: Bool
     var deadline: Instant?

@@ -2,8 +2,8 @@
 //
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
 // report with the previous report, and acts on each window that differs. An order of an operator is
-// therefore in force until a window of that application changes. If a change of a window starts a
-// limit, the next change of that window ends the limit, and so does every order.
+// therefore in force until a window of that application changes. A limit that a change of a window
+// starts ends at the next change of that window, and at every order for the application.
 
 /// A report of a user's session agent, or of logind.
 public enum SessionEvent: Equatable, Sendable {
@@ -88,8 +88,8 @@ extension Scheduler {
     return visibilities
   }
 
-  /// Activates the instance of the window that got the focus. While the screen is locked, remembers
-  /// the instance and activates it when the screen is unlocked.
+  /// Activates the instance of the window that got the focus. If the screen is locked, only records
+  /// the instance, so that the unlock activates it.
   private mutating func focus(_ id: InstanceID, in turn: inout Turn) {
     guard let instance = instances[id], instance.termination == nil else { return }
     if sessions.isLocked(instance.seat) {
@@ -148,8 +148,8 @@ extension Scheduler {
     for (place, lock) in zip(places, locks) { end(lock, of: place, in: &turn) }
   }
 
-  /// Ends the interruption by the lock. If the window of an application got the focus while the
-  /// screen was locked, activates that application. Otherwise, activates the interrupted
+  /// Ends the interruption by the lock of the screen. If the window of an application got the focus
+  /// while the screen was locked, activates that application. Otherwise, activates the interrupted
   /// application again, unless its window lost the focus while the screen was locked.
   private mutating func end(_ lock: SeatLock, of seat: SeatID, in turn: inout Turn) {
     if let id = lock.focused, let instance = instances[id], instance.termination == nil,
@@ -202,13 +202,14 @@ extension Instance {
     interrupt(cause: .unfocused, in: &turn)
   }
 
-  /// Makes the instance inactive if its window has had no focus for `FocusSettleTime`. Sends the
-  /// instance to the background if its windows were then hidden for `HiddenGraceTime`.
+  /// Enforces the limits of the windows that have passed. Makes the instance inactive if its
+  /// windows have had no focus for `FocusSettleTime`. Sends it to the background if they have been
+  /// hidden for `FocusSettleTime` and `HiddenGraceTime`.
   mutating func windowDue(in turn: inout Turn) {
     guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
     else { return }
     if due.advanced(by: turn.policy.wakeTolerance) < turn.instant {
-      // While the machine slept, the agent could not report.
+      // While the machine slept, the agent could not report the windows.
       window?.restart(at: turn.instant)
       return
     }

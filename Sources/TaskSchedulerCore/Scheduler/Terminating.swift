@@ -11,7 +11,7 @@ extension Instance {
       guard reason.isOrdered, !present.isOrdered else { return }
       termination?.reason = reason
       // A missing acknowledgement stays in the detail, even if the reason is now the order of a
-      // person.
+      // user or an operator.
       if case .callback = present.detail {} else { termination?.detail = nil }
       return enforceOrder(in: &turn)
     }
@@ -85,7 +85,8 @@ extension Instance {
     }
   }
 
-  /// Ends the instance because the scheduler stops. The processes continue to run.
+  /// Ends the management of the instance, whose processes continue to run: the scheduler stops, or
+  /// must not suspend the application.
   func leaveRunning(
     _ reason: EndReason, cause: TransitionCause, detail: EndDetail?, in turn: inout Turn
   ) -> End {

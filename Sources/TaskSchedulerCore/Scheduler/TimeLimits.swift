@@ -33,7 +33,7 @@ extension Instance {
     }
   }
 
-  /// Returns all limits, in no order.
+  /// Returns all limits, in no particular order.
   func limits(_ policy: Policy) -> [Limit] {
     let answer = callbacks.deadline(policy).flatMap { due in
       callbacks.inFlight.map { Limit(kind: .callback($0.kind), at: due) }
@@ -55,8 +55,7 @@ extension Instance {
     limits(policy).lazy.map(\.at).min()
   }
 
-  /// Handles a deadline that has passed. If it ends a limit, asks the daemon to check for a
-  /// debugger.
+  /// Asks the daemon to check for a debugger if a limit of the instance has passed.
   mutating func deadlinePassed(in turn: inout Turn) {
     if let due = limit(turn.policy), due <= turn.instant { askForDebugger(in: &turn) }
   }
@@ -87,8 +86,8 @@ extension Instance {
     restartAnswers(in: &turn)
   }
 
-  /// Restarts the limits of unanswered messages after the machine slept past a limit. Of the
-  /// background time, restarts only `ExpirationLead`.
+  /// Restarts the limits of unanswered messages after the machine slept past a limit.
+  /// `BackgroundTime` does not restart, only `ExpirationLead` does.
   private mutating func restartLimitsAfterSleep(in turn: inout Turn) {
     stint?.time.restartLead(at: turn.instant)
     restartAnswers(in: &turn)
@@ -138,7 +137,8 @@ extension Instance {
       guard let due = callbacks.deadline(turn.policy), due <= turn.instant,
         let late = callbacks.inFlight
       else { return }
-      // The reason is the order of a person, or else the missing acknowledgement (§14).
+      // The reason is the order of a user or an operator, otherwise the missing acknowledgement
+      // (§14).
       let ordered = termination.flatMap { $0.reason.isOrdered ? $0.reason : nil }
       let reason = ordered ?? late.kind.reasonOfLimit
       termination?.reason = reason
@@ -163,7 +163,7 @@ extension CallbackKind {
 }
 
 extension Stint {
-  /// Returns the pending limits, in no order.
+  /// Returns the pending limits, in no particular order.
   fileprivate func limits(_ policy: Policy) -> [Limit] {
     var limits: [Limit] = []
     if let launchEnds { limits.append(Limit(kind: .launch, at: launchEnds)) }

@@ -23,10 +23,10 @@ public struct WindowReport: Equatable, Sendable {
 /// All windows of a user's session at one instant, as the user's session agent reports them.
 public struct WindowSnapshot: Equatable, Sendable {
   /// One report for each instance that has a window. An instance that is not in the list has no
-  /// window any longer.
+  /// window.
   public var windows: [WindowReport]
   /// Whether a window of an instance or of another program has the focus. False on an empty
-  /// workspace, and in X11 between two windows.
+  /// workspace and, in X11, while the focus moves from one window to another.
   public var hasFocus: Bool
 
   public init(_ windows: [WindowReport] = [], hasFocus: Bool) {
@@ -71,7 +71,8 @@ struct ReportedWindow: Equatable, Sendable {
     hiddenSince = next == .hidden && isForeground ? now : nil
   }
 
-  /// Cancels the limit after which the instance becomes inactive, because it is no longer active.
+  /// Cancels the limit after which the instance becomes inactive, because the instance is no longer
+  /// active.
   mutating func resigned() { unfocusedSince = nil }
 
   /// Cancels all limits. The instance keeps its state until the next change of the window.
@@ -93,7 +94,7 @@ struct ReportedWindow: Equatable, Sendable {
     return earlier(resignsAt(policy), leavesAt(policy))
   }
 
-  /// Restarts the limits, because the agent could not report for a time.
+  /// Restarts the limits, because the agent could not report the windows for a time.
   mutating func restart(at now: Instant) {
     if unfocusedSince != nil { unfocusedSince = now }
     if hiddenSince != nil { hiddenSince = now }

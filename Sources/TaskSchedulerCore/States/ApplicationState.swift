@@ -27,7 +27,7 @@ public enum LaunchTarget: String, Equatable, Sendable {
 
 /// The reason for the start of an instance.
 public enum LaunchReason: String, Equatable, Sendable, CaseIterable {
-  /// A person chose the application, or it registered itself.
+  /// A user chose the application, or the application registered itself.
   case user
   /// An operator ran `taskctl launch` or `taskctl run`.
   case `operator`
@@ -35,12 +35,12 @@ public enum LaunchReason: String, Equatable, Sendable, CaseIterable {
   case boot
   /// The application ended in a way that requires a relaunch.
   case relaunch
-  /// A significant location change, or a region that the user entered or left.
+  /// The location changed significantly, or the user entered or left a region.
   case location
-  /// A person chose a notification of the application, or a remote notification arrived.
+  /// A user chose a notification of the application, or a remote notification arrived.
   case notification
 
-  /// Whether a person or an operator requested the launch.
+  /// Whether a user or an operator requested the launch.
   var isAskedFor: Bool {
     switch self {
     case .user, .operator, .notification: true
@@ -57,13 +57,13 @@ public enum TransitionCause: Equatable, Sendable {
   case register
   /// The scheduler began to manage a running process.
   case adopt
-  /// A person or an operator brought the application to the foreground.
+  /// A user or an operator brought the application to the foreground.
   case activate
   /// The application acknowledged the callbacks of its transition to the foreground.
   case acknowledged
   /// The application was interrupted, or lost the focus while visible.
   case interruption
-  /// A person or an operator sent the application to the background.
+  /// A user or an operator sent the application to the background.
   case sendAway
   /// Another application was activated at the same seat.
   case otherActivated(by: ApplicationKey)

@@ -3,7 +3,7 @@ public enum Refusal: Equatable, Sendable, Error {
   case unknownApplication(ApplicationKey)
   /// The contract has no such transition from this state.
   case invalidTransition(from: ApplicationState, cause: TransitionCause)
-  /// The request is possible in other states only.
+  /// The request is not possible in this state.
   case invalidState(ApplicationState)
   case alreadyRunning(pid: Int32, state: ApplicationState)
   case terminating
@@ -24,7 +24,7 @@ public enum Refusal: Equatable, Sendable, Error {
   case noEventStream
   case unknownSocket(SocketID)
   case unknownNotification(NotificationID)
-  /// The notification could not be stored durably.
+  /// The store could not save the change of a notification or a badge.
   case notStored(reason: String)
   /// The application cannot receive the message: it does not run, is suspended, or has no event
   /// stream.

@@ -1,5 +1,6 @@
 // The explanation of an application's state: the cause of the state, what entitles the application
-// to run, and the next limit. The scheduler recorded these facts when they happened.
+// to run, and the next limit. The scheduler records the causes when they occur, so that an
+// explanation needs no guess.
 
 /// The explanation of an application's state, as `taskctl why` shows it.
 public struct Explanation: Equatable, Sendable {
@@ -8,7 +9,8 @@ public struct Explanation: Equatable, Sendable {
   /// The last ended entitlement to run in the background. It is nil in the foreground, and if no
   /// entitlement has ended since the application left the foreground.
   public var lastEntitlement: EndedEntitlement?
-  /// Whether a debugger traces the application. The scheduler then enforces no limit.
+  /// Whether a debugger traces the application. If so, the scheduler enforces no limit, except
+  /// those of an end that a user or an operator ordered.
   public var isTraced: Bool
   /// The next limits, the earliest first.
   public var limits: [Limit]
@@ -22,7 +24,7 @@ public struct Explanation: Equatable, Sendable {
 /// What the user sees of an application.
 public struct WindowStatus: Equatable, Sendable {
   public var visibility: WindowVisibility
-  /// The instant of the last change.
+  /// The instant of the last change of the visibility.
   public var since: Instant
 }
 

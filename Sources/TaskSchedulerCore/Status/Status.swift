@@ -15,14 +15,14 @@ public struct ApplicationStatus: Equatable, Sendable {
   public var lastEnd: End?
   /// The failure of the last launch; nil if the application has run since.
   public var launchFailure: LaunchFailure?
-  /// The next automatic launch.
+  /// The next automatic launch; nil if none is planned.
   public var nextLaunch: NextLaunch?
   /// The number of notifications that have not fired yet.
   public var scheduledNotifications: Int
 }
 
-/// A launch after an end that neither the application nor a person chose, or after a launch that
-/// failed.
+/// An automatic launch after a failed launch, or after an end that neither the application nor a
+/// user or an operator chose.
 public struct NextLaunch: Equatable, Sendable {
   public var at: Instant
   /// The delay between the end, or the failed launch, and this launch.
@@ -38,7 +38,7 @@ public struct InstanceStatus: Equatable, Sendable {
   public var isAware: Bool
   public var launchReason: LaunchReason
   public var startedAt: Instant
-  /// The reason for the termination in progress.
+  /// The reason for the termination in progress; nil if there is none.
   public var ending: EndReason?
   public var isSuspending: Bool
   /// The application that displaced this application at its seat. It is nil in the foreground, and

@@ -1,7 +1,8 @@
 /// The whole state of the scheduler, from which a restarted daemon continues. Seats, deadlines and
 /// counts are not stored, because they follow from the other values.
 ///
-/// A state that violates an invariant, or whose policy is out of its bounds, is refused.
+/// Reading throws ``MalformedBytes`` if the state violates an invariant, or if a value of its
+/// policy is out of bounds.
 extension Scheduler: StoredByForm {
   package static let form = Form(
     derived: {

@@ -8,7 +8,7 @@ public enum SystemChangeKind: Equatable, Sendable {
   case locale
   case network
   case powerSource
-  /// A kind that a user or an operator named and posted.
+  /// A kind with a name of its own, which a user or an operator posted.
   case custom(String)
 }
 

@@ -15,8 +15,7 @@ struct SystemChanges: Equatable, Sendable {
   /// The number of the newest change.
   private(set) var numberLast: UInt64 = 0
 
-  /// Returns how many custom changes are stored for a user; with nil, how many changes for all
-  /// users are stored.
+  /// Returns how many custom changes are stored for a user or, with nil, for all users together.
   private func customCount(of owner: UserID?) -> Int {
     entries.count { $0.change.isCustom && $0.owner == owner }
   }

@@ -11,7 +11,7 @@ extension IndexedPriorityQueue where Value == Instant {
   }
 }
 
-/// Returns the earlier of two deadlines, or the only one.
+/// Returns the earlier of two deadlines. If one of them is nil, returns the other.
 func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
   guard let one else { return other }
   return other.map { min(one, $0) } ?? one

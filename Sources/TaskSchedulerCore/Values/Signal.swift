@@ -20,8 +20,8 @@ public struct Signal: Hashable, Sendable {
     number = Int32(index + 1)
   }
 
-  /// Whether the signal reports a fault of the program: the kernel sends it for an error of the
-  /// program, or the program sends it to itself with abort(3).
+  /// Whether the signal reports a fault of the program. The kernel sends such a signal for an error
+  /// of the program, or the program sends it to itself with abort(3).
   public var isFault: Bool {
     ["ILL", "TRAP", "ABRT", "BUS", "FPE", "SEGV", "XCPU", "XFSZ", "SYS"].contains {
       name == "SIG\($0)"

@@ -59,7 +59,7 @@ public enum TimeSpan {
     return parts.isEmpty ? "0s" : parts.joined(separator: " ")
   }
 
-  /// Parses one number with its unit. Returns nanoseconds.
+  /// Parses one number with its unit. Returns nanoseconds, or nil if the text is invalid.
   private static func parseTerm(_ rest: inout Substring.UnicodeScalarView) -> Int64? {
     let whole = takeDigits(&rest)
     var fraction = Substring.UnicodeScalarView()

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Checks that the device wakes for keep-alive handlers as rarely as their deadlines allow
 /// (contract.md#keep-alive-bursts).
 ///
-/// A burst comes only when a handler cannot wait, one shortest interval after the previous burst.
-/// The burst calls the handlers that cannot wait for the next burst.
+/// A burst comes only when a handler cannot wait, and no earlier than one shortest interval after
+/// the previous burst. It calls only the handlers that cannot wait for the next burst.
 struct BurstChecker: Checker {
   static let name = "bursts"
 
@@ -22,12 +22,13 @@ struct BurstChecker: Checker {
   }
 
   private var handlers: [InstanceID: Handler] = [:]
-  /// The earliest instant at which a burst may be necessary.
+  /// The earliest instant at which the next burst can be necessary.
   private var nextEarliest: UInt64 = 0
   /// The longest possible delay of the last burst.
   private var lastTolerance: UInt64 = 0
   private var called: [InstanceID] = []
-  /// Whether the device is awake for another reason.
+  /// Whether the current event wakes the device for another reason, so that a burst costs no
+  /// wake-up.
   private var isFree = false
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Checks that callbacks come as in the contract's table (contract.md#states), one at a time and in
 /// order (contract.md#callback-order).
 ///
-/// If a connection or the daemon is lost while a callback is in flight, the callback comes again
-/// with the same id.
+/// If a connection breaks or the daemon dies while a callback is in flight, the callback comes
+/// again with the same id.
 struct CallbackChecker: Checker {
   static let name = "callbacks"
 

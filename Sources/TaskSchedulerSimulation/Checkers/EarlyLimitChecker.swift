@@ -30,7 +30,7 @@ struct EarlyLimitChecker: Checker {
     {
       return
     }
-    // An end to free memory is not a limit. `MemoryChecker` checks it.
+    // A termination to free memory enforces no limit. `MemoryChecker` checks it.
     if case .memory = observed.event, instance.ending == .memoryPressure,
       instance.wasSuspendedAtEnd, !instance.isKilled
     {

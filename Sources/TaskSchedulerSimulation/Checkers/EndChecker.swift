@@ -3,7 +3,7 @@ import TaskSchedulerCore
 /// Checks that every end has exactly one reason, and that the reason is right
 /// (contract.md#end-one-reason).
 ///
-/// If a late acknowledgement causes an end, the detail of the end names the callback.
+/// If a missing acknowledgement causes an end, the detail of the end names the callback.
 struct EndChecker: Checker {
   static let name = "ends"
 
@@ -59,8 +59,8 @@ struct EndChecker: Checker {
     }
   }
 
-  /// Returns whether an end is the reply to the termination of an application that does not run.
-  /// Such a reply contains the last end.
+  /// Returns whether an end is the right reply to the termination of an application that does not
+  /// run: the last end of that application.
   private func endsRelaunch(_ end: End, _ observed: ObservedState) -> Bool {
     guard case .operation(.terminate(_, let key, _)) = observed.event, observed.byKey[key] == nil
     else {

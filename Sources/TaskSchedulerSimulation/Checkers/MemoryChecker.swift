@@ -1,25 +1,26 @@
 import TaskSchedulerCore
 
-/// Checks the order in which the daemon warns and ends applications to free memory
+/// Checks the order in which the daemon warns applications and terminates them to free memory
 /// (contract.md#memory).
 ///
-/// The daemon warns all running applications first. While pressure lasts, it ends one application
-/// at a time, and waits until the memory of that application is free. Suspended applications come
-/// first, then background ones; within a class, the largest one comes first. The daemon never ends
-/// a foreground application.
+/// The daemon warns all running applications first. While pressure lasts, it terminates one
+/// application at a time, and waits until the memory of that application is free. Suspended
+/// applications come first, then background ones. Within a class, the largest application comes
+/// first. The daemon never terminates a foreground application.
 struct MemoryChecker: Checker {
   static let name = "memory"
 
-  /// Instances that were warned of the current pressure.
+  /// The instances that the daemon has warned of the current pressure.
   private var warned: Set<InstanceID> = []
   private var reading = MemoryReading(available: 0, total: 0)
   private var isCalm = true
   private var pressedAt: UInt64 = 0
-  /// The earliest instant at which an application may end after the warning.
+  /// The earliest instant at which the daemon may terminate an application, unless memory is
+  /// critical.
   private var warningEnds: UInt64 = 0
-  /// The instant from which lasting pressure must end an application.
+  /// The instant from which the daemon must terminate an application if the pressure lasts.
   private var choiceDueAt: UInt64 = 0
-  /// The instant of the outstanding request for sizes.
+  /// The instant of the outstanding request for sizes; nil if there is none.
   private var askedAt: UInt64?
   /// The last measured sizes in bytes, and the instant of their request.
   private var dirty: [InstanceID: UInt64] = [:]
@@ -28,7 +29,8 @@ struct MemoryChecker: Checker {
   // requested sizes had been available.
   private var mayChoose = false
   private var mustChoose = false
-  /// The application that was chosen last, and the instant until which the daemon may wait for it.
+  /// The application that was chosen last, and the instant until which the daemon may wait for its
+  /// memory; nil if the daemon waits for none.
   private var victim: (id: InstanceID, name: String, givenUpAt: UInt64)?
   /// The order in which instances last became active.
   private var activeAt: [InstanceID: UInt64] = [:]
@@ -92,7 +94,8 @@ struct MemoryChecker: Checker {
     mustChoose = false
   }
 
-  /// Restarts the time after which lasting pressure must end an application.
+  /// Restarts `MemoryWarningTime`, after which the daemon must terminate an application if the
+  /// pressure lasts.
   private mutating func waitAgain(_ observed: ObservedState) {
     choiceDueAt = observed.now + Nanoseconds.of(observed.policy.memoryWarningTime)
   }
@@ -190,10 +193,12 @@ struct MemoryChecker: Checker {
     isBelow(Double(observed.policy.memoryFloorPercent))
   }
 
-  /// Returns the reason why the daemon may end no application at this event; nil if it may end one.
+  /// Returns the reason why the daemon may not terminate an application at this event; nil if it
+  /// may.
   ///
-  /// The pressure must have outlasted the warning, unless memory is critical. An end must be able
-  /// to help: memory is short, or the pressure comes from the daemon's own slice.
+  /// The pressure must have lasted for `MemoryWarningTime`, unless memory is critical. A
+  /// termination must be able to help: memory is short, or the pressure comes from the daemon's own
+  /// slice.
   private func reasonAgainst(_ observed: ObservedState) -> String? {
     var mayHelp = isShort(observed)
     switch observed.event {
@@ -206,22 +211,23 @@ struct MemoryChecker: Checker {
     if isCalm { return "there is no pressure" }
     if !mayHelp { return "\(reading.available) of \(reading.total) bytes are available" }
     if isCritical(observed) || warningEnds <= observed.now { return nil }
-    return "the time of the warning has not passed"
+    return "MemoryWarningTime has not passed since the warning"
   }
 
   private func isCritical(_ observed: ObservedState) -> Bool {
     isBelow(Double(observed.policy.memoryFloorPercent) / 2)
   }
 
-  /// Checks the time of a choice. Other events may come while the daemon measures, for at most
-  /// 100 ms; they do not invalidate the choice.
+  /// Checks that the daemon may choose an application at this event. A choice that had to wait for
+  /// sizes stays legal until they arrive, after at most 100 ms.
   private func checkTime(_ observed: ObservedState) throws(Finding) {
     if mayChoose, case .memory(.measured) = observed.event { return }
     let reasonAgainst = reasonAgainst(observed)
     try require(reasonAgainst == nil, "an application is chosen, but \(reasonAgainst ?? "")")
   }
 
-  /// Checks that the daemon measures applications only shortly before it may end one.
+  /// Checks that the daemon measures applications only if it may terminate one now or shortly
+  /// afterwards.
   private func checkAsking(_ observed: ObservedState) throws(Finding) {
     let lead = Nanoseconds.of(Policy.memoryMeasuringLead)
     try require(
@@ -229,11 +235,11 @@ struct MemoryChecker: Checker {
       "sizes are requested, but no application may end soon")
   }
 
-  /// Checks the age of a size. A size is valid for a short time, and for as long as its application
-  /// stays suspended.
+  /// Checks the age of a measured size. A size is valid for 160 ms, and for as long as its
+  /// application stays suspended.
   private func checkAge(of instance: ObservedInstance, _ observed: ObservedState) throws(Finding) {
     if case .memory(.measured) = observed.event { return }
-    // 160 ms is twice the duration of the longest measurement.
+    // 160 ms is twice `Policy.memoryMeasuringLead`, the duration of the longest measurement.
     let isNew = observed.now <= dirtyAt + 160 * Nanoseconds.millisecond
     let isStill =
       instance.state == .suspended && (suspendedSince[instance.id] ?? .max) <= dirtyAt
@@ -247,7 +253,7 @@ struct MemoryChecker: Checker {
       try require(
         !mustChoose || candidate(observed) == nil,
         "sizes were received, but no application is chosen")
-      // The scheduler had no application left to choose.
+      // The scheduler had no application left to choose, so it waits for `MemoryWarningTime` again.
       if mayChoose { waitAgain(observed) }
       mayChoose = false
       mustChoose = false
@@ -282,7 +288,8 @@ struct MemoryChecker: Checker {
     }
   }
 
-  /// Checks that lasting pressure ends an application at once, unless sizes are outstanding.
+  /// Checks that the daemon chooses an application at once if the pressure lasts, unless it waits
+  /// for sizes.
   private mutating func checkChoosing(_ lasts: Bool, _ observed: ObservedState) throws(Finding) {
     if askedAt != nil, reasonAgainst(observed) == nil { mayChoose = true }
     guard lasts, !isCalm, victim == nil else { return }

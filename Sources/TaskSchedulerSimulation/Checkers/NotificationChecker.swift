@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Checks that an acknowledged notification fires exactly once at each of its times, and never
-/// after its cancellation (contract.md#notifications).
+/// Checks that a scheduled notification fires exactly once at each of its times, and never after
+/// its cancellation (contract.md#notifications).
 ///
 /// The scheduler refuses a notification if and only if a quota is used up. One quota limits the
 /// waiting notifications of an application, another the waiting and unshown notifications of a
@@ -16,9 +16,9 @@ struct NotificationChecker: Checker {
     /// The wall-clock time of the notification; nil if it fires at once.
     var firesAt: Int64?
     let repeats: Bool
-    /// The instant at which the wait began.
+    /// The earliest instant from which a missing firing counts as late.
     var since: UInt64 = 0
-    /// Whether the notification has fired, and the daemon computes its next time.
+    /// Whether the notification has fired and the daemon is computing its next time.
     var isFired = false
   }
 
@@ -32,7 +32,7 @@ struct NotificationChecker: Checker {
   private var answered: (pending: Pending, isStored: Bool)?
   /// Notifications that the current event stores as fired.
   private var firing: Set<NotificationID> = []
-  /// The largest id that was assigned.
+  /// The largest id of a notification so far.
   private var idLast: UInt64 = 0
   /// The offset of the wall clock from the time since boot.
   private var wallOffset: Int64?
@@ -114,8 +114,8 @@ struct NotificationChecker: Checker {
 
   // MARK: Transactions
 
-  /// Checks that the reply to a request with a transaction follows the store's result, and reports
-  /// that result.
+  /// Checks that the scheduler replies to a request only after the store has answered its
+  /// transaction, and that the reply matches the store's answer.
   private func answer(
     _ request: RequestID, _ reply: Reply, _ observed: ObservedState
   ) throws(Finding) {
@@ -265,7 +265,7 @@ struct NotificationChecker: Checker {
     for (id, one) in waiting where !one.isFired && !isCancelling(id) {
       let due = one.firesAt.map { UInt64(clamping: $0 - wallOffset) } ?? one.since
       if hasFired, due <= observed.now {
-        // If many notifications are due, some of them fire at the next event.
+        // If many notifications are due, the scheduler fires some of them only at the next event.
         waiting[id]?.since = observed.now
         continue
       }

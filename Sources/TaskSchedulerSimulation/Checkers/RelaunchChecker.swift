@@ -1,11 +1,12 @@
 import TaskSchedulerCore
 
-/// Checks when the daemon launches an application by itself (contract.md#launch): only at the
-/// daemon's start, and after an end that neither the application nor a person chose.
-///
-/// A relaunch comes after the back-off time. If the daemon ended the application to free memory,
-/// the relaunch also waits for the end of memory pressure. No relaunch follows an end that a person
+/// Checks when the daemon launches an application by itself (contract.md#launch). The daemon does
+/// so only at its start, and after an end that neither the application nor a user or an operator
 /// chose.
+///
+/// A relaunch comes after a delay that grows with each relaunch. If the daemon ended the
+/// application to free memory, the relaunch also waits for the end of memory pressure. No relaunch
+/// follows an end that a user or an operator ordered.
 struct RelaunchChecker: Checker {
   static let name = "relaunch"
   let slack: UInt64
@@ -111,13 +112,13 @@ struct RelaunchChecker: Checker {
   mutating func after(_ observed: ObservedState) throws(Finding) {
     if let ended { try checkEnd(ended.key, ended.reason, observed) }
     for (key, (delay, awaitsMemory)) in planned where ended?.key != key {
-      // A relaunch that is planned without an end follows a failed launch.
+      // A relaunch that the scheduler plans without an end at this event follows a failed launch.
       try require(
         !awaitsMemory, "\(key.id.name) waits for the end of pressure after a failed launch")
       try require(
         plans[key].map { delay == min($0.delay * 2, longest(observed)) } ?? false
           || plans[key]?.mayBeForgotten ?? true && delay == shortest(observed),
-        "\(key.id.name) waits \(delay) ns for its next launch")
+        "\(key.id.name) waits \(delay) ns for its next launch, which is not the required delay")
       plans[key] = Plan(delay: delay, due: observed.now + delay)
     }
     if case .scheduler(.manifestsChanged) = observed.event { forget(observed) }
@@ -157,7 +158,8 @@ struct RelaunchChecker: Checker {
     let awaitsMemory = reason == .memoryPressure
     try require(
       planned[key]?.awaitsMemory == awaitsMemory,
-      "\(name) ended with \(reason); awaits memory: \(planned[key]?.awaitsMemory ?? false)")
+      "\(name) ended with \(reason), but no relaunch is planned that "
+        + "\(awaitsMemory ? "waits" : "does not wait") for the end of memory pressure")
     let delay = planned[key]?.delay
     let ranFor = observed.now - (startedAt[key] ?? 0)
     let isFresh = ranFor >= Nanoseconds.of(observed.policy.relaunchResetTime)

@@ -1,8 +1,9 @@
 import TaskSchedulerCore
 
-/// Checks that every request is answered exactly once.
+/// Checks that every request receives exactly one reply.
 ///
-/// The reply comes at once, except to a launch, a termination, and a change of notifications.
+/// The reply comes at once, except the replies to a launch, a termination and a change of
+/// notifications.
 struct ReplyChecker: Checker {
   static let name = "replies"
 

@@ -3,15 +3,15 @@ import TaskSchedulerCore
 /// Checks that a running application receives each system change at once, and a suspended one at
 /// its next resume (contract.md#changes).
 ///
-/// The scheduler holds the newest change of each kind, and delivers the held changes in order and
-/// in one burst.
+/// The scheduler holds the newest change of each kind for a suspended application. At the resume,
+/// the application receives the held changes together and in order.
 struct SystemChangeChecker: Checker {
   static let name = "system changes"
 
   /// The changes that an instance has missed, in order.
   private var missed: [InstanceID: [SystemChange]] = [:]
-  /// Instances that have received no change so far. The scheduler may forget the custom changes
-  /// that they missed.
+  /// The instances that have received no change so far. The scheduler may discard custom changes
+  /// before such an instance receives them.
   private var withoutChange: Set<InstanceID> = []
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
@@ -41,7 +41,7 @@ struct SystemChangeChecker: Checker {
     }
   }
 
-  /// Returns the changes that the scheduler must keep for an instance.
+  /// Returns those of the changes that the scheduler must keep for an instance.
   private func all(_ changes: [SystemChange], _ instance: ObservedInstance) -> [SystemChange] {
     withoutChange.contains(instance.id) ? changes.filter { !$0.isNamed } : changes
   }

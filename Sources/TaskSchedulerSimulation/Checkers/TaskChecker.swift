@@ -1,10 +1,10 @@
 import TaskSchedulerCore
 
-/// Checks that background tasks are balanced (contract.md#tasks).
+/// Checks the ids, the ends and the expiration of background tasks (contract.md#tasks).
 ///
-/// Each begin has an id of its own, and the scheduler keeps the task until its end. The scheduler
-/// calls expiration handlers once in each stay in the background (stint), in the order in which the
-/// tasks began. It calls them before it kills an application for its background time.
+/// Each task has an id of its own, and lasts until the application ends it. The scheduler calls
+/// expiration handlers once in each stay in the background (stint), in the order in which the tasks
+/// began. It calls them before it kills an application whose background time has ended.
 struct TaskChecker: Checker {
   static let name = "tasks"
 
@@ -55,7 +55,7 @@ struct TaskChecker: Checker {
     try require(count < observed.policy.tasksPerUserMax, "the user of \(name) has too many tasks")
     guard instance.state == .background, !instance.isTraced else {
       return try require(
-        remaining == nil, "the time of \(name) is unlimited, but it is told a limit")
+        remaining == nil, "the background time of \(name) is unlimited, but it is told a limit")
     }
     let limit = instance.limit(observed.limits)
     let left = Duration.nanoseconds(Int64(limit - min(limit, observed.now)))
@@ -63,8 +63,8 @@ struct TaskChecker: Checker {
       remaining == left, "\(name) is told \(remaining.map { "\($0)" } ?? "unlimited"), not \(left)")
   }
 
-  /// Checks that a registration after a lost connection or the daemon's death contains all
-  /// acknowledged tasks.
+  /// Checks that a registration contains the instance's outstanding tasks and state, also after a
+  /// lost connection or the daemon's death.
   private func checkKept(_ registration: Registration, _ observed: ObservedState) throws(Finding) {
     guard let instance = observed[registration.instance] else {
       return try require(false, "an unknown instance is registered")
@@ -76,7 +76,7 @@ struct TaskChecker: Checker {
         + "\(registration.tasks.map(\.id.number))")
     try require(
       registration.tasks.map(\.isExpired) == instance.tasks.map(\.isExpired),
-      "\(name) is told the wrong expired tasks")
+      "\(name) is told wrongly which of its tasks have expired")
     try require(
       registration.state == instance.state,
       "\(name) is \(instance.state), but is told \(registration.state)")

@@ -95,7 +95,7 @@ struct TransitionChecker: Checker {
     return Set(rows)
   }()
 
-  /// Returns whether the current event may cause such a transition.
+  /// Returns whether the current event can be the cause of a transition that has the given cause.
   private func isCaused(
     _ cause: TransitionCause, _ key: ApplicationKey, _ observed: ObservedState
   ) -> Bool {
@@ -156,13 +156,13 @@ struct TransitionChecker: Checker {
     if case .session(.unlocked) = event { true } else { false }
   }
 
-  /// Returns the applications that are activated by the current event.
+  /// Returns the applications that the current event activates.
   private func newcomers(_ observed: ObservedState) -> [ApplicationKey] {
     let focused = observed.sessions.mustBeActive.compactMap { observed[$0]?.key }
     return focused + (newcomer(observed).map { [$0] } ?? [])
   }
 
-  /// Returns the application that enters the foreground by the request of the current event.
+  /// Returns the application that the current event brings to the foreground; nil for other events.
   private func newcomer(_ observed: ObservedState) -> ApplicationKey? {
     switch observed.event {
     case .operation(.activate(_, let key)), .application(.register(_, let key, _, _, _)),

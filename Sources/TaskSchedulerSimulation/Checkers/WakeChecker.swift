@@ -2,9 +2,10 @@ import TaskSchedulerCore
 
 /// Checks that no suspended application resumes without a cause.
 ///
-/// The causes are an activation, an event that it must handle, a call of its keep-alive handler,
-/// its registration, and the stop of the scheduler. A system change (contract.md#change-no-wake) is
-/// not a cause, nor is a notification that fires (contract.md#notification-fire).
+/// The causes are an activation, an event that the application must handle, a call of its
+/// keep-alive handler, its registration, and the stop of the scheduler. A system change
+/// (contract.md#change-no-wake) is not a cause, nor is a notification that fires
+/// (contract.md#notification-fire).
 struct WakeChecker: Checker {
   static let name = "wake-ups"
 

@@ -9,9 +9,10 @@ public struct EventLogTimeline {
   public private(set) var timeline = Timeline()
   /// The number of events in the timeline.
   public private(set) var eventCount = 0
-  /// The damage that ends the event log before its last record.
+  /// The damage at which the timeline ends; nil if the event log is intact.
   public private(set) var damage: EventLogDamage?
-  /// The invariant that the scheduler violated. The timeline ends at the violation.
+  /// The violated invariant or promise of the contract at which the timeline ends; nil if there is
+  /// none.
   public private(set) var violation: Violation?
 
   private var checker: TraceChecker
@@ -46,8 +47,8 @@ public struct EventLogTimeline {
     let event = handled.event
     now = handled.at
     eventCount += 1
-    // The name of an ending instance is known only before the event. The name of a new instance is
-    // known only after the event.
+    // The sentence must precede the effects, because the effect `release` removes the name of an
+    // ended instance.
     let step = step(event)
     do throws(Violation) {
       try checker.check(event, handled.effects, scheduler, at: now)
@@ -136,7 +137,7 @@ public struct EventLogTimeline {
       let text = windows.isEmpty ? "none" : windows.joined(separator: ", ")
       let focus = snapshot.hasFocus ? "" : ", without focus"
       return "windows of user \(user.uid): \(text)\(focus)"
-    case .agentLost(let user): return "the session agent of user \(user.uid) is gone"
+    case .agentLost(let user): return "the session agent of user \(user.uid) disconnected"
     case .locked(let seat, byRequest: _): return "lock \(seat.name)"
     case .unlocked(let seat): return "unlock \(seat.name)"
     }
@@ -164,9 +165,9 @@ public struct EventLogTimeline {
     case .process(.leaderExited(let id, .exited(let code))): return "exit \(name(id)) \(code)"
     case .process(.leaderExited(let id, .signaled(let signal))):
       return "crash \(name(id)) \(signal)"
-    case .process(.leaderExited(let id, .unknown)): return "\(name(id)) is gone"
+    case .process(.leaderExited(let id, .unknown)): return "\(name(id)) ended for an unknown reason"
     case .process(.tracerChecked(let id, isTraced: true)):
-      return "\(name(id)) is held by a debugger"
+      return "a debugger traces \(name(id))"
     case .process(.activityBegan(let id, let activity)):
       return "start \(name(id)) \(activity.rawValue)"
     case .process(.activityEnded(let id, let activity)):

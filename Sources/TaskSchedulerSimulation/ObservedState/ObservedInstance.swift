@@ -8,7 +8,7 @@ final class ObservedInstance {
   let plan: Plan
   var name: String { key.id.name }
 
-  /// The launch that the instance was created for.
+  /// The properties of an instance that its launch, registration or adoption determines.
   struct Plan {
     var target: LaunchTarget
     var reason: LaunchReason
@@ -101,7 +101,8 @@ final class ObservedInstance {
   var askedAt: UInt64?
   var isTraced = false
 
-  /// The last instant at which the limits of the instance may have restarted.
+  /// The last instant at which the limits of the instance may have restarted. `LateLimitChecker`
+  /// counts every limit from this instant or later.
   var base: UInt64 = 0
 
   init(id: InstanceID, key: ApplicationKey, plan: Plan) {

@@ -7,7 +7,8 @@ struct ObservedWindow {
   var since: UInt64
   /// The start of `FocusSettleTime` for an active application without the focus.
   var unfocusedSince: UInt64?
-  /// The start of the time for which an application in the foreground may be hidden.
+  /// The start of `FocusSettleTime` and `HiddenGraceTime` for an application in the foreground
+  /// whose windows are hidden.
   var hiddenSince: UInt64?
 
   func resignsAt(_ limits: Limits) -> UInt64? { unfocusedSince.map { $0 + limits.focusSettleTime } }
@@ -33,8 +34,8 @@ struct ObservedWindow {
 
 /// What the checkers know about the session agents, and what the current event requires.
 struct ObservedSessions {
-  /// The session agents by user. The value is nil for an attached agent, and the instant of the
-  /// loss for a lost agent.
+  /// The session agents by user. For a lost agent, the value is the instant of its loss; for an
+  /// attached agent, the value is nil.
   var agents: [UserID: UInt64?] = [:]
   var lastSnapshot: [UserID: WindowSnapshot] = [:]
   var locks: [SeatID: (since: UInt64, interrupted: InstanceID?, focused: InstanceID?)] = [:]
@@ -121,7 +122,7 @@ extension ObservedState {
     }
   }
 
-  /// Returns whether the visibility changed.
+  /// Records the reported visibility of an instance. Returns whether it changed.
   private func change(_ instance: ObservedInstance, to next: WindowVisibility) -> Bool {
     if instance.window?.visibility == next { return false }
     let before = instance.window?.unfocusedSince
@@ -201,8 +202,8 @@ extension ObservedState {
     activate(instance, isOrder: false)
   }
 
-  /// Records that a deadline was reached: the reports of lost agents become unknown, and the limits
-  /// of windows pass.
+  /// Records that a deadline was reached: discards the reports of agents that were lost
+  /// `SessionGraceTime` ago, and enforces the limits of windows that have passed.
   mutating func sessionDeadlineReached() {
     for (user, lostAt) in sessions.agents {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }

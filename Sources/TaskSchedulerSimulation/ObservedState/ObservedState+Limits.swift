@@ -48,7 +48,8 @@ extension ObservedState {
   }
 
   /// Records that another program resumed a suspended instance. The daemon suspends the instance
-  /// again, after a pause if the previous resume was recent.
+  /// again. It first waits for `SuspendRetryInterval` if the same happened less than that interval
+  /// ago.
   func suspensionLost(_ instance: ObservedInstance) {
     guard instance.state == .suspended, instance.isStopped, !instance.isStopping,
       instance.ending == nil

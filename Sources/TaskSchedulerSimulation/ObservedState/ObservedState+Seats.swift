@@ -13,7 +13,8 @@ extension ObservedState {
     if instance.state == .inactive { instance.isActivating = true }
   }
 
-  /// Makes room at a seat for `other`. Applications without known windows go to the background.
+  /// Removes the applications at a seat, except `other`, from the front. Those without known
+  /// windows go to the background; the others do not become active.
   func vacate(_ seat: SeatID, for other: ObservedInstance?) {
     for instance in live
     where instance.state.isForeground && instance.ending == nil && instance.plan.seat == seat
@@ -39,8 +40,8 @@ extension ObservedState {
     if !instance.plan.mayStay || !policy.multitaskingSupported { instance.end(.optedOut, at: now) }
   }
 
-  /// Records that the user chose a notification, which activates its application. An unfinished
-  /// launch of the application leads to the foreground.
+  /// Records that the user chose a notification, which activates its application. If the
+  /// application is being launched, changes the target of the launch to the foreground.
   mutating func notificationChosen(_ key: ApplicationKey) {
     if let instance = byKey[key] {
       if instance.state != .active, instance.ending == nil,

@@ -5,11 +5,11 @@ struct ObservedState {
   private(set) var policy: Policy
   private(set) var limits: Limits
   private(set) var manifests: [Manifest] = []
-  /// The live instances, by number.
+  /// The instances, by number; nil for an instance that has ended.
   private var instances: [ObservedInstance?] = []
   private(set) var live: [ObservedInstance] = []
   private(set) var byKey: [ApplicationKey: ObservedInstance] = [:]
-  /// Launches whose program has not been executed, with the request that waits for each.
+  /// The launches whose program has not been executed yet.
   var launches: [InstanceID: Launch] = [:]
   /// Applications that a user or operator ended, and that have not run since then.
   var barred: Set<ApplicationKey> = []
@@ -19,7 +19,8 @@ struct ObservedState {
   private(set) var relaunching: Set<ApplicationKey> = []
   var sessions = ObservedSessions()
   var now: UInt64 = 0
-  /// The earliest instant at which a timer could fire after sleep, a restart or changed limits.
+  /// The last instant at which the machine woke, the daemon restarted or the limits changed. If a
+  /// limit had passed before, its timer could not fire earlier.
   var floor: UInt64 = 0
 
   // The current event.
@@ -54,8 +55,8 @@ struct ObservedState {
     for instance in live { restartLimits(instance, at: now) }
   }
 
-  /// Postpones the latest instants at which the limits of an instance may expire, as if the limits
-  /// began now.
+  /// Postpones the latest instants at which the daemon may enforce the limits of an instance, as if
+  /// the limits began now.
   func restartLimits(_ instance: ObservedInstance, at now: UInt64) {
     instance.base = now
     instance.terminateDueLate = max(instance.terminateDueLate, now + limits.terminateTimeout)
@@ -159,7 +160,7 @@ struct ObservedState {
     instance.isStopped = true
   }
 
-  /// Records the launch for which the scheduler creates an instance at this event.
+  /// Determines the plan of the instance that the scheduler creates at this event.
   private mutating func planInstance(_ event: Event) {
     if case .application(.register(_, let key, _, let target, let seat)) = event {
       newPlan = plan(key, target, .user, seat: seat)
@@ -247,7 +248,8 @@ struct ObservedState {
 // MARK: Effects
 
 extension ObservedState {
-  /// Finishes an event: cancels the next suspension attempt of each instance that may run again.
+  /// Finishes an event: cancels the next attempt to suspend each instance that is entitled to run
+  /// again.
   func finish() {
     for instance in live where instance.retryDue != nil {
       let mayRun =

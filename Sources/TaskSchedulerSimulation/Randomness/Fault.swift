@@ -2,7 +2,7 @@
 public enum Fault: String, CaseIterable, Equatable, Sendable {
   /// An application never acknowledges a callback.
   case acknowledgesNever
-  /// An application acknowledges a callback at about the end of the limit.
+  /// An application acknowledges a callback shortly before or after the end of the limit.
   case acknowledgesLate
   case acknowledgesTwice
   /// An application acknowledges a callback that it never received.
@@ -15,7 +15,7 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
   case ignoresTermination
   /// The leader of an instance exits or crashes.
   case exits
-  /// An application creates processes as fast as the daemon stops them, so that its suspension
+  /// An application creates processes as fast as the daemon stops them, so that the suspension
   /// fails.
   case forks
   /// The connection of an application breaks.
@@ -50,7 +50,7 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
   /// Another program resumes a suspended application's processes.
   case resumedFromOutside
 
-  /// The highest rate in thousandths.
+  /// The highest rate of the fault, in thousandths of the occasions at which it can happen.
   var rateMax: Int {
     switch self {
     case .acknowledgesNever, .acknowledgesTwice, .acknowledgesWrong, .endsWrongTask: 150

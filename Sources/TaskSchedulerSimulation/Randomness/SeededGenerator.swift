@@ -1,7 +1,7 @@
 /// A random number generator with a seed: SplitMix64 (Steele, Lea, Flood 2014).
 ///
-/// Every use has its own stream. An action that shrinking skips does not change the numbers that
-/// other actions draw.
+/// Every use has its own stream of numbers. If shrinking skips an action, the other actions
+/// therefore still draw the same numbers.
 public struct SeededGenerator: Sendable {
   /// The purpose of a stream.
   enum Stream: UInt64 {

@@ -5,7 +5,7 @@ public struct Scenario: Equatable, Sendable {
   public var policy = Policy()
   public var applications: [Application] = []
   public var steps: [Step] = []
-  /// The time at which the timeline stops, even if it could continue; nil to continue.
+  /// The time at which the timeline stops; nil to continue as long as events follow.
   public var end: Duration?
 
   /// An application and its behavior.
@@ -26,7 +26,7 @@ public struct Scenario: Equatable, Sendable {
     /// The delay from an event of a socket to its acknowledgement; nil if the application does not
     /// acknowledge such events.
     public var handleDelay: Duration? = .milliseconds(10)
-    /// The time until the processes are stopped; nil if they cannot be stopped.
+    /// The time that the daemon needs to stop the processes; nil if it cannot stop them.
     public var stopDelay: Duration? = .milliseconds(5)
     /// The private dirty memory of the application's processes, in bytes.
     public var dirty: UInt64 = 64 << 20
@@ -42,11 +42,11 @@ public struct Scenario: Equatable, Sendable {
   public struct Step: Equatable, Sendable {
     public var at: Duration
     public var action: Action
-    /// The text of the step.
+    /// The text of the step in the scenario.
     public var text: String
   }
 
-  /// An action. An application is its index in ``Scenario/applications``.
+  /// An action. An application is identified by its index in ``Scenario/applications``.
   public enum Action: Equatable, Sendable {
     case launch(Int, LaunchTarget)
     case register(Int, LaunchTarget)
@@ -77,8 +77,8 @@ public struct Scenario: Equatable, Sendable {
     case setClock(Duration)
     /// Starts the daemon, which launches the applications with mode `voip`.
     case daemonStarts
-    /// Fires a trigger of the kernel. The number is the available percentage of the machine's 8
-    /// GiB.
+    /// Fires a trigger of the kernel. The number is the percentage of the machine's 8 GiB that is
+    /// available.
     case memoryPressure(Int, MemoryPressure.Source)
     /// Warns one application of memory pressure; nil warns all applications.
     case warnMemory(Int?)
@@ -92,7 +92,8 @@ public struct ScenarioProblem: Error, Equatable, Sendable {
   public var column: Int
   /// The mistake, and what would be right.
   public var message: String
-  /// The wrong word, which should be one of ``candidates``.
+  /// The wrong word, in place of which one of ``candidates`` is expected; nil if the mistake is of
+  /// another kind.
   public var word: String?
   public var candidates: [String] = []
 }

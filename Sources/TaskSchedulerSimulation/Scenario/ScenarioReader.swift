@@ -25,11 +25,11 @@ struct ScenarioReader {
   private var scenario = Scenario()
   private var policyLine = 1
   private var time = Duration.zero
-  /// The sum of all times so far.
+  /// The sum of the time spans so far that count against ``spanMax``.
   private var passed = Duration.zero
   /// The policy after the steps so far.
   private var policyNow: Policy?
-  /// The time at which a dead daemon restarts.
+  /// The time at which the dead daemon restarts; nil if the daemon has not died.
   private var daemonBack: Duration?
   /// The managed sockets of each application after the steps so far.
   private var sockets: [Int: [String]] = [:]
@@ -111,7 +111,7 @@ struct ScenarioReader {
     return scenario
   }
 
-  /// Reads a time or a time span. The sum of all times has a maximum, so that additions do not
+  /// Reads a time or a time span. The sum of all of them has a maximum, so that additions do not
   /// overflow.
   private mutating func moment(
     _ words: inout ScenarioWords, _ what: String, adding: Bool = true
@@ -303,7 +303,7 @@ struct ScenarioReader {
     return .memoryPressure(percent, words.take("slice") ? .slice : .machine)
   }
 
-  /// Reads the name of a managed socket, and returns its index among the sockets of the
+  /// Reads the name of a managed socket. Returns the name, and its index among the sockets of the
   /// application.
   private func socket(
     of index: Int, _ words: inout ScenarioWords
@@ -324,7 +324,7 @@ struct ScenarioReader {
     try words.next("the notification's name").text
   }
 
-  /// Reads a time span that does not count in the sum of all times.
+  /// Reads a time span that does not count toward the sum that ``spanMax`` limits.
   private func span(
     _ words: inout ScenarioWords, _ what: String
   ) throws(ScenarioProblem) -> Duration {

@@ -59,7 +59,7 @@ extension ScenarioRunner {
     }
   }
 
-  /// Returns the newest notification with a name; 0 if there is none.
+  /// Returns the newest notification with a name, or the id 0 if there is none.
   private func id(of name: String, _ index: Int) -> NotificationID {
     let named = ScenarioStore.Name(application: index, name: name)
     return store.names.filter { $0.value == named }.keys.max() ?? NotificationID(0)
@@ -67,7 +67,8 @@ extension ScenarioRunner {
 
   // MARK: Sockets
 
-  /// Delivers data or a hang-up to a socket. A running application reads the data at once.
+  /// Delivers data or a hang-up to a socket. Has no effect on a running application, which reads
+  /// the data at once.
   private func arrive(_ index: Int, _ name: String, _ conditions: SocketConditions) {
     guard let socket = actors[index].sockets.last(where: { $0.name == name })?.id,
       actors[index].isStopped || actors[index].isStopping
@@ -126,7 +127,8 @@ extension ScenarioRunner {
     }
   }
 
-  /// Returns the first time after now at which a repeating notification fires.
+  /// Returns the next time at which a repeating notification fires; nil if the notification does
+  /// not repeat.
   private func next(of id: NotificationID) -> WallTime? {
     guard let row = store.rows[id], let repeats = row.repeats else { return nil }
     let step = repeats.nanoseconds

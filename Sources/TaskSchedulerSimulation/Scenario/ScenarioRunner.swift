@@ -6,7 +6,7 @@ public final class ScenarioRunner {
   let scenario: Scenario
   lazy var pump = boot()
   let files = SimulatedFiles()
-  /// The instant at which the daemon's timer fires.
+  /// The instant at which the daemon's timer fires; nil if the timer is off.
   var deadline: Instant?
   private var timeline = Timeline()
   var actors: [Actor]
@@ -24,7 +24,7 @@ public final class ScenarioRunner {
   /// The available memory, in bytes.
   var available = ScenarioMemory.total
 
-  /// The receiver of an answer.
+  /// The sender of a request, which receives the reply.
   enum Request {
     case `operator`
     case stream(Int)
@@ -41,7 +41,8 @@ public final class ScenarioRunner {
     var isTraced = false
     var tasks: [(name: String, id: TaskID)] = []
     var postponed: [ApplicationAction] = []
-    /// A number that each suspension and resume increments. It invalidates earlier planned events.
+    /// A number that each suspension and resume increments. A planned event with an earlier number
+    /// has no effect.
     var generation = 0
     var isStopping = false
     var sockets: [(name: String, id: SocketID)] = []
@@ -358,7 +359,7 @@ extension ScenarioRunner {
       })
   }
 
-  /// Creates a process that the daemon did not start.
+  /// Registers or adopts an application with a process that the daemon did not start.
   private func appear(_ index: Int, _ target: LaunchTarget, isAware: Bool) {
     let application = scenario.applications[index]
     let leader = actors[index].leader ?? newLeader()

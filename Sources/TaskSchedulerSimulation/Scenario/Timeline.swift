@@ -3,16 +3,16 @@ import TaskSchedulerCore
 /// The timeline of a scenario or of a daemon's event log.
 public struct Timeline: Equatable, Sendable {
   public var entries: [Entry] = []
-  /// Whether the timeline would continue. It ended at the scenario's `until`, at the maximum
-  /// length, or when only timers without effects were left.
+  /// Whether the timeline would continue. If so, it stopped at the scenario's `until`, at the
+  /// maximum length, or when only timers without effects were left.
   public var isCut = false
 
   /// The maximum number of entries.
   public static let entriesMax = 100_000
   /// The maximum number of handled instants, including those without an entry.
   public static let turnsMax = 100_000
-  /// The maximum number of successive instants without an entry while no event is planned. A larger
-  /// number means that only timers are left, such as repeated checks for a debugger.
+  /// The maximum number of successive instants without an entry while no event is planned. Beyond
+  /// this number, only timers without effects are left, such as repeated checks for a debugger.
   static let quietTurnsMax = 100
 
   /// One entry of a timeline.
@@ -26,13 +26,14 @@ public struct Timeline: Equatable, Sendable {
 
   /// The kind of an entry.
   public enum Kind: Equatable, Sendable {
-    /// A step of the scenario as the file has it, or an event of an event log.
+    /// A step of the scenario in the words of its file, or an event of an event log.
     case step(String)
     /// The state of an application at the start of the event log.
     case stands(ApplicationState, [BackgroundTask])
     case change(Record.Change)
-    /// A callback, or the call of an expiration handler with the remaining time.
+    /// A callback that the application receives.
     case callback(CallbackKind)
+    /// The call of an expiration handler, with the remaining background time.
     case expiration(TaskID, remaining: Duration?)
     /// A signal that the daemon sends to the processes.
     case signal(Signal)

@@ -14,8 +14,8 @@ struct SimulatedConfiguration {
   init(seed: UInt64) {
     self.seed = seed
     var chance = SeededGenerator(seed: seed, .policy)
-    // The second seat is not drawn, so that the other values of a seed stay the same. The seat of a
-    // terminal is within that of its session.
+    // The second seat follows from the seed without a random draw, so that the other values of a
+    // seed stay the same. It is either a separate seat or a terminal within the first seat.
     let second = SeatID(seed.isMultiple(of: 2) ? "seat1" : "seat0/pts/1:7")
     seats = Array([SeatID("seat0"), second].prefix(1 + chance.below(2)))
     let nameCount = 2 + chance.below(Self.names.count - 1)
@@ -38,7 +38,8 @@ struct SimulatedConfiguration {
           id: key.id, owner: key.owner, namesUser: chance.happens(300), backgroundModes: modes,
           multitasking: !chance.happens(200), isLaunchable: !chance.happens(100),
           seat: chance.pick(seats), namesSeat: chance.happens(700),
-          // The signal is not drawn, so that the other values of a seed stay the same.
+          // The signal does not use a random draw, so that the other values of a seed stay the
+          // same.
           stopSignal: manifests.count % 3 == 2 ? Signal(2) : .terminate))
     }
     return manifests
@@ -81,7 +82,7 @@ struct SimulatedConfiguration {
     policy.memoryPageOut = chance.happens(500)
   }
 
-  /// Whether the users' sessions have agents.
+  /// Whether the sessions of this run's users have session agents.
   var hasSessionAgents: Bool {
     var chance = SeededGenerator(seed: seed, .session)
     return chance.happens(500)

@@ -1,7 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The event log and the effects of a simulated daemon's pump. The object ends with the daemon.
+/// Stores the events and carries out the effects of a simulated daemon's pump. Each daemon of a run
+/// has an object of its own.
 final class SimulatedDaemon: EventStore, EffectHandler {
   private unowned let simulation: Simulation
   let eventLog: EventLog

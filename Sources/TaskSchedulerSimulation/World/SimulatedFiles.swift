@@ -70,14 +70,14 @@ final class SimulatedFiles: EventLogFiles {
     return try Replay(UnsafeRawBufferPointer(current.bytes), boot: Self.boot, now: now)
   }
 
-  /// Returns an empty event log.
+  /// Begins the event log of the first daemon.
   func begin(_ scheduler: Scheduler, at now: Instant) -> EventLog {
     EventLog(
       self, boot: Self.boot, version: Self.version, scheduler: scheduler, at: now,
       room: Self.room, report: Self.refuse)
   }
 
-  /// Returns the event log that a daemon continues.
+  /// Returns the current event log, which the next daemon continues.
   func resume(_ replay: borrowing Replay) -> EventLog {
     guard let current, let numberLast else {
       preconditionFailure("there is no event log to continue")

@@ -10,8 +10,8 @@ struct SimulatedMemory {
   }
 }
 
-// Shortages of memory, drawn from the seed. Their stream of random numbers is separate, so that the
-// other actions of a seed do not depend on them.
+// Shortages of memory, drawn from the seed. They use a separate stream of random numbers, so that
+// the other actions of a seed do not depend on them.
 extension Simulation {
   /// After some actions, makes memory short or simulates a warning.
   func runShort(_ action: Int) {
@@ -28,7 +28,7 @@ extension Simulation {
     send(.memory(.warn(request(nil), key, owner: key == nil ? owner : nil)))
   }
 
-  /// Reports memory pressure, and plans the next reports.
+  /// Reports memory pressure, and plans `again` further reports.
   func press(again: Int) {
     var chance = draw(.memory)
     let source: MemoryPressure.Source = chance.happens(300) ? .slice : .machine

@@ -37,8 +37,8 @@ final class SimulatedProcess {
   var isUnwatchable = false
   /// Whether no process of the program executes an instruction.
   var isStopped = false
-  /// A number that each suspension, resume and kill increments. It invalidates planned events of an
-  /// earlier suspension.
+  /// A number that each suspension, resume and kill increments. A planned event with an earlier
+  /// number has no effect.
   var suspensionGeneration = 0
   /// Whether the process believes that its event stream is open.
   var hasStream = false
@@ -56,7 +56,7 @@ final class SimulatedProcess {
 
   /// The priority that the daemon has set.
   var priority = ProcessPriority.foreground
-  /// The CPU limit of a throttled process, in percent of one CPU.
+  /// The percentage of one CPU to which the process is throttled; nil if it is not.
   var throttledTo: Int?
   /// The resource use up to `countedAt`, as the daemon counts it.
   private var processor: UInt64 = 0
@@ -65,7 +65,8 @@ final class SimulatedProcess {
   /// Whether the daemon has sampled the use since it last stopped the program.
   var isSampled = false
 
-  /// Adds the use since the last call. The state has not changed since then.
+  /// Adds the resource use since the last call. Call this before each change of the process's state
+  /// or throttle.
   func count(until now: UInt64) {
     let time = isStopped || !isAlive ? 0 : now - min(now, countedAt)
     countedAt = now
@@ -81,7 +82,7 @@ final class SimulatedProcess {
       isTraced: isTraced)
   }
 
-  /// Restarts the counters, as the meters of a new daemon do.
+  /// Restarts the counters, because a new daemon counts resource use from its own start.
   func restartCounters(at now: UInt64) {
     (processor, gpu, countedAt) = (0, 0, now)
   }
@@ -109,7 +110,7 @@ enum PlannedEvent {
   /// The daemon receives a message.
   case arrives(Event)
   case suspensionEnds(Int, generation: Int, failure: Bool)
-  /// Something other than the daemon resumes a suspended process.
+  /// Another program resumes a suspended process.
   case resumedFromOutside(Int, generation: Int)
   /// The daemon checks whether a suspended process runs.
   case runningFound(Int, generation: Int)
@@ -133,7 +134,8 @@ enum PlannedEvent {
   case agentAttaches(UserID)
 }
 
-/// An entry of the agenda. Entries of the same instant are in the order of their creation.
+/// A planned event with its instant. Events of the same instant happen in the order in which they
+/// were planned.
 struct AgendaEntry: Comparable {
   let at: UInt64
   let number: UInt64
@@ -148,7 +150,7 @@ struct AgendaEntry: Comparable {
   }
 }
 
-/// Durations in nanoseconds, as the simulated world counts them.
+/// Durations in nanoseconds, the unit of the simulated world.
 enum Nanoseconds {
   static let millisecond: UInt64 = 1_000_000
   static let second: UInt64 = 1_000_000_000

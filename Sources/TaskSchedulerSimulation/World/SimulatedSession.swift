@@ -7,7 +7,8 @@ struct SimulatedSession {
   var windows: [Int: WindowVisibility] = [:]
   /// Whether a window of an application or of another program has the focus.
   var hasFocus = false
-  /// The latest arrival of a message, because messages arrive in order.
+  /// The arrival of the agent's latest message. The next message arrives no earlier, because
+  /// messages arrive in order.
   var arrivalLast: UInt64 = 0
 
   /// Takes the focus away from the window that has the focus, and gives that window another
@@ -19,10 +20,10 @@ struct SimulatedSession {
   }
 }
 
-// Users who work with windows, screens that are locked, and session agents. The agents report
-// windows late, report wrong windows, and die.
+// The actions in a session: users work with windows and lock screens. Session agents report windows
+// late, report wrong windows, and die.
 extension Simulation {
-  /// Performs one action in a session. Half of the seeds have no session agent.
+  /// After some actions, performs one action in a session. Half of the seeds have no session agent.
   func actInSession(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .session, UInt64(number) + 2)
     guard configuration.hasSessionAgents, chance.happens(600) else { return }

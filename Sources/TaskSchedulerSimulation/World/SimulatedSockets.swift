@@ -60,7 +60,7 @@ struct SimulatedSockets {
     for index in held.indices where held[index].instance == id { held[index].conditions = [] }
   }
 
-  /// Returns the sockets of a watched instance with data that the daemon has not reported.
+  /// Returns the sockets of a watched instance that have data which the daemon has not reported.
   mutating func takeReady(of id: InstanceID) -> [SocketReadiness] {
     guard watched.contains(id) else { return [] }
     var ready: [SocketReadiness] = []

@@ -22,9 +22,10 @@ final class SimulatedStore {
   private var durable: [TransactionID: NotificationTransaction] = [:]
   private var refused: Set<TransactionID> = []
 
-  /// Notifications that have fired and that the user may choose.
+  /// The notifications that have fired and that the user can choose.
   private(set) var shown: [(id: NotificationID, application: ApplicationKey)] = []
-  /// A difference between the daemon's replies and the disk.
+  /// The first difference between the daemon's replies and the disk, as a sentence; nil if there is
+  /// none.
   private(set) var violatedInvariant: String?
 
   private static let shownMax = 16
@@ -74,7 +75,8 @@ final class SimulatedStore {
   /// later.
   func write(in simulation: Simulation) {
     var chance = simulation.draw(.effects)
-    // The store reports the results of a group together, and then writes the next group.
+    // The store reports the results of a group of transactions together, and then writes the next
+    // group.
     let answerDelay = delay(&chance, simulation)
     let group = queue.keys.sorted().prefix(chance.happens(500) ? 1 : 1 + chance.below(8))
     for id in group {

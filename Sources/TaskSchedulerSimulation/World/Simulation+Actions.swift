@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 // The actions of users, programs and the machine.
 extension Simulation {
-  /// Draws one action from a stream of its own, and performs it.
+  /// Draws one action from its own stream of random numbers, and performs the action.
   func act(_ chance: inout SeededGenerator) {
     if chance.happens(300) { return wake(&chance) }
     let workload = Workload(keys: configuration.keys, seats: configuration.seats)
@@ -132,8 +132,8 @@ extension Simulation {
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }
-    // Repeating work ends when messages in transit have arrived and a slow disk has written its
-    // transactions. The manifests are removed when planned relaunches have happened.
+    // After 60 s, all messages in transit have arrived and a slow disk has written its
+    // transactions. After 1500 s, all planned relaunches have happened.
     schedule(after: 60 * Nanoseconds.second, .repeatingWorkEnds(isLast: false))
     schedule(after: 1500 * Nanoseconds.second, .repeatingWorkEnds(isLast: true))
   }
@@ -144,7 +144,7 @@ extension Simulation: WorkloadState {
   public var processCount: Int { processes.count }
   /// Whether the daemon runs.
   public var isDaemonUp: Bool { isUp }
-  /// The number of activities that were acknowledged and continue.
+  /// The number of activities that have begun and not ended.
   public var activityCount: Int { activities.count }
 
   /// Returns whether the process is alive.

@@ -16,7 +16,7 @@ extension Simulation {
     return pump
   }
 
-  /// The calls that wait for a reply.
+  /// The state of the simulated daemon: the connections of the calls that wait for a reply.
   private var daemonState: DaemonState {
     var daemonState = DaemonState()
     for request in unanswered {
@@ -64,7 +64,8 @@ extension Simulation {
     current = (seen, now)
   }
 
-  /// Returns whether the next daemon receives the event's information again.
+  /// Returns whether the event may be missing from the event log, because the next daemon receives
+  /// it again.
   private func mayBeLost(_ event: Event) -> Bool {
     event.request != nil || event == .scheduler(.deadlineReached)
   }
@@ -111,7 +112,8 @@ extension Simulation {
     guard let left = effectsUntilDeath else { return }
     effectsUntilDeath = left - 1
     guard left == 1 else { return }
-    // A death here comes before the event log counts the effect.
+    // A daemon that dies here has carried out the effect, but the event log does not count the
+    // effect.
     var chance = draw(.deaths)
     if chance.happens(500) { die() }
   }
@@ -157,12 +159,12 @@ extension Simulation {
       return report("replay", "the event log is not usable: \(problem)")
     }
     guard waitingCalls(replay) == unanswered.union(replies(replay.effectsLeft)) else {
-      return report("replay", "the event log's waiting calls are not those at the death")
+      return report("replay", "the calls that wait are not those at the daemon's death")
     }
     guard
       schedulerAtDeath.map({ StoredWriter.bytes(of: $0) })
         == StoredWriter.bytes(of: replay.scheduler)
-    else { return report("replay", "the replayed state is not the state at the death") }
+    else { return report("replay", "the replayed state is not the state at the daemon's death") }
     let eventLog = files.resume(replay)
     eventLog.setAttempts(replay.progress.attempts + 1)
     pump = pump(replay.scheduler, eventLog)

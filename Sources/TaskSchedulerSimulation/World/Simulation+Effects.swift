@@ -1,9 +1,10 @@
 import TaskSchedulerCore
 
-// The effects on the simulated world. An effect may come twice, because the daemon repeats the
-// effects of the last event after a death.
+// The effects of the scheduler on the simulated world. An effect may come twice, because after a
+// death the next daemon repeats the remaining effects of the last event.
 extension Simulation {
-  /// Returns the leader of an instance and its index.
+  /// Returns the leader of an instance, and the index of that process; nil if the instance has no
+  /// process.
   func process(of id: InstanceID) -> (index: Int, process: SimulatedProcess)? {
     let number = Int(id.number)
     guard number < byInstance.count, let index = byInstance[number] else { return nil }
@@ -169,7 +170,7 @@ extension Simulation {
     process.isStopped = false
     var postponed = process.postponed
     process.postponed = []
-    // A process without an event stream reads its sockets without a notice.
+    // A process without an event stream receives no notice, but reads its sockets nevertheless.
     if let id = process.instance, !process.hasStream, sockets.unread(where: { $0 == id }) != nil {
       postponed.append(.read)
     }

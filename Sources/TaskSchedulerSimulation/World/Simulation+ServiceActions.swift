@@ -133,7 +133,8 @@ extension Simulation {
       let value = chance.pick([nil, "one", "other"])
       let owner = chance.happens(200) ? chance.pick(configuration.keys).owner : nil
       let change = SystemChange(kind: chance.pick(kinds), value: value)
-      // The sender of a custom change learns whether the scheduler keeps it.
+      // A custom change always has a request, because its sender learns whether the scheduler
+      // stores it.
       let isPosted = change.isNamed || chance.happens(300)
       post(.systemChanged(isPosted ? request(nil) : nil, change, for: owner))
     }
@@ -175,7 +176,7 @@ extension Simulation {
     }
   }
 
-  /// Removes what would repeat forever. Clears keep-alive handlers and notifications; with
+  /// Ends work that would repeat forever: clears keep-alive handlers and notifications or, with
   /// `isLast`, removes the manifests, which cause relaunches.
   func endRepeatingWork(isLast: Bool) {
     if isLast { return post(.scheduler(.manifestsChanged([]))) }

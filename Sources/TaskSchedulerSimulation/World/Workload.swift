@@ -31,8 +31,8 @@ public struct Workload: Sendable {
     case endWrongly(process: Int, TaskID)
     case acknowledgeWrongly(process: Int, CallbackID)
     case openStream(process: Int)
-    /// An application opens an event stream under the name of an application, which may be another
-    /// one.
+    /// An application opens an event stream under the given name, which may be that of another
+    /// application.
     case openStreamAs(process: Int, ApplicationID)
   }
 
@@ -61,7 +61,7 @@ public struct Workload: Sendable {
     return ApplicationKey(id, owner: UserID(0))
   }()
 
-  /// Returns the action that a seed has under a number, or nil if that action does nothing.
+  /// Returns the action of a seed with a number, or nil if that action would have no effect.
   public func action(
     _ number: UInt64, seed: UInt64, faults: Faults, in world: some WorkloadState
   ) -> Action? {
@@ -69,7 +69,8 @@ public struct Workload: Sendable {
     return action(&chance, faults, world)
   }
 
-  /// Returns an action drawn from a stream of its own, or nil if that action does nothing.
+  /// Returns an action drawn from a stream of random numbers, or nil if that action would have no
+  /// effect.
   func action(_ chance: inout SeededGenerator, _ faults: Faults, _ world: some WorkloadState)
     -> Action?
   {
@@ -189,7 +190,7 @@ public struct Workload: Sendable {
   }
 }
 
-/// The state of a world from which the next action is drawn.
+/// The state of the simulated or real world, on which the choice of the next action depends.
 public protocol WorkloadState {
   /// The number of processes, including those that have ended.
   var processCount: Int { get }
