@@ -69,8 +69,8 @@ extension PolicySetting {
         + "traces the application, no limit applies to it."),
     PolicySetting(
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
-      "How late the daemon may notice that a limit has passed and still enforce the limit. If the "
-        + "daemon notices it later, it assumes that the machine slept, and restarts the limit."),
+      "How long after a deadline the daemon still enforces the limit. If the daemon notices the "
+        + "deadline even later, it assumes that the machine slept, and restarts the limit."),
     PolicySetting(
       "KeepAliveMinimum", .timeSpan(\.keepAliveMinimum, .milliseconds(20) ... .seconds(86_400)),
       "The shortest interval of a keep-alive handler."),
@@ -99,20 +99,20 @@ extension PolicySetting {
       "How often the daemon samples the resource use of background applications."),
     PolicySetting(
       "BackgroundGPUTime", .timeSpan(\.backgroundGPUTime, .milliseconds(1) ... .seconds(60)),
-      "How long a GPU may run in the background to complete work that began in the foreground. "
-        + "After this time, the daemon kills the application."),
+      "How long a GPU may work for an application in the background, to complete work that began "
+        + "in the foreground. After this time, the daemon kills the application."),
     PolicySetting(
       "FocusSettleTime", .timeSpan(\.focusSettleTime, .milliseconds(10) ... .seconds(60)),
-      "How long no window may have the keyboard focus before the daemon makes the application "
-        + "that last had the focus inactive."),
+      "How long the daemon waits while no window has the keyboard focus, before it makes the "
+        + "application that last had the focus inactive."),
     PolicySetting(
       "HiddenGraceTime", .timeSpan(\.hiddenGraceTime, .milliseconds(10) ... .seconds(86_400)),
       "How long, after FocusSettleTime, the windows of an application may be hidden before the "
         + "daemon sends it to the background."),
     PolicySetting(
       "SessionGraceTime", .timeSpan(\.sessionGraceTime, .milliseconds(10) ... .seconds(3600)),
-      "How long the reports of a session agent stay valid after the agent is lost. After this "
-        + "time, the focus changes no application."),
+      "How long the reports of a session agent stay valid after the connection to the agent has "
+        + "ended. After this time, the focus changes no application."),
   ]
 
   /// The settings for memory pressure.
@@ -134,8 +134,8 @@ extension PolicySetting {
         + "one at a time."),
     PolicySetting(
       "MemoryQuietTime", .timeSpan(\.memoryQuietTime, .milliseconds(510) ... .seconds(3600)),
-      "How long the kernel must report no pressure before the daemon considers it over. Must "
-        + "be longer than MemoryPressureWindow."),
+      "How long the kernel must report no pressure before the daemon considers the pressure over. "
+        + "Must be longer than MemoryPressureWindow."),
     PolicySetting(
       "MemoryFloorPercent", .count(\.memoryFloorPercent, 0...100),
       "Under pressure of the whole machine, the daemon terminates applications only while less "

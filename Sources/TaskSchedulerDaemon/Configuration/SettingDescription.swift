@@ -102,8 +102,8 @@ extension SettingDescription {
       "How many connections one user may have open."),
     .count(
       "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
-      "How many monitors of all applications one user may have, and how many of each single "
-        + "application."),
+      "How many monitors that watch all applications one user may have, and how many that watch "
+        + "the same application."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
       summary: "How many bytes a client may leave unread before the daemon closes the connection.",
@@ -112,13 +112,13 @@ extension SettingDescription {
     SettingDescription(
       name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
       summary: "How many bytes the unfinished messages and unread replies of one user may take. "
-        + "The daemon closes a connection that exceeds the number.",
+        + "The daemon closes a connection with which the user would exceed this number.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
     SettingDescription(
       name: "MaxUnfinishedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 30),
       summary: "How many bytes the unfinished messages of one user may take. The event log stores "
-        + "them too.",
+        + "these messages too.",
       read: { .bytes($0.options.unfinishedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.unfinishedBytesPerUserMax = bytes } }),
     .count(
@@ -126,9 +126,9 @@ extension SettingDescription {
       "How many file descriptors may come with the unfinished messages of one user."),
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
-      summary: "Absolute paths of files. The daemon kills an application that holds a lock or a "
-        + "lease on one of them when the daemon suspends it. The daemon does not follow absolute "
-        + "symbolic links in home directories.",
+      summary: "Absolute paths of files. If an application holds a lock or a lease on one of these "
+        + "files when the daemon suspends it, the daemon kills the application. The daemon does "
+        + "not follow absolute symbolic links in home directories.",
       read: { .paths($0.options.sharedResources) },
       write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
   ]

@@ -20,18 +20,24 @@ enum ApplicationTable {
     return table + footer(selection) + "\n"
   }
 
-  /// Returns `3 applications, 1 suspended. 4 not running; --all lists them.`
+  /// Returns `3 applications, 1 of them suspended. 4 more are not running; --all lists them.`
   private static func footer(_ selection: ApplicationSelection) -> String {
     let count = selection.shown.count
-    let suspended = selection.shown.count { $0.state == .suspended }
     let shown = count == 0 ? "No applications" : StatusText.plural(count)
+    let suspended =
+      switch selection.shown.count(where: { $0.state == .suspended }) {
+      case 0: ""
+      case count: count == 1 ? ", suspended" : ", all suspended"
+      case let suspended: ", \(suspended) of them suspended"
+      }
+    let more = count == 0 ? "" : " more"
     let rest =
       switch selection.notRunning {
       case 0: ""
-      case 1: " 1 not running; --all lists it."
-      case let notRunning: " \(notRunning) not running; --all lists them."
+      case 1: " 1\(more) is not running; --all lists it."
+      case let notRunning: " \(notRunning)\(more) are not running; --all lists them."
       }
-    return shown + (suspended == 0 ? "" : ", \(suspended) suspended") + "." + rest
+    return shown + suspended + "." + rest
   }
 
   /// Returns one line for each application, in the order given, with a column for the owner if the
