@@ -141,7 +141,9 @@ enum SocketDiagnosis {
     }
   }
 
-  /// Sends a question, and calls `body` with each message of the answer until `body` returns false.
+  /// Sends a request, and calls `body` with each message of the answer until `body` returns false.
+  ///
+  /// - Returns: false if `body` returned false.
   private static func forEachMessage(
     ask: (Int32) -> Int32, body: (ArraySlice<UInt8>) -> Bool
   ) throws(SystemError) -> Bool {

@@ -28,7 +28,7 @@ public struct FileDescriptorIndex: WireValue {
   public func write(to message: inout [UInt8]) { rawValue.write(to: &message) }
 }
 
-/// The descriptors of one message that fields have claimed.
+/// Records which descriptors of a message have been claimed by fields.
 final class FileDescriptorClaims {
   private var isClaimed: [Bool]
 
