@@ -77,10 +77,10 @@ struct CommandTests {
     waiting.nextLaunch = .init(atUSec: 5, delayUSec: 5, awaitsMemory: false)
     let all = [sample(), reachableSample(), endedSample(), waiting]
     let cases: [([String], [String], String)] = [
-      ([], ["mail", "phone", "waiting"], "3 applications, 1 suspended. 1 not running; --all"),
-      (["--all"], ["mail", "phone", "news", "waiting"], "4 applications, 1 suspended.\n"),
-      (["org.*.m*", "*.news"], ["mail"], "1 application. 1 not running; --all lists it.\n"),
-      (["--state", "suspended,active"], ["phone"], "1 application, 1 suspended.\n"),
+      ([], ["mail", "phone", "waiting"], "3 applications (1 suspended). 1 more does not"),
+      (["--all"], ["mail", "phone", "news", "waiting"], "4 applications (1 suspended).\n"),
+      (["org.*.m*", "*.news"], ["mail"], "1 application. 1 more does not run; --all lists it.\n"),
+      (["--state", "suspended,active"], ["phone"], "1 application (1 suspended).\n"),
       (["--state", "active", "--state", "notRunning"], ["news", "waiting"], "2 applications.\n"),
       (["nothing*"], [], "No applications.\n"),
       (["--no-legend"], ["mail", "phone", "waiting"], ""),

@@ -41,7 +41,7 @@ struct RenderingTests {
     #expect(ApplicationTable.list(ApplicationSelection([]), context) == "No applications.\n")
     #expect(
       ApplicationTable.list(ApplicationSelection([endedSample(), endedSample("a.b")]), context)
-        == "No applications. 2 not running; --all lists them.\n")
+        == "No applications. 2 do not run; --all lists them.\n")
   }
 
   @Test("An application in the foreground has unlimited time and the entitlement of the foreground")

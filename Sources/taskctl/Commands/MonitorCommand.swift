@@ -68,19 +68,20 @@ struct MonitorCommand: DaemonCommand {
   }
 }
 
-/// The output of `monitor`, reply by reply.
+/// The output of `taskctl monitor`, one reply after the other.
 struct MonitorScreen {
   let isJSON: Bool
   let application: String?
   let owner: Int?
   let until: ControlInterface.State?
-  /// A description of the daemon that was called.
+  /// A description of the daemon that taskctl called.
   let daemon: String
-  /// Whether the awaited state has been seen and the snapshot has been printed.
+  /// Whether the application has been in the awaited state and the snapshot has been printed.
   var isDone: Bool { isReached && isReady }
   private var isReached = false
   private var isReady = false
-  /// The ids in the snapshot, including those that the filter omits.
+  /// The ids of all applications that the daemon has reported, including those that the filter
+  /// omits.
   private var ids: [String] = []
   private var snapshot: [ControlInterface.Application] = []
   private var lines: ChangeLines
@@ -121,7 +122,8 @@ struct MonitorScreen {
     return isJSON ? JSONOutput.line(reply) : ApplicationTable.text(snapshot, context()) + "\n"
   }
 
-  /// A hint that the application does not exist yet. It may still appear, so this is no error.
+  /// A hint that the daemon does not know the application yet. This is not an error, because the
+  /// application can still appear.
   var doubt: String? {
     guard let application, snapshot.isEmpty else { return nil }
     let nearest = nearestName(to: application, among: ids)
