@@ -31,8 +31,8 @@ static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
 #define KERNEL_SIGSET_BYTES 8
 
 /// Resets every signal to its default action. Does not change the signal mask. Uses the raw system
-/// call, because glibc's sigaction refuses the two real-time signals that glibc reserves. The child
-/// inherits these signals too as ignored if the parent ignores them.
+/// call, because glibc's sigaction refuses the two real-time signals that glibc reserves. If the
+/// parent ignores these two signals, the child would otherwise ignore them too.
 static int reset_dispositions(void) {
   // SIG_DFL, no flags and an empty mask are all zero in the kernel's struct sigaction.
   const unsigned long action[8] = {0};

@@ -60,7 +60,7 @@ public struct ControlGroup: Hashable, Sendable {
   /// must also be writable.
   ///
   /// Moving a process also needs write permission in cgroup.procs of the nearest common ancestor of
-  /// both groups.
+  /// its present group and the new one.
   public var isDelegated: Bool {
     faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
       && faccessat(AT_FDCWD, "\(path)/cgroup.procs", W_OK, AT_EACCESS) == 0
@@ -160,8 +160,9 @@ extension ControlGroup {
   /// Moves a process with all its threads into this group. The pid must belong to an unreaped child
   /// of this process. Otherwise, the caller must check afterwards which process has the pid.
   ///
-  /// Needs write permission in cgroup.procs of this group and of the nearest common ancestor.
-  /// Errors: ESRCH, EACCES, EBUSY (a group that passes controllers to children).
+  /// Needs write permission in cgroup.procs of this group, and of the nearest common ancestor of
+  /// this group and the present group of the process. Errors: ESRCH, EACCES, EBUSY (a group that
+  /// passes controllers to children).
   public func add(_ pid: Int32) throws(SystemError) {
     try write("\(pid)", to: "cgroup.procs")
   }

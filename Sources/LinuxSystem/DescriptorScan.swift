@@ -72,7 +72,8 @@ public struct DescriptorScan: Sendable {
 
   /// Runs the scan.
   ///
-  /// - Parameter isCancelled: Called repeatedly. The scan ends when it returns true.
+  /// - Parameter isCancelled: A function that the scan calls repeatedly. The scan ends when the
+  ///   function returns true.
   /// - Returns: nil if the scan was cancelled.
   public func run(
     in proc: ProcFS, isCancelled: @escaping () -> Bool = { false }

@@ -23,7 +23,8 @@ public struct EnvironmentMarkers {
     return marker
   }
 
-  /// A path, compared after resolving the links of its directory. The socket need not exist.
+  /// The path of a socket. Two paths are equal if they name the same file after the symbolic links
+  /// of their directories are resolved. The socket need not exist.
   private struct SocketLocation: Equatable {
     let folder: String
     let name: Substring

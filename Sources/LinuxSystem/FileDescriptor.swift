@@ -105,7 +105,8 @@ extension FileDescriptor {
     try check("fcntl") { fcntl(number, F_SETFL, wanted) }
   }
 
-  /// Calls read(2). Returns the number of bytes, 0 at the end of the file, nil if it would block.
+  /// Calls read(2). Returns the number of bytes; 0 at the end of the file; nil if the call would
+  /// block.
   public borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(SystemError) -> Int? {
@@ -115,7 +116,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Calls write(2). Returns the number of bytes, nil if it would block. A broken pipe raises
+  /// Calls write(2). Returns the number of bytes; nil if the call would block. A broken pipe raises
   /// SIGPIPE unless the process ignores SIGPIPE.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
     let number = rawValue

@@ -101,8 +101,8 @@ public struct MemoryScan: ~Copyable, Sendable {
 /// Operations on the memory of processes.
 public enum ProcessMemory {
   /// Frees the memory of killed processes (process_mrelease(2), Linux 5.15). Uses another thread,
-  /// because the system call takes time. Without it, a killed process frees its memory only when it
-  /// runs again.
+  /// because the system call takes time. Without this system call, a killed process frees its
+  /// memory only when it runs again.
   public static func release(_ pidfds: [Int32]) {
     var copies: [Int32] = []
     for number in pidfds {

@@ -140,7 +140,7 @@ enum RouteMessage {
     Array(attributes[RouteAttribute.gateway] ?? attributes[RouteAttribute.via] ?? [])
   }
 
-  /// Returns the address of a message of RTM_NEWADDR, if other machines may reach the address.
+  /// Returns the address of a message of RTM_NEWADDR, if other machines can reach the address.
   ///
   /// Temporary addresses of IPv6 (RFC 8981) do not count. The kernel adds new ones every day
   /// without breaking a connection. The permanent address changes with the network.

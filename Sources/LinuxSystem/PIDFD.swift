@@ -88,8 +88,8 @@ public struct PIDFD: ~Copyable, Sendable {
     return result == nil ? .gone : .delivered
   }
 
-  /// Returns whether all threads of the process have ended. It does not matter whether the process
-  /// has been reaped. Never blocks.
+  /// Returns whether all threads of the process have ended, even if the process has not been reaped
+  /// yet. Never blocks.
   public borrowing func hasEnded() throws(SystemError) -> Bool {
     try Readiness.wait(for: Int16(POLLIN), on: rawValue, timeout: .zero) != 0
   }

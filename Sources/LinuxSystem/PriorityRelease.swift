@@ -35,8 +35,8 @@ public struct PriorityRelease {
     /// Reads the state of those processes in the list of lowered priorities that the walk has not
     /// found.
     case looking([Int32])
-    /// Restores these processes, the last first. `threads` are the remaining threads of the current
-    /// process.
+    /// Restores these processes, from the last to the first. `threads` are the remaining threads of
+    /// the current process.
     case restoring([Int32], threads: [Int32])
     case over
   }

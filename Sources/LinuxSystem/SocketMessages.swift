@@ -21,7 +21,7 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The result of a peek at, or a write to, a non-blocking socket.
 public enum Transfer: Hashable, Sendable {
-  /// At least one byte.
+  /// The number of bytes, at least 1.
   case bytes(Int)
   /// The call would block. The caller waits until the socket is ready.
   case wouldBlock
@@ -72,7 +72,7 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Reads bytes without receiving them. Sets `hasDescriptors` to whether file descriptors belong
+  /// Reads bytes without receiving them. Sets `hasDescriptors` to true if file descriptors belong
   /// to the peeked bytes or to the next byte.
   public static func peek(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, hasDescriptors: inout Bool

@@ -29,7 +29,7 @@ extension ScheduledApplication {
   ///   - handler: A function that keeps the connections of the application alive.
   /// - Throws: ``ApplicationRefusal/modeNotDeclared(_:mode:)``,
   ///   ``ApplicationRefusal/keepAliveTooShort(minimum:)``; an error of the connection if the daemon
-  ///   is away for more than 2.3 s. The previous handler then stays.
+  ///   is away for more than 2.3 s. After an error, the previous handler stays set.
   public func setKeepAliveTimeout(
     _ timeout: Duration, handler: @escaping @Sendable () async -> Void
   ) async throws(ApplicationError) {
@@ -48,8 +48,8 @@ extension ScheduledApplication {
 
   /// Clears the keep-alive handler. Does nothing if there is none.
   ///
-  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. The
-  ///   handler then stays.
+  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. After
+  ///   an error, the handler stays set.
   public func clearKeepAliveTimeout() async throws(ApplicationError) {
     try await blocking { () throws(ApplicationError) in try self.clearKeepAliveTimeoutAndWait() }
   }

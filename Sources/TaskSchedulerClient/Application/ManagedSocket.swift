@@ -40,8 +40,8 @@ public struct ReadySocket: Hashable, Sendable {
 
 /// A socket that the daemon watches while the application is suspended.
 ///
-/// Neither the daemon nor the library keeps the connection open. The application closes it by
-/// closing its descriptor, after which the socket is no longer managed.
+/// Neither the daemon nor the library keeps the connection open. The application closes the
+/// connection by closing its descriptor. After that, the socket is no longer managed.
 public final class ManagedSocket: Hashable, Sendable {
   /// The descriptor that the application passed to ``ScheduledApplication/manage(socket:)``.
   public let fileDescriptor: Int32
@@ -81,7 +81,7 @@ public final class ManagedSocket: Hashable, Sendable {
     try application.release(self)
   }
 
-  /// Returns whether both are the same object.
+  /// Returns whether both arguments are the same object.
   public static func == (lhs: ManagedSocket, rhs: ManagedSocket) -> Bool { lhs === rhs }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

@@ -48,8 +48,8 @@ extension ScheduledApplication {
     delays.count < RetryDelays.requestMax && !isClosed(within: delays.take())
   }
 
-  /// Waits until the application is closed, or the timeout has passed. Returns whether it is
-  /// closed.
+  /// Waits until the application is closed, or the timeout has passed. Returns whether the
+  /// application is closed.
   func isClosed(within timeout: Duration) -> Bool {
     do throws(SystemError) {
       return try Readiness.wait(for: 1, on: closeEvent.rawValue, timeout: timeout) != 0

@@ -62,7 +62,8 @@ package final class Connection: Sendable {
   package func close() {
     isClosed.store(true, ordering: .releasing)
     // Closing would free the descriptor while another thread waits on it. A shutdown wakes that
-    // thread; deinit closes the descriptor. The shutdown fails only if the peer has closed already.
+    // thread; deinit closes the descriptor. The shutdown fails only if the peer has closed the
+    // connection.
     try? UnixSocket.shutdown(socket.rawValue, Int(SHUT_RDWR))
   }
 

@@ -150,7 +150,7 @@ final class DaemonLink {
     begin()
   }
 
-  /// Begins an attachment, to a daemon that has no report of this agent.
+  /// Begins an attachment to a daemon that has not received a report of this agent.
   private func begin() {
     windows.attached()
     isSynchronized = false

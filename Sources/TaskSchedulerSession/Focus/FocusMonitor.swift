@@ -10,7 +10,7 @@ import LinuxSystem
 package final class FocusMonitor {
   /// An event of the session.
   package enum Occurrence: Equatable {
-    /// The windows have changed to these.
+    /// The windows of the session after a change.
     case windows(SessionWindows)
     /// Nothing is known about the windows any more: the compositor, X server or window manager
     /// ended. `reason` is nil if the window manager ended.

@@ -72,7 +72,7 @@ package enum KWinScript {
 package enum KWinReportError: Error, Hashable, Sendable, CustomStringConvertible {
   case oversized(bytes: Int)
   case badJSON(JSONError)
-  /// `field` is missing, or has a value of another type.
+  /// The field with this name is missing, or has a value of another type.
   case field(String)
 
   package var description: String {

@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 
 /// A source of the windows of an X11 session, under any window manager that follows EWMH: i3,
-/// openbox and the desktops. i3's own IPC reports less: neither processes nor changes of the
-/// layout.
+/// openbox and the desktop environments. i3's own IPC reports less: neither processes nor changes
+/// of the layout.
 ///
 /// After events, the source reads the properties of the root window and then those of all windows:
 /// two round trips, however many events and windows there are. If an event arrives meanwhile, the

@@ -13,7 +13,7 @@ import TaskSchedulerWire
 final class DesktopSession {
   /// The state of the service on the connected bus.
   private enum Service {
-    /// The agent does not know the owner of the service's name. `asked`: whether it has called
+    /// The agent does not know the owner of the service's name. `asked` is true when it has called
     /// GetNameOwner.
     case unknown(asked: Bool)
     case absent
@@ -112,8 +112,8 @@ final class DesktopSession {
   /// Returns an identity of a service that is unique across buses, unlike a connection's name.
   func identity(of owner: String) -> String { "\(bus.id ?? "") \(owner)" }
 
-  /// Adopts the notifications that an earlier agent had shown at this service. Reports
-  /// notifications that it had shown at another service as closed.
+  /// Adopts the notifications that an earlier agent had shown at this service. Reports as closed
+  /// those that it had shown at another service.
   ///
   /// - Parameter owner: The unique name of the service; nil if no service runs.
   private func adoptRemembered(from owner: String?) {
@@ -441,7 +441,7 @@ final class DesktopSession {
         }
       case .closed(let name):
         if let id = table.closed(name) { report(.closed(id)) }
-        // The service now has room for another notification.
+        // The service may now have room for another notification, so the next call need not wait.
         notifying = Backoff()
       }
       if signal.isOfService { serviceResponded() }

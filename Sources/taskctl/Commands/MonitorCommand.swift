@@ -102,7 +102,8 @@ struct MonitorScreen {
     lines = ChangeLines(context: context())
   }
 
-  /// Returns the text for one reply; empty for a filtered reply and until the snapshot is complete.
+  /// Returns the text for one reply; empty for a reply about a filtered application. Without
+  /// --json, the text is also empty until the snapshot is complete.
   mutating func take(_ reply: ControlInterface.Monitor.Output) -> String {
     if let known = reply.application {
       ids.append(known.application)

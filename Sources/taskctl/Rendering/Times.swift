@@ -62,7 +62,7 @@ struct LocalTime {
   init(wallUSec: Int) {
     var seconds = time_t(wallUSec / 1_000_000)
     milliseconds = max(0, wallUSec % 1_000_000 / 1_000)
-    // localtime_r fails for years that do not fit; the fields then stay zero.
+    // localtime_r fails for a year that does not fit into `tm`; the fields then stay zero.
     _ = localtime_r(&seconds, &fields)
   }
 
