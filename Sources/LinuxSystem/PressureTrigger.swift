@@ -6,8 +6,8 @@ import Glibc
 public struct PressureTrigger: ~Copyable, Sendable {
   private let file: FileDescriptor
   private let path: String
-  /// The `total` in the file when the trigger was created or had its last event; nil if the kernel's
-  /// events are reliable.
+  /// The `total` in the file when the trigger was created or had its last event; nil if the
+  /// kernel's events are reliable.
   private var total: Duration?
   /// The instant at which the trigger was first ready.
   private var firstReadyAt: UInt64?
