@@ -1,6 +1,6 @@
 // The child's part of clinux_spawn_held. After fork, the child makes only async-signal-safe calls.
-// It changes the ids by raw system calls, because glibc's functions would try to change the threads
-// of the parent.
+// It changes the ids by raw system calls, because glibc's functions would also try to change the
+// ids of the parent's threads.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -15,7 +15,7 @@
 #define CLOSE_RANGE_MAX (~0U)
 #endif
 
-/// The exit code of a shell for a command that it could not start.
+/// The exit code with which shells report a command that they could not start.
 #define EXIT_NOT_STARTED 127
 
 static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
@@ -27,12 +27,12 @@ static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
   _exit(EXIT_NOT_STARTED);
 }
 
-/// The kernel's own signal set: 64 bits.
+/// The size of the kernel's signal set, which has 64 bits. The sigset_t of glibc is larger.
 #define KERNEL_SIGSET_BYTES 8
 
-/// Resets every signal to its default. Does not change the signal mask. Uses the raw system call,
-/// because glibc's sigaction refuses the two real-time signals that glibc reserves. The parent may
-/// ignore these signals.
+/// Resets every signal to its default action. Does not change the signal mask. Uses the raw system
+/// call, because glibc's sigaction refuses the two real-time signals that glibc reserves. If the
+/// parent ignores these two signals, the child would otherwise ignore them too.
 static int reset_dispositions(void) {
   // SIG_DFL, no flags and an empty mask are all zero in the kernel's struct sigaction.
   const unsigned long action[8] = {0};

@@ -108,7 +108,8 @@ static uint64_t field(const char *text, const char *key) {
 }
 
 static uint64_t start_time(const char *stat) {
-  // The name in brackets may contain any character. The state is field 3.
+  // The name in parentheses may contain any character, so the fields are counted from the last ')'.
+  // The first of them, the state, is field 3.
   const char *place = strrchr(stat, ')');
   for (int number = 3; place != NULL && number <= 22; number++) {
     place = strchr(place + 1, ' ');
@@ -123,7 +124,7 @@ static void read_one(int proc_root, const struct clinux_measured *process,
     rollup->error = errno == ENOENT ? ESRCH : errno;
     return;
   }
-  // The line break excludes keys that end with the same word.
+  // With the line break, a key does not match the end of a longer key.
   rollup->private_dirty = field(text, "\nPrivate_Dirty:");
   rollup->swapped = field(text, "\nSwapPss:");
   rollup->proportional = field(text, "\nPss:");
@@ -151,7 +152,8 @@ static void *measure_here(void *argument) {
     if (i == 0 || measure->processes[i - 1].group != process->group) {
       most = dirty > most ? dirty : most;
       dirty = 0;
-      // The groups are in the order of their bounds, so no remaining group can have more.
+      // The groups are in the order of their bounds, the largest first, so no remaining group can
+      // have more than `most`.
       if (measure->bounds[process->group] <= most) {
         break;
       }
@@ -159,7 +161,7 @@ static void *measure_here(void *argument) {
     struct clinux_rollup rollup = {.index = (uint32_t)i};
     read_one(measure->proc_root, process, &rollup);
     dirty += rollup.private_dirty + rollup.swapped;
-    // The reader has closed its end of the pipe.
+    // If the write fails, the reader has closed its end of the pipe.
     if (!tell(measure->fd, &rollup)) {
       break;
     }

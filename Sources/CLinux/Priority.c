@@ -81,7 +81,8 @@ int clinux_file_identity(int directory, const char *path, uint64_t *device, uint
 int clinux_device_identity(
     int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major) {
   struct statx status;
-  // These properties never change, so the call need not ask a file server.
+  // These properties never change, so the kernel's cached values suffice, and the call need not
+  // wait for a file server.
   if (statx(directory, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_TYPE, &status) < 0) return -1;
   *device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
   *inode = status.stx_ino;

@@ -55,8 +55,8 @@ int clinux_route_socket(int is_watch) {
 }
 
 int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence) {
-  // For addresses, the kernel expects a struct ifaddrmsg, which also begins with the family. The
-  // kernel reads only the family.
+  // For addresses, the kernel expects a struct ifaddrmsg instead of a struct rtmsg. Both begin with
+  // the family, and the kernel reads nothing else.
   struct {
     struct nlmsghdr header;
     struct rtmsg body;

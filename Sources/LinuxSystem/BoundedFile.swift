@@ -71,7 +71,7 @@ public struct BoundedFile: Hashable, Sendable {
     bytes = try Self.read(descriptor.rawValue, bytesMax: bytesMax)
   }
 
-  /// Returns the first bytes of a regular file of any length.
+  /// Returns the first bytes of a regular file, at most `bytesMax`. The file may be longer.
   public static func beginning(
     of path: String, bytesMax: Int
   ) throws(BoundedFileError) -> [UInt8] {

@@ -38,7 +38,7 @@ public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Checks of connections that applications hand over.
+/// Checks of the connections that applications pass to the daemon with ManageSocket.
 public enum ConnectedSocket {
   /// Checks that a descriptor is a connected stream socket, and not one of the daemon's own. Does
   /// not change the socket or its data. Does not read the pending error, because that would clear
@@ -68,7 +68,7 @@ public enum ConnectedSocket {
   private static func refusal(
     of number: Int32, listener: Int32
   ) throws(SystemError) -> SocketRefusal? {
-    // Most calls on a descriptor with O_PATH fail with EBADF, which `check` traps.
+    // Most calls on a descriptor with O_PATH fail with EBADF, at which `check` would trap.
     guard try check("fcntl", { fcntl(number, F_GETFL) }) & oPath == 0 else {
       return .notASocket(what: "a path that was opened with O_PATH")
     }
@@ -111,17 +111,17 @@ public enum ConnectedSocket {
     }
   }
 
-  /// Returns whether a socket without a peer is connecting. Of these sockets, only a TCP socket
-  /// that waits for its peer reports no hang-up.
+  /// Returns whether a socket without a peer is connecting. Of all sockets without a peer, only a
+  /// TCP socket that is connecting reports no hang-up.
   private static func isConnecting(_ number: Int32, family: Int32) throws(SystemError) -> Bool {
     guard family == AF_INET || family == AF_INET6 else { return false }
     return try Readiness.wait(for: 0, on: number, timeout: .zero) & Int16(POLLHUP) == 0
   }
 
-  /// Returns whether this listener accepted the connection. The address of the accepted socket
-  /// equals that of its listener, whatever path the client used. In a container, or after the
-  /// socket file was removed, another listener may have the same address. That listener belongs to
-  /// another process, so its credentials differ.
+  /// Returns whether the peer of a socket is a connection that the listener accepted. The address
+  /// of an accepted socket equals that of its listener, whatever path the client used. In a
+  /// container, or after the socket file was removed, another listener may have the same address.
+  /// That listener belongs to another process, so its credentials differ.
   private static func leads(
     _ number: Int32, _ peer: SocketAddress, to listener: Int32
   ) throws(SystemError) -> Bool {
@@ -129,7 +129,7 @@ public enum ConnectedSocket {
     return try UnixSocket.credentials(number) == UnixSocket.credentials(listener)
   }
 
-  /// Returns the option; nil if the descriptor is not a socket.
+  /// Returns the value of a socket option; nil if the descriptor is not a socket.
   private static func option(
     _ number: Int32, _ option: Int32, _ call: String
   ) throws(SystemError) -> Int32? {

@@ -40,7 +40,7 @@ public struct ControlGroup: Hashable, Sendable {
     return ControlGroup(path: mount.point + (rest == "/" ? "" : rest))
   }
 
-  /// Returns the group of this process.
+  /// Returns the group of this process, as ``of(_:in:)`` does.
   public static func own(in proc: ProcFS) throws(SystemError) -> ControlGroup? {
     try of(getpid(), in: proc)
   }
@@ -60,7 +60,7 @@ public struct ControlGroup: Hashable, Sendable {
   /// must also be writable.
   ///
   /// Moving a process also needs write permission in cgroup.procs of the nearest common ancestor of
-  /// both groups.
+  /// its present group and the new one.
   public var isDelegated: Bool {
     faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
       && faccessat(AT_FDCWD, "\(path)/cgroup.procs", W_OK, AT_EACCESS) == 0
@@ -158,10 +158,11 @@ extension ControlGroup {
   }
 
   /// Moves a process with all its threads into this group. The pid must belong to an unreaped child
-  /// of this process, or the caller must check its identity afterwards.
+  /// of this process. Otherwise, the caller must check afterwards which process has the pid.
   ///
-  /// Needs write permission in cgroup.procs of this group and of the nearest common ancestor.
-  /// Errors: ESRCH, EACCES, EBUSY (a group that passes controllers to children).
+  /// Needs write permission in cgroup.procs of this group, and of the nearest common ancestor of
+  /// this group and the present group of the process. Errors: ESRCH, EACCES, EBUSY (a group that
+  /// passes controllers to children).
   public func add(_ pid: Int32) throws(SystemError) {
     try write("\(pid)", to: "cgroup.procs")
   }
@@ -177,7 +178,8 @@ extension ControlGroup {
   /// (Linux 5.14). Needs write permission in cgroup.kill.
   public func kill() throws(SystemError) { try write("1", to: "cgroup.kill") }
 
-  /// Whether the caller may change the group. A sandbox may make groups read-only.
+  /// Whether this process has permission to move processes into the group. In some sandboxes,
+  /// groups are read-only.
   public var isWritable: Bool {
     faccessat(AT_FDCWD, "\(path)/cgroup.procs", W_OK, AT_EACCESS) == 0
   }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The file descriptors of a message. When the bag ends or is emptied, it closes the unclaimed
-/// descriptors. An empty bag does not allocate.
+/// The file descriptors of a message. When the bag is destroyed or emptied, it closes the unclaimed
+/// descriptors. An empty bag does not allocate memory.
 public struct DescriptorBag: ~Copyable, Sendable {
   private var numbers: [Int32] = []
 
@@ -13,8 +13,8 @@ public struct DescriptorBag: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - messageMax: the maximum number of file descriptors of a message, at most
-  ///     `UnixSocket.descriptorsMax`. If a message has more, all its descriptors are lost
-  ///     (`descriptorsLost`).
+  ///     `UnixSocket.descriptorsMax`. If a message has more, all its descriptors are closed, and
+  ///     receiving it throws `descriptorsLost`.
   ///   - closesElsewhere: whether to close all descriptors, including claimed ones, on another
   ///     thread (see `FileDescriptor`). Use this for messages of untrusted clients.
   public init(messageMax: Int = UnixSocket.descriptorsMax, closesElsewhere: Bool = false) {
@@ -44,7 +44,8 @@ public struct DescriptorBag: ~Copyable, Sendable {
     return FileDescriptor(taking: number, closesElsewhere: closesElsewhere)
   }
 
-  /// Returns the descriptor at this index, which the bag still owns.
+  /// Returns the descriptor at this index, which the bag continues to own. Returns nil if there is
+  /// no such descriptor or it was claimed.
   public func peek(_ index: Int) -> Int32? {
     guard numbers.indices.contains(index), numbers[index] >= 0 else { return nil }
     return numbers[index]

@@ -16,15 +16,15 @@ public struct DescriptorScan: Sendable {
   public var sharedPaths: [String] = []
   /// Whether the scan finds listening sockets.
   public var findsListeners = false
-  /// Returns whether a name of a socket is that of a wanted server. The scan then finds the wanted
-  /// servers to which the processes are connected by Unix sockets. The names include the paths of
-  /// open sound devices.
+  /// Returns whether a name is that of a wanted server. If this property is set, the scan finds the
+  /// wanted servers to which the processes are connected. A name is the name of a Unix socket, or
+  /// the path of an open sound device.
   public var isServer: (@Sendable (String) -> Bool)?
   /// Whether the scan finds the controlling terminals of the processes.
   public var findsTerminals = false
   /// Whether the scan finds GPU devices.
   public var findsGPUs = false
-  /// GPU devices of an earlier scan, which are examined first.
+  /// Descriptors of GPU devices that an earlier scan found. This scan examines them first.
   public var knownGPUFiles: [GPUFile] = []
   public var budget = Budget()
 
@@ -32,8 +32,8 @@ public struct DescriptorScan: Sendable {
   public struct Budget: Hashable, Sendable {
     /// The maximum number of descriptors.
     public var descriptors = 262_144
-    /// The maximum CPU time of the thread. The search for listening sockets may additionally use
-    /// half of this time.
+    /// The maximum CPU time of the scan. The search for listening sockets may use half of this time
+    /// in addition.
     public var processorTime: Duration = .milliseconds(500)
 
     public init() {}
@@ -49,8 +49,8 @@ public struct DescriptorScan: Sendable {
     public var heldPath: String?
     /// The addresses of listening sockets, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`, `@name`.
     public var listening: [String] = []
-    /// The wanted servers to which the processes are connected and the wanted sound devices,
-    /// sorted.
+    /// The wanted servers to which the processes are connected, and the wanted sound devices that
+    /// they have open, sorted.
     public var servers: [String] = []
     /// Whether `servers` contains all wanted servers.
     public var hasAllServers = true
@@ -72,7 +72,8 @@ public struct DescriptorScan: Sendable {
 
   /// Runs the scan.
   ///
-  /// - Parameter isCancelled: Called repeatedly. The scan ends when it returns true.
+  /// - Parameter isCancelled: A function that the scan calls repeatedly. The scan ends when the
+  ///   function returns true.
   /// - Returns: nil if the scan was cancelled.
   public func run(
     in proc: ProcFS, isCancelled: @escaping () -> Bool = { false }
@@ -111,7 +112,7 @@ private final class DescriptorWalk {
   private(set) var findings = DescriptorScan.Findings()
   private(set) var sockets = SocketsByNetwork()
   private(set) var soundDevices: Set<String> = []
-  /// The reason why the scan ended early.
+  /// The reason why the scan ended early; nil while it runs, and if it examined everything.
   private(set) var end: End?
   private var target = [UInt8](repeating: 0, count: 4096)
 
@@ -251,7 +252,7 @@ struct ProcessDirectories: ~Copyable {
     }
   }
 
-  /// Reads the target of a descriptor. Returns its length, or -1.
+  /// Reads the target of a descriptor's link in /proc/PID/fd. Returns its length, or -1.
   borrowing func target(of number: Int32, into bytes: inout [UInt8]) -> Int {
     let folder = descriptors.rawValue
     return ProcPath.withName(of: number) { name in
@@ -261,7 +262,8 @@ struct ProcessDirectories: ~Copyable {
     }
   }
 
-  /// Returns the file of a descriptor.
+  /// Returns the identity of a descriptor's file, and whether the file is a GPU device; nil if the
+  /// descriptor is closed.
   borrowing func facts(of number: Int32) -> (identity: FileIdentity, isGPU: Bool)? {
     let folder = descriptors.rawValue
     var (device, inode, major): (UInt64, UInt64, UInt32) = (0, 0, 0)
@@ -272,7 +274,7 @@ struct ProcessDirectories: ~Copyable {
     return result == 0 ? (FileIdentity(device: device, inode: inode), major == 226) : nil
   }
 
-  /// Reads the fdinfo of a descriptor.
+  /// Reads /proc/PID/fdinfo of a descriptor; nil if the descriptor is closed.
   borrowing func info(of number: Int32) -> [UInt8]? {
     let folder = process.rawValue
     guard

@@ -10,7 +10,7 @@ public struct DirectoryWatch: ~Copyable, Sendable {
 
   /// A change in a watched directory.
   public struct Change: Hashable, Sendable {
-    /// The directory; nil if the kernel lost events. Any event may then have happened.
+    /// The directory; nil if the kernel lost events, so that any directory may have changed.
     public var folder: WatchedDirectory?
     /// The entry's name; empty for the directory itself.
     public var name: String
@@ -53,7 +53,7 @@ public struct DirectoryWatch: ~Copyable, Sendable {
       })
   }
 
-  /// Returns events, at most as many as one read(2) returns.
+  /// Returns the next changes, at most as many as one read(2) returns; empty if there are none.
   public borrowing func takeChanges() throws(SystemError) -> [Change] {
     let number = descriptor.rawValue
     var bytes = [UInt8](repeating: 0, count: 16384)

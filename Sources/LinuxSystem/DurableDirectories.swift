@@ -27,8 +27,8 @@ extension Directory {
     try check("access \(path)") { access(path, W_OK) }
   }
 
-  /// Creates a file with this much allocated space, and replaces an existing file. Only its owner
-  /// may read and write the file.
+  /// Creates a file with `bytesCount` bytes of allocated space. Replaces an existing file. Only its
+  /// owner may read and write the file.
   ///
   /// - Throws: ENOSPC or EDQUOT if there is not enough space. The file then exists, but is shorter
   ///   than requested.
@@ -47,8 +47,8 @@ extension Directory {
     return Int(status.st_blocks) * 512
   }
 
-  /// Returns the free space for this process in the file system of a file, in bytes. The file need
-  /// not exist.
+  /// Returns the space that this process may still use in the file system of a file, in bytes. The
+  /// file need not exist.
   public static func freeBytes(path: String) throws(SystemError) -> Int {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let folder = parts.joined(separator: "/")

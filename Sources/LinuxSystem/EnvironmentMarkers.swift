@@ -1,8 +1,8 @@
-/// The marks of a daemon in the environment of processes.
+/// The environment variables by which a daemon recognizes the processes of its instances.
 public struct EnvironmentMarkers {
   /// The variable with the same value in all processes of an instance.
   public static let markerName = "TASKSCHEDD_INSTANCE"
-  /// The variable that names the daemon.
+  /// The variable with the path of the daemon's socket.
   public static let socketName = "TASKSCHEDD_SOCKET"
 
   private let place: SocketLocation
@@ -12,9 +12,9 @@ public struct EnvironmentMarkers {
     place = SocketLocation(socket)
   }
 
-  /// Returns the mark of a process. Returns nil if it has none, if it has the mark of another
-  /// daemon, or if this process may not read it. A process that names no daemon may belong to this
-  /// daemon.
+  /// Returns the marker in the environment of a process. Returns nil if the environment has no
+  /// marker, if it names the socket of another daemon, or if this process may not read it. If the
+  /// environment names no socket, the marker counts as one of this daemon.
   public func marker(of pid: Int32, in proc: ProcFS) -> String? {
     let values = try? proc.environmentValues(pid, of: [Self.markerName, Self.socketName])
     guard let values, let marker = values[Self.markerName],
@@ -23,7 +23,8 @@ public struct EnvironmentMarkers {
     return marker
   }
 
-  /// A path, compared after resolving the links of its directory. The socket need not exist.
+  /// The path of a socket. Two paths are equal if they name the same file after the symbolic links
+  /// of their directories are resolved. The socket need not exist.
   private struct SocketLocation: Equatable {
     let folder: String
     let name: Substring

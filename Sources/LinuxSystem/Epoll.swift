@@ -3,9 +3,9 @@ import Glibc
 
 /// An epoll instance with edge-triggered entries (epoll(7)).
 ///
-/// The kernel keeps the edge of an entry until the edge is collected. If the entry is no longer
-/// ready by then, the kernel drops the edge. After a collection, only a new event causes another
-/// edge.
+/// The kernel keeps an edge of an entry until ``collect(countMax:)`` returns the entry. If the
+/// entry is no longer ready by then, the kernel drops the edge. After that, only a new event causes
+/// another edge.
 public struct Epoll: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
@@ -48,7 +48,8 @@ public struct Epoll: ~Copyable, Sendable {
 
   /// Returns the data of the entries that had an edge, each once. Does not block.
   ///
-  /// - Parameter countMax: the maximum number of entries, at least 1. The kernel keeps the others.
+  /// - Parameter countMax: the maximum number of entries, at least 1. The kernel keeps the edges of
+  ///   the others.
   public borrowing func collect(countMax: Int) -> [UInt64] {
     wait(countMax: countMax).map(\.data.u64)
   }

@@ -19,7 +19,7 @@ public enum Execution {
     }
   }
 
-  /// Makes a descriptor number of this process refer to another open file: dup2(2).
+  /// Makes the descriptor `target` refer to the open file of `source`: dup2(2).
   public static func place(_ source: Int32, at target: Int32) throws(SystemError) {
     try check("dup2") { dup2(source, target) }
   }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// An open file descriptor, closed exactly once: by `close()`, or when the value ends.
+/// An open file descriptor, closed exactly once: by `close()`, or when the value is destroyed.
 ///
 /// System calls take the number, which a caller borrows through `rawValue` for the duration of the
 /// call. This type always owns the descriptor.
@@ -13,8 +13,8 @@ public struct FileDescriptor: ~Copyable, Sendable {
   ///
   /// - Parameter closesElsewhere: Whether to close the descriptor on a thread of its own. Use this
   ///   for a descriptor that another process opened, because that process can make close(2) block.
-  ///   A socket with SO_LINGER blocks until its peer reads, and a file of FUSE until its server
-  ///   answers. Use it also for a descriptor that takes 10 to 20 ms to close.
+  ///   Closing a socket with SO_LINGER waits until its peer reads, and closing a FUSE file waits
+  ///   until its server answers. Use it also for a descriptor that takes 10 to 20 ms to close.
   public init(taking rawValue: Int32, closesElsewhere: Bool = false) {
     precondition(rawValue >= 0, "a file descriptor is never negative")
     self.rawValue = rawValue
@@ -30,7 +30,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
   /// Closes the descriptor now.
   public consuming func close() {}
 
-  /// Gives up the ownership. The caller must close the descriptor.
+  /// Returns the descriptor and gives up its ownership. The caller must close it.
   public consuming func take() -> Int32 {
     let number = rawValue
     discard self
@@ -42,7 +42,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     try FileDescriptor.duplicate(of: rawValue)
   }
 
-  /// Duplicates a descriptor of another owner, with FD_CLOEXEC. Errors: EMFILE.
+  /// Duplicates a descriptor that this type does not own, with FD_CLOEXEC. Errors: EMFILE.
   public static func duplicate(of number: Int32) throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 0) })
   }
@@ -54,7 +54,7 @@ extension FileDescriptor {
     public let reading: FileDescriptor
     public let writing: FileDescriptor
 
-    /// Gives up the ownership of both ends. The caller must close them.
+    /// Returns both ends and gives up their ownership. The caller must close them.
     public consuming func ends() -> (reading: Int32, writing: Int32) {
       (reading.take(), writing.take())
     }
@@ -105,7 +105,8 @@ extension FileDescriptor {
     try check("fcntl") { fcntl(number, F_SETFL, wanted) }
   }
 
-  /// Calls read(2). Returns the number of bytes, 0 at the end of the file, nil if it would block.
+  /// Calls read(2). Returns the number of bytes; 0 at the end of the file; nil if the call would
+  /// block.
   public borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(SystemError) -> Int? {
@@ -115,7 +116,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Calls write(2). Returns the number of bytes, nil if it would block. A broken pipe raises
+  /// Calls write(2). Returns the number of bytes; nil if the call would block. A broken pipe raises
   /// SIGPIPE unless the process ignores SIGPIPE.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
     let number = rawValue

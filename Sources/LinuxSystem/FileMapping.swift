@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// A file that is mapped into memory. A store changes the file at once, and survives the death of
-/// the process.
+/// A file that is mapped into memory. A store to the memory changes the file at once, even if the
+/// process dies immediately afterwards.
 public struct FileMapping: ~Copyable {
   /// The file's bytes, valid as long as the mapping exists.
   public let bytes: UnsafeMutableRawBufferPointer
@@ -50,11 +50,11 @@ public struct FileMapping: ~Copyable {
     return mapping
   }
 
-  /// Maps an existing file and allocates the space of its holes. Without space, an access to a hole
-  /// would end the process with SIGBUS.
+  /// Maps an existing file, and allocates space for its holes. Otherwise, an access to a hole would
+  /// end the process with SIGBUS if the file system were full.
   ///
-  /// - Throws: ENOENT, EACCES and others; EINVAL for an empty file; ENOSPC for holes without space,
-  ///   EFBIG for holes in a file of more than 16 MiB.
+  /// - Throws: ENOENT, EACCES and others; EINVAL for an empty file; ENOSPC if there is no space for
+  ///   the holes; EFBIG for holes in a file of more than 16 MiB.
   public static func open(path: String) throws(SystemError) -> FileMapping {
     let file = try openFile(path)
     let status = try status(of: file)
@@ -111,14 +111,14 @@ extension Directory {
     try check("unlink \(path)", nilFor: ENOENT) { Glibc.unlink(path) }
   }
 
-  /// Locks a file. The kernel releases the lock when this process ends, or closes any descriptor of
-  /// the file.
+  /// Locks a file, and creates it if it is missing. The kernel releases the lock when this process
+  /// ends, or closes any descriptor of the file.
   ///
   /// - Parameter waits: Returns whether to wait until the process with the pid `holder` releases
   ///   the lock.
   /// - Returns: nil if another process has the lock.
-  /// - Throws: ELOOP if the path is a link. Otherwise the function would create or lock the link's
-  ///   target.
+  /// - Throws: ELOOP if the path is a symbolic link. The function does not create or lock the
+  ///   target of a link.
   public static func lock(
     path: String, waitingFor waits: (_ holder: Int32) -> Bool = { _ in false }
   ) throws(SystemError) -> FileDescriptor? {

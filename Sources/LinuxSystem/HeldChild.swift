@@ -119,9 +119,9 @@ public struct SpawnRequest: Sendable {
 /// caller can move the child into a control group and pass its pidfd to another program.
 ///
 /// In the child, all signals have their default action and are unblocked, and all descriptors
-/// except 0, 1 and 2 are closed. If this process dies before the release, or the value ends without
-/// a release, the child exits. `abandon` also reaps the child. After a release, the owner of the
-/// pidfd must reap the child (`PIDFD.wait`).
+/// except 0, 1 and 2 are closed. If this process dies before the release, or the value is destroyed
+/// without a release, the child exits. `abandon` ends the child and reaps it. After a release, the
+/// owner of the pidfd must reap the child (`PIDFD.wait`).
 public struct HeldChild: ~Copyable, Sendable {
   public let pid: Int32
   public let pidfd: PIDFD
@@ -130,7 +130,7 @@ public struct HeldChild: ~Copyable, Sendable {
   private let hold: FileDescriptor
   private let report: FileDescriptor
 
-  /// Forks. This process must not ignore SIGCHLD.
+  /// Forks a child that waits before it executes the program. This process must not ignore SIGCHLD.
   ///
   /// - Throws: EAGAIN (limit on processes), ENOMEM, EMFILE, EINVAL for a NUL in a string.
   public static func spawn(_ request: SpawnRequest) throws(SystemError) -> HeldChild {
@@ -189,8 +189,8 @@ public struct HeldChild: ~Copyable, Sendable {
   public consuming func releaseAndWaitForExec() throws(SpawnError) -> PIDFD {
     var byte: UInt8 = 1
     let hold = hold.rawValue
-    // If the child is already dead, the pidfd reports its end. If the child fails, it writes a
-    // report.
+    // A failure of the send needs no handling: if the child is already dead, the pidfd reports its
+    // end.
     _ = attempt("send") { Glibc.send(hold, &byte, 1, Int32(MSG_NOSIGNAL)) }
 
     var failure = clinux_spawn_failure()
@@ -228,7 +228,7 @@ extension SpawnRequest {
     return (paths + arguments + environment).allSatisfy { !$0.bytes.contains(0) }
   }
 
-  /// Passes the request in C's form to a closure, without `hold_fd` and `report_fd`.
+  /// Passes the request to a closure as the C structure, without `hold_fd` and `report_fd`.
   fileprivate func withCStructure<Result>(_ body: (clinux_spawn) -> Result) -> Result {
     withCStrings(arguments) { argv in
       withCStrings(environment) { envp in

@@ -122,9 +122,9 @@ enum SocketDiagnosis {
     }
   }
 
-  /// Calls `body` with the name of each connected Unix socket that has one, and the inode of its
-  /// peer, until `body` returns false. A socket that a server has accepted has the name of the
-  /// server. The sockets are those in the network namespace of the calling thread.
+  /// For each connected Unix socket with a name, calls `body` with the name and the inode of the
+  /// socket's peer, until `body` returns false. A socket that a server has accepted has the name of
+  /// the server. Covers the network namespace of the calling thread.
   ///
   /// - Returns: false if `body` returned false.
   /// - Throws: ENOENT if the kernel lacks the module, EAFNOSUPPORT in a sandbox.
@@ -141,7 +141,9 @@ enum SocketDiagnosis {
     }
   }
 
-  /// Sends a question, and calls `body` with each message of the answer until `body` returns false.
+  /// Sends a request, and calls `body` with each message of the answer until `body` returns false.
+  ///
+  /// - Returns: false if `body` returned false.
   private static func forEachMessage(
     ask: (Int32) -> Int32, body: (ArraySlice<UInt8>) -> Bool
   ) throws(SystemError) -> Bool {

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// A scan of the memory use of processes, on another thread. A read of smaps_rollup waits for the
-/// mmap lock of the process, so the process could block the caller.
+/// A measurement of the memory use of processes, on another thread. A read of smaps_rollup waits
+/// for the mmap lock of the process, so on the caller's thread, the process could block the caller.
 public struct MemoryScan: ~Copyable, Sendable {
-  /// A group of processes, whose sizes the caller adds.
+  /// A group of processes, whose memory use the caller adds up.
   public struct Group: Hashable, Sendable {
     public var processes: [ProcessIdentity]
     /// An upper bound for the dirty memory of the whole group, in bytes.
@@ -32,7 +32,7 @@ public struct MemoryScan: ~Copyable, Sendable {
   private let output: FileDescriptor
   private let places: [(group: Int, process: Int)]
 
-  /// The descriptor, which is readable when there are results, and at the end.
+  /// The descriptor, which is readable when there are results, and after the end of the scan.
   public var rawValue: Int32 { output.rawValue }
 
   /// Begins a scan, which reads the groups in the given order. The groups must be ordered by their
@@ -71,7 +71,7 @@ public struct MemoryScan: ~Copyable, Sendable {
     self.places = places
   }
 
-  /// Returns the results since the last call; nil at the end.
+  /// Returns the results since the last call; nil if the scan has ended and there are no more.
   public borrowing func take() throws(SystemError) -> [Reading]? {
     let number = rawValue
     let size = MemoryLayout<clinux_rollup>.stride
@@ -101,8 +101,8 @@ public struct MemoryScan: ~Copyable, Sendable {
 /// Operations on the memory of processes.
 public enum ProcessMemory {
   /// Frees the memory of killed processes (process_mrelease(2), Linux 5.15). Uses another thread,
-  /// because the system call takes time. Without it, a killed process frees its memory only when it
-  /// runs again.
+  /// because the system call takes time. Without this system call, a killed process frees its
+  /// memory only when it runs again.
   public static func release(_ pidfds: [Int32]) {
     var copies: [Int32] = []
     for number in pidfds {
@@ -115,7 +115,8 @@ public enum ProcessMemory {
   /// Asks the kernel to write the private writable memory of a process to swap (process_madvise(2)
   /// with MADV_PAGEOUT, Linux 5.10).
   ///
-  /// - Returns: The number of requested bytes.
+  /// - Parameter maps: The content of /proc/PID/maps.
+  /// - Returns: The number of bytes for which the kernel accepted the request.
   /// - Throws: EPERM without CAP_SYS_NICE; ENOSYS; ESRCH if the process has ended.
   @discardableResult
   public static func pageOut(_ pidfd: Int32, maps: [UInt8]) throws(SystemError) -> Int {

@@ -140,7 +140,7 @@ enum RouteMessage {
     Array(attributes[RouteAttribute.gateway] ?? attributes[RouteAttribute.via] ?? [])
   }
 
-  /// Returns the address of a message of RTM_NEWADDR, if other machines may reach the address.
+  /// Returns the address of a message of RTM_NEWADDR, if other machines can reach the address.
   ///
   /// Temporary addresses of IPv6 (RFC 8981) do not count. The kernel adds new ones every day
   /// without breaking a connection. The permanent address changes with the network.
@@ -157,8 +157,8 @@ enum RouteMessage {
     let attributes = NetlinkMessage.attributes(in: body.dropFirst(8))
     let flags =
       attributes[AddressAttribute.flags]?.integer(at: 0, as: UInt32.self) ?? UInt32(shortFlags)
-    // IFA_F_TENTATIVE and IFA_F_DADFAILED: not usable. IFA_F_TEMPORARY means something else in
-    // IPv4.
+    // With IFA_F_TENTATIVE or IFA_F_DADFAILED, the address is not usable. In IPv4, the bit of
+    // IFA_F_TEMPORARY has another meaning.
     if flags & (0x40 | 0x08) != 0 || family == AF_INET6 && flags & 0x01 != 0 { return nil }
     guard let bytes = attributes[AddressAttribute.local] ?? attributes[AddressAttribute.address]
     else { return nil }

@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// The default routes and the addresses of the machine. Connections break only if these change.
+/// The default routes and the addresses of the machine. A change of these can break connections;
+/// other changes of the network do not.
 public struct NetworkConfiguration: Hashable, Sendable {
   /// A usable default route: its interface is up and has a carrier.
   public struct Route: Hashable, Sendable {
@@ -51,7 +52,7 @@ public enum RouteSocket {
   public static func drain(_ watch: Int32) throws(SystemError) -> Bool {
     var byte: UInt8 = 0
     var count = 0
-    // The next call handles the rest of a flood.
+    // If there are more messages, the next call discards the rest.
     while count < 10_000 {
       switch attempt("recv AF_NETLINK", { clinux_route_receive(watch, &byte, 1) }) {
       case .success: break
@@ -84,8 +85,9 @@ public enum RouteSocket {
     return reading
   }
 
-  /// The number of times that a dump is repeated if the tables change during it (NLM_F_DUMP_INTR).
-  /// The watch also reports such a change, and the caller reads again.
+  /// The maximum number of attempts to read a table that changes while the kernel sends it
+  /// (NLM_F_DUMP_INTR). After the last attempt, the result may be outdated. The watch also reports
+  /// the change, and the caller then reads again.
   private static let attemptsMax = 3
 
   /// - Parameter values: returns the values of a message; most messages have none.

@@ -47,9 +47,9 @@ public struct PIDFD: ~Copyable, Sendable {
   ///
   /// Reads the pid from /proc/self/fdinfo, which only the kernel writes.
   ///
-  /// - Throws: EINVAL if it is not such a pidfd, or if its process is in a namespace that is not
-  ///   visible here; ESRCH if the process has been reaped. After an error, the descriptor is
-  ///   closed.
+  /// - Throws: EINVAL if the descriptor is not a pidfd of a process, or if the process is not
+  ///   visible in this pid namespace; ESRCH if the process has been reaped. After an error, the
+  ///   descriptor is closed.
   public init(adopting received: consuming FileDescriptor) throws(SystemError) {
     let info = try FileDescriptor.open(reading: "/proc/self/fdinfo/\(received.rawValue)")
     let lines = KeyValueLines(try info.readToEnd())
@@ -63,12 +63,12 @@ public struct PIDFD: ~Copyable, Sendable {
     self.init(pid: Int32(pid), descriptor: received)
   }
 
-  /// Adopts a pidfd of a known process, which may have been reaped.
+  /// Adopts a pidfd of a process whose pid is known. The process may have been reaped.
   public init(restoring held: consuming FileDescriptor, pid: Int32) {
     self.init(pid: pid, descriptor: held)
   }
 
-  /// Gives up the ownership of the descriptor.
+  /// Returns the descriptor and gives up its ownership.
   public consuming func take() -> FileDescriptor { descriptor }
 
   /// Returns another handle on the same process.
@@ -88,8 +88,8 @@ public struct PIDFD: ~Copyable, Sendable {
     return result == nil ? .gone : .delivered
   }
 
-  /// Returns whether all threads of the process have ended. It does not matter whether the process
-  /// has been reaped. Never blocks.
+  /// Returns whether all threads of the process have ended, even if the process has not been reaped
+  /// yet. Never blocks.
   public borrowing func hasEnded() throws(SystemError) -> Bool {
     try Readiness.wait(for: Int16(POLLIN), on: rawValue, timeout: .zero) != 0
   }

@@ -6,8 +6,8 @@ import Glibc
 public struct PressureTrigger: ~Copyable, Sendable {
   private let file: FileDescriptor
   private let path: String
-  /// The total stall time when the trigger was created or was last ready; nil if the kernel's
-  /// events are reliable.
+  /// The `total` in the file when the trigger was created or had its last event; nil if the
+  /// kernel's events are reliable.
   private var total: Duration?
   /// The instant at which the trigger was first ready.
   private var firstReadyAt: UInt64?
@@ -45,8 +45,8 @@ public struct PressureTrigger: ~Copyable, Sendable {
   ///
   /// Without CAP_SYS_RESOURCE, the kernel (6.18) counts the stall time since boot. The trigger is
   /// then ready at the first stall, and possibly again in the next window. With CAP_SYS_RESOURCE,
-  /// this check would be wrong, because the first window began before the trigger was created. A
-  /// trigger that the check rejects stays silent for the rest of its window.
+  /// this check would be wrong, because the first window began before the trigger was created.
+  /// After an event that the check rejects, the trigger causes no event for the rest of its window.
   public mutating func isTrue() -> Bool {
     guard let before = self.total else { return true }
     let now = BootClock.now()

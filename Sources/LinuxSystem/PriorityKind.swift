@@ -34,7 +34,7 @@ public enum PriorityKind: String, Hashable, Sendable, CaseIterable {
   public static let ofThreads: [PriorityKind] = [.nice, .ioPriority, .policy]
 }
 
-/// A priority that was lowered.
+/// A priority that the daemon lowered, with its values before and after.
 public struct LoweredPriority: Hashable, Sendable {
   /// The id and the start time of the thread, or of the process for a setting of a process.
   public var thread: ProcessIdentity
@@ -66,7 +66,7 @@ public struct ThreadPriority: Hashable, Sendable {
   /// The policy, in the form of ``PriorityKind/policy``.
   public var policy: Int
 
-  /// Returns the value of a setting of threads.
+  /// Returns the value of a setting; nil if it is not a setting of threads.
   public subscript(kind: PriorityKind) -> Int? {
     switch kind {
     case .nice: nice
@@ -114,7 +114,8 @@ public struct PriorityLimits: Hashable, Sendable {
     self.realTimeMax = realTimeMax
   }
 
-  /// - Returns: nil if the process does not exist or its limits may not be read.
+  /// - Returns: nil if the process does not exist, or if this process has no permission to read its
+  ///   limits.
   public init?(of process: Int32) {
     var (nice, realTime): (UInt64, UInt64) = (0, 0)
     guard clinux_priority_limits(process, &nice, &realTime) == 0 else { return nil }
@@ -177,7 +178,8 @@ extension ProcFS {
 }
 
 extension ControlGroup {
-  /// Returns a weight; nil if the controller is missing or this process may not set it.
+  /// Returns a weight; nil if the controller is missing or this process has no permission to set
+  /// the weight.
   fileprivate func weight(_ file: String) throws(SystemError) -> Int? {
     guard faccessat(AT_FDCWD, "\(path)/\(file)", W_OK, AT_EACCESS) == 0 else { return nil }
     let bytes = try FileDescriptor.open(reading: "\(path)/\(file)").readToEnd()
@@ -192,7 +194,7 @@ extension ControlGroup {
     if exists { try write(text, to: file) }
   }
 
-  /// Returns cpu.max; nil if this process may not set it.
+  /// Returns cpu.max; nil if the controller is missing or this process has no permission to set it.
   fileprivate func processorLimit() throws(SystemError) -> Int? {
     guard faccessat(AT_FDCWD, "\(path)/cpu.max", W_OK, AT_EACCESS) == 0 else { return nil }
     let bytes = try FileDescriptor.open(reading: "\(path)/cpu.max").readToEnd()

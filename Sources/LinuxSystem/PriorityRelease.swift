@@ -1,6 +1,6 @@
 import Glibc
 
-/// The result of a step of a walk over processes.
+/// The result of one step of a walk over the processes of an instance.
 public enum WalkStep: Sendable {
   case member(ProcessStat)
   /// This step found no process. Later steps may find more.
@@ -32,10 +32,11 @@ public struct PriorityRelease {
     /// Reads the list of lowered priorities from this index on.
     case learning(Int)
     case walking
-    /// Reads the state of those listed processes that the walk has not found.
+    /// Reads the state of those processes in the list of lowered priorities that the walk has not
+    /// found.
     case looking([Int32])
-    /// Restores these processes, the last first. `threads` are the remaining threads of the current
-    /// process.
+    /// Restores these processes, from the last to the first. `threads` are the remaining threads of
+    /// the current process.
     case restoring([Int32], threads: [Int32])
     case over
   }
@@ -81,10 +82,11 @@ public struct PriorityRelease {
     }
   }
 
-  /// Restores all priorities that still have the lowered value. A value that a program has set
-  /// itself stays. A new process gets the original value of its nearest known ancestor.
+  /// Restores all priorities that still have the lowered value. Does not change a value that a
+  /// program has set itself. A new process gets the original value of its nearest known ancestor.
   ///
-  /// - Parameter members: Returns the processes that may be new.
+  /// - Parameter members: Returns the processes to walk over. They include the processes that have
+  ///   started since the priorities were lowered.
   public mutating func run(members: () throws(SystemError) -> [ProcessStat]) {
     restoreGroups()
     var left: [ProcessStat]?
@@ -104,8 +106,8 @@ public struct PriorityRelease {
 
   /// Performs a step. Returns false when everything is restored.
   ///
-  /// - Parameter next: Performs a step of the walk over the processes that may be new. After the
-  ///   end of a walk, the next call begins another walk.
+  /// - Parameter next: Performs a step of the walk over the processes of the instance, including
+  ///   new ones. After the end of a walk, the next call begins another walk.
   public mutating func step(_ next: () throws(SystemError) -> WalkStep) -> Bool {
     switch phase {
     case .learning(let place):
@@ -143,8 +145,8 @@ public struct PriorityRelease {
     return true
   }
 
-  /// Begins another walk over processes that the previous walks did not find. Call it after the
-  /// last step, and then perform further steps.
+  /// Begins another walk, over processes that the previous walks did not visit. Call this function
+  /// after the last step, and then perform further steps.
   public mutating func continueWithOthers() {
     phase = .walking
     (stats, seenBefore, walks) = ([:], seen.count, Self.walksMax)
@@ -166,8 +168,8 @@ public struct PriorityRelease {
     phase = .walking
   }
 
-  /// Restores the last process of `rest`, or some of its threads. If `rest` is empty, begins
-  /// another walk if the last walk found new threads.
+  /// Restores the last process of `rest`, or some of its threads. If `rest` is empty and the last
+  /// walk found new threads, begins another walk.
   private mutating func restore(_ rest: inout [Int32], _ threads: inout [Int32]) {
     guard let pid = rest.last, let stat = stats[pid] else {
       walks += 1

@@ -10,7 +10,7 @@ public final class ProcFS: Sendable {
   /// The path of the root in messages.
   private let rootPath: String
 
-  /// - Parameter root: A directory with the same structure, for tests.
+  /// - Parameter root: The directory to read. Tests pass a directory with the structure of /proc.
   public init(root: String = "/proc") throws(SystemError) {
     self.root = try FileDescriptor.open(reading: root, flags: O_DIRECTORY)
     rootPath = root
@@ -50,7 +50,8 @@ public final class ProcFS: Sendable {
     try numbers(in: ProcPath(pid, "task"), expected: 16)
   }
 
-  /// Returns the thread ids of a process whose number of threads was just read.
+  /// Returns the thread ids of a process whose stat file was just read. Does not list the threads
+  /// of a process with one thread.
   public func threads(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
     // A single thread is the leading thread, which exists until the last thread has ended.
     stat.threadCount == 1 ? [stat.pid] : try threads(stat.pid)
@@ -96,8 +97,8 @@ public final class ProcFS: Sendable {
     return try children(pid, of: threads)
   }
 
-  /// Returns the children of a process whose number of threads was just read. The function does not
-  /// list the threads of a process with one thread.
+  /// Returns the children of a process whose stat file was just read. Does not list the threads of
+  /// a process with one thread.
   public func children(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
     if stat.hasEnded { return [] }
     guard let threads = try threads(of: stat) else { return nil }
@@ -228,7 +229,8 @@ extension ProcFS {
   private func stat(_ path: borrowing ProcPath) throws(SystemError) -> ProcessStat? {
     guard let file = try open(path) else { return nil }
     let number = file.rawValue
-    // 52 fields of at most 20 digits and a name of at most 64 bytes, in one read.
+    // The buffer has room for 52 fields of at most 20 digits and a name of at most 64 bytes, so one
+    // read returns the whole line.
     let result = withUnsafeTemporaryAllocation(byteCount: 1280, alignment: 8) {
       buffer -> Result<ProcessStat?, SystemError> in
       attempt("read") { read(number, buffer.baseAddress, buffer.count) }.map {
@@ -283,13 +285,13 @@ extension ProcFS {
     switch result {
     case .success: return found
     case .failure(let error):
-      // The process of this task directory has ended since the directory was opened.
+      // The directory belongs to a process that has ended since the directory was opened.
       if error.errno == ENOENT || error.errno == ESRCH { return nil }
       throw error
     }
   }
 
-  /// Appends the names that are numbers.
+  /// Appends the entries whose names are numbers.
   ///
   /// struct linux_dirent64: d_ino 8, d_off 8, d_reclen 2, d_type 1, d_name to a NUL.
   static func appendNumbers(_ entries: UnsafeRawBufferPointer, to found: inout [Int32]) {

@@ -1,6 +1,6 @@
 /// The content of /proc/PID/status that `ProcessStat` lacks.
 public struct ProcessDetails: Hashable, Sendable {
-  /// The real, effective and saved uid (credentials(7)).
+  /// The real, effective, saved and file system ids of a user or a group (credentials(7)).
   public struct UserIDs: Hashable, Sendable {
     public var real: UInt32
     public var effective: UInt32

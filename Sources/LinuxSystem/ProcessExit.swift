@@ -23,7 +23,7 @@ public enum ProcessExit: Hashable, Sendable {
   }
 }
 
-/// A change of a child's state, as a shell needs it.
+/// A change of a child's state, for job control as in a shell.
 public enum ChildChange: Hashable, Sendable {
   case ended(ProcessExit)
   /// Stopped by this signal (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU).

@@ -18,12 +18,13 @@ public enum ProcessRelease {
     }
   }
 
-  /// Resumes every stopped process that has the marks of a daemon. Use this if the record of
-  /// stopped processes is lost.
+  /// Resumes every stopped process whose environment has a marker of the daemon. Use this if the
+  /// record of stopped processes is lost.
   ///
   /// - Parameters:
-  ///   - marks: The marks of the dead daemon. Processes of other daemons do not change.
-  ///   - held: Processes that a daemon manages again. They do not change.
+  ///   - marks: The markers of the dead daemon. The function does not change processes of other
+  ///     daemons.
+  ///   - held: Processes that a daemon manages again. The function does not change them.
   public static func resume(
     _ marks: EnvironmentMarkers, except held: Set<ProcessIdentity> = [], in proc: ProcFS
   ) -> Outcome {

@@ -15,7 +15,7 @@ public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(pid)@\(startTime)" }
 }
 
-/// The state letter of a process or thread in /proc/PID/stat, as proc(5) lists them.
+/// The state letter of a process or thread in /proc/PID/stat; see proc(5).
 public struct ProcessState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   public let rawValue: UInt8
 

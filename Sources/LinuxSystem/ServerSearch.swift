@@ -2,8 +2,9 @@
 ///
 /// The kernel names only the server's end of a connection, and reports the inode of the other end
 /// by sock_diag(7). It reports the sockets of the caller's network namespace. For a process in
-/// another namespace, the search reads the table in /proc, which does not connect names with
-/// inodes. Each wanted server in that namespace then counts.
+/// another namespace, the search reads the table in /proc, which does not show the other end of a
+/// connection. The search then assumes that the process is connected to every wanted server in that
+/// namespace.
 struct ServerSearch {
   private(set) var servers: Set<String> = []
   /// Whether the search examined all sockets.

@@ -21,7 +21,7 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The result of a peek at, or a write to, a non-blocking socket.
 public enum Transfer: Hashable, Sendable {
-  /// At least one byte.
+  /// The number of bytes, at least 1.
   case bytes(Int)
   /// The call would block. The caller waits until the socket is ready.
   case wouldBlock
@@ -36,8 +36,8 @@ extension UnixSocket {
   public static let descriptorsMax = Int(CLINUX_FDS_MAX)
 
   /// Sets SO_PEEK_OFF, the offset of the next `peek` from the next byte to be received. Each `peek`
-  /// advances the offset, and each `receive` reduces it. From the offset, a later owner of the
-  /// socket learns how much of a message was received.
+  /// advances the offset, and each `receive` reduces it. The offset stays with the socket, so a
+  /// process that takes over the socket learns how much of a message was received.
   ///
   /// - Parameter offset: The offset; nil makes each peek begin with the next byte to be received.
   public static func setPeekMark(_ number: Int32, _ offset: Int?) throws(SystemError) {
@@ -72,7 +72,7 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Reads bytes without receiving them. Sets `hasDescriptors` to whether file descriptors belong
+  /// Reads bytes without receiving them. Sets `hasDescriptors` to true if file descriptors belong
   /// to the peeked bytes or to the next byte.
   public static func peek(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, hasDescriptors: inout Bool
@@ -230,7 +230,7 @@ extension UnixSocket {
         descriptors.append(taking: UnsafeBufferPointer(rebasing: fds[..<fdsCount]))
       }
       // The buffer has room for as many descriptors as a message can have. Otherwise the kernel
-      // would close some, which can block. The limit also applies to a message that arrives in
+      // would close some, which can block. `messageMax` also applies to a message that arrives in
       // parts.
       lost = truncated != 0 || descriptors.count > descriptors.messageMax
       return result

@@ -61,7 +61,7 @@ struct SocketTable {
     return name.isEmpty ? nil : name
   }
 
-  /// Parses a line; nil if no later line describes a listening socket.
+  /// Parses a line. Returns nil if neither this line nor a later line describes a listening socket.
   func listener(_ kind: SocketKind, _ line: UnsafeRawBufferPointer) -> Line? {
     switch kind {
     case .unix: unixListener(line)
@@ -98,7 +98,8 @@ struct SocketTable {
     return Line(found: (inode, text))
   }
 
-  /// Parses the address in 32-bit words of this machine's byte order, and the port.
+  /// Parses an address and a port. The address consists of 32-bit words in this machine's byte
+  /// order.
   private static func address(_ field: String, bytesCount: Int) -> String? {
     let parts = field.split(separator: ":")
     guard parts.count == 2, let port = UInt16(parts[1], radix: 16) else { return nil }
@@ -114,7 +115,7 @@ struct SocketTable {
   }
 }
 
-/// The fields of a line, with spaces between them.
+/// The fields of a line, which are separated by spaces.
 private struct TableFields {
   struct Field {
     let bytes: Slice<UnsafeRawBufferPointer>

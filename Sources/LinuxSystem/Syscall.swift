@@ -2,15 +2,16 @@ import Glibc
 
 #if DEBUG
   /// Simulated failures of system calls, for one task of a test and in debug builds only. The test
-  /// names the call and the errno; the system call itself is not made.
+  /// names the call and the errno. The process does not make the system call.
   public enum SyscallFaults {
-    /// Returns the errno with which the named call fails; nil makes the call.
+    /// Returns the errno with which the named call fails. If it returns nil, the process makes the
+    /// call.
     @TaskLocal public static var errnoFor: (@Sendable (_ call: String) -> Int32?)?
   }
 #endif
 
-/// Makes a system call that returns -1 and sets errno when it fails. Only this function retries
-/// EINTR. EBADF and EFAULT are programming errors and trap.
+/// Makes a system call that returns -1 and sets errno when it fails. Repeats the call after EINTR.
+/// EBADF and EFAULT are programming errors and cause a trap.
 @inline(__always)
 func attempt<Value: SignedInteger>(
   _ call: String, _ body: () -> Value
@@ -40,7 +41,8 @@ func check<Value: SignedInteger>(
   try attempt(call, body).get()
 }
 
-/// Makes a system call and returns nil for some errnos. Throws the others.
+/// Makes a system call. Returns nil if it fails with one of the `expected` errnos, and throws any
+/// other error.
 @inline(__always)
 @discardableResult
 func check<Value: SignedInteger>(

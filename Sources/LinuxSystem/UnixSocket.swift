@@ -4,7 +4,7 @@ import Glibc
 /// Stream sockets of the AF_UNIX family. Every descriptor that these functions create has
 /// FD_CLOEXEC.
 public enum UnixSocket {
-  /// The longest path in bytes: sun_path of unix(7), less its NUL.
+  /// The maximum length of a path in bytes: sun_path of unix(7) without the terminating NUL.
   public static let pathBytesMax = 107
 
   /// The maximum number of connections that wait to be accepted. Further clients block in
@@ -17,7 +17,7 @@ public enum UnixSocket {
     public let first: FileDescriptor
     public let second: FileDescriptor
 
-    /// Gives up the ownership of both sockets. The caller must close them.
+    /// Returns both sockets and gives up their ownership. The caller must close them.
     public consuming func ends() -> (first: Int32, second: Int32) {
       (first.take(), second.take())
     }
@@ -49,12 +49,12 @@ public enum UnixSocket {
     try removeStale(path: path)
     let socket = try open(nonblocking: true)
     let number = socket.rawValue
-    // This precedes bind, so that the file never has more permissions than requested.
+    // The mode is set before bind, so that the file never has more permissions than requested.
     try check("fchmod") { fchmod(number, mode) }
     try withAddress(path) { address, length throws(SystemError) in
       try check("bind \(path)") { Glibc.bind(number, address, length) }
     }
-    // bind has applied the umask.
+    // bind has removed the permissions in the umask.
     try check("chmod \(path)") { chmod(path, mode) }
     try check("listen \(path)") { Glibc.listen(number, backlog) }
     return socket

@@ -20,7 +20,8 @@ extension ServiceGroup {
   ///   - application: An application that was registered without a delegate.
   ///   - handler: A function that handles an event. Its return acknowledges the event, except for
   ///     `willTerminate`, which is acknowledged when the group has shut down.
-  /// - Throws: The error of the group; or the error with which the daemon refused the process.
+  /// - Throws: The error of the group; or the ``ApplicationError`` with which the daemon refused
+  ///   the process.
   public nonisolated func run(
     as application: ScheduledApplication,
     onEvent handler: @escaping @Sendable (ApplicationEvent) async -> Void = { _ in }

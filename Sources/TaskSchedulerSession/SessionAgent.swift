@@ -5,8 +5,8 @@ import TaskSchedulerWire
 /// The session agent of a user: reports which windows the user sees, and shows the notifications of
 /// the user's applications.
 ///
-/// The agent runs without privileges. It never blocks: a daemon, a compositor or a bus that hangs
-/// stops only what needs it.
+/// The agent runs without privileges. It never blocks. If a daemon, a compositor or a bus hangs,
+/// only the work that needs it stops.
 package final class SessionAgent {
   /// An event for the log.
   package enum Occurrence: CustomStringConvertible {
@@ -22,7 +22,7 @@ package final class SessionAgent {
     case windowsKnown
     /// The agent no longer knows the windows.
     case windowsUnknown(SourceEnd?)
-    /// Notifications cannot be shown for this reason. They wait.
+    /// Notifications cannot be shown for this reason. They wait until they can be shown.
     case notificationsWait(DesktopFailure)
     /// Notifications can be shown again.
     case notificationsShown

@@ -52,8 +52,8 @@ private struct ComparableName {
 
   /// Returns the optimal string alignment distance; nil if it is greater than `max`.
   ///
-  /// Computes only the cells of the table within `max` of its diagonal, because other cells have
-  /// larger values.
+  /// Computes only the cells of the table within `max` of its diagonal, because all other cells
+  /// have values greater than `max`.
   func distance(to other: ComparableName, max: Int) -> Int? {
     let (a, b) = (bytes, other.bytes)
     guard max >= 0, abs(a.count - b.count) <= max else { return nil }

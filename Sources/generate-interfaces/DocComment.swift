@@ -1,7 +1,8 @@
 /// Converts the comment of a Varlink declaration into a Swift doc comment with new line breaks.
 ///
-/// A list in such a comment is indented by two spaces. Each item begins with its names, separated
-/// by commas; further lines of the item are indented more.
+/// In a Varlink comment, the items of a list are indented by two spaces. Each item begins with one
+/// or more names, separated by commas. Further lines of the item are indented by more than two
+/// spaces.
 struct DocComment {
   private enum Part {
     case paragraph([String])
@@ -27,13 +28,13 @@ struct DocComment {
     } else if case .paragraph(let before)? = parts.last {
       parts[parts.count - 1] = .paragraph(before + words)
     } else {
-      // Without the blank line, the paragraph would belong to the item.
+      // Without the blank line, Markdown would make the paragraph a part of the item.
       if case .item? = parts.last { parts.append(.blank) }
       parts.append(.paragraph(words))
     }
   }
 
-  /// Returns an item with its names as code, and a colon between the names and the description.
+  /// Returns the words of an item, with its names as code and a colon before the description.
   private static func item(_ words: [String]) -> [String] {
     let nameCount = 1 + words.prefix { $0.hasSuffix(",") }.count
     let names = words.prefix(nameCount).map { word in
@@ -44,7 +45,8 @@ struct DocComment {
     return names.dropLast() + [names[names.count - 1] + ":"] + words.dropFirst(nameCount)
   }
 
-  /// Adds the colon to an item whose names have a line of their own.
+  /// Returns the words of an item that continues on another line. If the item has only names so
+  /// far, adds the colon before the description.
   private static func continued(_ item: [String]) -> [String] {
     let isNamesOnly = item.dropLast().allSatisfy { $0.hasSuffix("`,") }
     guard isNamesOnly, let last = item.last, last.hasSuffix("`") else { return item }

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import TaskSchedulerWire
 
-/// Writes the Swift types of the interfaces below the package's directory. The directory is the
-/// only argument.
+/// The program that generates the Swift types of the interfaces. Its only argument is the package's
+/// directory, which is the working directory by default.
 @main
 enum GenerateInterfaces {
   static func main() throws {

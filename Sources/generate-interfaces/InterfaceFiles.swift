@@ -21,7 +21,8 @@ struct InterfaceFiles {
     }
   }
 
-  /// Checks that every declaration has a comment, because the Swift types are public.
+  /// Throws an error if a declaration has no comment. The Swift types are public, so they need doc
+  /// comments.
   private static func requireComments(
     _ interface: InterfaceDescription
   ) throws(GeneratorError) {
@@ -45,8 +46,8 @@ struct InterfaceFiles {
     try writeTypes(interface)
   }
 
-  /// Writes a file for each structure, and one file for enumerations and types of other interfaces,
-  /// which are short.
+  /// Writes a file for each structure, and one file for all enumerations and types of other
+  /// interfaces, because these are short.
   private mutating func writeTypes(_ interface: InterfaceDescription) throws(GeneratorError) {
     var short: [(InterfaceDescription.TypeDeclaration, owner: String?)] = []
     for type in interface.types {
@@ -152,8 +153,8 @@ extension SwiftText {
     }
   }
 
-  /// Writes the protocol of a type that carries out the methods, and the function that selects a
-  /// method.
+  /// Writes the protocol `Implementation` of a type that carries out the methods, and the function
+  /// that calls the method of a received call.
   private mutating func implementation(
     _ interface: InterfaceDescription
   ) throws(GeneratorError) {

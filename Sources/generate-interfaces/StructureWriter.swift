@@ -3,8 +3,8 @@ import TaskSchedulerWire
 extension SwiftText {
   typealias Field = InterfaceDescription.Field
 
-  /// Writes a structure with its fields and their coding. All structures without fields are
-  /// `NoFields`.
+  /// Writes a structure with its fields and the functions that decode and encode them. A structure
+  /// without fields becomes an alias of `NoFields`.
   mutating func structure(_ name: String, _ fields: [Field]) throws(GeneratorError) {
     if fields.isEmpty { return line("public typealias \(name) = NoFields") }
     try block("public struct \(name): WireStructure") { (text) throws(GeneratorError) in

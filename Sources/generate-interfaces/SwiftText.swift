@@ -1,4 +1,4 @@
-/// Swift source text, indented and broken like the rest of the package.
+/// Swift source text, with the indentation and the line breaks of the package's other sources.
 struct SwiftText {
   static let columnsMax = 100
 
@@ -51,7 +51,7 @@ struct SwiftText {
     }
   }
 
-  /// Returns rows with as many words as fit after an indentation.
+  /// Returns the words in rows. With the indentation, a row has at most `columnsMax` columns.
   static func rows(_ words: [String], _ indent: Int) -> [String] {
     var rows: [String] = []
     for word in words {

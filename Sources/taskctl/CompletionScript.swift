@@ -1,12 +1,13 @@
-/// The completion scripts that the parser generates, with an addition: the commands after
-/// `taskctl help`.
+/// The completion scripts that the argument parser generates, extended by the names of the commands
+/// after `taskctl help`.
 enum CompletionScript {
   /// The names of the commands.
   static var commands: [String] {
     Taskctl.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
   }
 
-  /// Returns the text to print: a completed script if the arguments ask for one.
+  /// Returns the text to print. If `arguments` request a completion script, returns the extended
+  /// script; otherwise returns `text`.
   static func completed(_ text: String, _ arguments: [String]) -> String {
     guard arguments.first == "--generate-completion-script" else { return text }
     let names = commands.joined(separator: " ")

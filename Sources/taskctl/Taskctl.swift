@@ -53,7 +53,7 @@ struct Taskctl: ParsableCommand {
     }
   }
 
-  /// Prints an error, or the help that was asked for, and returns the exit code.
+  /// Prints an error, or the help that the user requested, and returns the exit code.
   ///
   /// - Parameter asked: The socket of the daemon that the command used; nil if it used none.
   private static func report(

@@ -1,5 +1,5 @@
-/// Hints for verbs of other tools. The verbs are not aliases, because an alias would promise
-/// something that the command does not do.
+/// Hints for command names that users know from other tools, such as `suspend`. These names are not
+/// aliases, because no command of taskctl does what they promise.
 enum VerbHints {
   private static let suspension =
     "the daemon suspends an application when nothing entitles it to run; 'taskctl background APP' "

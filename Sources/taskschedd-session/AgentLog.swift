@@ -12,7 +12,8 @@ enum AgentLog {
     case info = 6
   }
 
-  /// systemd sets the variable if standard error is connected to the journal (systemd.exec(5)).
+  /// Whether standard error is connected to the journal. systemd then sets the variable
+  /// (systemd.exec(5)).
   private static let goesToJournal = getenv("JOURNAL_STREAM") != nil
 
   /// Writes a line. The text may come from other programs, so control characters are replaced.

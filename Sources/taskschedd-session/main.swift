@@ -10,12 +10,11 @@ struct Arguments: ParsableCommand {
     commandName: "taskschedd-session",
     abstract: "Report the windows of this user's session, and show notifications.",
     discussion: """
-      The session agent tells the task scheduler which windows the user sees, so that the focus \
-      decides which applications run. It shows the notifications of applications on the desktop. \
-      It runs without privileges until SIGTERM or SIGINT, and \
-      attaches to the system's daemon and to the user's own daemon. It waits for daemons, \
-      compositors and X servers that do not run yet. systemd starts it from \
-      taskschedd-session.service of the user.
+      The session agent tells taskschedd which windows the user sees, so that the focus decides \
+      which applications run. It shows the notifications of applications on the desktop. It runs \
+      without privileges until SIGTERM or SIGINT, and attaches to the system's daemon and to the \
+      user's own daemon. It waits for daemons, compositors and X servers that do not run yet. \
+      systemd starts it from taskschedd-session.service of the user.
 
       Exit codes: 0 success; 1 the operating system refused a request; 2 invalid command line; \
       3 another session agent of the user has attached.
@@ -74,7 +73,7 @@ func parse() -> Arguments {
   }
 }
 
-/// Lets the loop handle the signals that end the agent.
+/// Blocks SIGTERM and SIGINT, so that the loop can handle them.
 func blockSignals() {
   var set = sigset_t()
   sigemptyset(&set)

@@ -96,7 +96,7 @@ enum ExitStatus {
   /// The configuration is invalid: EX_CONFIG of sysexits(3), which systemd knows by name.
   static let configuration: Int32 = 78
   /// The daemon stopped because systemd restarts it, and left applications suspended: EX_TEMPFAIL.
-  /// In this case, the unit's ExecStopPost= releases nothing.
+  /// With this exit code, the unit's ExecStopPost= resumes no application.
   static let restarting: Int32 = 75
 }
 
@@ -170,7 +170,7 @@ func socketPath(_ arguments: Arguments) -> String {
   return folder + "/socket"
 }
 
-// The daemon makes systemd start programs with this internal option.
+// systemd executes taskschedd with this internal option to start the programs of applications.
 if CommandLine.arguments.dropFirst().first == LaunchHelper.option { LaunchHelper.run() }
 
 let arguments = parse()
@@ -205,8 +205,8 @@ do {
   daemonArguments.memoryPressure = arguments.memoryPressure
   let daemon = try Daemon(daemonArguments)
   let ending = try daemon.run()
-  // The program exits without freeing the daemon, because the kernel frees all resources. A library
-  // might even start threads to free its own resources.
+  // The program exits without destroying `daemon`, because the kernel frees all resources. Some
+  // libraries would even start threads to free their resources.
   withExtendedLifetime(daemon) { exit(ending == .restarting ? ExitStatus.restarting : 0) }
 } catch StartFailure.configuration {
   complain("not started: the configuration has the problems above")

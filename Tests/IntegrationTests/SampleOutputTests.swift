@@ -79,8 +79,8 @@ private struct Sample {
     text.replace(#/\S+\.toml:\d+/#, with: "FILE:LINE")
     text.replace(#/in the (system's daemon \(\S+\)|daemon at [^;]+)/#, with: "in DAEMON")
     text.replace(
-      #/the kernel (does not report pressure|reports pressure of the [a-z ]+)/#,
-      with: "the kernel reports")
+      #/(not monitored; 'taskctl log' gives the reason|monitored: machine(, slice)?)/#,
+      with: "monitored")
     text.replace(#/(pid |\.p|SPAN +)\d+\b/#, with: { "\($0.output.1)N" })
     return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }

@@ -62,7 +62,7 @@ import Testing
       error
         == .refused(.alreadyRunning("org.example.test", pid: 42, state: .background)))
     #expect(
-      error?.description == "org.example.test is running already: it is background, as process 42")
+      error?.description == "org.example.test already runs as process 42, in state background")
   }
 
   @Test("A registration passes the id and `background`, and receives the state")

@@ -79,13 +79,10 @@ struct CommandTests {
     waiting.nextLaunch = .init(atUSec: 5, delayUSec: 5, awaitsMemory: false)
     let all = [sample(), reachableSample(), endedSample(), waiting]
     let cases: [([String], [String], String)] = [
-      (
-        [], ["mail", "phone", "waiting"],
-        "3 applications, 1 of them suspended. 1 more is not running; --all lists it.\n"
-      ),
-      (["--all"], ["mail", "phone", "news", "waiting"], "4 applications, 1 of them suspended.\n"),
+      ([], ["mail", "phone", "waiting"], "3 applications (1 suspended). 1 more is not"),
+      (["--all"], ["mail", "phone", "news", "waiting"], "4 applications (1 suspended).\n"),
       (["org.*.m*", "*.news"], ["mail"], "1 application. 1 more is not running; --all lists it.\n"),
-      (["--state", "suspended,active"], ["phone"], "1 application, suspended.\n"),
+      (["--state", "suspended,active"], ["phone"], "1 application (1 suspended).\n"),
       (["--state", "active", "--state", "notRunning"], ["news", "waiting"], "2 applications.\n"),
       (["nothing*"], [], "No applications.\n"),
       (["--no-legend"], ["mail", "phone", "waiting"], ""),

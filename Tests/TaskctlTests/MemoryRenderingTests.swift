@@ -33,8 +33,8 @@ struct MemoryRenderingTests {
       MemoryText.text(memory, context) == """
         Memory:    80.0 MiB of 1000 MiB available (8%); the daemon may terminate \
         applications below 10%
-        Pressure:  the daemon has warned applications; no pressure so far; the kernel reports \
-        pressure of the machine and slice
+        Pressure:  the daemon has warned applications; no pressure so far; monitored: \
+        machine, slice
 
         NEXT  APPLICATION       STATE           DIRTY    TOTAL  WHY
            1  org.example.maps  suspended     200 MiB  300 MiB  suspended, the most dirty memory
@@ -47,12 +47,12 @@ struct MemoryRenderingTests {
         """)
   }
 
-  @Test("The memory command says that the kernel reports no pressure and that nothing is running")
+  @Test("The memory command says that pressure is not monitored and that nothing is running")
   func empty() {
     let text = MemoryText.text(
       .init(phase: .calm, heard: [], available: 0, total: 0, floorPercent: 0, applications: []),
       context)
-    #expect(text.contains("none; no pressure so far; the kernel does not report pressure"))
+    #expect(text.contains("none; no pressure so far; not monitored"))
     #expect(!text.contains("APPLICATION"))
   }
 

@@ -221,8 +221,8 @@ struct WhyTests {
         .excessiveUse,
         .init(
           cpuUSec: 9_000_000, withinUSec: 10_000_000, sharePercent: 80, throttled: false),
-        "It used 9 s of CPU time within 10 s in the background, more than 80 % of one CPU, after "
-          + "an earlier throttling."
+        "It used 9 s of CPU time within 10 s in the background, more than 80 % of one CPU; the "
+          + "daemon had throttled it before and had lifted the throttle."
       ),
     ] as [(ControlInterface.EndKind, ControlInterface.BrokenRule, String)])
   func rules(

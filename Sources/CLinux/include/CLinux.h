@@ -1,5 +1,5 @@
-/// System calls and macros that Glibc's Swift module lacks or that Swift cannot call. They return
-/// -1 and set errno on failure, and retry nothing.
+/// System calls and macros that Glibc's Swift module lacks or that Swift cannot call. Unless stated
+/// otherwise, the functions return -1 and set errno on failure. They do not retry after EINTR.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -51,7 +51,8 @@ int clinux_wait_pidfd(int pidfd, int options, struct clinux_wait_result *result)
 
 // MARK: signals
 
-/// signalfd(2), non-blocking, for the `count` signals.
+/// Blocks the `count` signals in the calling thread, and returns a non-blocking signalfd(2) for
+/// them.
 int clinux_signal_fd(const int *signals, size_t count);
 /// Reads the next signal: its number (0 if none is pending) and its si_code.
 int clinux_take_signal(int fd, int *number, int *code);
@@ -75,9 +76,9 @@ struct clinux_peer {
 /// Reads the credentials of the peer (SO_PEERCRED).
 int clinux_peer_credentials(int fd, struct clinux_peer *peer);
 
-/// From now on, glibc returns a block of at least this many bytes to the kernel when it is freed.
-/// The same applies to this many free bytes at the end of the heap. Without the call, glibc would
-/// raise both limits, up to 64 MiB.
+/// Makes glibc return every freed block of at least `bytes` bytes to the kernel, and also the free
+/// space at the end of the heap when it exceeds `bytes` bytes. Without this call, glibc raises both
+/// limits at run time, up to 64 MiB.
 void clinux_return_blocks(size_t bytes);
 /// Returns all empty pages to the kernel (malloc_trim).
 void clinux_trim_heap(void);
@@ -85,8 +86,8 @@ void clinux_trim_heap(void);
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
 int clinux_accept(int listener);
 
-/// One recvmsg with MSG_DONTWAIT and MSG_CMSG_CLOEXEC. `fds` has room for `fds_max`, at most
-/// CLINUX_FDS_MAX; `*truncated` is set if the kernel dropped control data (MSG_CTRUNC).
+/// One recvmsg with MSG_DONTWAIT and MSG_CMSG_CLOEXEC. `fds` has room for `fds_max` descriptors, at
+/// most CLINUX_FDS_MAX. `*truncated` is set if the kernel dropped control data (MSG_CTRUNC).
 ssize_t clinux_receive(
     int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
     int *truncated);
@@ -110,13 +111,13 @@ int clinux_memfd(const char *name);
 int clinux_eventfd(unsigned int initial_value);
 
 ssize_t clinux_getdents(int fd, void *buffer, size_t count);
-/// openat(2) for reading, with O_CLOEXEC. Swift cannot call variadic functions.
+/// openat(2) of an existing file, with O_CLOEXEC. Swift cannot call the variadic openat.
 int clinux_open_at(int directory, const char *path, int flags);
-/// open(2) with O_CLOEXEC and a mode.
+/// open(2) with O_CREAT, O_CLOEXEC and a mode.
 int clinux_create(const char *path, int flags, mode_t mode);
 /// fcntl F_SETLK with a write lock on the whole file.
 int clinux_lock(int fd);
-/// fcntl F_GETLK. Returns the pid of the process that has the lock; 0 if there is none.
+/// fcntl F_GETLK. Returns the pid of the process that has the lock; 0 if no process has it.
 pid_t clinux_lock_holder(int fd);
 /// fcntl F_SETLKW: waits for the lock.
 int clinux_lock_wait(int fd);
@@ -136,8 +137,8 @@ enum {
 };
 /// Requests all routes (CLINUX_ROUTES) or addresses (CLINUX_ADDRESSES) of a family.
 int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
-/// Receives a datagram. Returns its whole length even if that is more than `count` (MSG_TRUNC), and
-/// 0 if it is not from the kernel.
+/// Receives a datagram. Returns its whole length even if that is more than `count` (MSG_TRUNC).
+/// Returns 0 if the datagram is not from the kernel.
 ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
 
 /// Creates a non-blocking socket of NETLINK_SOCK_DIAG.
@@ -150,14 +151,15 @@ int clinux_diagnosis_ask_connected(int fd);
 
 // MARK: memory
 
-/// A process whose memory use is read, identified by its pid and its start time (field 22 of
-/// /proc/PID/stat). The processes of a group are adjacent.
+/// A process to measure, identified by its pid and its start time (field 22 of /proc/PID/stat). The
+/// processes of a group must be adjacent in the array.
 struct clinux_measured {
   pid_t pid;
   uint32_t group;
   uint64_t start_time;
 };
-/// The content of smaps_rollup, in bytes; `error` is an errno, ESRCH if the process has ended.
+/// Sizes from /proc/PID/smaps_rollup of the process at `index` in the array, in bytes. `error` is 0
+/// or an errno: ESRCH if the process has ended.
 struct clinux_rollup {
   uint32_t index;
   int32_t error;
@@ -165,15 +167,15 @@ struct clinux_rollup {
   uint64_t swapped;
   uint64_t proportional;
 };
-/// Starts a thread that reads /proc/PID/smaps_rollup of the processes in order, because a read can
-/// block. The thread writes a clinux_rollup for each process to `fd`, and finally closes
-/// `proc_root` and `fd`. `bounds[group]` is an upper bound for the dirty memory of a group. The
-/// thread skips all remaining groups once a group that it has read has at least as much dirty
-/// memory as the next bound. If no thread can start, returns -1 with errno, and closes nothing.
+/// Starts a thread that measures the processes in order; a read of smaps_rollup can block. The
+/// thread writes a clinux_rollup for each process to `fd`, and finally closes `proc_root` and `fd`.
+/// `bounds[group]` is an upper bound for the dirty memory of a group. The thread skips all
+/// remaining groups once a group that it has read has at least as much dirty memory as the next
+/// bound. If the thread cannot start, returns -1 with errno, and does not close the descriptors.
 int clinux_measure_elsewhere(
     int proc_root, const struct clinux_measured *processes, size_t count, const uint64_t *bounds,
     size_t groups_count, int fd);
-/// Calls process_mrelease(2) for each pidfd on a thread of its own, which closes the pidfds.
+/// Calls process_mrelease(2) for each pidfd on a new thread, and closes the pidfds.
 void clinux_release_memory_elsewhere(const int *pidfds, size_t count);
 /// process_madvise(2) with MADV_PAGEOUT.
 ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count);
@@ -244,9 +246,11 @@ struct clinux_spawn {
   size_t groups_count;
   /// The soft limit on open files; 0 for that of the parent.
   uint64_t open_files_soft;
-  /// The child waits for one byte here before it continues; at the end of the file it exits.
+  /// The child reads one byte from this descriptor before it continues. At the end of the file, the
+  /// child exits.
   int hold_fd;
-  /// The child writes a clinux_spawn_failure here. exec closes the descriptor.
+  /// If a step fails, the child writes a clinux_spawn_failure to this descriptor. A successful exec
+  /// closes the descriptor.
   int report_fd;
 };
 
@@ -255,8 +259,9 @@ struct clinux_spawn_failure {
   int32_t code;
 };
 
-/// Forks. The child prepares itself, waits, and executes the program; it makes only
-/// async-signal-safe calls. Returns the child's pid.
+/// Forks a child, and returns its pid. The child sets up its signals, descriptors and process
+/// group, and waits for the byte from `hold_fd`. Then it changes its limit on open files, its ids
+/// and its directory, and executes the program. It makes only async-signal-safe calls.
 pid_t clinux_spawn_held(const struct clinux_spawn *spawn);
 
 #endif

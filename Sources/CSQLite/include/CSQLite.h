@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-/// Binds a text that SQLite copies.
+/// Binds a text to a parameter of a statement. SQLite copies the text.
 static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *text,
                                     sqlite3_uint64 length) {
   return sqlite3_bind_text64(statement, index, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);

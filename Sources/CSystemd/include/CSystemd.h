@@ -1,4 +1,4 @@
-// libsystemd for Swift: the headers, and functions of fixed arity for its variadic calls.
+// The headers of libsystemd, for Swift.
 #pragma once
 
 #include <systemd/sd-bus.h>

@@ -2,9 +2,11 @@ import Dispatch
 
 /// The methods that handle the events of an application.
 ///
-/// The return of a method acknowledges its event. The daemon waits for `CallbackTimeout`, 6 s by
-/// default, and kills an application that exceeds it. The library calls all methods on one serial
-/// queue, in order. Each method has a default implementation that returns at once.
+/// The library calls all methods on one serial queue, in the order of the events. When a method
+/// returns, the library acknowledges the event. The daemon kills an application that does not
+/// acknowledge a lifecycle event, from `didFinishLaunching` to `willTerminate`, within
+/// `CallbackTimeout`, 6 s by default. Each method has a default implementation that returns at
+/// once.
 public protocol ApplicationDelegate: Sendable {
   // MARK: - State
 
@@ -26,7 +28,7 @@ public protocol ApplicationDelegate: Sendable {
   /// Tells the delegate that the application is in the background.
   ///
   /// When the method returns, the daemon suspends the application, unless the application has begun
-  /// a background task. Begin a background task here at the latest.
+  /// a background task. Begin a background task in this method at the latest.
   func applicationDidEnterBackground(_ application: ScheduledApplication)
 
   /// Tells the delegate that the application leaves the background.
@@ -35,9 +37,9 @@ public protocol ApplicationDelegate: Sendable {
   /// follows.
   func applicationWillEnterForeground(_ application: ScheduledApplication)
 
-  /// Tells the delegate that the daemon ends the process when the method returns.
+  /// Tells the delegate that the daemon will end the process when the method returns.
   ///
-  /// The daemon ends a suspended application without this call.
+  /// The daemon ends a suspended application without calling this method.
   func applicationWillTerminate(_ application: ScheduledApplication)
 
   // MARK: - Sockets, notifications and the machine
@@ -58,7 +60,7 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the user selected a notification.
   ///
-  /// The daemon activates the application, or launches it.
+  /// The daemon activates the application. If it does not run, the daemon launches it.
   func application(
     _ application: ScheduledApplication, didSelect notification: LocalNotification)
 
@@ -129,8 +131,8 @@ public extension ApplicationDelegate {
   ) {}
 }
 
-/// Calls the delegate on the application's queue, and acknowledges the event when the method
-/// returns.
+/// A sink that calls the delegate on the application's queue, and acknowledges the event when the
+/// delegate's method returns.
 struct DelegateSink: EventSink {
   let delegate: any ApplicationDelegate
 

@@ -1,8 +1,9 @@
 /// An event that an application receives.
 ///
-/// The daemon waits for the acknowledgement of each event for `CallbackTimeout`, 6 s by default,
-/// and kills an application that exceeds it. A delegate acknowledges by returning from its method.
-/// A loop over ``ScheduledApplication/events`` acknowledges by taking the next event.
+/// The daemon kills an application that does not acknowledge a lifecycle event, from
+/// ``didFinishLaunching(_:)`` to ``willTerminate``, within `CallbackTimeout`, 6 s by default. A
+/// delegate acknowledges an event by returning from its method. A loop over
+/// ``ScheduledApplication/events`` acknowledges an event by taking the next one.
 public enum ApplicationEvent: Hashable, Sendable {
   /// The process has been launched. This is the first event, and comes once for each process.
   case didFinishLaunching(LaunchReason)
@@ -16,7 +17,7 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The application leaves the background. It is inactive until it has acknowledged this event.
   case willEnterForeground
   /// The daemon ends the process after the acknowledgement. A suspended application does not
-  /// receive this event.
+  /// receive this event before the daemon ends it.
   case willTerminate
   /// The daemon has restarted and does not know these tasks. They no longer entitle the application
   /// to run in the background.

@@ -9,8 +9,8 @@ import Dispatch
 ///       }
 ///     }
 ///
-/// The loop acknowledges an event when it takes the next one. The sequence holds all events until
-/// the first loop begins. One task at a time can iterate. When a loop ends or its task is
+/// The loop acknowledges an event when it takes the next one. The sequence keeps all events until
+/// the first loop begins. Only one task at a time may iterate. When a loop ends or its task is
 /// cancelled, the library acknowledges later events at once, until another loop begins.
 ///
 /// The sequence ends after ``ScheduledApplication/close()``. It throws if the daemon
@@ -34,7 +34,7 @@ public struct ApplicationEvents: AsyncSequence, Sendable {
 
   /// An iteration over the events of an application.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// Ends the iteration when the last copy of the iterator is destroyed.
+    /// The iteration of an iterator and its copies. It ends when the last copy is destroyed.
     private final class Iteration: Sendable {
       let channel: EventChannel
       let id: Int
@@ -107,10 +107,10 @@ final class EventChannel: EventSink {
     var iterationLast = 0
     /// The iteration that waits for an event.
     var taker: (iteration: Int, continuation: CheckedContinuation<Item, Never>)?
-    /// The item after the last event.
+    /// The item that follows the last event; nil before the end.
     var end: Item?
 
-    /// Whether events wait for a loop. Before the first loop begins, events also wait.
+    /// Whether new events wait for a loop: while a loop runs, and before the first loop begins.
     var holds: Bool { iterationLast == 0 || !iterations.isEmpty }
   }
 

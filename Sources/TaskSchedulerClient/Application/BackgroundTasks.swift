@@ -56,7 +56,7 @@ extension ScheduledApplication {
   }
 
   /// Attempts to begin a task. A repeated attempt first searches for the task of the earlier
-  /// attempt, because only the answer may have been lost.
+  /// attempt, because the daemon may have begun it although its answer did not arrive.
   private func begin(
     named name: String?, from startUSec: Int, isFirst: Bool, _ calls: CallConnection
   ) throws(ApplicationError) -> (id: Int, expired: Bool) {
@@ -67,7 +67,7 @@ extension ScheduledApplication {
   }
 
   /// Returns a task of this name that the daemon has begun since `startUSec` and that this process
-  /// does not know.
+  /// does not know; nil if there is none.
   private func findTask(
     named name: String?, begunFrom startUSec: Int, _ calls: CallConnection
   ) throws(ApplicationError) -> (id: Int, expired: Bool)? {

@@ -1,7 +1,8 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The connection for calls. It opens when a call needs it, and again after a failure.
+/// The connection for calls. The first call opens it. After it has failed, the next call opens
+/// another one.
 final class CallConnection: Sendable {
   /// The time limit for an answer, the same as in D-Bus. The daemon answers within milliseconds.
   static let answerTimeout: Duration = .seconds(25)
@@ -63,9 +64,9 @@ final class CallConnection: Sendable {
   }
 }
 
-/// The pauses between attempts: none, then 10 ms, doubling to 1 s.
+/// The pauses between attempts: first none, then 10 ms, then twice the previous pause, up to 1 s.
 struct RetryDelays: Sendable {
-  /// The number of pauses of a request before it fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total.
+  /// The number of pauses after which a request fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total.
   /// A daemon that systemd restarts is ready again after a tenth of that time.
   static let requestMax = 9
 

@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// The state of the application that the library keeps, as a pure value. Its functions receive
+/// What the library knows about the application, as a value that does no I/O. Its functions receive
 /// events of the stream and replies to calls, and return what the library must do.
 struct ClientState: Sendable {
   typealias Handler = @Sendable () -> Void
@@ -53,7 +53,8 @@ struct ClientState: Sendable {
   private(set) var acknowledgementsUnreported: Set<Int> = []
   /// The keep-alive handler.
   var keepAlive: KeepAlive?
-  /// The number of times that a daemon did not know the keep-alive handler and the sockets.
+  /// The number of times that the library found a daemon that does not know the keep-alive handler
+  /// and the sockets. `restorationsDone` is the number up to which the library has restored them.
   private var restorationsWanted = 0
   private var restorationsDone = 0
   /// The notifications that the application knows.
@@ -130,7 +131,8 @@ struct ClientState: Sendable {
 
   // MARK: - Restoration
 
-  /// The number to pass to `restored`; nil if the daemon knows the handler and the sockets.
+  /// The number to pass to `restored` after a restoration; nil if the daemon knows the keep-alive
+  /// handler and the sockets.
   var restoration: Int? { restorationsWanted == restorationsDone ? nil : restorationsWanted }
 
   mutating func requestRestoration() { restorationsWanted += 1 }
@@ -161,7 +163,7 @@ struct ClientState: Sendable {
 
   func knows(_ id: Int) -> Bool { tasks[id] != nil || endsUnreported.contains(id) }
 
-  /// Begins a task in an application that no daemon manages.
+  /// Begins a task in an application that no daemon manages, and returns its id.
   mutating func beginUnmanaged() -> Int {
     idUnmanagedLast += 1
     tasks[idUnmanagedLast] = Task(handler: nil, expired: false)

@@ -14,22 +14,22 @@ struct KeepAlive: Sendable {
 
 // Keep-alive handlers, for which the daemon resumes a suspended application.
 extension ScheduledApplication {
-  /// Sets the keep-alive handler, which the daemon calls at least once before each interval ends.
+  /// Sets the keep-alive handler, which the daemon calls at least once in each interval.
   ///
   /// The daemon resumes a suspended application for the call. It calls the handlers of all
-  /// applications together, as rarely as their intervals allow: a call may come early, and never
+  /// applications together, as rarely as their intervals allow: a call may come early, but never
   /// late. The call is over when the handler returns. The daemon kills an application whose
   /// handler takes longer than `KeepAliveHandlerTime`, 30 s by default.
   ///
-  /// A second call replaces the interval and the handler. The library passes them to a daemon that
-  /// has restarted. The manifest must declare the background mode `voip`.
+  /// A second call of this method replaces the interval and the handler. After a restart of the
+  /// daemon, the library sets them again. The manifest must declare the background mode `voip`.
   ///
   /// - Parameters:
   ///   - timeout: The interval, from `KeepAliveMinimum`, 600 s by default, to 1,000,000,000 s.
   ///   - handler: A function that keeps the connections of the application alive.
   /// - Throws: ``ApplicationRefusal/modeNotDeclared(_:mode:)``,
   ///   ``ApplicationRefusal/keepAliveTooShort(minimum:)``; an error of the connection if the daemon
-  ///   is away for more than 2.3 s. The previous handler then stays.
+  ///   is away for more than 2.3 s. After an error, the previous handler stays set.
   public func setKeepAliveTimeout(
     _ timeout: Duration, handler: @escaping @Sendable () async -> Void
   ) async throws(ApplicationError) {
@@ -48,8 +48,8 @@ extension ScheduledApplication {
 
   /// Clears the keep-alive handler. Does nothing if there is none.
   ///
-  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. The
-  ///   handler then stays.
+  /// - Throws: An error of the connection if the daemon does not answer for more than 2.3 s. After
+  ///   an error, the handler stays set.
   public func clearKeepAliveTimeout() async throws(ApplicationError) {
     try await blocking { () throws(ApplicationError) in try self.clearKeepAliveTimeoutAndWait() }
   }
@@ -62,8 +62,8 @@ extension ScheduledApplication {
   private func set(_ keepAlive: KeepAlive?) throws(ApplicationError) {
     try keepAliveTurn.withLock { _ throws(ApplicationError) in
       try throwIfEnded()
-      // The handler is set first, because the daemon may call it before the library has read the
-      // answer.
+      // The library stores the handler before it sends the request, because the daemon may call the
+      // handler before the library has read the answer.
       let previous = state.withLock { state in
         defer { state.keepAlive = keepAlive }
         return state.keepAlive
@@ -100,7 +100,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Runs the handler for a call of the daemon, and acknowledges the call.
+  /// Runs the keep-alive handler, and then acknowledges the daemon's callback.
   func callKeepAlive(_ callback: Int) {
     switch state.withLock({ $0.keepAlive?.handler }) {
     case nil:

@@ -15,9 +15,9 @@ public struct SocketConditions: OptionSet, Hashable, Sendable {
   /// The socket has an error.
   public static let error = SocketConditions(rawValue: 8)
   /// The daemon could not watch the socket for a time, and watches it again. Data may have arrived
-  /// during that time: read without blocking.
+  /// during that time, so read the socket without blocking.
   public static let unwatched = SocketConditions(rawValue: 16)
-  /// The daemon no longer manages the socket, and refuses it.
+  /// The daemon no longer manages the socket, and has refused to manage it again.
   public static let lost = SocketConditions(rawValue: 32)
 
   init(_ readiness: ApplicationInterface.SocketReadiness) {
@@ -40,14 +40,14 @@ public struct ReadySocket: Hashable, Sendable {
 
 /// A socket that the daemon watches while the application is suspended.
 ///
-/// Neither the daemon nor the library keeps the connection open. The application closes it by
-/// closing its descriptor, after which the socket is no longer managed.
+/// Neither the daemon nor the library keeps the connection open. The application closes the
+/// connection by closing its descriptor. After that, the socket is no longer managed.
 public final class ManagedSocket: Hashable, Sendable {
   /// The descriptor that the application passed to ``ScheduledApplication/manage(socket:)``.
   public let fileDescriptor: Int32
 
-  /// The cookie of the socket. After the application closes the socket, another socket may have the
-  /// same descriptor.
+  /// The cookie of the socket. It shows whether the descriptor still refers to the same socket,
+  /// because the application may have closed the socket and opened another one.
   let cookie: UInt64?
   private let application: ScheduledApplication
   /// The daemon's number of the socket; nil if the daemon no longer manages it.
@@ -75,12 +75,13 @@ public final class ManagedSocket: Hashable, Sendable {
     try await blocking { () throws(ApplicationError) in try self.releaseAndWait() }
   }
 
-  /// Ends the management of the socket. Blocks. Otherwise like ``release()``.
+  /// Ends the management: data on the socket no longer resumes the application. Blocks. Otherwise
+  /// like ``release()``.
   public func releaseAndWait() throws(ApplicationError) {
     try application.release(self)
   }
 
-  /// Returns whether both are the same object.
+  /// Returns whether both arguments are the same object.
   public static func == (lhs: ManagedSocket, rhs: ManagedSocket) -> Bool { lhs === rhs }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// The managed sockets of an application and their events, as a pure value.
+/// The managed sockets of an application and their events, as a value that does no I/O.
 struct ManagedSocketTable: Sendable {
   typealias Event = ApplicationInterface.SocketEvent
 
@@ -12,8 +12,8 @@ struct ManagedSocketTable: Sendable {
     case none
   }
 
-  /// The maximum number of handled events in the table. The daemon delivers an event again if it
-  /// did not receive the acknowledgement.
+  /// The maximum number of handled events to remember. The daemon delivers an event again if it did
+  /// not receive the acknowledgement.
   private static let handledMax = 16
 
   /// All managed sockets, in the order in which the application passed them.
@@ -21,8 +21,7 @@ struct ManagedSocketTable: Sendable {
   /// The sockets by the daemon's present numbers.
   private var socketsByNumber: [Int: ManagedSocket] = [:]
   private var managesInFlight = 0
-  /// Whether the daemon does not know the sockets any more, and the library has not passed all of
-  /// them again.
+  /// Whether the library must still pass sockets to a daemon that does not know them any more.
   private var isRestoring = false
   /// Events of sockets whose number is not known yet.
   private var early: [Event] = []

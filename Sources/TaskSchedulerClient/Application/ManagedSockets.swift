@@ -4,7 +4,7 @@ import TaskSchedulerWire
 
 // Managed sockets, whose data resumes the application.
 extension ScheduledApplication {
-  /// Has the daemon watch a connected stream socket while the application is suspended.
+  /// Makes the daemon watch a connected stream socket while the application is suspended.
   ///
   /// Data that arrives resumes the application, which receives
   /// ``ApplicationEvent/socketsDidBecomeReady(_:)``. Data that arrived before the suspension and
@@ -25,7 +25,8 @@ extension ScheduledApplication {
     }
   }
 
-  /// Makes the daemon watch a connected stream socket. Blocks. Otherwise like ``manage(socket:)``.
+  /// Makes the daemon watch a connected stream socket while the application is suspended. Blocks.
+  /// Otherwise like ``manage(socket:)``.
   public func manageAndWait(
     socket fileDescriptor: Int32
   ) throws(ApplicationError) -> ManagedSocket {
@@ -51,7 +52,7 @@ extension ScheduledApplication {
     }
   }
 
-  /// Passes the socket to the daemon and returns its number.
+  /// Passes the socket to the daemon, and returns the daemon's number of the socket.
   private func handOver(_ copy: borrowing SocketCopy) throws(ApplicationError) -> Int {
     let descriptor = copy.descriptor.rawValue
     let answer = try ask(
@@ -85,7 +86,8 @@ extension ScheduledApplication {
     case .acknowledge: queue.async { self.acknowledge(event.id) }
     case .deliver(let ready):
       if ready.contains(where: { $0.conditions.contains(.unwatched) }) {
-        // This waits for the daemon, so it must not run on the thread that reads the stream.
+        // `handOverAgain` waits for the daemon, so it must not run on the thread that reads the
+        // stream.
         reportQueue.async { self.deliver(ready.map(self.handOverAgain), event.id) }
       } else {
         deliver(ready, event.id)

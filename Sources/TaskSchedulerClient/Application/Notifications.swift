@@ -18,8 +18,8 @@ extension ScheduledApplication {
   /// not resume a suspended application.
   ///
   /// - Parameters:
-  ///   - content: What the notification shows.
-  ///   - schedule: When it fires.
+  ///   - content: The content of the notification.
+  ///   - schedule: The time at which the notification fires.
   /// - Returns: The identity of the notification.
   /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if the application already has
   ///   `MaxNotificationsPerApplication` (128 by default) scheduled notifications, or its user has
@@ -124,7 +124,7 @@ extension ScheduledApplication {
     _ = try askForNotifications(ApplicationInterface.CancelNotifications.self, .init())
   }
 
-  /// Sets the number at the icon of the application.
+  /// Sets the number on the icon of the application.
   ///
   /// - Parameter count: The number, from 0 to 999,999,999; 0 removes the badge.
   /// - Throws: ``ApplicationRefusal/invalidParameter(_:)`` for another number; an error of the
@@ -133,7 +133,7 @@ extension ScheduledApplication {
     try await blocking { () throws(ApplicationError) in try self.setBadgeCountAndWait(count) }
   }
 
-  /// Sets the number at the icon of the application. Blocks. Otherwise like ``setBadgeCount(_:)``.
+  /// Sets the number on the icon of the application. Blocks. Otherwise like ``setBadgeCount(_:)``.
   public func setBadgeCountAndWait(_ count: Int) throws(ApplicationError) {
     _ = try askForNotifications(ApplicationInterface.SetBadge.self, .init(badge: count))
   }
@@ -158,8 +158,8 @@ extension ScheduledApplication {
     return NotificationID(id)
   }
 
-  /// Returns the notification of an earlier attempt whose answer was lost. It has the same content
-  /// and schedule, and this process does not know it.
+  /// Returns the notification of an earlier attempt whose answer was lost; nil if there is none.
+  /// The notification has the same content and schedule, and this process does not know its id.
   private func find(
     _ input: ApplicationInterface.ScheduleNotification.Input, postedFrom start: Int
   ) throws(ApplicationError) -> Int? {

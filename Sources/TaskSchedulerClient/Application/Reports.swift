@@ -14,8 +14,8 @@ extension ScheduledApplication {
     if !report(acknowledgement: callback) { reportLater() }
   }
 
-  /// Reports the end of a task. Returns true if the daemon knows of the end, or need not know of it
-  /// any more.
+  /// Reports the end of a task. Returns false if the report must be repeated, because the daemon
+  /// does not answer.
   func report(end task: Int) -> Bool {
     guard callTwice(ApplicationInterface.EndBackgroundTask.self, .init(task: task)) else {
       return false
@@ -32,8 +32,9 @@ extension ScheduledApplication {
     return true
   }
 
-  /// Makes a call. If the connection fails, repeats the call once on a new connection. A refusal is
-  /// also a result: the daemon no longer knows the task or callback.
+  /// Makes a call. If the connection fails, repeats the call once on a new connection. Returns
+  /// false if both attempts fail. Returns true also for a refusal, which means that the daemon no
+  /// longer knows the task or callback.
   private func callTwice<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) -> Bool {
@@ -93,7 +94,7 @@ extension ScheduledApplication {
   }
 
   /// Waits until a restoration in progress is complete. Call this before an acknowledgement,
-  /// because the daemon may suspend the process after it.
+  /// because the daemon may suspend the process after the acknowledgement.
   func finishRestoring() {
     if state.withLock({ $0.restoration }) != nil { reportQueue.sync {} }
   }

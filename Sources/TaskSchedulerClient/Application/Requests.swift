@@ -2,10 +2,10 @@ import Dispatch
 import LinuxSystem
 import TaskSchedulerWire
 
-// Requests to the daemon, and their repetition while it does not answer.
+// Requests to the daemon. The library repeats a request while the daemon does not answer.
 extension ScheduledApplication {
-  /// Sends a request, and repeats it while the daemon does not answer. Use this for requests that
-  /// may be carried out twice.
+  /// Sends a request, and repeats it while the daemon does not answer. Use this only for requests
+  /// that have no further effect if the daemon carries them out twice.
   func ask<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
   ) throws(ApplicationError) -> Method.Output {
@@ -15,8 +15,8 @@ extension ScheduledApplication {
     }
   }
 
-  /// Repeats an attempt until it succeeds, the daemon refuses it, or the daemon does not answer for
-  /// too long.
+  /// Repeats an attempt until it succeeds, the daemon refuses it, or ``RetryDelays/requestMax``
+  /// pauses have passed.
   func retrying<Value>(
     _ attempt: () throws(ApplicationError) -> Value
   ) throws(ApplicationError) -> Value {
@@ -32,8 +32,8 @@ extension ScheduledApplication {
   }
 
   func mayTryAgain(after error: ApplicationError) -> Bool {
-    // The daemon suspended the process while the call was in transit. The process has resumed
-    // since.
+    // The daemon suspended the process while the call was in transit. The process runs again, so
+    // another attempt can succeed.
     if case .refused(.invalidState(_, .suspended)) = error { return true }
     return error.isTransient
   }
@@ -42,13 +42,14 @@ extension ScheduledApplication {
     if let end = state.withLock({ $0.end }) { throw end }
   }
 
-  /// Waits before the next attempt of a request. Returns false if there must be no further attempt.
+  /// Waits before the next attempt of a request. Returns false if the request has failed: after the
+  /// last attempt, or if the application is closed.
   func pause(_ delays: inout RetryDelays) -> Bool {
     delays.count < RetryDelays.requestMax && !isClosed(within: delays.take())
   }
 
-  /// Waits until the application is closed, or the timeout has passed. Returns whether it is
-  /// closed.
+  /// Waits until the application is closed, or the timeout has passed. Returns whether the
+  /// application is closed.
   func isClosed(within timeout: Duration) -> Bool {
     do throws(SystemError) {
       return try Readiness.wait(for: 1, on: closeEvent.rawValue, timeout: timeout) != 0

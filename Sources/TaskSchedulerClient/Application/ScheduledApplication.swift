@@ -13,9 +13,9 @@ import TaskSchedulerWire
 /// registers again.
 ///
 /// Each request has two forms. The first one is asynchronous. The second one, with the suffix
-/// `AndWait`, blocks its thread; it is for delegates and expiration handlers. A request takes about
-/// 50 µs. While the daemon is away, a request waits for 2.3 s at most. A daemon that does not
-/// answer within 25 s counts as away. All methods are safe to call from any thread.
+/// `AndWait`, blocks the calling thread; it is for delegates and expiration handlers. A request
+/// takes about 50 µs. While the daemon is away, a request waits for at most 2.3 s. A daemon that
+/// does not answer within 25 s counts as away. All methods are safe to call from any thread.
 public final class ScheduledApplication: Sendable {
   /// The id under which the application is registered.
   public let id: String
@@ -71,8 +71,9 @@ public final class ScheduledApplication: Sendable {
 
   /// Registers this process as an application.
   ///
-  /// With a delegate, the library calls its methods. Without one, take the events from ``events``:
-  /// the daemon kills an application that does not acknowledge them.
+  /// If there is a delegate, the library calls its methods. Otherwise, take the events from
+  /// ``events``, because the daemon kills an application that does not acknowledge lifecycle
+  /// events.
   ///
   /// - Parameters:
   ///   - id: Two or more labels of letters, digits, `-` and `_`, joined by dots, 250 bytes at most:
@@ -81,7 +82,7 @@ public final class ScheduledApplication: Sendable {
   ///     this process.
   ///   - delegate: The object that handles the events. The library keeps it until the application
   ///     is closed.
-  ///   - queue: A serial queue for the delegate and the expiration handlers. Without one the
+  ///   - queue: A serial queue for the delegate and the expiration handlers. If it is nil, the
   ///     library creates a queue.
   ///   - socketPath: The socket of the daemon.
   ///   - ifAvailable: Whether the program continues if no daemon listens. The program then stays in
@@ -146,7 +147,7 @@ public final class ScheduledApplication: Sendable {
   /// Closes the connections to the daemon.
   ///
   /// The application receives no more events, and each request throws ``ApplicationError/closed``.
-  /// The daemon manages the process until it ends. A second call does nothing.
+  /// The daemon continues to manage the process until the process ends. A second call does nothing.
   public func close() {
     let isFirst = state.withLock { state in
       defer { state.end = state.end ?? .closed }
@@ -157,10 +158,10 @@ public final class ScheduledApplication: Sendable {
     sink.finish(nil, of: self)
   }
 
-  /// Wakes and ends the threads that wait.
+  /// Closes the connections and wakes the threads that wait, which then end.
   func shutDown() {
     withUnsafeBytes(of: UInt64(1)) { one in
-      // An eventfd always accepts its first 1.
+      // The write cannot fail, because an eventfd blocks only near the maximum of its counter.
       _ = try? closeEvent.write(one)
     }
     calls?.close()
@@ -170,7 +171,8 @@ public final class ScheduledApplication: Sendable {
 
   // MARK: - Status
 
-  /// Whether a daemon manages the process. False if none listened and `ifAvailable` was true.
+  /// Whether a daemon manages the process. False if no daemon listened when the application was
+  /// registered with `ifAvailable`.
   public var isManaged: Bool { calls != nil }
 
   /// The reason why this process was started, from the registration.

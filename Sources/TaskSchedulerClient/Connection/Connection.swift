@@ -24,8 +24,8 @@ package final class Connection: Sendable {
 
   /// The maximum length of an answer in bytes: 64 MiB, about 100,000 applications in one list.
   ///
-  /// The daemon belongs to root or to the caller, and its lists grow with the number of
-  /// applications.
+  /// The limit is high, because the daemon's lists grow with the number of applications. The
+  /// library trusts the daemon, which belongs to root or to the caller.
   package static let answerBytesMax = 1 << 26
 
   /// The path of the socket, for messages.
@@ -40,7 +40,7 @@ package final class Connection: Sendable {
     self.path = path
   }
 
-  /// Connects to a taskschedd.
+  /// Connects to a daemon.
   ///
   /// - Throws: `noDaemon` if no daemon listens, `notPermitted`, `system`.
   package static func connect(
@@ -54,14 +54,16 @@ package final class Connection: Sendable {
     }
   }
 
-  /// The socket, for poll(2): readable when an answer arrives or the daemon closes it.
+  /// The socket, for poll(2). It is readable when an answer has arrived, and when the daemon has
+  /// closed the connection.
   package var descriptor: Int32 { socket.rawValue }
 
   /// Closes the connection, from any thread: a call that waits throws `ConnectionError.closed`.
   package func close() {
     isClosed.store(true, ordering: .releasing)
     // Closing would free the descriptor while another thread waits on it. A shutdown wakes that
-    // thread; deinit closes the descriptor. The shutdown fails only if the peer has closed already.
+    // thread; deinit closes the descriptor. The shutdown fails only if the peer has closed the
+    // connection.
     try? UnixSocket.shutdown(socket.rawValue, Int(SHUT_RDWR))
   }
 
@@ -118,8 +120,8 @@ package final class Connection: Sendable {
       try connection.nextReply(Method.self, Deadline(method: Method.name, timeout: timeout))
     }
 
-    /// Returns the next reply without waiting; nil if no reply has arrived, also after the last
-    /// one.
+    /// Returns the next reply without waiting; nil if no reply has arrived, and after the last
+    /// reply.
     package func nextIfReady() throws -> Method.Output? {
       try connection.nextReply(Method.self, nil)
     }
@@ -206,7 +208,8 @@ extension Connection {
     }
   }
 
-  /// Receives a message. Returns nil if no whole message has arrived, and there is no deadline.
+  /// Receives a message. Without a deadline, does not wait, and returns nil if no whole message has
+  /// arrived.
   private func receive(
     _ deadline: Deadline?, _ state: inout State
   ) throws(ConnectionError) -> ClientConnection.Answer? {

@@ -70,8 +70,8 @@ package struct UnknownFailure: MethodFailure, Hashable, Sendable, CustomStringCo
 }
 
 extension ConnectionError {
-  /// Returns the error that an answer names: of one of our interfaces, of `org.varlink.service`, or
-  /// unknown.
+  /// Returns the error that an answer names: an error of one of the daemon's interfaces or of
+  /// `org.varlink.service`, otherwise an `UnknownFailure`.
   static func failure(method: String, name: String, parameters: JSONValue) -> any Error {
     do throws(ParameterError) {
       if let failure = try ApplicationInterface.Failure(name: name, parameters: parameters) {

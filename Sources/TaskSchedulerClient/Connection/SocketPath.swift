@@ -5,7 +5,7 @@ public struct SocketPath: Hashable, Sendable, CustomStringConvertible {
   /// The path in the file system.
   public let path: String
 
-  /// Creates the path of a daemon with its own socket.
+  /// Creates the path of a socket other than the standard sockets.
   public init(_ path: String) {
     self.path = path
   }
@@ -20,8 +20,8 @@ public struct SocketPath: Hashable, Sendable, CustomStringConvertible {
   /// variable, the directory is `/run/user/UID`.
   public static var user: SocketPath { user(environment) }
 
-  /// The default socket: `$TASKSCHEDD_SOCKET` if it is set, or the user's socket if it exists, or
-  /// the system's.
+  /// The default socket: `$TASKSCHEDD_SOCKET` if the variable is set, otherwise the user's socket
+  /// if it exists, otherwise the system's socket.
   public static var standard: SocketPath { standard(environment) }
 
   static func user(_ environment: (_ variable: String) -> String?) -> SocketPath {

@@ -29,7 +29,7 @@ public enum ApplicationError: Error, Hashable, Sendable, CustomStringConvertible
     }
   }
 
-  /// Creates the error that corresponds to an error of `Connection`.
+  /// Creates the error that corresponds to an error that `Connection` throws.
   init(_ error: any Error) {
     switch error {
     case let error as ApplicationError: self = error
@@ -61,6 +61,6 @@ public enum ApplicationError: Error, Hashable, Sendable, CustomStringConvertible
     }
   }
 
-  /// Whether the same request may succeed when the daemon is back.
+  /// Whether the same request can succeed when the daemon answers again.
   var isTransient: Bool { isOfConnection || self == .refused(.notRegistered) }
 }

@@ -12,7 +12,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case invalidApplicationID(String)
   /// The process belongs to another application, `registeredAs`.
   case wrongApplication(String, registeredAs: String)
-  /// The daemon could neither stop nor end this process. The reason names the daemon to use.
+  /// The daemon has no permission to stop and end this process, or belongs to another user. The
+  /// reason names the daemon to use.
   case notManageable(reason: String)
   /// Another process of the application runs already.
   case alreadyRunning(String, pid: Int, state: ApplicationState)
@@ -20,9 +21,9 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case terminating(String)
   /// Another connection of this application has opened the event stream.
   case streamReplaced
-  /// The background task was never begun, has ended, or was lost.
+  /// The background task never began, has ended, or is not known to a restarted daemon.
   case unknownTask(BackgroundTaskID)
-  /// The application cannot do this in its present state.
+  /// The present state of the application does not permit the request.
   case invalidState(String, ApplicationState)
   /// The manifest does not declare the background mode that the request needs.
   case modeNotDeclared(String, mode: String)
@@ -42,8 +43,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case unknownNotification(NotificationID)
   /// The daemon could not store the change durably, and nothing has changed.
   case notStored(reason: String)
-  /// The daemon's runtime directory is full. The daemon cannot record the request, and would forget
-  /// it in a crash.
+  /// The daemon cannot record the request, because its runtime directory is full. Nothing has
+  /// changed.
   case stateNotSaved
   /// The machine or the manifest excludes multitasking.
   case multitaskingNotSupported(String)
@@ -63,11 +64,11 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
       "this process belongs to \(registeredAs) and cannot register as \(id)"
     case .notManageable(let reason): reason
     case .alreadyRunning(let id, let pid, let state):
-      "\(id) is running already: it is \(state.rawValue), as process \(pid)"
+      "\(id) already runs as process \(pid), in state \(state.rawValue)"
     case .terminating(let id): "the daemon is ending \(id)"
     case .streamReplaced: "another connection of this application has opened the event stream"
     case .unknownTask(let task):
-      "no background task \(task) is outstanding; it was never begun, or has ended"
+      "background task \(task) is not outstanding; it never began, or has ended"
     case .invalidState(let id, let state): "\(id) cannot do this while it is \(state.rawValue)"
     case .modeNotDeclared(let id, let mode):
       "the manifest of \(id) does not declare the background mode '\(mode)'"
@@ -77,8 +78,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .noEventStream: "this process has no event stream; it must register first"
     case .invalidSocket(let reason): "the daemon cannot manage the socket: \(reason)"
     case .unknownSocket:
-      "the daemon does not manage the socket; it was never handed over, or was "
-        + "released"
+      "the daemon does not manage the socket; the application never passed it to the daemon, or "
+        + "released it"
     case .invalidNotification(let field, let reason):
       "the \(field) of the notification is not valid: \(reason)"
     case .unknownNotification(let notification):

@@ -52,7 +52,8 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The reason that the environment of this process names; nil if no daemon launched it.
+  /// The reason that the environment of this process names; nil if neither the daemon nor `taskctl
+  /// run` started the process.
   ///
   /// The daemon and `taskctl run` set the variable `TASKSCHEDD_LAUNCH_REASON`, so that a program
   /// knows the reason before it registers.

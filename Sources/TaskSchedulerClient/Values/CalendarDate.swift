@@ -18,7 +18,7 @@ public struct CalendarDay: Hashable, Sendable, CustomStringConvertible {
     self.day = day
   }
 
-  /// Creates the day from `YYYY-MM-DD`; nil for another text.
+  /// Creates the day from `YYYY-MM-DD`; nil for any other text.
   init?(_ text: some StringProtocol) {
     guard let numbers = numbers(in: text, separator: "-", digits: [4, 2, 2]) else { return nil }
     self.init(year: numbers[0], month: numbers[1], day: numbers[2])
@@ -80,7 +80,8 @@ public struct TimeZoneName: Hashable, Sendable, ExpressibleByStringLiteral,
     return SymbolicLink.target(of: "/etc/localtime").flatMap { TimeZoneName(link: $0) }
   }
 
-  /// Creates `Europe/Berlin` from `/usr/share/zoneinfo/Europe/Berlin`; nil for another path.
+  /// Creates `Europe/Berlin` from `/usr/share/zoneinfo/Europe/Berlin`; nil for a path without the
+  /// directory `zoneinfo`.
   init?(link target: String) {
     let parts = target.split(separator: "/")
     guard let directory = parts.lastIndex(of: "zoneinfo") else { return nil }
@@ -137,7 +138,7 @@ public struct CalendarDate: Hashable, Sendable, CustomStringConvertible {
       minute: secondOfDay / 60 % 60, second: secondOfDay % 60, timeZone: .utc)
   }
 
-  /// Creates the date from `YYYY-MM-DDTHH:MM:SS`; nil for another text.
+  /// Creates the date from `YYYY-MM-DDTHH:MM:SS`; nil for any other text.
   init?(_ text: String, timeZone: TimeZoneName) {
     let parts = text.split(separator: "T", omittingEmptySubsequences: false)
     guard parts.count == 2, let day = CalendarDay(parts[0]),
@@ -155,13 +156,14 @@ public struct CalendarDate: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(textWithoutZone) \(timeZone)" }
 }
 
-/// Returns a number with leading zeros.
+/// Returns a number in decimal digits, with leading zeros up to `digits` digits.
 private func padded(_ number: Int, _ digits: Int) -> String {
   let text = String(number)
   return String(repeating: "0", count: max(0, digits - text.count)) + text
 }
 
-/// Returns the numbers in a text with numbers of fixed lengths; nil for another text.
+/// Returns the numbers in a text such as `16:00:05`, in which each number has a fixed count of
+/// digits; nil for any other text.
 private func numbers(
   in text: some StringProtocol, separator: Character, digits: [Int]
 ) -> [Int]? {

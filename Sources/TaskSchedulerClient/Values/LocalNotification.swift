@@ -8,7 +8,7 @@ public struct NotificationContent: Hashable, Sendable {
   /// The text below the title, of 4096 bytes at most.
   public var body: String?
   /// A name of the freedesktop sound theme, or the absolute path of a sound file; 1024 bytes at
-  /// most. Without one the notification is silent.
+  /// most. nil means no sound.
   public var sound: String?
   /// The badge that the application has after the notification fires, from 0 to 999,999,999; 0
   /// removes the badge.
@@ -94,7 +94,7 @@ public struct NotificationSchedule: Hashable, Sendable {
   /// A schedule at an instant, rounded up to a second.
   public static func at(_ date: Date) -> NotificationSchedule { .at(CalendarDate(date)) }
 
-  /// A schedule after a duration from now by the machine's clock, rounded up to a second.
+  /// A schedule at the end of a duration from now by the machine's clock, rounded up to a second.
   public static func after(_ duration: Duration) -> NotificationSchedule {
     .at(Date.now.addingTimeInterval(duration.inSeconds))
   }
@@ -138,11 +138,11 @@ public struct NotificationID: Hashable, Sendable, CustomStringConvertible {
 public struct LocalNotification: Hashable, Sendable, Identifiable {
   /// The progress of a notification.
   public enum State: String, Hashable, Sendable, CaseIterable {
-    /// It waits for its time.
+    /// The notification waits for its time.
     case scheduled
-    /// It has fired, and no desktop has shown it yet.
+    /// The notification has fired, and no desktop has shown it yet.
     case fired
-    /// A desktop has shown it.
+    /// A desktop has shown the notification.
     case presented
 
     init(_ state: ApplicationInterface.NotificationState) {

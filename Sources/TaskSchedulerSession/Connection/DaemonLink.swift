@@ -6,8 +6,8 @@ import TaskSchedulerWire
 /// The attachment of the session agent to one daemon.
 ///
 /// The link has two connections: the daemon sends its orders on the first one, and the agent
-/// reports on the second one. The agent sends one report at a time. A daemon that does not read
-/// receives the newest windows when it reads again.
+/// reports on the second one. The agent sends a report when the daemon has replied to the previous
+/// one. A daemon that was slow to reply therefore receives only the newest windows.
 ///
 /// A restarted daemon usually keeps the connections. If they are closed, the link attaches again.
 final class DaemonLink {
@@ -16,7 +16,7 @@ final class DaemonLink {
     /// The daemon has accepted the agent.
     case attached
     case order(Order)
-    /// The daemon cannot be reached. Reported once for each reason.
+    /// The daemon cannot be reached. The link reports each reason once.
     case unreachable(ConnectionEnd)
     /// The daemon refused a report with this error. The link continues with the next report.
     case refused(error: String)
@@ -29,7 +29,7 @@ final class DaemonLink {
     case show(SessionInterface.Notification)
     case close(SessionInterface.WithdrawnNotification)
     case badge(SessionInterface.Badge)
-    /// The daemon has sent everything that it wants shown.
+    /// The daemon has sent all notifications and badges that it wants shown.
     case synchronized
   }
 
@@ -41,16 +41,17 @@ final class DaemonLink {
     case ended
   }
 
-  /// The delay after the first failed attempt. It doubles with each further attempt. inotify
-  /// reports a socket when it is bound, slightly before its process listens. Nothing reports that
-  /// the process listens.
+  /// The delay after the first failed attempt, in nanoseconds. It doubles with each further
+  /// attempt. The link must try again, because inotify reports a socket when it is bound, slightly
+  /// before its process listens, and nothing reports that the process listens.
   private static let firstDelay: UInt64 = 10_000_000
-  /// The longest delay: 5.5 minutes.
+  /// The maximum number of doublings. The longest delay is 5.5 minutes.
   private static let doublingsMax = 15
-  /// The number of attempts that find no listening process, after which the link only waits for a
-  /// new socket.
+  /// The number of failed attempts after which the link no longer tries a socket on which no
+  /// process listens. It then waits for a new socket.
   private static let attemptsMax = 7
-  /// The end of an attachment that lasted this long does not count as a failed attempt.
+  /// The end of an attachment that lasted at least this long, in nanoseconds, does not count as a
+  /// failed attempt.
   private static let lastingTime: UInt64 = 10_000_000_000
 
   /// The path of the daemon's socket.
@@ -60,8 +61,8 @@ final class DaemonLink {
   private var state = State.waiting
   private var windows = WindowReports()
   private var notifications = NotificationReports()
-  /// Whether the daemon has sent everything that it wants shown. Until then it may send a
-  /// notification whose end the agent has not reported yet.
+  /// Whether the daemon has sent the order `synchronized`. Before that, it may send a notification
+  /// whose end the agent has not reported yet.
   private var isSynchronized = false
   private var appearance: SocketAppearance?
   private var timer: TimerSource?
@@ -86,7 +87,8 @@ final class DaemonLink {
   /// Attaches to the daemon as soon as it listens.
   func start() { watchAndAttach() }
 
-  /// Takes the windows of the session, to report them; nil if nothing is known about them.
+  /// Reports the windows of the session as soon as the daemon can receive a report. nil means that
+  /// nothing is known about the windows.
   func update(_ windows: SessionWindows?) {
     self.windows.update(windows)
     sendReports()
@@ -148,7 +150,7 @@ final class DaemonLink {
     begin()
   }
 
-  /// Begins an attachment with a new daemon.
+  /// Begins an attachment to a daemon that has not received a report of this agent.
   private func begin() {
     windows.attached()
     isSynchronized = false
@@ -165,10 +167,11 @@ final class DaemonLink {
       problem = reason
       report(.unreachable(reason))
     }
-    // The watch, which began before the attempt, reports the next socket.
+    // In these cases no timer is necessary: the watch, which began before the attempt, reports the
+    // next socket.
     if case .failed(let error) = reason {
       if error.isMissing { return }
-      // The file is left of a process that has exited.
+      // A process that has exited left the socket file behind.
       if error.errno == ECONNREFUSED, attempts >= Self.attemptsMax { return }
     }
     timer?.set(now + Self.firstDelay << UInt64(min(attempts, Self.doublingsMax)))
@@ -214,7 +217,7 @@ final class DaemonLink {
     case (.attaching, nil):
       throw .unknownOrder(ParameterError(parameter: "attached", problem: "is missing"))
     case (.attached(_, let orders, let reports), let again):
-      // The next daemon has taken over the connections.
+      // A restarted daemon has taken over the connections.
       if let again {
         state = .attached(again, orders: orders, reports: reports)
         return begin()

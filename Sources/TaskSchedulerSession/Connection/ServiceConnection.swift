@@ -3,7 +3,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// Why a connection to a daemon ended, or could not be made.
+/// The reason why a connection to a daemon ended, or could not be made.
 package enum ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible {
   /// The daemon closed the connection.
   case closed
@@ -11,7 +11,7 @@ package enum ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible {
   case failed(SystemError)
   /// The daemon sent a message that the protocol does not allow.
   case malformed(ProtocolViolation)
-  /// The daemon sent an order that is none of org.taskschedd.Session.
+  /// The daemon sent an order that org.taskschedd.Session does not declare.
   case unknownOrder(ParameterError)
   /// The daemon refused a call with this error.
   case refused(error: String)
@@ -50,7 +50,8 @@ final class ServiceConnection {
   /// Connects to the socket at `path`.
   ///
   /// - Parameter report: called from the loop only.
-  /// - Throws: ENOENT and ECONNREFUSED if no service listens; EAGAIN if it does not accept.
+  /// - Throws: ENOENT and ECONNREFUSED if no service listens; EAGAIN if the service does not accept
+  ///   connections.
   init(
     path: String, loop: EventLoop, report: @escaping (Occurrence) -> Void
   ) throws(SystemError) {
@@ -101,7 +102,7 @@ final class ServiceConnection {
       case .success(.wouldBlock):
         source?.wait(for: [.input, .output])
         return
-      // The end of the input reports that the service has closed the connection.
+      // `read` reports that the service has closed the connection, after all replies.
       case .success(.closed): output = []
       case .failure(let error): throw .failed(error)
       }

@@ -2,8 +2,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// Reports when a socket may have appeared at a path, by inotify. The directory of the socket may
-/// appear later too.
+/// Reports when a socket may have appeared at a path, by inotify. The directories on the path need
+/// not exist yet.
 final class SocketAppearance {
   /// The names on the path, from the socket up to the first directory.
   private let names: [String]
@@ -17,7 +17,8 @@ final class SocketAppearance {
   private final class Watch {
     let inotify: DirectoryWatch
     var source: DescriptorSource?
-    /// The name of the next directory or the socket in the watched directory.
+    /// The name of the awaited entry in the watched directory: the next directory on the path, or
+    /// the socket.
     let name: String
 
     init(_ inotify: consuming DirectoryWatch, name: String) {
@@ -42,7 +43,7 @@ final class SocketAppearance {
     self.report = report
   }
 
-  /// Starts watching. Every later appearance is reported, until ``stop()``.
+  /// Starts watching. Until ``stop()``, reports every later appearance.
   ///
   /// - Throws: EMFILE (also at fs.inotify.max_user_instances), ENFILE, ENOSPC
   ///   (fs.inotify.max_user_watches), and EACCES for a directory.
@@ -64,7 +65,7 @@ final class SocketAppearance {
 
   func stop() { watch = nil }
 
-  /// Returns the index of the directory that is watched now.
+  /// Watches the deepest directory that exists, and returns its index in `directories`.
   private func watchDeepest(_ inotify: borrowing DirectoryWatch) throws(SystemError) -> Int {
     for (level, directory) in directories.enumerated() {
       do throws(SystemError) {

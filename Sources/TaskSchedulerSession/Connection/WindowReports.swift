@@ -20,11 +20,12 @@ struct WindowReports {
   private var latest: SessionWindows?
   /// The windows of the last report; nil if the daemon knows nothing about the windows.
   private var reported: SessionWindows?
-  /// The instant from which on no report would be early, if all earlier reports had been sent
+  /// The instant at which the next report would be due if the earlier reports had been sent
   /// ``interval`` apart, in nanoseconds since boot.
   private var due: UInt64 = 0
 
-  /// Takes the windows of the session; nil if nothing is known about them.
+  /// Stores the windows of the session, for the next report. nil means that nothing is known about
+  /// the windows.
   mutating func update(_ windows: SessionWindows?) { latest = windows }
 
   /// Begins a new attachment, in which the daemon has not received any report.

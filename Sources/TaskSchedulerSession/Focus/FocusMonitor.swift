@@ -10,20 +10,20 @@ import LinuxSystem
 package final class FocusMonitor {
   /// An event of the session.
   package enum Occurrence: Equatable {
-    /// The windows have changed to these.
+    /// The windows of the session after a change.
     case windows(SessionWindows)
     /// Nothing is known about the windows any more: the compositor, X server or window manager
     /// ended. `reason` is nil if the window manager ended.
     case unknown(reason: SourceEnd?)
   }
 
-  /// The delay before the first new attempt after a failure. The delay doubles with each further
-  /// attempt. inotify reports a socket when it is bound, slightly before its process listens.
-  /// Nothing reports that the process listens.
+  /// The delay after the first failed attempt. It doubles with each further attempt. The monitor
+  /// must try again, because inotify reports a socket when it is bound, slightly before its process
+  /// listens, and nothing reports that the process listens.
   private static let firstDelay: Duration = .milliseconds(10)
   /// The number of failed attempts after which the monitor only waits for a new socket.
   private static let attemptsMax = 7
-  /// The end of a connection that lasted this long does not count as a failed attempt.
+  /// The end of a connection that lasted at least this long does not count as a failed attempt.
   private static let lastingTime: Duration = .seconds(10)
 
   private let loop: EventLoop
@@ -51,7 +51,7 @@ package final class FocusMonitor {
   /// Starts looking for the session's compositor or X server.
   ///
   /// - Parameters:
-  ///   - proc: for the start times of processes.
+  ///   - proc: /proc, from which the monitor reads the start times of processes.
   ///   - report: called from the loop for each change, never from within this initializer.
   /// - Throws: EMFILE (also if fs.inotify.max_user_instances is reached), ENFILE, ENOSPC
   ///   (fs.inotify.max_user_watches is reached), and EACCES for a directory of sockets.
@@ -95,7 +95,7 @@ package final class FocusMonitor {
 
   private func directoryChanged() {
     guard let changes = try? watch.directories.takeChanges() else { return }
-    // A change without a directory means that the kernel lost events. Any socket may then be new.
+    // A change without a directory means that the kernel lost events, so any socket may be new.
     let isRelevant = changes.contains {
       $0.folder == nil || environment.isSwaySocket($0.name) || environment.isXSocket($0.name)
     }

@@ -5,8 +5,8 @@ import TaskSchedulerWire
 /// can list windows with their processes. A script can list them, and can call a method over D-Bus.
 ///
 /// The script calls `Windows` with a text: a JSON object with the list `windows`, in which each
-/// window has `pid`, `active`, `shown` and `id`. The script calls after every change that can
-/// concern these properties.
+/// window has `pid`, `active`, `shown` and `id`. The script calls the method after every change
+/// that can concern these properties.
 package enum KWinScript {
   /// The method that the script calls.
   package static let path = "/org/taskschedd/Focus"
@@ -72,7 +72,7 @@ package enum KWinScript {
 package enum KWinReportError: Error, Hashable, Sendable, CustomStringConvertible {
   case oversized(bytes: Int)
   case badJSON(JSONError)
-  /// `field` is missing, or has a value of another type.
+  /// The field with this name is missing, or has a value of another type.
   case field(String)
 
   package var description: String {
@@ -133,7 +133,9 @@ package struct KWinReport: Hashable, Sendable {
     return Window(pid: pid, visibility: visibility, applicationID: id)
   }
 
-  /// Returns the snapshot. `lookUp` returns the process that has a pid now.
+  /// Returns the report as a snapshot of the session's windows.
+  ///
+  /// - Parameter lookUp: Returns the process that has a pid now.
   package func snapshot(_ lookUp: (Int32) -> ProcessIdentity?) -> SessionWindows {
     SessionWindows(
       windows.map { window in

@@ -2,8 +2,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A source of KWin's windows: a script that KWin runs reports them while KWin is on the session's
-/// bus.
+/// A source of KWin's windows. While KWin is on the session's bus, a script that KWin runs reports
+/// the windows.
 ///
 /// The source waits for the bus by inotify, and for KWin by NameOwnerChanged. A restarted KWin has
 /// lost the script, so the source loads the script again.
@@ -11,8 +11,8 @@ final class KWinSource: WindowSource {
   static let service = "org.kde.KWin"
   private static let scriptName = "taskschedd-focus"
   private static let answerMax: Duration = .seconds(10)
-  /// The first delay before the source connects again to a bus that it lost. The delay doubles with
-  /// each attempt.
+  /// The delay before the source connects to the bus again after the connection has ended. The
+  /// delay doubles with each attempt.
   private static let reconnectMin: Duration = .seconds(1)
   private static let reconnectMax: Duration = .seconds(64)
 

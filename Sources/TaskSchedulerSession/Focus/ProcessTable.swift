@@ -1,7 +1,7 @@
 import LinuxSystem
 
-/// The processes of windows. The table looks up a process when a window is first seen with its pid.
-/// Later, another process could have the pid of an ended process.
+/// The processes of windows. The table looks up the process of a pid when it first receives a
+/// window with that pid. After the process has ended, another process could have the pid.
 struct ProcessTable<WindowID: Hashable> {
   private var processes: [WindowID: (pid: Int32, process: ProcessIdentity?)] = [:]
 

@@ -59,7 +59,7 @@ package struct SessionEnvironment: Hashable, Sendable {
   }
 
   /// Whether the session is an X11 session. In a Wayland session, the X server has only some of the
-  /// windows. In an X11 session, a sway can only run inside a window.
+  /// windows. In an X11 session, sway can run only inside a window.
   var isX11: Bool { display != nil && waylandDisplay == nil && swaySocket == nil }
 
   /// Returns the places where the session's compositor or X server may listen now.
@@ -78,8 +78,7 @@ package struct SessionEnvironment: Hashable, Sendable {
     return paths.map { .sway(path: $0) }
   }
 
-  /// Returns whether a new entry of the runtime directory is sway's socket:
-  /// `sway-ipc.UID.PID.sock`.
+  /// Returns whether an entry of the runtime directory is sway's socket: `sway-ipc.UID.PID.sock`.
   func isSwaySocket(_ name: String) -> Bool {
     name.hasPrefix("sway-ipc.\(uid).") && name.hasSuffix(".sock")
   }

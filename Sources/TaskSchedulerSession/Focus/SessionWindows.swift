@@ -13,11 +13,11 @@ package enum WindowVisibility: Hashable, Sendable {
 
 /// A window of a user's session.
 package struct SessionWindow: Hashable, Sendable {
-  /// The process that the window belongs to: the peer of the connection to the display server, as
-  /// the kernel recorded it. One process can have many windows, even of several applications.
+  /// The process that the window belongs to: the one that connected to the display server, as the
+  /// kernel recorded it. One process can have many windows, even of several applications.
   ///
   /// Nil if the process is not known: it runs on another machine, it has ended, or the display
-  /// server cannot tell. If such a window is focused, all other windows still lack the focus.
+  /// server does not know it. If such a window is focused, all other windows still lack the focus.
   package var process: ProcessIdentity?
   package var visibility: WindowVisibility
   /// The id that the application gives itself: the app id of Wayland, or the class in WM_CLASS of

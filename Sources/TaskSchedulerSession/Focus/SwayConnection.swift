@@ -23,7 +23,8 @@ final class SwayConnection {
 
   /// Connects to sway's socket.
   ///
-  /// - Throws: ENOENT and ECONNREFUSED if sway does not listen; EAGAIN if it does not accept.
+  /// - Throws: ENOENT and ECONNREFUSED if sway does not listen; EAGAIN if sway does not accept
+  ///   connections.
   init(
     path: String, loop: EventLoop, report: @escaping (Occurrence) -> Void
   ) throws(SystemError) {

@@ -1,7 +1,8 @@
 import TaskSchedulerWire
 
-// sway's IPC (sway-ipc(7)), without I/O. A message is "i3-ipc", the payload's length and the type
-// as 32-bit numbers in the machine's byte order, and the payload: JSON text.
+// The messages of sway's IPC (sway-ipc(7)), without I/O. A message consists of "i3-ipc", the
+// payload's length and the type as 32-bit numbers in the machine's byte order, and the payload,
+// which is JSON text.
 
 /// The types of sway's messages that the agent uses, as sway-ipc(7) numbers them.
 package enum SwayMessageType: UInt32, Sendable {
@@ -71,16 +72,16 @@ package struct SwayMessageBuffer: Sendable {
   private static let headerCount = magic.count + 8
 
   private var bytes: [UInt8] = []
-  /// The offset of the first byte that belongs to no returned message.
+  /// The offset of the first byte after the messages that ``next()`` has returned.
   private var start = 0
 
   package init() {}
 
-  /// The number of bytes that belong to no returned message.
+  /// The number of bytes after the messages that ``next()`` has returned.
   package var count: Int { bytes.count - start }
 
   package mutating func append(_ more: UnsafeRawBufferPointer) {
-    // Only the rest of a message is moved, once for each read.
+    // This moves only the incomplete message at the end of the buffer, once for each read.
     if start > 0 {
       bytes.removeFirst(start)
       start = 0

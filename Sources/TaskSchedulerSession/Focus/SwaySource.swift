@@ -6,8 +6,9 @@ import TaskSchedulerWire
 ///
 /// sway's events do not report everything that changed: a change of the workspace shows and hides
 /// windows without an event for each window. After an event, the source therefore requests the
-/// whole tree, once for all events that have arrived. Events that arrive before the tree need no
-/// further request, because sway sends events and the tree in the order in which they happened.
+/// whole tree, once for all events that have arrived. An event that arrives between the request and
+/// the tree needs no further request, because sway sends events and the tree in the order in which
+/// they happened.
 ///
 /// sway sends no event for a change of the layout (`layout tabbed`). The source notices the change
 /// at the next event.

@@ -2,7 +2,8 @@ import TaskSchedulerWire
 
 /// A defect of sway's tree of windows.
 package enum SwayTreeError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// `field` is missing, or has a value of another type, in the node with this id.
+  /// In the node with the id `node`, the field with this name is missing or has a value of another
+  /// type.
   case field(String, node: Int64?)
 
   package var description: String {

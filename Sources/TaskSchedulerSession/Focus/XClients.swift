@@ -1,12 +1,12 @@
 import EventLoop
 import LinuxSystem
 
-/// The processes of X11 windows in Xwayland. Another source lists the windows. Connects to the X
-/// server when a caller first asks for a process.
+/// The processes of X11 windows in Xwayland. ``SwaySource`` knows the windows, and asks this object
+/// for their processes. The object connects to the X server when it is first asked.
 final class XClients {
   private enum Answer {
     case asked
-    /// Nil if the server does not know the pid.
+    /// The server's answer: nil if the server does not know the pid.
     case pid(Int32?)
   }
 

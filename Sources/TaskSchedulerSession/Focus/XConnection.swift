@@ -21,9 +21,8 @@ struct XProperty {
 
 /// A connection to an X server on the loop.
 ///
-/// Connecting waits for the server, so it happens on a thread of its own. Afterwards nothing waits:
-/// the connection sends requests, and handles the replies as they arrive, in the order of the
-/// requests.
+/// Connecting waits for the server, so another thread connects. After that, the connection never
+/// waits: it sends requests, and handles the replies as they arrive, in the order of the requests.
 final class XConnection {
   /// An event of the connection.
   enum Occurrence {
@@ -36,7 +35,7 @@ final class XConnection {
     case ended(SourceEnd)
   }
 
-  /// Handles a reply; nil if the request failed, because the window is gone.
+  /// Handles a reply. The argument is nil if the request failed because the window is gone.
   private typealias ReplyHandler = (UnsafeMutableRawPointer?) -> Void
 
   private let report: (Occurrence) -> Void
@@ -68,7 +67,7 @@ final class XConnection {
     source = nil
   }
 
-  /// Takes over the connection from the thread.
+  /// Takes over the connection from the thread that has opened it.
   private func take() {
     switch opened.change({ $0.take() }) {
     case .success(let server):
@@ -103,8 +102,8 @@ final class XConnection {
 
   /// Handles everything that has arrived, and sends the requests that the handlers make.
   ///
-  /// libxcb also reads replies while it looks for events and while it sends. The socket is then not
-  /// readable, although libxcb holds replies. The function therefore repeats until it finds nothing
+  /// libxcb also reads replies while it looks for events and while it sends. It can therefore hold
+  /// replies although the socket is not readable, so the function repeats until it finds nothing
   /// new.
   private func poll() {
     var hasFound = true

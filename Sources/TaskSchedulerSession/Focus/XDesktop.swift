@@ -6,7 +6,7 @@ struct XWindow: Hashable {
   var applicationID: String?
   /// Whether the window and all windows around it are mapped.
   var isViewable = false
-  /// Whether the window manager says that the user cannot see it (_NET_WM_STATE_HIDDEN).
+  /// Whether the window manager says that the user cannot see the window (_NET_WM_STATE_HIDDEN).
   var isHidden = false
   /// The number of the window's virtual desktop; nil for a window that is on all desktops.
   var desktop: UInt32?

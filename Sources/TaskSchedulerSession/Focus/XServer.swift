@@ -38,8 +38,8 @@ enum XAtom: String, CaseIterable {
 
 /// An open connection to an X server, with the data that every client requests first.
 ///
-/// One thread opens the connection and then passes it to the thread of the loop. Two threads never
-/// use it at the same time, although libxcb would permit that.
+/// The class is Sendable, because one thread opens the connection and then passes it to the thread
+/// of the loop. Two threads never use it at the same time, although libxcb would permit that.
 final class XServer: @unchecked Sendable {
   let connection: OpaquePointer
   let root: UInt32

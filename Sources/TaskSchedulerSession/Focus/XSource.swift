@@ -2,27 +2,27 @@ import EventLoop
 import LinuxSystem
 
 /// A source of the windows of an X11 session, under any window manager that follows EWMH: i3,
-/// openbox and the desktops. i3's own IPC reports less: neither processes nor changes of the
-/// layout.
+/// openbox and the desktop environments. i3's own IPC reports less: neither processes nor changes
+/// of the layout.
 ///
 /// After events, the source reads the properties of the root window and then those of all windows:
-/// two round trips, however many events and windows there are. If something changes meanwhile, the
-/// source reads once more.
+/// two round trips, however many events and windows there are. If an event arrives meanwhile, the
+/// source reads everything once more.
 ///
 /// The server itself reports the process of a window (X-Resource). The property _NET_WM_PID is only
 /// a claim of the program.
 final class XSource: WindowSource {
-  /// The maximum number of windows to read: the requests for them fit into the socket.
+  /// The maximum number of windows to read. The requests for so many windows fit into the socket.
   private static let windowsMax = 512
 
   private var connection: XConnection?
   private var isReading = false
   private var isStale = false
   private var next = XDesktop()
-  /// The window that exists while the window manager runs.
+  /// The window _NET_SUPPORTING_WM_CHECK, which exists while the window manager runs.
   private var check: UInt32?
-  /// The windows whose events the source has selected, with those of their properties that do not
-  /// change.
+  /// The windows whose events the source has selected, with the properties of each window that do
+  /// not change: the process and the application's id.
   private var known: [UInt32: XWindow] = [:]
   private var processes = ProcessTable<UInt32>()
   private let lookUp: ProcessLookup
@@ -129,7 +129,8 @@ final class XSource: WindowSource {
       window.desktop = desktop?.numbers.first.flatMap { $0 == XDesktop.allDesktops ? nil : $0 }
     }
     connection.readIsViewable(id) { [weak self] isViewable in
-      // If nil, the window is gone, and the list of windows changes.
+      // nil means that the window is gone. The change of the list of windows then causes another
+      // reading.
       guard let self, let isViewable, let known = known[id] else { return }
       window.isViewable = isViewable
       window.pid = known.pid

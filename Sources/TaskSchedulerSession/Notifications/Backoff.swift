@@ -1,6 +1,6 @@
 import LinuxSystem
 
-/// The delay between attempts, which doubles with each failed attempt up to a day.
+/// The delay between attempts. It doubles with each failed attempt, up to a day.
 struct Backoff {
   private var delay = Self.delayMin
   private var lastTry: UInt64?
@@ -30,7 +30,7 @@ struct Backoff {
     if let lastTry { next = lastTry + UInt64(Self.delayMin.microseconds) * 1000 }
   }
 
-  /// Permits an earlier attempt, because a new notification is waiting.
+  /// Permits the next attempt earlier, because a new notification is waiting.
   mutating func expedite() {
     guard let lastTry else { return }
     next = min(next, lastTry + UInt64(Self.delayWhenExpedited.microseconds) * 1000)

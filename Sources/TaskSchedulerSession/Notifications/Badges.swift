@@ -4,8 +4,8 @@ import LinuxSystem
 /// The numbers on the icons of applications, as docks read them: the signal Update of
 /// com.canonical.Unity.LauncherEntry, which the agent sends for each application with a badge.
 ///
-/// Docks forget the badges of a connection that ends. A dock that starts later owns the name
-/// com.canonical.Unity, and receives all badges again.
+/// Docks forget the badges of a connection that ends. When a dock starts and takes the name
+/// com.canonical.Unity, the agent sends all badges again.
 struct Badges {
   /// The arguments of a signal.
   struct Update: Equatable {
@@ -22,7 +22,7 @@ struct Badges {
   /// The applications whose badges have not been sent.
   private var unsent: Set<String> = []
 
-  /// Whether no application has a badge, and no signal must be sent.
+  /// Whether no application has a badge and no signal remains to be sent.
   var isEmpty: Bool { counts.isEmpty && unsent.isEmpty }
 
   mutating func set(_ count: Int, of application: String) {
@@ -31,7 +31,7 @@ struct Badges {
     unsent.insert(application)
   }
 
-  /// The connection to the bus has ended, and with it all badges on docks.
+  /// Handles the end of the connection to the bus, after which docks show none of the badges.
   mutating func disconnected() { unsent = Set(counts.keys) }
 
   mutating func dockStarted() { unsent.formUnion(counts.keys) }

@@ -9,7 +9,7 @@ struct DesktopCapabilities: OptionSet, Hashable {
   static let body = DesktopCapabilities(rawValue: 1)
   /// The body is markup.
   static let bodyMarkup = DesktopCapabilities(rawValue: 2)
-  /// The user can activate a notification.
+  /// The user can choose a notification or one of its actions.
   static let actions = DesktopCapabilities(rawValue: 4)
   static let sound = DesktopCapabilities(rawValue: 8)
   /// Notifications stay until the user activates or dismisses them.
@@ -36,9 +36,10 @@ struct DesktopMessage: Equatable {
 
   /// The key of the action that the user invokes by activating the notification itself.
   static let defaultAction = "default"
-  /// Precedes the ids of the application's actions in their keys, because an id may be `default`.
+  /// The prefix of the keys of the application's actions. Without it, an action with the id
+  /// `default` would have the key of the notification itself.
   private static let actionPrefix = "action."
-  /// The sound with which the service itself chooses the sound.
+  /// The name of a sound that lets the service choose the sound.
   private static let defaultSound = "default"
 
   var applicationName: String
@@ -49,7 +50,7 @@ struct DesktopMessage: Equatable {
   var icon: String
   var summary: String
   var body: String
-  /// Keys and labels in turn.
+  /// The keys and labels of the actions, alternating.
   var actions: [String]
   var hints: [Hint]
 
@@ -68,7 +69,7 @@ struct DesktopMessage: Equatable {
     if capabilities.contains(.body) {
       body = capabilities.contains(.bodyMarkup) ? DesktopText.escaped(text) : text
     } else {
-      // The service shows no bodies, so the title contains the text.
+      // The service shows no bodies, so the summary contains the title and the body.
       body = ""
       let all = [title, text].filter { !$0.isEmpty }.joined(separator: ": ")
       if !all.isEmpty {
@@ -87,9 +88,9 @@ struct DesktopMessage: Equatable {
     }
   }
 
-  /// Returns the id of an action; nil for the choice of the notification itself.
+  /// Returns the id of the action with a key. For the notification itself, the id is nil.
   ///
-  /// - Returns: Nil if the key is not one that this type creates.
+  /// - Returns: nil if the key is not one that this type creates.
   static func action(forKey key: String) -> String?? {
     if key == defaultAction { return .some(nil) }
     guard key.hasPrefix(actionPrefix) else { return nil }

@@ -4,26 +4,27 @@ import TaskSchedulerWire
 
 /// The notifications and badges of several daemons on the desktop of the user.
 ///
-/// After each attachment, a daemon sends everything again that it wants shown, and then
-/// ``synchronized(_:)``. Notifications and badges that it has not sent end then.
+/// After each attachment, a daemon sends all notifications and badges again that it wants shown,
+/// and then the order `synchronized`. The agent then removes the daemon's other notifications and
+/// badges.
 final class DesktopNotifications {
-  /// What a daemon has sent since it attached.
+  /// What a daemon has sent since the last attachment.
   private struct Listing {
     var notifications: Set<NotificationKey> = []
     var applications: Set<String> = []
   }
 
-  /// Nil if the environment names no session bus.
+  /// The connection to the notification service; nil if the environment names no session bus.
   private var desktop: DesktopSession?
   private let report: (_ daemon: Int, NotificationReport) -> Void
   /// The time of the last firing of each notification that has not ended.
   private var firings: [NotificationKey: Int] = [:]
-  /// The lists that daemons are sending.
+  /// What each attached daemon has sent so far, by daemon. The entry exists until `synchronized`.
   private var listings: [Int: Listing] = [:]
   /// The applications with a badge, by daemon.
   private var badged: [Int: Set<String>] = [:]
   private let problemChanged: (DesktopFailure?) -> Void
-  /// Notifications that cannot be shown without a session bus, not reported yet.
+  /// The notifications that the agent must still report as failed, because there is no session bus.
   private var refused: [NotificationKey] = []
   private var worker: DeferredSource?
 

@@ -2,16 +2,18 @@ import TaskSchedulerWire
 
 /// Something that happened to a notification on the user's desktop, or to the notification service.
 enum DesktopOccurrence: Equatable {
-  /// The service shows the notification. Reported again if the notification is replaced.
+  /// The service shows the notification. The session reports this again if the notification is
+  /// replaced.
   case shown(NotificationKey, SessionInterface.ShownNotification)
-  /// The user has chosen the notification itself, or one of its actions. ``closed(_:)`` is reported
-  /// separately.
+  /// The user has chosen the notification itself, or one of its actions. If this closes the
+  /// notification, ``closed(_:)`` follows.
   case chosen(NotificationKey, action: String?, activationToken: String?)
   /// The service no longer shows the notification, or never showed it.
   case closed(NotificationKey)
-  /// The service cannot show the notification. Reported again if the reason changes.
+  /// The service cannot show the notification. The session reports this again if the reason
+  /// changes.
   case failed(NotificationKey, DesktopFailure)
-  /// Why no notification can be shown; nil if notifications can be shown again.
+  /// The reason why no notification can be shown; nil if notifications can be shown again.
   case problem(DesktopFailure?)
 }
 

@@ -39,7 +39,7 @@ extension DesktopSession {
       }
       shown(id, as: name)
     case .error(let error):
-      // The service may accept later what it refuses now.
+      // The service may accept the notification later, so the agent waits before the next call.
       notifying.tried(at: BootClock.now())
       if error.isTemporary { set(problem: .noService("\(error)")) }
       fail(id, isFault: !error.isServiceUnknown && !error.isTemporary, "\(error)")
@@ -54,7 +54,8 @@ extension DesktopSession {
     switch answered {
     case .shown: if let shown = self.name(of: id) { report(.shown(id, shown)) }
     case .discarded:
-      // The daemon must not show the notification again.
+      // The agent first reports the notification as shown, so that the daemon does not send it
+      // again.
       if let owner {
         let discarded = ServiceName(number: 0, service: identity(of: owner))
         report(.shown(id, discarded.shown))

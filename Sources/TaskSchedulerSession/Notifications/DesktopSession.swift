@@ -13,7 +13,7 @@ import TaskSchedulerWire
 final class DesktopSession {
   /// The state of the service on the connected bus.
   private enum Service {
-    /// The agent does not know the owner of the service's name. `asked`: whether it has called
+    /// The agent does not know the owner of the service's name. `asked` is true when it has called
     /// GetNameOwner.
     case unknown(asked: Bool)
     case absent
@@ -33,15 +33,16 @@ final class DesktopSession {
   /// pending.
   var toClose: [(key: NotificationKey, name: UInt32)] = []
   var closing: NotificationKey?
-  /// Withdrawn notifications that no service shows, not reported yet.
+  /// Withdrawn notifications that no service shows, and that the agent must still report as closed.
   private var withdrawn: [NotificationKey] = []
-  /// Notifications that the daemon asked for again, not reported yet.
+  /// Notifications that the daemon sent again while the service shows them, and that the agent must
+  /// still report as shown.
   private var shownBefore: [NotificationKey] = []
   private var badges = Badges()
   /// The reason why the service cannot show notifications; nil if it can, and before the first
   /// attempt.
   var problem: DesktopFailure?
-  /// Notifications for which the agent has not reported the problem yet.
+  /// Notifications for which the agent must still report the problem.
   var unreported: [NotificationKey] = []
   /// The delays between attempts to connect, to start a service, and to call Notify after an error.
   private var connecting = Backoff(), starting = Backoff()
@@ -71,10 +72,10 @@ final class DesktopSession {
 
   /// Shows a notification as soon as possible. Replaces an earlier notification with the same key.
   ///
-  /// If an earlier agent had shown the notification, and the same service still runs, the service
-  /// shows it again in the same place, without a sound. A service may report an activation only to
-  /// the connection that last called Notify. If the service has changed, the notification counts as
-  /// closed.
+  /// If an earlier agent had shown the notification and the same service still runs, the service
+  /// shows it again at the same place, without a sound. This is necessary because a service may
+  /// report an activation only to the connection that last called Notify. If the service has
+  /// changed, the notification counts as closed.
   func show(_ notification: PresentedNotification) {
     let key = notification.key
     let name = notification.content.shown.flatMap { ServiceName($0) }
@@ -103,7 +104,7 @@ final class DesktopSession {
     worker?.request()
   }
 
-  /// Withdraws the notifications of a daemon that are not among these.
+  /// Withdraws the notifications of a daemon whose keys are not in `keys`.
   func keep(_ keys: Set<NotificationKey>, of daemon: Int) {
     for key in table.keys(of: daemon) where !keys.contains(key) { close(key, shown: nil) }
   }
@@ -111,8 +112,8 @@ final class DesktopSession {
   /// Returns an identity of a service that is unique across buses, unlike a connection's name.
   func identity(of owner: String) -> String { "\(bus.id ?? "") \(owner)" }
 
-  /// Adopts notifications that an earlier agent had shown, if this is the same service. Reports
-  /// the others as closed.
+  /// Adopts the notifications that an earlier agent had shown at this service. Reports as closed
+  /// those that it had shown at another service.
   ///
   /// - Parameter owner: The unique name of the service; nil if no service runs.
   private func adoptRemembered(from owner: String?) {
@@ -123,7 +124,8 @@ final class DesktopSession {
 
   // MARK: Progress
 
-  /// Does everything that is possible now. The timer or an event of the bus triggers the rest.
+  /// Does everything that is possible now. The timer or an event of the bus calls this function
+  /// again for the rest.
   private func work() {
     reportRequests()
     if case .lost(let reason) = bus.state { disconnect(because: .noBus(reason)) }
@@ -141,7 +143,7 @@ final class DesktopSession {
     setTimer()
   }
 
-  /// Reports the results of requests that needed no call.
+  /// Reports the results of requests for which no call of the service was necessary.
   private func reportRequests() {
     let keys = (withdrawn, shownBefore)
     withdrawn = []
@@ -308,9 +310,10 @@ final class DesktopSession {
         guard let self, owner == self.owner else { return }
         switch answer {
         case .reply(let values): ready(owner, .named(values.texts() ?? []))
-        // The service has exited; NameOwnerChanged reports that too.
+        // The service has exited. NameOwnerChanged reports that too, so nothing remains to be done.
         case .error(let error) where error.isServiceUnknown || error.saysNoReply: break
-        // The agent assumes only what every service can show.
+        // The service does not report its capabilities, so the agent assumes those of every
+        // service.
         case .error: ready(owner, .body)
         case .dropped: break
         }
@@ -387,8 +390,8 @@ final class DesktopSession {
       member: member)
   }
 
-  /// Handles the exit of the service. Pending requests wait again. The shown notifications are
-  /// gone.
+  /// Handles the exit of the service. Notifications whose Notify call is pending wait again. The
+  /// agent reports the shown notifications as closed.
   ///
   /// - Parameter isFault: Whether a request may have caused the exit.
   private func endService(isFault: Bool) {
@@ -438,7 +441,7 @@ final class DesktopSession {
         }
       case .closed(let name):
         if let id = table.closed(name) { report(.closed(id)) }
-        // The service now has room for another notification.
+        // The service may now have room for another notification, so the next call need not wait.
         notifying = Backoff()
       }
       if signal.isOfService { serviceResponded() }

@@ -9,10 +9,10 @@ enum DesktopSignal: Equatable {
   case chosen(UInt32, action: String?)
   /// The token with which the program that handles the activation may take the focus.
   case token(UInt32, String)
-  /// Whether a dock runs, which shows badges.
+  /// A dock, which shows badges, has started or exited.
   case dock(isRunning: Bool)
 
-  /// Whether the service sends the signal; otherwise the bus does.
+  /// Whether the sender of the signal is the service. The sender of all other signals is the bus.
   var isOfService: Bool {
     switch self {
     case .owner, .dock: false
@@ -32,13 +32,13 @@ enum DesktopSignal: Equatable {
     "type='signal',sender='\(service)',path='\(path)',interface='\(service)'",
   ]
 
-  /// The maximum length of a token, in bytes. Longer tokens are ignored.
+  /// The maximum length of a token, in bytes. The agent ignores longer tokens.
   static let tokenBytesMax = 1024
 
   /// Parses a message.
   ///
-  /// - Parameter owner: The unique name of the service. Signals about notifications from other
-  ///   senders are ignored.
+  /// - Parameter owner: The unique name of the service. The initializer ignores signals about
+  ///   notifications from other senders.
   /// - Returns: nil for any other message.
   init?(_ message: OpaquePointer, from owner: String?) {
     let reader = MessageReader(message)

@@ -35,14 +35,15 @@ enum DesktopText {
 
   private static let ellipsis = "…"
 
-  /// Cuts between Unicode scalars, because a grapheme cluster can have any length.
+  /// Returns the text in at most `bytesMax` bytes. If the text is longer, cuts it between Unicode
+  /// scalars, because a grapheme cluster can have any length.
   private static func bounded(_ text: String, bytesMax: Int, newline: Unicode.Scalar) -> String {
     var bytes = 0
     var result = String.UnicodeScalarView()
     var previous: Unicode.Scalar = " "
     for scalar in text.unicodeScalars where bytes <= bytesMax {
       defer { previous = scalar }
-      // The line feed of a CR LF pair.
+      // Omit the line feed of a CR LF pair, because the carriage return has become a newline.
       if scalar == "\n", previous == "\r" { continue }
       let written = replacement(of: scalar, newline: newline)
       bytes += UTF8.width(written)

@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// What the agent reports to a daemon about one of its notifications.
+/// What the agent reports to a daemon about one of the daemon's notifications.
 struct NotificationReport: Equatable {
   /// What happened to a notification.
   enum Kind: Equatable {
@@ -16,7 +16,7 @@ struct NotificationReport: Equatable {
   var firedAt: Int
   var kind: Kind
 
-  /// Whether a later report replaces this one, which was not sent yet.
+  /// Returns whether a later report replaces this one, if this one was not sent yet.
   func isReplaced(by later: NotificationReport) -> Bool {
     guard notification == later.notification else { return false }
     switch (kind, later.kind) {
@@ -46,8 +46,8 @@ struct NotificationReports {
     queue.append(report)
   }
 
-  /// Whether the end of a notification is not acknowledged yet. The daemon may then send the
-  /// notification again, and the agent must not show it.
+  /// Returns whether the daemon has not yet acknowledged the end of a notification. The daemon may
+  /// then send the notification again, and the agent must not show it.
   func hasEnd(of notification: SessionInterface.Notification) -> Bool {
     queue.contains { report in
       guard report.notification == notification.id, report.firedAt == notification.firedAt else {

@@ -3,14 +3,14 @@ import EventLoop
 /// The pending Notify calls of a service. Decides whether the agent may send the next call, and
 /// whether the service is unresponsive.
 ///
-/// The agent sends one call at a time, for two reasons. If the service exits, the last
-/// notification may be the cause. And dunst on GLib 2.74 stops replying when it must send many
-/// replies at once.
+/// The agent sends one call at a time, for two reasons. If the service exits because of a
+/// notification, the agent then knows which one. And dunst on GLib 2.74 stops replying when it must
+/// send many replies at once.
 struct PendingNotifyCalls {
   private struct Request {
     var call: BusCall
     var sentAt: UInt64
-    /// Whether the reply is late, so that the next call no longer waits for it.
+    /// Whether the reply is overdue, so that the agent no longer waits for it before the next call.
     var isOverdue = false
   }
 
@@ -19,8 +19,8 @@ struct PendingNotifyCalls {
 
   /// The number of overdue replies beyond which no further call is sent.
   static let overdueMax = 64
-  /// The time in nanoseconds after which a reply is overdue and a silent service counts as
-  /// unresponsive.
+  /// The time in nanoseconds after which a reply is overdue. A service that has sent nothing during
+  /// that time counts as unresponsive.
   ///
   /// The call stays pending, because a second call might show the notification twice. Calls for
   /// other notifications continue, because the service may have lost only this reply.

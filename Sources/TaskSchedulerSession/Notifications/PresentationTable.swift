@@ -43,7 +43,8 @@ struct PresentationTable {
     /// The notification that an earlier agent had shown. It is kept until the agent knows whether
     /// the same service still runs.
     var remembered: Remembered?
-    /// The notification that was shown last, to recognize it when the daemon sends it again.
+    /// The notification that ``show(_:shownAs:)`` received last, to recognize it when the daemon
+    /// sends it again.
     var last: PresentedNotification?
   }
 
@@ -72,8 +73,8 @@ struct PresentationTable {
 
   // MARK: Requests
 
-  /// Queues a notification. Replaces a notification with the same key that waits or is shown.
-  /// Ignores a firing that it has received before.
+  /// Queues a notification. If a notification with the same key waits or is shown, the new one
+  /// replaces it. Ignores a firing that the table has received before.
   ///
   /// - Returns: The service's id if the service shows the same notification already.
   mutating func show(_ notification: PresentedNotification, shownAs name: ServiceName?) -> UInt32? {
@@ -93,13 +94,13 @@ struct PresentationTable {
     return nil
   }
 
-  /// What must follow after ``close(_:shownAs:)``.
+  /// What the caller must do after ``close(_:shownAs:)``.
   enum Closing: Equatable {
-    /// The service must close this id.
+    /// Make the service close the notification with this id.
     case byService(UInt32)
-    /// The agent does not know yet whether the service shows the notification.
+    /// Nothing yet, because the agent does not know whether the service shows the notification.
     case later
-    /// No service shows the notification.
+    /// Report the notification as closed, because no service shows it.
     case done
   }
 
@@ -125,14 +126,14 @@ struct PresentationTable {
     return .byService(name)
   }
 
-  /// The notifications of a daemon that wait, are pending or are shown, by key.
+  /// Returns the keys of a daemon's notifications that wait, are pending or are shown, in order.
   func keys(of daemon: Int) -> [NotificationKey] {
     entries.keys.filter { $0.daemon == daemon && entries[$0]?.isCancelled == false }.sorted()
   }
 
   // MARK: After a restart of the agent
 
-  /// Queues the remembered notifications of this service, to show them again in their places
+  /// Queues the remembered notifications of this service, to show them again at the same places
   /// without a sound. Drops those that another service had shown, because they ended with that
   /// service.
   ///
@@ -191,16 +192,16 @@ struct PresentationTable {
     case shown
     /// The service discarded the notification at once.
     case discarded
-    /// The application cancelled the notification meanwhile. The service must close this id, if
-    /// there is one.
+    /// The application cancelled the notification meanwhile. The service must close the
+    /// notification with this id, if there is one.
     case cancelled(UInt32?)
   }
 
   /// Handles a reply to Notify.
   ///
   /// - Parameter name: The service's id of the notification; 0 if the service discarded it.
-  /// - Returns: The result, and the notification that had the same id before and is no longer
-  ///   tracked.
+  /// - Returns: The result, and the notification to which the service had given the same id before.
+  ///   It no longer counts as shown.
   mutating func answered(
     _ id: NotificationKey, _ name: UInt32
   ) -> (Answered, forgotten: NotificationKey?) {
@@ -224,8 +225,8 @@ struct PresentationTable {
     /// The notification waits again, at the head of the queue.
     case waits
     case givenUp
-    /// The application cancelled the notification meanwhile. The service must close the
-    /// notification that it replaces.
+    /// The application cancelled the notification meanwhile. The service must close the earlier
+    /// notification with this id, which the cancelled one was to replace.
     case cancelled(UInt32?)
   }
 
@@ -240,7 +241,7 @@ struct PresentationTable {
       if let name = entry.shownAs { names[name] = nil }
       return .cancelled(entry.shownAs)
     }
-    // A newer notification with the same id has other content, so the agent tries it.
+    // A newer notification with the same key has other content, so the agent does not drop it.
     if entry.waiting == nil, entry.failures >= Self.failuresMax {
       entry.failures = 0
       if entry.shownAs != nil { entries[id] = entry }
@@ -252,7 +253,8 @@ struct PresentationTable {
     return .waits
   }
 
-  /// Removes an entry whose call is pending from the table. The caller puts it back with changes.
+  /// Removes the entry of a notification whose Notify call is pending. The caller inserts the
+  /// changed entry again.
   private mutating func takePending(
     _ id: NotificationKey
   ) -> (entry: Entry, pending: PresentedNotification)? {
@@ -265,14 +267,15 @@ struct PresentationTable {
 
   // MARK: Signals
 
-  /// Handles NotificationClosed. Returns the notification that the service called `name`.
+  /// Handles NotificationClosed. Returns the notification with the service's id `name`; nil if
+  /// there is none.
   mutating func closed(_ name: UInt32) -> NotificationKey? {
     guard let id = names.removeValue(forKey: name) else { return nil }
     markNotShown(id)
     return id
   }
 
-  /// Handles ActionInvoked. Returns nil if the user has activated the notification before.
+  /// Handles ActionInvoked. Returns nil if the user has chosen the notification before.
   mutating func chosen(_ name: UInt32) -> (id: NotificationKey, token: String?)? {
     guard let id = names[name], var entry = entries[id], !entry.isChosen else { return nil }
     let token = entry.token
@@ -282,7 +285,7 @@ struct PresentationTable {
     return (id, token)
   }
 
-  /// Keeps the activation token that arrives before ActionInvoked.
+  /// Stores the activation token, which arrives before ActionInvoked.
   mutating func keep(token: String, of name: UInt32) {
     if let id = names[name] { entries[id]?.token = token }
   }
@@ -300,12 +303,12 @@ struct PresentationTable {
   /// Returns the service's id of a notification that it shows.
   func name(of id: NotificationKey) -> UInt32? { entries[id]?.shownAs }
 
-  /// The notifications whose Notify call is pending, by id.
+  /// The notifications whose Notify call is pending, in the order of their keys.
   var pending: [NotificationKey] {
     entries.filter { $0.value.pending != nil }.keys.sorted()
   }
 
-  /// The notifications that wait or whose Notify call is pending, by id.
+  /// The notifications that wait or whose Notify call is pending, in the order of their keys.
   var unshown: [NotificationKey] {
     entries.keys.filter { isUnshown($0) }.sorted()
   }

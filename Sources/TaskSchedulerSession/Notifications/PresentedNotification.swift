@@ -1,6 +1,7 @@
 import TaskSchedulerWire
 
-/// The identity of a notification in the agent: ids are unique within a daemon only.
+/// The identity of a notification in the agent. The id alone is not sufficient, because two daemons
+/// may use the same id.
 struct NotificationKey: Hashable, Comparable {
   /// The number of the daemon, in the order of the sockets.
   var daemon: Int
@@ -24,7 +25,7 @@ struct PresentedNotification: Hashable {
     self.content = content
   }
 
-  /// Whether this is the same firing of the same notification as the other one. A daemon sends a
+  /// Returns whether both values are the same firing of the same notification. A daemon sends a
   /// notification again after a new attachment.
   func isSameFiring(as other: PresentedNotification) -> Bool {
     key == other.key && content.firedAt == other.content.firedAt

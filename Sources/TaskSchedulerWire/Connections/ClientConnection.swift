@@ -4,14 +4,14 @@
 /// A client may send a call before it has received the replies to earlier calls. Replies arrive in
 /// the order of the calls.
 public struct ClientConnection: Hashable, Sendable {
-  /// A reply to the oldest call that waits for its last reply.
+  /// A reply or an error, which answers the oldest outstanding call.
   public enum Answer: Hashable, Sendable {
     /// A reply. With `continues`, another reply to the same call follows.
     case reply(JSONValue, continues: Bool)
     case failure(name: String, parameters: JSONValue)
   }
 
-  /// Whether each outstanding call takes several replies; the oldest call first.
+  /// For each outstanding call, the oldest first: whether it accepts several replies.
   private var waiting: [Bool] = []
   private var violation: ProtocolViolation?
 
@@ -22,7 +22,7 @@ public struct ClientConnection: Hashable, Sendable {
 
   // MARK: - Sending
 
-  /// Appends a call of the method. `more` and `oneway` exclude each other.
+  /// Appends a call of the method to `output`. `more` and `oneway` exclude each other.
   public mutating func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, more: Bool = false, oneway: Bool = false,
     output: inout [UInt8]
@@ -30,7 +30,8 @@ public struct ClientConnection: Hashable, Sendable {
     call(method: Method.name, input, more: more, oneway: oneway, output: &output)
   }
 
-  /// Appends a call of the method with this full name. `more` and `oneway` exclude each other.
+  /// Appends a call of the method with this full name to `output`. `more` and `oneway` exclude each
+  /// other.
   public mutating func call(
     method: String, _ parameters: some WireValue = JSONValue.object([]), more: Bool = false,
     oneway: Bool = false, output: inout [UInt8]
@@ -42,8 +43,8 @@ public struct ClientConnection: Hashable, Sendable {
 
   // MARK: - Receiving
 
-  /// Handles one whole message, without its NUL. After an error, the connection is unusable, and
-  /// each further call throws the same error.
+  /// Handles one whole message, without its terminating NUL. After a violation, the connection is
+  /// unusable, and each further call of this function throws the same violation.
   public mutating func receive(
     _ message: UnsafeRawBufferPointer
   ) throws(ProtocolViolation) -> Answer {
@@ -56,7 +57,7 @@ public struct ClientConnection: Hashable, Sendable {
     }
   }
 
-  /// Handles one whole message, without its NUL.
+  /// Handles one whole message, without its terminating NUL.
   public mutating func receive(_ message: [UInt8]) throws(ProtocolViolation) -> Answer {
     try message.withUnsafeBytesTyped { (bytes) throws(ProtocolViolation) in
       try receive(bytes)

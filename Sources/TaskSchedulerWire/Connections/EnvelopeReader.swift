@@ -1,4 +1,4 @@
-/// The fields of a message.
+/// A field of a Varlink message, which is a call or a reply.
 enum EnvelopeField: UInt8, CaseIterable {
   case method, parameters, more, oneway, upgrade, continues, error
 
@@ -85,7 +85,7 @@ struct EnvelopeReader {
     return false
   }
 
-  /// Returns the violation: malformed JSON, or a valid JSON value that is not an object.
+  /// Returns `notAnObject` if the message is valid JSON but not an object, otherwise `malformed`.
   private func violation(_ error: JSONError) -> ProtocolViolation {
     guard seen == 0, (try? JSONParser.parse(UnsafeRawBufferPointer(parser.bytes))) != nil else {
       return .malformed(error)

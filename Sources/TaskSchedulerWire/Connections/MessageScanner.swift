@@ -3,11 +3,11 @@
 /// Messages end with a NUL, which JSON text never contains. The daemon peeks at its socket and
 /// reads a message only when it is complete; a client collects bytes in a `MessageBuffer`.
 public struct MessageScanner: Hashable, Sendable {
-  /// The default maximum length of a message with its NUL: 1 MiB, a thousand times what the
-  /// interfaces need.
+  /// The default maximum length of a message, including its terminating NUL: 1 MiB, a thousand
+  /// times what the interfaces need.
   public static let messageBytesMaxDefault = 1 << 20
 
-  /// The maximum length of a message with its NUL, in bytes.
+  /// The maximum length of a message, including its terminating NUL, in bytes.
   public let messageBytesMax: Int
   /// The number of examined bytes at the start of the message, none of which is a NUL.
   public private(set) var scannedCount = 0
@@ -16,7 +16,8 @@ public struct MessageScanner: Hashable, Sendable {
     self.messageBytesMax = messageBytesMax
   }
 
-  /// Returns the length of the first message with its NUL; nil if it is incomplete.
+  /// Returns the length of the first message, including its terminating NUL; nil if the message is
+  /// incomplete.
   ///
   /// `stream` must start with the same message until this function returns a length; the scanner
   /// skips the bytes that it has examined. After that, the caller must remove the message from the
@@ -62,7 +63,8 @@ public struct MessageBuffer: Hashable, Sendable {
     bytes.append(contentsOf: read)
   }
 
-  /// Removes and returns the first message, without its NUL; nil if it is incomplete.
+  /// Removes and returns the first message, without its terminating NUL; nil if the message is
+  /// incomplete.
   public mutating func next() throws(ProtocolViolation) -> [UInt8]? {
     let start = start
     var scanner = scanner

@@ -22,7 +22,7 @@ public struct Call: Hashable, Sendable {
     self.upgrade = upgrade
   }
 
-  /// Parses the call from a message without its NUL.
+  /// Parses the call from a message without its terminating NUL.
   public init(message: UnsafeRawBufferPointer) throws(ProtocolViolation) {
     var method: String?
     var parameters = JSONValue.object([])
@@ -44,14 +44,14 @@ public struct Call: Hashable, Sendable {
       method: method, parameters: parameters, more: more, oneway: oneway, upgrade: upgrade)
   }
 
-  /// Appends the call as a message with its NUL.
+  /// Appends the call as a message with its terminating NUL.
   public func append(to output: inout [UInt8]) {
     Self.append(
       method: method, parameters: parameters, more: more, oneway: oneway, upgrade: upgrade,
       to: &output)
   }
 
-  /// Appends a call with typed parameters as a message with its NUL.
+  /// Appends a call with typed parameters as a message with its terminating NUL.
   static func append(
     method: String, parameters: some WireValue, more: Bool, oneway: Bool, upgrade: Bool = false,
     to output: inout [UInt8]
@@ -82,7 +82,7 @@ public struct Reply: Hashable, Sendable {
     self.error = error
   }
 
-  /// Parses the reply from a message without its NUL.
+  /// Parses the reply from a message without its terminating NUL.
   public init(message: UnsafeRawBufferPointer) throws(ProtocolViolation) {
     self.init()
     var reader = EnvelopeReader(message)
@@ -97,7 +97,7 @@ public struct Reply: Hashable, Sendable {
     if error != nil && continues { throw .errorContinues }
   }
 
-  /// Appends the reply as a message with its NUL.
+  /// Appends the reply as a message with its terminating NUL.
   public func append(to output: inout [UInt8]) {
     if let error {
       Self.open(error: error, in: &output)
@@ -108,7 +108,7 @@ public struct Reply: Hashable, Sendable {
     }
   }
 
-  /// Appends a reply with typed parameters as a message with its NUL.
+  /// Appends a reply with typed parameters as a message with its terminating NUL.
   public static func append(parameters: some WireValue, continues: Bool, to output: inout [UInt8]) {
     output.append(literal: "{\"parameters\":")
     parameters.write(to: &output)
@@ -116,7 +116,7 @@ public struct Reply: Hashable, Sendable {
     output.append(literal: "}\0")
   }
 
-  /// Appends an error as a message with its NUL.
+  /// Appends an error as a message with its terminating NUL.
   public static func append(_ failure: some MethodFailure, to output: inout [UInt8]) {
     open(error: failure.name, in: &output)
     failure.writeParameters(to: &output)

@@ -1,4 +1,5 @@
-/// A violation of the Varlink protocol to which no reply is possible. The connection is closed.
+/// A violation of the Varlink protocol by the peer. The receiver of the message does not reply to
+/// it, and closes the connection.
 public enum ProtocolViolation: Error, Hashable, Sendable, CustomStringConvertible {
   /// The message is not JSON that `JSONParser` accepts.
   case malformed(JSONError)
@@ -11,7 +12,7 @@ public enum ProtocolViolation: Error, Hashable, Sendable, CustomStringConvertibl
   case wrongType(field: String, wanted: String)
   /// A call sets both `more` and `oneway`.
   case moreAndOneway
-  /// A message with its NUL is longer than `bytesMax` bytes.
+  /// A message, including its terminating NUL, is longer than `bytesMax` bytes.
   case oversized(bytesMax: Int)
   /// A reply arrived while no call was outstanding.
   case unexpectedReply

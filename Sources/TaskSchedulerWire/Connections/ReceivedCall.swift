@@ -1,4 +1,4 @@
-/// A call that the owner of the connection must carry out.
+/// A call that the owner of the `ServerConnection` must carry out.
 public struct ReceivedCall: Hashable, Sendable {
   /// The full name of the method, which one of the service's interfaces declares.
   public let method: String
@@ -22,9 +22,9 @@ public struct ReceivedCall: Hashable, Sendable {
   /// Decodes the parameters as the method's input.
   ///
   /// Throws `ParameterError`, which `ServerConnection.fail` sends as `InvalidParameter`, if a field
-  /// is missing, unknown or of the wrong type. Also throws it if no field claims a descriptor of
-  /// the message. The owner must call this function for every call, even if the input has no
-  /// fields.
+  /// is missing, unknown or of the wrong type. Also throws it if the message came with a
+  /// descriptor that no field claims. The owner must call this function for every call, even if the
+  /// input has no fields.
   public func decode<Value: WireValue>(_ type: Value.Type) throws(ParameterError) -> Value {
     try Value(
       parameters: parameters, fileDescriptorCount: fileDescriptorCount, unknownFields: .refused)

@@ -2,11 +2,11 @@
 public struct InterfaceDescription: Hashable, Sendable {
   /// The name in reverse DNS form, such as `org.taskschedd.Application`.
   public let name: String
-  /// The lines of the comment directly above a declaration or a field, without their marks; empty
-  /// if there is no comment.
+  /// The lines of the comment directly above a declaration or a field, without `#`; empty if there
+  /// is no comment.
   public typealias Comment = [String]
   public let comment: Comment
-  /// The text of the interface, with its comments, which introspection returns.
+  /// The text of the interface, including comments. `GetInterfaceDescription` returns this text.
   public let text: String
   /// The types, in the order of the text. `methods` and `errors` are also in the order of the text.
   public let types: [TypeDeclaration]
@@ -70,7 +70,7 @@ public struct InterfaceDescription: Hashable, Sendable {
     case enumeration([String])
   }
 
-  /// Parses the text of an interface. The error names the line.
+  /// Parses the text of an interface. The thrown error names the line with the mistake.
   public init(text: String) throws(InterfaceTextError) {
     var parser = InterfaceParser(text)
     self = try parser.interface(text)
@@ -100,7 +100,7 @@ public struct InterfaceDescription: Hashable, Sendable {
   }
 }
 
-/// The reason why a text is not an interface, and the line.
+/// An error in the text of an interface, and its line.
 public struct InterfaceTextError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The line, counted from 1.
   public let line: Int

@@ -1,11 +1,10 @@
 /// Parses Varlink's interface language by recursive descent.
 ///
-/// White space and comments may separate any two words. In addition to the grammar, the parser
-/// refuses names that are declared twice, and types that are not declared.
+/// White space and comments may separate any two words. The parser also refuses names that are
+/// declared twice and types that are not declared, although the grammar allows both.
 struct InterfaceParser {
   private typealias Description = InterfaceDescription
-  /// The maximum depth of nested structures, arrays and options, which limits the recursion of the
-  /// parser.
+  /// The maximum depth of nested types, which limits the recursion of the parser.
   private static let depthMax = 64
 
   private let bytes: [UInt8]
@@ -205,7 +204,8 @@ struct InterfaceParser {
     return offset == bytes.count
   }
 
-  /// Skips the mark, and white space before it. Returns false if another word follows.
+  /// Skips white space and then `mark`. Returns false if the text continues with anything else than
+  /// `mark`.
   private mutating func skip(_ mark: String) -> Bool {
     skipSpace()
     guard bytes[offset...].starts(with: mark.utf8) else { return false }
@@ -213,8 +213,8 @@ struct InterfaceParser {
     return true
   }
 
-  /// Skips white space and comments, which end with their line. Keeps the comment directly above
-  /// the next word.
+  /// Skips white space and comments, which end with their line. Stores the comment directly above
+  /// the next word in `commentLines`.
   private mutating func skipSpace() {
     let start = offset
     var lines: Description.Comment = []

@@ -137,7 +137,8 @@ extension JSONParser {
     var value: Int64 = 0
     var fits = true
     while let byte = peek(), byte >= 0x30, byte <= 0x39 {
-      // The loop counts downwards, because the negative range is larger by one.
+      // The loop computes the negative of the number, because the negative range of Int64 is larger
+      // by one.
       let (product, overflow) = value.multipliedReportingOverflow(by: 10)
       let (sum, overflow2) = product.subtractingReportingOverflow(Int64(byte - 0x30))
       if overflow || overflow2 { fits = false }

@@ -1,8 +1,8 @@
 /// A strict parser of JSON (RFC 8259). The bytes must not move while it parses.
 ///
-/// It is stricter than most parsers. A name may appear only once in an object, nesting ends at
-/// `depthMax`, and text must be valid UTF-8 without lone surrogates. Only white space may follow
-/// the value.
+/// It is stricter than most parsers. A name may appear only once in an object, objects and arrays
+/// may be nested at most `depthMax` levels deep, and text must be valid UTF-8 without lone
+/// surrogates. Only white space may follow the value.
 public struct JSONParser {
   /// The maximum depth of nested objects and arrays, which limits the recursion of the parser. The
   /// interfaces need 6.
@@ -86,8 +86,10 @@ public struct JSONParser {
     }
   }
 
-  /// Compares the names one by one while the object is small, and uses a set afterwards. A hostile
-  /// object thus costs no quadratic time.
+  /// Returns whether the object already has a member with this name.
+  ///
+  /// Compares the names one by one while the object is small, and then uses a set. Otherwise, an
+  /// object with many names would take quadratic time.
   private func isDuplicate(
     _ name: String, of members: [JSONValue.Member], _ names: inout Set<String>
   ) -> Bool {
@@ -105,7 +107,7 @@ public struct JSONParser {
     skipWhiteSpace()
   }
 
-  /// Parses a member's name and the colon, and moves to the start of the value.
+  /// Parses a member's name and the colon, and moves `offset` to the start of the value.
   private mutating func name() throws(JSONError) -> String {
     try expectName()
     let name = try string()

@@ -1,13 +1,13 @@
 /// Appends JSON text to a buffer that the caller keeps and reuses.
 extension Array where Element == UInt8 {
-  /// Appends the value. An infinity represents a number that no `Double` can represent.
+  /// Appends the value. Writes an infinity, which the parser returns for a number outside the range
+  /// of `Double`, as `1e999` or `-1e999`.
   public mutating func append(json value: JSONValue) {
     switch value {
     case .null: append(literal: "null")
     case .bool(let bool): append(json: bool)
     case .integer(let integer): append(json: integer)
     case .number(let double) where double.isInfinite:
-      // The parser has read a number that no `Double` can represent.
       append(contentsOf: (double < 0 ? "-1e999" : "1e999").utf8)
     case .number(let double): append(json: double)
     case .string(let string): append(json: string)

@@ -48,7 +48,7 @@ public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible
   /// The path of the field within the parameters, with dots: `tasks[0].name`. Empty for the
   /// parameters as a whole.
   public let parameter: String
-  /// The problem, as one sentence without a period. Varlink does not transmit it.
+  /// The problem, as one sentence without a period. The error reply does not contain it.
   public let problem: String
 
   public init(parameter: String, problem: String) {

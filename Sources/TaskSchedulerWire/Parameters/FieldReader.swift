@@ -31,7 +31,7 @@ public struct FieldReader {
     }
   }
 
-  /// Throws if there is a field with another name.
+  /// Throws an error if the object has a field whose name is not in `names`.
   func refuseAllBut(_ names: [String]) throws(ParameterError) {
     for member in members where !names.contains(member.name) {
       throw ParameterError(parameter: member.name, problem: "there is no such field")

@@ -1,9 +1,9 @@
 /// A descriptor in the parameters, as an index into the descriptors of the message.
 ///
 /// systemd passes descriptors over Varlink in this way. A field with a name that ends in
-/// `FileDescriptor` is an int, and the descriptors accompany the bytes. Decoding refuses an index
-/// that is out of range or used twice, and a descriptor that no field claims. The receiver of the
-/// message takes the claimed descriptors by their index, and closes the others.
+/// `FileDescriptor` is an int, and the descriptors are sent with the bytes of the message. Decoding
+/// refuses an index that is out of range or used twice, and a descriptor that no field claims. The
+/// receiver of the message takes the claimed descriptors by their index, and closes the others.
 public struct FileDescriptorIndex: WireValue {
   public let rawValue: Int
 
@@ -28,7 +28,7 @@ public struct FileDescriptorIndex: WireValue {
   public func write(to message: inout [UInt8]) { rawValue.write(to: &message) }
 }
 
-/// The descriptors of one message that fields have claimed.
+/// Records which descriptors of a message have been claimed by fields.
 final class FileDescriptorClaims {
   private var isClaimed: [Bool]
 

@@ -32,7 +32,7 @@ public struct NoFields: WireStructure {
   public func writeFields(to object: inout [UInt8]) {}
 }
 
-/// The properties of a message that its values need for decoding.
+/// The properties of a message on which the decoding of its values depends.
 public struct ReadingContext {
   /// The decoder's action on fields that a structure does not know.
   enum UnknownFields {
@@ -44,7 +44,7 @@ public struct ReadingContext {
   }
 
   let unknownFields: UnknownFields
-  /// The claims of the message's descriptors; nil if the message has none.
+  /// The record of claimed descriptors; nil if the message came without descriptors.
   let claims: FileDescriptorClaims?
 }
 

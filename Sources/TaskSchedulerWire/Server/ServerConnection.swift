@@ -8,10 +8,10 @@ public struct ServerConnection {
   public enum Action: Sendable {
     /// Carry out the call, then call `reply` or `fail`, even if the call is oneway.
     case call(ReceivedCall)
-    /// The owner need not act. If the call expects a reply, the connection has sent it. Close the
-    /// descriptors that came with the message.
+    /// Close the descriptors that came with the message. The connection has handled the call
+    /// itself, and has appended the reply to `output`, unless the call is oneway.
     case answered
-    /// Close the connection after the appended bytes are sent.
+    /// Send the bytes that were appended to `output`, then close the connection.
     case close(ProtocolViolation)
   }
 
@@ -30,7 +30,8 @@ public struct ServerConnection {
     self.service = service
   }
 
-  /// Whether the owner has received a call and not yet given its last reply.
+  /// Whether the owner has received a call, and has not passed its last reply to the connection
+  /// yet.
   public var isBusy: Bool {
     switch state {
     case .busy: true
@@ -54,7 +55,7 @@ public struct ServerConnection {
     }
   }
 
-  /// Takes over the connection of an earlier process, with its outstanding call.
+  /// Takes over a connection from an earlier process, together with its outstanding call.
   public mutating func resume(more: Bool, oneway: Bool) {
     precondition(state == .idle, "a connection is taken over before its first message")
     state = .busy(more: more, oneway: oneway)
@@ -62,7 +63,8 @@ public struct ServerConnection {
 
   // MARK: - Receiving
 
-  /// Handles one whole message, without its NUL, and the number of descriptors that came with it.
+  /// Handles one whole message, without its terminating NUL. `fileDescriptorCount` is the number of
+  /// descriptors that came with it.
   ///
   /// Must not be called while `isBusy`, nor after a `close`.
   public mutating func receive(
@@ -93,13 +95,13 @@ public struct ServerConnection {
   }
 
   /// Returns the call of a message if the call is oneway; otherwise nil. `message` is one whole
-  /// message without its NUL. Does not change the connection.
+  /// message without its terminating NUL. Does not change the connection.
   public func onewayCall(_ message: UnsafeRawBufferPointer) -> ReceivedCall? {
     guard let call = try? Call(message: message), call.oneway else { return nil }
     return ReceivedCall(call, fileDescriptorCount: 0)
   }
 
-  /// Handles one whole message, without its NUL.
+  /// Handles one whole message, without its terminating NUL.
   public mutating func receive(
     _ message: [UInt8], fileDescriptorCount: Int = 0, output: inout [UInt8]
   ) -> Action {

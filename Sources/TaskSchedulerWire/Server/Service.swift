@@ -8,8 +8,8 @@ public final class Service: Sendable {
   public let url: String
   /// `org.varlink.service`, followed by the service's own interfaces.
   public let interfaces: [InterfaceDescription]
-  /// The full names of all methods, by their length. Comparing a few names is faster than hashing
-  /// one name per call.
+  /// The full names of all methods, grouped by length. Comparing a name with the few names of the
+  /// same length is faster than hashing it.
   private let methods: [Int: [String]]
 
   /// Creates a service.

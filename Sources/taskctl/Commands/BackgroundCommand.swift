@@ -8,8 +8,8 @@ struct BackgroundCommand: DaemonCommand {
     abstract: "Send an application to the background.",
     discussion: """
       The application continues to run only while something entitles it to run, such as a \
-      background task with time left. Then the daemon suspends it: its processes execute no \
-      instruction until the daemon resumes it.
+      background task with time left. When nothing entitles it any longer, the daemon suspends it: \
+      its processes execute no instruction until the daemon resumes it.
 
       Example: taskctl background org.example.mail
       """)

@@ -12,8 +12,8 @@ struct LogCommand: ParsableCommand {
     discussion: """
       If your user may read the system journal, this command executes journalctl with the matching \
       options, so its pager and exit code apply. Otherwise, and with --socket, it prints the \
-      newest records about your own applications that the daemon has kept since it started. A note \
-      on standard error reports this. --follow, --since and --explain need the journal.
+      newest records about your applications that the daemon has kept since it started. Without \
+      --socket, it says so on standard error. --follow, --since and --explain need the journal.
 
       Examples:
         taskctl log org.example.mail --since today
@@ -70,11 +70,14 @@ struct LogCommand: ParsableCommand {
     let asksDaemon =
       options.socket != nil || journalctl == nil
       || !JournalAccess.mayRead(ofUserDaemon: options.user)
-    if asksDaemon, let connection = try daemon() { return try show(connection) }
+    if asksDaemon, let connection = try daemon() {
+      return try show(connection, hasJournalctl: journalctl != nil)
+    }
     try run(journalctl)
   }
 
-  /// Returns a connection if the daemon must supply the records; nil if journalctl can.
+  /// Returns a connection to the daemon; nil if the connection fails and journalctl may still show
+  /// the records.
   private func daemon() throws -> Connection? {
     do {
       return try options.connect()
@@ -85,22 +88,24 @@ struct LogCommand: ParsableCommand {
   }
 
   /// Prints the records that the daemon keeps.
-  private func show(_ connection: Connection) throws {
+  private func show(_ connection: Connection, hasJournalctl: Bool) throws {
+    let obstacle =
+      hasJournalctl ? "no permission to read the system journal" : "journalctl is not in PATH"
     if follow || since != nil || explain {
       let name = follow ? "--follow" : since != nil ? "--since" : "--explain"
       let instead = follow ? "; 'taskctl monitor' shows changes as they happen" : ""
       throw CommandFailure.failed(
         name: "JournalUnavailable",
-        sentence: "\(name) needs the system journal, which "
+        sentence: "\(name) needs the system journal, but "
           + (options.socket != nil
-            ? "does not distinguish sockets; use --user or --system" : "your user may not read")
+            ? "the journal does not distinguish sockets; use --user or --system" : obstacle)
           + instead)
     }
     let records = try DaemonLog.records(application: application, lines: lines, from: connection)
     if options.socket == nil {
       Output.complain(
-        "taskctl: your user may not read the system journal; these are the newest records about "
-          + "your applications that taskschedd has kept since it started")
+        "taskctl: \(obstacle); showing the newest records about your applications since taskschedd "
+          + "started")
     }
     try Output.write(
       options.json

@@ -68,19 +68,20 @@ struct MonitorCommand: DaemonCommand {
   }
 }
 
-/// The output of `monitor`, reply by reply.
+/// The output of `taskctl monitor`, one reply after the other.
 struct MonitorScreen {
   let isJSON: Bool
   let application: String?
   let owner: Int?
   let until: ControlInterface.State?
-  /// A description of the daemon that was called.
+  /// A description of the daemon that taskctl called.
   let daemon: String
-  /// Whether the awaited state has been seen and the snapshot has been printed.
+  /// Whether the application has been in the awaited state and the snapshot has been printed.
   var isDone: Bool { isReached && isReady }
   private var isReached = false
   private var isReady = false
-  /// The ids in the snapshot, including those that the filter omits.
+  /// The ids of all applications that the daemon has reported, including those that the filter
+  /// omits.
   private var ids: [String] = []
   private var snapshot: [ControlInterface.Application] = []
   private var lines: ChangeLines
@@ -101,7 +102,8 @@ struct MonitorScreen {
     lines = ChangeLines(context: context())
   }
 
-  /// Returns the text for one reply; empty for a filtered reply and until the snapshot is complete.
+  /// Returns the text for one reply; empty for a reply about a filtered application. Without
+  /// --json, the text is also empty until the snapshot is complete.
   mutating func take(_ reply: ControlInterface.Monitor.Output) -> String {
     if let known = reply.application {
       ids.append(known.application)
@@ -121,7 +123,8 @@ struct MonitorScreen {
     return isJSON ? JSONOutput.line(reply) : ApplicationTable.text(snapshot, context()) + "\n"
   }
 
-  /// A hint that the application does not exist yet. It may still appear, so this is no error.
+  /// A hint that the daemon does not know the application yet. This is not an error, because the
+  /// application can still appear.
   var doubt: String? {
     guard let application, snapshot.isEmpty else { return nil }
     let nearest = nearestName(to: application, among: ids)

@@ -119,16 +119,16 @@ struct ReleaseCommand: ParsableCommand {
     (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/event-log"
   }
 
-  /// The event logs to read, and the lock that the daemon of these event logs holds while it runs.
+  /// The event logs to read, with the lock that their daemon holds while it runs.
   private struct EventLogs {
     var paths: [String]
-    /// The lock file; nil if no daemon can hold one.
+    /// The lock file; nil if there is none.
     var lock: String?
     /// The socket of the daemon that wrote the event logs.
     var socket: String
     /// Whether the command line names a file rather than a directory.
     var isFile = false
-    /// The message for an outcome in which nothing had to be resumed.
+    /// The message to print if there was nothing to resume.
     var nothing = "there is nothing to resume"
   }
 
@@ -143,12 +143,14 @@ struct ReleaseCommand: ParsableCommand {
       }
       throw Self.unreadable("there is no \(path)")
     }
-    // The directory of a copied event log has no lock, and no daemon owns it.
+    // The socket of the daemon that wrote the event logs: beside their directory, unless the
+    // options name a socket.
     func socket(besideFolder directory: String) -> String {
       eventLog == nil || options.isGiven ? own : Self.parent(of: directory) + "/socket"
     }
     if facts.isRegularFile {
       let directory = Self.parent(of: path)
+      // A copied event log has no lock beside it, and no daemon uses it.
       let lock = directory + "/lock"
       return EventLogs(
         paths: [path], lock: FileStatus(path: lock) == nil ? nil : lock,
@@ -172,7 +174,7 @@ struct ReleaseCommand: ParsableCommand {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Throws if the permissions of the path, or of a directory above it, prevent reading.
+  /// Throws an error if this process has no permission to read the directory at the path.
   private static func checkReadable(_ path: String) throws {
     do throws(BoundedFileError) {
       _ = try Directory.names(path: path)
@@ -239,8 +241,8 @@ struct ReleaseCommand: ParsableCommand {
         report.failures.append("the event log \(path): \(error)")
       }
     }
-    // The event log may be missing, or older than a suspension. The processes' environment also
-    // names the daemon.
+    // The event log may be missing, or may not contain the last suspensions. Search for processes
+    // with the daemon's markers in their environment, too.
     report.add(
       ProcessRelease.resume(EnvironmentMarkers(socket: eventLogs.socket), in: try ProcFS()))
     return report

@@ -44,15 +44,16 @@ struct TerminateCommand: DaemonCommand {
     if !options.json, let detail = output.end?.detail { try Output.write("  \(detail)\n") }
   }
 
-  /// Sends the call without waiting for its answer. A separate call first determines whether the
-  /// application exists, so that a mistyped id is still refused.
+  /// Sends the call without waiting for its answer. Another call first determines whether the
+  /// daemon knows the application, so that the command fails for a mistyped id.
   private func start(
     _ input: ControlInterface.Terminate.Input, on connection: Connection
   ) throws {
     let known = try connection.call(
       ControlInterface.GetApplication.self,
       .init(application: target.application, owner: target.owner), timeout: answerTimeout)
-    // The daemon answers at once for an application that is not running.
+    // If the application is not running, the daemon answers at once, and the command can wait for
+    // it.
     let timeout = known.application.state == .notRunning ? answerTimeout : .zero
     do {
       let output = try connection.call(ControlInterface.Terminate.self, input, timeout: timeout)

@@ -7,10 +7,11 @@ struct WhyCommand: DaemonCommand {
     commandName: "why",
     abstract: "Explain why an application is in its state, and what happens next.",
     discussion: """
-      Explains the state of the application in sentences: its cause, what entitles the application \
-      to run, or why nothing does. It also explains what resumes a suspended application, how an \
-      application ended, and which limit comes next. The daemon recorded these facts when they \
-      happened. For earlier changes, see 'taskctl log APP'. With --json: the reply of Explain.
+      Explains the state of the application in sentences: the cause of the state, and what \
+      entitles the application to run or why nothing does. It also explains what resumes a \
+      suspended application, how an application ended, and which limit comes next. The daemon \
+      recorded these facts when they happened. For earlier changes, see 'taskctl log APP'. With \
+      --json: the reply of Explain.
 
       Example: taskctl why org.example.mail
       """)

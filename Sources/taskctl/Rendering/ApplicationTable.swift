@@ -1,6 +1,7 @@
 import TaskSchedulerWire
 
-/// The clock, the colours and the user names that tables and texts are rendered with.
+/// What the output depends on besides the daemon's reply: the clock, the colours and the names of
+/// users.
 struct RenderingContext: Sendable {
   var clock: ClockReading
   var painter: Painter
@@ -20,16 +21,11 @@ enum ApplicationTable {
     return table + footer(selection) + "\n"
   }
 
-  /// Returns `3 applications, 1 of them suspended. 4 more are not running; --all lists them.`
+  /// Returns `3 applications (1 suspended). 4 more are not running; --all lists them.`
   private static func footer(_ selection: ApplicationSelection) -> String {
     let count = selection.shown.count
+    let suspended = selection.shown.count { $0.state == .suspended }
     let shown = count == 0 ? "No applications" : StatusText.plural(count)
-    let suspended =
-      switch selection.shown.count(where: { $0.state == .suspended }) {
-      case 0: ""
-      case count: count == 1 ? ", suspended" : ", all suspended"
-      case let suspended: ", \(suspended) of them suspended"
-      }
     let more = count == 0 ? "" : " more"
     let rest =
       switch selection.notRunning {
@@ -37,7 +33,7 @@ enum ApplicationTable {
       case 1: " 1\(more) is not running; --all lists it."
       case let notRunning: " \(notRunning)\(more) are not running; --all lists them."
       }
-    return shown + suspended + "." + rest
+    return shown + (suspended == 0 ? "" : " (\(suspended) suspended)") + "." + rest
   }
 
   /// Returns one line for each application, in the order given, with a column for the owner if the
@@ -69,7 +65,7 @@ enum ApplicationTable {
     return table.text(context.painter, header: header)
   }
 
-  /// Returns the time in the current state; `-` for an application that has never run.
+  /// Returns how long the application has been in its state; `-` if it has never run.
   private static func since(
     _ application: ControlInterface.Application, _ clock: ClockReading
   ) -> String {
@@ -77,7 +73,7 @@ enum ApplicationTable {
       ? "-" : TimeSpan.text(usec: clock.ageUSec(ofBoot: application.stateSinceUSec))
   }
 
-  /// Returns the name of the state, and the change in progress in parentheses.
+  /// Returns the name of the state, followed by a change in progress in parentheses.
   static func stateWords(_ application: ControlInterface.Application) -> String {
     guard let instance = application.instance else {
       return application.state.rawValue + (application.unmanagedPID == nil ? "" : " (unmanaged)")

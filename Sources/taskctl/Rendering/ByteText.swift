@@ -1,6 +1,7 @@
 /// Formats numbers of bytes for users.
 enum ByteText {
-  /// Returns `3.5 MiB`: at least two digits, in the largest unit that gives 1 or more.
+  /// Returns a size such as `3.5 MiB`, in the largest unit in which it is at least 1. The number
+  /// has one decimal if it is less than 100, except in bytes.
   static func of(_ bytes: UInt64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
     var value = Double(bytes)

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Sentences for `taskctl why` about a termination to free memory, or because of background
-/// resource use.
+/// The sentences of `taskctl why` about an application that the daemon terminated to free memory or
+/// because of its resource use in the background, or that it released.
 enum EndDetailText {
   static func lines(
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
@@ -77,7 +77,9 @@ enum EndDetailText {
     let allowed =
       switch (rule.sharePercent, rule.throttled) {
       case (let percent?, true): ", although the daemon throttled it to \(percent) % of one CPU"
-      case (let percent?, _): ", more than \(percent) % of one CPU, after an earlier throttling"
+      case (let percent?, _):
+        ", more than \(percent) % of one CPU; the daemon had throttled it before and had lifted "
+          + "the throttle"
       case (nil, _): ""
       }
     return "It used \(TimeSpan.text(usec: used)) of CPU time within "

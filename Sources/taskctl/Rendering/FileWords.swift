@@ -1,7 +1,7 @@
 import LinuxSystem
 
 extension BoundedFileError {
-  /// Returns why a file could not be read, in words that follow "could not read PATH: ".
+  /// Returns the reason why a file could not be read, in words that follow "could not read PATH: ".
   ///
   /// - Parameter kind: The expected kind of file, as in "an event log".
   func words(limitOf kind: String) -> String {

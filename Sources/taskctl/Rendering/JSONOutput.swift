@@ -3,8 +3,8 @@ import TaskSchedulerWire
 /// The `--json` form of the daemon's replies: the objects of the interface, on one line, with
 /// sorted keys.
 ///
-/// A wall-clock time accompanies each time since boot: `stateSinceRealtimeUSec` accompanies
-/// `stateSinceUSec`.
+/// After each field with a time since boot, such as `stateSinceUSec`, the output has a field with
+/// the wall-clock time: `stateSinceRealtimeUSec`.
 enum JSONOutput {
   /// The fields that are times since boot. The other fields that end in USec are durations, except
   /// `firesAtUSec`, which is a wall-clock time.
@@ -13,7 +13,7 @@ enum JSONOutput {
     "pressedAtUSec", "pressedSinceUSec", "startedAtUSec", "stateSinceUSec", "warnedAtUSec",
   ]
 
-  /// Returns the text with a newline. Fields that are null are omitted, as on the wire.
+  /// Returns the text with a newline, without the fields that are null.
   ///
   /// - Parameter clock: The clocks to convert times with; nil for times of a simulation or of an
   ///   event log.

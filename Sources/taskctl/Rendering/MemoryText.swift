@@ -21,8 +21,8 @@ enum MemoryText {
       } ?? "no pressure so far"
     let heard =
       memory.heard.isEmpty
-      ? "the kernel does not report pressure"
-      : "the kernel reports pressure of the \(memory.heard.joined(separator: " and "))"
+      ? "not monitored; 'taskctl log' gives the reason"
+      : "monitored: \(memory.heard.joined(separator: ", "))"
     return """
       Memory:    \(available); the daemon may terminate applications below \(memory.floorPercent)%
       Pressure:  \(words(memory.phase)); \(last); \(PrintableText.of(heard))
@@ -34,9 +34,9 @@ enum MemoryText {
     switch phase {
     case .calm: "none"
     case .warned: "the daemon has warned applications"
-    case .measuring: "it lasts; the daemon measures the applications"
-    case .ending: "it lasts; the daemon terminates an application"
-    case .reclaiming: "it lasts; the daemon reclaims the memory of an application"
+    case .measuring: "continues; the daemon measures the applications"
+    case .ending: "continues; the daemon terminates an application"
+    case .reclaiming: "continues; the kernel reclaims the memory of an application"
     }
   }
 

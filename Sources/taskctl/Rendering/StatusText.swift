@@ -91,7 +91,8 @@ enum StatusText {
     addWakeUps(of: instance, context, to: &lines)
   }
 
-  /// Adds the events that will resume the application, and the changes that it then receives.
+  /// Adds the events that can resume the application, and the system changes that it receives when
+  /// it is resumed.
   private static func addWakeUps(
     of instance: ControlInterface.Instance, _ context: RenderingContext, to lines: inout Lines
   ) {

@@ -28,7 +28,8 @@ struct Painter {
 
   static let plain = Painter(isColoured: false)
 
-  /// Colours for a terminal that supports them, unless NO_COLOR is set (no-color.org).
+  /// Returns a painter that uses colours if standard output is a terminal that supports them and
+  /// NO_COLOR is not set (no-color.org).
   static func forStandardOutput() -> Painter {
     let isRefused = environment("NO_COLOR").map { !$0.isEmpty } ?? false
     let isDumb = environment("TERM") == "dumb"

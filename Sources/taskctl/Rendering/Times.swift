@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// A simultaneous reading of both clocks, for converting between them.
+/// A simultaneous reading of the boot clock and the wall clock, for converting between them.
 struct ClockReading {
   /// Microseconds since boot.
   var bootUSec: Int
@@ -42,7 +42,8 @@ struct ClockReading {
   }
 }
 
-/// Returns the difference, limited to the range of Int: the operands come from a peer.
+/// Returns the difference, limited to the range of Int. The operands come from the daemon, so they
+/// can be any numbers.
 private func clampedDifference(_ one: Int, _ other: Int) -> Int {
   let (result, overflow) = one.subtractingReportingOverflow(other)
   return overflow ? (one < other ? Int.min : Int.max) : result
@@ -61,7 +62,7 @@ struct LocalTime {
   init(wallUSec: Int) {
     var seconds = time_t(wallUSec / 1_000_000)
     milliseconds = max(0, wallUSec % 1_000_000 / 1_000)
-    // localtime_r fails for years that do not fit; the fields then stay zero.
+    // localtime_r fails for a year that does not fit into `tm`; the fields then stay zero.
     _ = localtime_r(&seconds, &fields)
   }
 

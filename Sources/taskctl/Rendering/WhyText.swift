@@ -80,7 +80,7 @@ enum WhyText {
         lines.append(
           "It becomes active when it acknowledges its callback.")
       }
-      lines.append("In the foreground it runs without a limit.")
+      lines.append("In the foreground it runs without a time limit.")
     case .notRunning: break
     }
     if let ending = instance.ending {
@@ -216,7 +216,7 @@ enum WhyText {
   }
 }
 
-/// The cause of the current state, in words.
+/// The sentences about the cause of the current state.
 private enum CauseText {
   /// Returns nil for a cause that only a newer daemon knows.
   static func sentence(_ cause: String) -> String? {

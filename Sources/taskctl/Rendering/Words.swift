@@ -97,7 +97,7 @@ extension ControlInterface.End {
   /// The end in words: `exited with code 3`, `was killed because …`.
   var words: String { reason.words(code: code, signal: signal) }
 
-  /// The exact cause, if there is more to say: `It did not acknowledge …`.
+  /// Sentences with details of the end, such as `It did not acknowledge …`; nil if there are none.
   var detail: String? {
     let details = [shortcoming, force].compactMap { $0 }
     return details.isEmpty ? nil : details.joined(separator: " ")

@@ -4,7 +4,7 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// A program that runs as a child of taskctl. The daemon begins to manage it before it executes its
+/// A program that runs as a child of taskctl. The daemon begins to manage the program before its
 /// first instruction.
 struct ManagedProgram {
   var application: String
@@ -36,13 +36,14 @@ struct ManagedProgram {
       child.abandon()
       throw error
     }
-    // From here on, signals of the terminal are meant for the program.
+    // From here on, a signal from the terminal must reach the program and must not end taskctl.
     var supervision = try Supervision(
       ProgramMonitor(of: application, instance: instance, pid: pid, on: connection),
       notices: notices(options))
     let pidfd = try Self.release(child)
     let outcome = try supervision.waitForEnd(of: pidfd)
-    // Reap the child only now: the daemon must read its exit status first.
+    // Reap the child only after the daemon has reported the end, because the daemon must be able to
+    // read the exit status.
     let end = supervision.end()
     _ = try pidfd.wait()
     if options.json || !outcome.isByUser { report(end, instance: instance, isJSON: options.json) }
@@ -117,7 +118,7 @@ extension ManagedProgram {
     }
   }
 
-  /// Returns a valid id for a program without one: `run.make.p4711`.
+  /// Returns a valid id for a program for which the user gave no id: `run.make.p4711`.
   static func defaultID(prefix: String, program: String, pid: Int32 = getpid()) -> String {
     let file = program.split(separator: "/").last ?? "program"
     let letters = file.map { letter in

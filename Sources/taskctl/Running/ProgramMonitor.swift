@@ -2,8 +2,9 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The daemon's reports about the program of `run`: a Monitor call limited to the application, on
-/// the connection that registered the program. taskctl does not poll.
+/// The daemon's reports about the program of `taskctl run`. They arrive as a stream: the replies to
+/// a Monitor call for the application, on the connection that registered the program. taskctl does
+/// not poll.
 ///
 /// A daemon that systemd restarts continues the stream. If the stream was closed, `refresh` opens
 /// another stream: after the user types a key, and at the end of the program.
@@ -56,7 +57,8 @@ struct ProgramMonitor {
     open(connection)
   }
 
-  /// Returns how the instance ended; nil if the daemon is gone, hangs or has no record of it.
+  /// Returns how the instance ended; nil if the daemon does not run, hangs, or has no record of the
+  /// end.
   mutating func waitForEnd() -> ControlInterface.End? {
     refresh()
     if end == nil { _ = waitUntil { _ in false } }
@@ -76,8 +78,8 @@ struct ProgramMonitor {
 
   // MARK: - The stream
 
-  /// Opens the stream, and waits until the daemon reports each change on it. Only these reports
-  /// name the cause of a change.
+  /// Opens the stream, and waits until the daemon has sent the state of the application. From then
+  /// on, the daemon reports each change with its cause.
   private mutating func open(_ connection: Connection) {
     self.connection = connection
     replies = try? connection.callMore(
@@ -93,7 +95,8 @@ struct ProgramMonitor {
     replies = nil
   }
 
-  /// Waits until a reply satisfies the condition or reports the end, or the time limit expires.
+  /// Waits until a reply satisfies the condition or reports the end of the instance. Returns false
+  /// if the time limit expires or the stream fails first.
   private mutating func waitUntil(
     _ isLast: (ControlInterface.Monitor.Output) -> Bool
   ) -> Bool {

@@ -47,12 +47,13 @@ struct Supervision: ~Copyable {
 
   /// Waits until the child has ended, without reaping it.
   ///
-  /// When the terminal stops the child, this process stops too, so that the shell sees a stopped
-  /// job. If SIGSTOP stopped the child, the daemon has suspended it, and the wait continues.
+  /// When a signal from the terminal stops the child, this process stops too, so that the shell
+  /// sees a stopped job. SIGSTOP means that the daemon has suspended the child, and the wait
+  /// continues.
   mutating func waitForEnd(of child: borrowing PIDFD) throws -> Outcome {
     while true {
-      // `leave` keeps the status, so that an ended child is not reaped. A second call must consume
-      // the report of a stop.
+      // `leave` keeps the status, so that this call does not reap the child if it has ended. If it
+      // was stopped, a second call must consume the report.
       switch try child.wait([.nonblocking, .stopped, .leave]) {
       case .ended(let status):
         let code = endedBy.map { 128 + $0 } ?? status.shellCode
@@ -118,8 +119,8 @@ struct Supervision: ~Copyable {
           ControlInterface.Activate.self,
           .init(application: monitor.application, owner: monitor.owner))
       } else {
-        // `bg` has resumed processes that must stay suspended. Any call makes the daemon notice
-        // this and suspend them again.
+        // `bg` has resumed processes that must stay suspended. During any call, the daemon notices
+        // this and suspends them again.
         _ = try monitor.call(
           ControlInterface.GetApplication.self,
           .init(application: monitor.application, owner: monitor.owner))
@@ -149,7 +150,7 @@ struct Supervision: ~Copyable {
   private mutating func announce() {
     let isSuspended = monitor.state == .suspended
     guard isSuspended != isAnnounced, endedBy == nil else { return }
-    // The end has a message of its own.
+    // taskctl prints another message about the end of the program.
     if !isSuspended, monitor.state == .notRunning { return }
     isAnnounced = isSuspended
     if isSuspended {

@@ -12,8 +12,8 @@ enum ExitStatusCode {
 
 /// A failure of a command, reported on standard error.
 enum CommandFailure: Error, Hashable {
-  /// The daemon or the operating system refused the request. `name` identifies the error for
-  /// programs.
+  /// The daemon or the operating system refused the request. Programs recognize the error by
+  /// `name`.
   case failed(name: String, sentence: String)
   /// No daemon answers, or the daemon closed the connection.
   case noDaemon(String)
@@ -33,9 +33,8 @@ enum CommandFailure: Error, Hashable {
     }
   }
 
-  /// Creates the failure for an error thrown by a connection or by the operating system.
-  ///
-  /// Returns nil for an error about the command line.
+  /// Creates the failure for an error of a connection or of the operating system; nil for an error
+  /// about the command line.
   init?(_ error: any Error) {
     switch error {
     case let error as CommandFailure: self = error
@@ -102,7 +101,7 @@ extension ControlInterface.Failure {
     case .invalidTransition(let id, let state, let cause):
       "\(quoted(id)) is \(state.rawValue); \(quoted(cause)) is not possible from that state"
     case .alreadyRunning(let id, let pid, let state):
-      "\(quoted(id)) is already running: it is \(state.rawValue), with pid \(pid)"
+      "\(quoted(id)) already runs as process \(pid), in state \(state.rawValue)"
     case .terminating(let id): "\(quoted(id)) is being terminated"
     case .notLaunchable(let id):
       "\(quoted(id)) is not running, and it has no manifest to launch it by"
@@ -154,7 +153,7 @@ extension StandardFailure {
     case .invalidParameter(let parameter):
       "the daemon does not accept the parameter '\(PrintableText.of(parameter))'"
     case .permissionDenied: "permission denied"
-    case .expectedMore: "the method requires a call for several replies"
+    case .expectedMore: "the method must be called with the flag 'more'"
     }
   }
 }

@@ -2,8 +2,8 @@ import ArgumentParser
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The time limit for an answer that the daemon gives without waiting. Such an answer takes
-/// milliseconds, but the machine may be under heavy load.
+/// The time limit for an answer that the daemon gives at once. Such an answer takes milliseconds,
+/// but longer on a machine under heavy load.
 let answerTimeout: Duration = .seconds(30)
 
 /// A command that calls the daemon.

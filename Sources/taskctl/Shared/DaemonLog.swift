@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The log that the daemon itself keeps, for users who may not read the system journal.
+/// The log that the daemon itself keeps, for users without permission to read the system journal.
 enum DaemonLog {
   /// Returns the newest records that the caller may see, the oldest first.
   ///

@@ -7,7 +7,7 @@ enum ProgramArguments {
   /// The options of taskctl, `run` and `task` that take the next word as their value.
   static let optionsWithValue: Set<String> = ["--socket", "--id", "--mode", "--name"]
 
-  /// Returns the arguments with `--` inserted before the program, if it is missing.
+  /// Returns the arguments with `--` before the program. Inserts the `--` if it is missing.
   static func terminated(_ arguments: [String]) -> [String] {
     guard let place = place(in: arguments), !place.isAfterTerminator else { return arguments }
     return arguments[..<place.index] + ["--"] + arguments[place.index...]

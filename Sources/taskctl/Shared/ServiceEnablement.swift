@@ -2,12 +2,13 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerClient
 
-/// The enablement of the daemon's service. If only the socket is enabled, the daemon starts at the
-/// first call. Until then it launches no application and fires no notification.
+/// Whether the daemon's service is enabled in systemd. If only its socket is enabled, the daemon
+/// starts at the first call after a boot. Before that call, no application is launched and no
+/// notification fires.
 enum ServiceEnablement {
   /// Warns on standard error if the service of the daemon at `path` is not enabled.
   ///
-  /// - Parameter consequence: What will not happen after a restart of the machine.
+  /// - Parameter consequence: The consequence after a boot, such as "no application is launched".
   static func warn(of path: SocketPath, _ consequence: String) {
     guard let manager = manager(of: path), state(manager) == "disabled" else { return }
     let scope = manager == .user ? "--user " : ""

@@ -5,7 +5,8 @@ import TaskSchedulerWire
 /// taskctl called. It also says whether the other daemon (the system's, or the user's own) knows
 /// the application.
 enum UnknownApplication {
-  /// The time limit for the other daemon. Its answer is only a hint.
+  /// The time limit for the answer of the other daemon. It is short, because the answer is only a
+  /// hint.
   private static let timeout: Duration = .seconds(1)
 
   /// Returns the failure for an unknown application; nil for any other error, and if taskctl called

@@ -12,8 +12,8 @@ struct EventLogRun {
 
   /// The largest event log to read, in bytes. The event log of a daemon is far smaller.
   private static let bytesMax = 1 << 28
-  /// The number of attempts to open the current event log. The daemon replaces a full event log,
-  /// but not this often while taskctl opens the file.
+  /// The maximum number of attempts to open the current event log. An attempt fails if the daemon
+  /// replaces a full event log at that moment.
   private static let attemptsMax = 10
 
   func run() throws {
@@ -71,7 +71,7 @@ struct EventLogRun {
 
   // MARK: Reading
 
-  /// Returns a copy of the file, to which a running daemon may be writing.
+  /// Reads the event log, to which a running daemon may be writing. Returns its path and content.
   private func read() throws -> (path: String, bytes: [UInt8]) {
     guard FileStatus(path: path)?.isDirectory == true else { return (path, try bytes(of: path)) }
     for _ in 1..<Self.attemptsMax {

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 
 /// Runs many seeds in several processes and reports the results.
 ///
-/// The workers are processes rather than threads: if the scheduler traps in one process, the others
-/// continue and the failing seed is known.
+/// The workers are processes rather than threads. If the scheduler traps in one process, the others
+/// continue, and the campaign knows the failing seed.
 struct SeedCampaign {
   let plan: SeedPlan
   let jobs: Int

@@ -47,7 +47,7 @@ struct WorkerShare: ExpressibleByArgument {
   }
 }
 
-/// A worker's report about a seed, one line each.
+/// A worker's report about a seed, which takes one line.
 enum WorkerReport: Equatable {
   /// The worker starts the seed. If the worker dies, this seed is the cause.
   case began(UInt64)

@@ -9,7 +9,7 @@ enum TimelineDocument {
     var path: String
     /// The version of the daemon that wrote the event log.
     var writer: String
-    /// The start of the event log, since boot; the times of the entries are relative to it.
+    /// The time since boot at which the event log begins. The times of the entries count from it.
     var beganAtUSec: Int
     /// The number of events before the start of the event log.
     var eventsBefore: UInt64
@@ -28,7 +28,7 @@ enum TimelineDocument {
     }
   }
 
-  /// Returns the document; `isCut` says whether the timeline was cut at its limit.
+  /// Returns the document. Its field `isCut` is true if the timeline was cut at its limit.
   static func json(_ timeline: Timeline, of eventLog: EventLogFacts? = nil) -> JSONValue {
     [
       "entries": .array(timeline.entries.map(entry)), "isCut": .bool(timeline.isCut),

@@ -2,7 +2,8 @@ import TaskSchedulerCore
 import TaskSchedulerSimulation
 import TaskSchedulerWire
 
-/// Formats a timeline for users: the time, the application, the event; scenario steps after `>`.
+/// Formats a timeline for users. A line has the time, the application and the event, or `>` and a
+/// step of the scenario.
 enum TimelineText {
   static func text(_ timeline: Timeline, _ painter: Painter) -> String {
     let times = timeline.entries.map { TaskSchedulerCore.TimeSpan.format($0.at) }

@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerSimulation
 
-/// The workers' reports, combined.
+/// The combined results of all workers.
 struct SeedTally {
   var hashes: [UInt64: UInt64] = [:]
   var events = 0

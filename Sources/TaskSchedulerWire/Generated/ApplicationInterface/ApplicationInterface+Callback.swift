@@ -1,7 +1,8 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A callback. The daemon sends the next one when the application has acknowledged this id.
+  /// A callback. The daemon sends the next callback when the application has acknowledged this one
+  /// by its id.
   public struct Callback: WireStructure {
     public var id: Int
     public var kind: CallbackKind

@@ -1,11 +1,12 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Calls the expiration handler of a task. The handler must end the task now. When the background
-  /// time is over, the daemon kills an application that still has a task outstanding.
+  /// The expiration of a task. The application must call the expiration handler of the task, which
+  /// must end the task at once. When the background time is over, the daemon kills an application
+  /// that still has a task outstanding.
   ///
-  /// A task expires at most once between two visits to the foreground. A task that is still
-  /// outstanding when the application enters the background again can expire again.
+  /// A task expires at most once in each stay in the background. If the task is still outstanding
+  /// when the application enters the background again, it can expire again.
   public struct Expiration: WireStructure {
     public var task: Int
     public var backgroundTimeRemainingUSec: Int?

@@ -22,9 +22,9 @@ extension ApplicationInterface {
     case streamReplaced
     /// No callback with this id is outstanding.
     case unknownCallback(callback: Int)
-    /// No task with this id is outstanding: it never began, or it has ended.
+    /// No task with this id is outstanding: the task never began, or has ended.
     case unknownTask(task: Int)
-    /// The call is not possible in the present state of the application.
+    /// The application's present state, `state`, does not permit the call.
     case invalidState(application: String, state: State)
     /// The manifest does not declare this background mode.
     case modeNotDeclared(application: String, mode: String)

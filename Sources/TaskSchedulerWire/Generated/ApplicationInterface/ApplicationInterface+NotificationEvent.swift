@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A notification of the application fired while the application was active. With `chosen`, the
-  /// user chose the notification.
+  /// A notification that the application must handle. If `chosen` is true, the user chose the
+  /// notification. Otherwise the notification fired while the application was active.
   public struct NotificationEvent: WireStructure {
     public var notification: Notification
     public var chosen: Bool

@@ -6,12 +6,12 @@ extension ApplicationInterface {
     public var socket: Int
     /// Data can be read.
     public var data: Bool
-    /// Urgent (out-of-band) data.
+    /// Urgent (out-of-band) data can be read.
     public var urgentData: Bool
     /// The peer has closed the connection or its sending direction.
     public var hangUp: Bool
     public var error: Bool
-    /// The daemon cannot monitor the socket any more. Call ManageSocket again.
+    /// The daemon cannot monitor the socket any more. To make it try again, call ManageSocket.
     public var unwatched: Bool
 
     public static let fieldNames = ["socket", "data", "urgentData", "hangUp", "error", "unwatched"]

@@ -16,7 +16,7 @@ extension ApplicationInterface {
   /// The six lifecycle callbacks, and keepAlive, which calls the keep-alive handler. The
   /// application must acknowledge a lifecycle callback within CallbackTimeout (6 s by default), and
   /// keepAlive within KeepAliveHandlerTime (30 s by default). The daemon kills an application that
-  /// does not.
+  /// does not acknowledge in time.
   public enum CallbackKind: String, WireEnumeration {
     case didFinishLaunching
     case didBecomeActive

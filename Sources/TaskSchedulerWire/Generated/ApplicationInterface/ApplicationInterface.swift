@@ -2,8 +2,9 @@
 
 /// The interface between an application and taskschedd.
 ///
-/// The daemon identifies the caller by its socket (SO_PEERCRED, SO_PEERPIDFD). Each method acts on
-/// the instance that the calling process belongs to.
+/// An instance is one run of an application: its leader process and the other processes of the run.
+/// The daemon identifies the calling process by its socket (SO_PEERCRED, SO_PEERPIDFD). Each method
+/// acts on the instance that the calling process belongs to.
 ///
 /// Times are integers in microseconds; instants count from boot (CLOCK_BOOTTIME).
 ///
@@ -113,19 +114,20 @@ public enum ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Opens the event stream. It must be called with `more`, on a connection of its own. The first
-  /// reply sets `registered`; each later reply sets exactly one of the other fields.
+  /// Opens the event stream. The caller must set `more`, and must use a separate connection for
+  /// this call. The first reply sets `registered`; each later reply sets exactly one of the other
+  /// fields.
   ///
   /// A process that belongs to no instance becomes the leader of a new instance of `application`.
   /// The instance starts in the foreground unless `background` is true. The seat of a process with
   /// a controlling terminal is that terminal; see org.taskschedd.Control.Application.
   ///
   /// A process that belongs to an instance opens the event stream of that instance, and
-  /// `application` must name its application. A second event stream replaces the first, which ends
-  /// with StreamReplaced.
+  /// `application` must name the application of the instance. A second event stream replaces the
+  /// first, which ends with StreamReplaced.
   ///
   /// In the foreground, the state in `registered` is inactive, even if the instance was active
-  /// before the call. The application is active when it has acknowledged didFinishLaunching.
+  /// before the call. The application becomes active when it has acknowledged didFinishLaunching.
   public enum Register: InterfaceMethod {
     public static let name = "org.taskschedd.Application.Register"
 
@@ -160,7 +162,7 @@ extension ApplicationInterface {
       public var systemChanges: [SystemChange]?
       public var notification: NotificationEvent?
       /// True when memory is low. The application should release memory that it can restore later,
-      /// such as caches. It does not acknowledge the warning.
+      /// such as caches. The warning needs no acknowledgement.
       public var memoryWarning: Bool?
 
       public static let fieldNames = [
@@ -529,7 +531,8 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Cancels a notification or, if `notification` is null, all notifications of the application.
-  /// The daemon also closes those that are shown. `cancelled` lists their ids.
+  /// The daemon also closes those that are shown. `cancelled` lists the ids of all cancelled
+  /// notifications.
   public enum CancelNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Application.CancelNotifications"
 

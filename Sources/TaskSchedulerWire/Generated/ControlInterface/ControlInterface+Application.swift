@@ -10,9 +10,10 @@ extension ControlInterface {
     public var displayName: String?
     public var state: State
     public var stateSinceUSec: Int
-    /// Its seat: a graphical session or a terminal. One application is active at each seat. The
-    /// activation of another one at the same seat sends it to the background, unless its windows
-    /// are known. The seat is the first of these that applies:
+    /// Its seat: a graphical session or a terminal. One application is active at each seat. When
+    /// another application is activated at the same seat, this one goes to the background, or
+    /// becomes inactive if the daemon knows its windows. The seat is the first of these that
+    /// applies:
     /// - `seat0`, ...: the seat that the manifest names, which several users may share
     /// - `SESSION/pts/N:SID`: the controlling terminal of the leader, in session SID, if the
     ///   program registered itself or was adopted
@@ -44,7 +45,8 @@ extension ControlInterface {
     /// The number of its scheduled notifications.
     public var scheduledNotifications: Int
     public var badge: Int?
-    /// The last operation on its processes that failed. The daemon tries it again.
+    /// The last operation on its processes that failed, as a sentence. The daemon tries the
+    /// operation again.
     public var problem: String?
 
     public static let fieldNames = [

@@ -7,7 +7,7 @@ extension ControlInterface {
     public var cause: String?
     public var lastEntitlement: EndedEntitlement?
     /// True if a debugger outside the instance traces it. While the debugger traces it, the daemon
-    /// enforces only the limits of an end that an operator or the user requested.
+    /// enforces no limit, except those of a termination that an operator or the user requested.
     public var traced: Bool
     /// The limits in the order of their times.
     public var limits: [Limit]
@@ -17,8 +17,8 @@ extension ControlInterface {
     /// Set if the daemon is killing it because of a background rule, or has killed it and it has
     /// not run since then.
     public var brokenRule: BrokenRule?
-    /// Set if the daemon has released it because it must not be suspended, and has not managed it
-    /// since then: the reason, as a clause.
+    /// The reason, as a clause, for which the daemon released the application instead of suspending
+    /// it. null if the daemon has not released it, or manages it again.
     public var releaseReason: String?
 
     public static let fieldNames = [

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The running instance of an Application.
+  /// The running instance of an application. org.taskschedd.Application defines the term.
   public struct Instance: WireStructure {
     public var id: Int
     /// The leader's pid. The kernel may reuse a pid; compare `startTime` too, which is field 22 of
@@ -14,13 +14,13 @@ extension ControlInterface {
     public var startedAtUSec: Int
     /// The reason why the daemon is terminating it; null if it is not.
     public var ending: EndKind?
-    /// True while the daemon stops its processes, until all have stopped.
+    /// True while the daemon is stopping its processes and not all of them have stopped yet.
     public var suspending: Bool
     /// The application whose activation at the same seat sent this one to the background. null in
     /// the foreground, if there was another cause, and if the caller may not see that application.
     public var displacedBy: String?
     public var entitlements: [Entitlement]
-    /// The number of unacknowledged callbacks: those that were sent, and those that wait.
+    /// The number of unacknowledged callbacks, including those that wait to be sent.
     public var callbacksPending: Int
     public var backgroundTimeRemainingUSec: Int?
     public var tasks: [BackgroundTask]

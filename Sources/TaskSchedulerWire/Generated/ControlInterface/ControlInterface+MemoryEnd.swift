@@ -3,8 +3,8 @@
 extension ControlInterface {
   /// The reason why the daemon terminated an application under memory pressure. Sizes are in bytes.
   public struct MemoryEnd: WireStructure {
-    /// Its state at that time. The daemon terminates suspended applications before other
-    /// applications in the background.
+    /// Its state when the daemon chose it. The daemon terminates suspended applications before
+    /// other applications in the background.
     public var state: State
     /// The memory that its end would free: private dirty and swapped.
     public var dirty: Int
@@ -14,7 +14,7 @@ extension ControlInterface {
     public var candidates: Int
     /// The applications in the same state that would have been next, if the caller may see them.
     public var next: [MemoryRival]
-    /// The machine's available memory at that time.
+    /// The machine's available memory when the daemon chose the application.
     public var available: Int
     /// The machine's memory.
     public var total: Int

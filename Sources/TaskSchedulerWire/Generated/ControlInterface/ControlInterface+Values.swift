@@ -46,7 +46,7 @@ extension ControlInterface {
   /// See org.taskschedd.Application.BackgroundTask.
   public typealias BackgroundTask = ApplicationInterface.BackgroundTask
 
-  /// The last entitlement of an application to run in the background, and how it ended.
+  /// The kind of an application's last entitlement to run in the background, and how it ended.
   /// - `task`: the application ended its last background task
   /// - `callback`: the application acknowledged a callback
   /// - `audio`: the application does not play audio any more
@@ -58,7 +58,7 @@ extension ControlInterface {
     case task, callback, audio, location, event, eventTime, launchTime
   }
 
-  /// The action of the daemon when a limit is reached.
+  /// The kind of a limit, by what the daemon does when the limit is reached.
   /// - `callback`: kills the application if it has not acknowledged the callback
   /// - `expiration`: calls the expiration handlers of the background tasks
   /// - `backgroundTime`: suspends the application, or kills it if it has a task outstanding

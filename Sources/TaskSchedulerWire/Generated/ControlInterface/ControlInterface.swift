@@ -820,8 +820,8 @@ extension ControlInterface {
       public var available: Int
       /// The machine's memory, in bytes.
       public var total: Int
-      /// The daemon terminates applications when less than this percentage of the memory is
-      /// available.
+      /// MemoryFloorPercent: under pressure of the whole machine, the daemon terminates
+      /// applications only while less than this percentage of the memory is available.
       public var floorPercent: Int
       public var applications: [MemoryUse]
 
@@ -898,8 +898,8 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Reports all applications that the caller may see, and then their changes. It must be called
-  /// with `more`. The daemon sends one reply with `application` for each application, then one with
+  /// Reports all applications that the caller may see, and then their changes. The caller must set
+  /// `more`. The daemon sends one reply with `application` for each application, then one with
   /// `ready`, then one with `change` for each change. It disconnects a client that does not read
   /// fast enough.
   ///
@@ -996,8 +996,8 @@ extension ControlInterface {
   /// first: at most 100 records, or at most `lines` if that is less. With `before`, returns the
   /// latest records before the record with this number.
   ///
-  /// The call is for users who may not read the journal. The daemon keeps at most 500 records for
-  /// each user, and none from before its start.
+  /// The call is for users without permission to read the system journal. The daemon keeps at most
+  /// 500 records for each user, and none from before its start.
   public enum GetLog: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetLog"
 

@@ -23,9 +23,9 @@ extension SessionInterface {
     public var category: String?
     /// The actions besides the choice of the notification itself.
     public var actions: [NotificationAction]
-    /// Set for a notification that an agent has shown before. If the same service still runs, the
-    /// agent shows the notification again in its place, without a sound. Otherwise the agent
-    /// reports it as closed.
+    /// Set for a notification that an agent has shown before. If the same notification service
+    /// still runs, the agent makes it show the notification again at the same place, without a
+    /// sound. Otherwise the agent reports the notification as closed.
     public var shown: ShownNotification?
 
     public static let fieldNames = [

@@ -77,15 +77,16 @@ public enum SessionInterface {
 }
 
 extension SessionInterface {
-  /// Makes the caller the session agent of its user. Requires the more flag, because each reply is
-  /// an order to the agent; exactly one field of an order is set. The first order is attached.
+  /// Makes the caller the session agent of its user. The caller must set `more`, because each reply
+  /// is an order to the agent; exactly one field of an order is set. The first order is `attached`.
   /// After it, the agent reports all windows if it knows them. The daemon sends again the
   /// notifications that it wants shown, those that it wants closed, and all badges. The order
-  /// synchronized ends this list. The agent closes all other notifications of the daemon, and
-  /// removes all other badges. It reports nothing about notifications before this order.
+  /// `synchronized` ends this list. The agent then closes all other notifications of the daemon,
+  /// and removes all other badges. Before `synchronized`, the agent reports nothing about
+  /// notifications.
   ///
-  /// The connection outlives a restart of the daemon if systemd keeps it. The new daemon then sends
-  /// attached again, with the same number, and the agent reports all windows again.
+  /// If systemd keeps the connection during a restart of the daemon, the restarted daemon sends
+  /// `attached` again, with the same number, and the agent reports all windows again.
   ///
   /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
   /// application receives the error AgentIsManaged.
@@ -99,10 +100,11 @@ extension SessionInterface {
       public var attached: Int?
       /// Show this notification.
       public var show: Notification?
-      /// Close this notification, or do not show it. The agent answers with NotificationClosed.
+      /// Close this notification, or do not show it. The agent reports the end with
+      /// NotificationClosed.
       public var close: WithdrawnNotification?
       public var badge: Badge?
-      /// True after the daemon has sent what it wants shown.
+      /// True when the daemon has sent all notifications and badges.
       public var synchronized: Bool?
 
       public static let fieldNames = ["attached", "show", "close", "badge", "synchronized"]
@@ -138,11 +140,10 @@ extension SessionInterface {
 }
 
 extension SessionInterface {
-  /// Reports all windows of the session. Processes without a window in the report have no window.
-  /// Of windows without a known process, the agent reports only whether one of them has the focus.
-  /// At most 1024 windows.
+  /// Reports all windows of the session, at most 1024. A process without a window in the report has
+  /// no window. The report omits windows whose process is not known; only `hasFocus` includes them.
   ///
-  /// hasFocus is true if any window has the focus. It is false on an empty workspace.
+  /// `hasFocus` is true if any window has the focus. It is false on an empty workspace.
   public enum ReportWindows: InterfaceMethod {
     public static let name = "org.taskschedd.Session.ReportWindows"
 
@@ -205,8 +206,8 @@ extension SessionInterface {
 }
 
 extension SessionInterface {
-  /// Reports that the notification service shows a notification. The agent reports it again when
-  /// the notification is replaced.
+  /// Reports that the notification service shows a notification. The agent makes this report again
+  /// when the daemon replaces the notification.
   public enum NotificationShown: InterfaceMethod {
     public static let name = "org.taskschedd.Session.NotificationShown"
 
@@ -241,8 +242,8 @@ extension SessionInterface {
 }
 
 extension SessionInterface {
-  /// Reports that the user has chosen a notification, or one of its actions. activationToken is the
-  /// token by which the compositor gives the focus to the application.
+  /// Reports that the user has chosen a notification, or one of its actions. `activationToken` is
+  /// the token by which the compositor gives the focus to the application.
   public enum NotificationChosen: InterfaceMethod {
     public static let name = "org.taskschedd.Session.NotificationChosen"
 
