@@ -72,10 +72,11 @@ struct WhyTests {
   @Test("The explanation of an inactive application says whether an acknowledgement activates it")
   func inactive() {
     let application = sample(state: .inactive)
-    let sentence =
-      "It becomes active when it acknowledges its callback."
+    let sentence = "It becomes active when it acknowledges its callback."
     #expect(text(application, cause: "activate").contains(sentence))
-    #expect(!text(application, cause: "interruption").contains(sentence))
+    for cause in ["interruption", "locked", "otherActivated", "shown", "unfocused"] {
+      #expect(!text(application, cause: cause).contains(sentence), "\(cause)")
+    }
   }
 
   @Test("The explanation of a kill names the callback or the task")

@@ -93,7 +93,9 @@ final class XSource: WindowSource {
   private func readWindows(_ list: [UInt32], check: UInt32) {
     guard let connection else { return }
     connection.selectEvents(of: check)
-    let ids = Set(list.prefix(Self.windowsMax))
+    // The list begins with the oldest window, and may be too long to contain the active one.
+    let active = list.filter { $0 == next.activeWindow }
+    let ids = Set((active + list).prefix(Self.windowsMax))
     known = known.filter { ids.contains($0.key) }
     for id in ids where known[id] == nil { meet(id, connection) }
     for id in ids.sorted() { readState(of: id, connection) }

@@ -10,7 +10,6 @@ struct TaskChecker: Checker {
 
   /// The last task whose handler was called at this event.
   private var expiredLast: (instance: InstanceID, task: TaskID)?
-  private var eventLast: UInt64 = 0
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {

@@ -57,6 +57,11 @@ enum WhyText {
     return (end ?? []) + (failure.map { [$0] } ?? [])
   }
 
+  /// The causes by which an application becomes inactive and does not become active by itself.
+  private static let causesOfInactivity: Set = [
+    "interruption", "locked", "otherActivated", "shown", "unfocused",
+  ]
+
   private static func lines(
     _ instance: ControlInterface.Instance, of application: ControlInterface.Application,
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
@@ -76,9 +81,9 @@ enum WhyText {
     case .suspended: lines += sleep(instance, explanation, context)
     case .active: lines.append("In the foreground it runs without a time limit.")
     case .inactive:
-      if explanation.cause != "interruption", instance.ending == nil {
-        lines.append(
-          "It becomes active when it acknowledges its callback.")
+      let remainsInactive = explanation.cause.map(causesOfInactivity.contains) ?? false
+      if !remainsInactive, instance.callbacksPending > 0, instance.ending == nil {
+        lines.append("It becomes active when it acknowledges its callback.")
       }
       lines.append("In the foreground it runs without a time limit.")
     case .notRunning: break

@@ -104,7 +104,7 @@ extension ControlInterface.Failure {
       "\(quoted(id)) already runs as process \(pid), in state \(state.rawValue)"
     case .terminating(let id): "\(quoted(id)) is being terminated"
     case .notLaunchable(let id):
-      "\(quoted(id)) is not running, and it has no manifest to launch it by"
+      "\(quoted(id)) is not running, and no manifest says how to launch it for its user"
     case .launchFailed(let id, let reason):
       "the daemon could not launch \(quoted(id)): \(PrintableText.of(reason))"
     case .invalidProcess(let pid, let reason):
