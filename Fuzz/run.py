@@ -52,6 +52,7 @@ DICTIONARIES = {
     "interface": KEPT_WORDS / "interface.dict",
     "scenario": KEPT_WORDS / "scenario.dict",
     "spans": KEPT_WORDS / "spans.dict",
+    "png": KEPT_WORDS / "png.dict",
 }
 
 # Targets whose library leaks. The leak sanitizer checks all other targets.

@@ -152,6 +152,18 @@ int clinux_memfd(const char *name) {
   return memfd_create(name, MFD_CLOEXEC);
 }
 
+int clinux_sealable_memfd(const char *name) {
+  return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+int clinux_seal(int fd) {
+  return fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+}
+
+int clinux_seals(int fd) {
+  return fcntl(fd, F_GET_SEALS);
+}
+
 int clinux_eventfd(unsigned int initial_value) {
   return eventfd(initial_value, EFD_CLOEXEC | EFD_NONBLOCK);
 }

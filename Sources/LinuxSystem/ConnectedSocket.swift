@@ -69,11 +69,11 @@ public enum ConnectedSocket {
     of number: Int32, listener: Int32
   ) throws(SystemError) -> SocketRefusal? {
     // Most calls on a descriptor with O_PATH fail with EBADF, at which `check` would trap.
-    guard try check("fcntl", { fcntl(number, F_GETFL) }) & oPath == 0 else {
+    guard try check("fcntl", { fcntl(number, F_GETFL) }) & ReceivedDescriptor.oPath == 0 else {
       return .notASocket(what: "a path that was opened with O_PATH")
     }
     guard let type = try option(number, SO_TYPE, "getsockopt SO_TYPE") else {
-      return .notASocket(what: otherKind(number))
+      return .notASocket(what: ReceivedDescriptor.kind(of: number))
     }
     guard type == SOCK_STREAM.rawValue else { return .notAStream(what: name(ofType: type)) }
     let family = try option(number, SO_DOMAIN, "getsockopt SO_DOMAIN") ?? -1
@@ -87,20 +87,6 @@ public enum ConnectedSocket {
     if family == AF_UNIX, try leads(number, peer, to: listener) { return .schedulersOwn }
     return nil
   }
-
-  /// Returns the kind of a file that is not a socket, determined from its name in /proc. fstat(2)
-  /// would ask the file system, which could block without limit.
-  private static func otherKind(_ number: Int32) -> String {
-    var name = [UInt8](repeating: 0, count: 16)
-    let count = readlink("/proc/self/fd/\(number)", &name, name.count)
-    let start = String(decoding: name.prefix(max(0, count)), as: UTF8.self)
-    if start.hasPrefix("/") { return "a file" }
-    if start.hasPrefix("pipe:") { return "a pipe" }
-    return "a kernel object without a name, such as an eventfd"
-  }
-
-  /// O_PATH, which Glibc declares for GNU sources only.
-  private static let oPath: Int32 = 0o10000000
 
   private static func name(ofType type: Int32) -> String {
     switch UInt32(bitPattern: type) {

@@ -52,7 +52,7 @@ extension Daemon {
       sockets: ManagedSockets(loop: loop) { id, ready in
         post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
       },
-      notifications: notifications,
+      pictures: SnapshotPictures(store: store), notifications: notifications,
       memory: MemoryService(
         locations: locations, processes: processes, loop: loop, log: log, post: post),
       loginSessions: loginSessions,
@@ -73,12 +73,14 @@ extension Daemon {
     let applications = ApplicationService(
       requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
       processes: subsystems.processes, sockets: subsystems.sockets,
-      notifications: subsystems.notifications, pump: pump, settings: settings)
+      pictures: subsystems.pictures, notifications: subsystems.notifications, pump: pump,
+      settings: settings)
     let control = ControlService(
       requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
       processes: subsystems.processes, monitors: subsystems.monitors,
       notifications: subsystems.notifications, memory: subsystems.memory,
-      loginSessions: subsystems.loginSessions, pump: pump, settings: settings, log: startup.log)
+      pictures: subsystems.pictures, loginSessions: subsystems.loginSessions, pump: pump,
+      settings: settings, log: startup.log)
     subsystems.agents.windows.adoption = adoption(
       startup, subsystems, settings, pump, socketPath: socketPath)
     let sessions = SessionService(

@@ -45,6 +45,9 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropLoss = "drop-loss"
   case dropLock = "drop-lock"
   case dropUnlock = "drop-unlock"
+  case keepPicture = "keep-picture"
+  case losePicture = "lose-picture"
+  case forgetSensitive = "forget-sensitive"
 }
 
 /// Applies a canary to the events and effects of a run.
@@ -112,6 +115,11 @@ struct PlantedDefect {
       }
     }
     if case .session(let report) = event { return changed(report) }
+    if canary == .forgetSensitive,
+      case .switcher(.setSnapshot(let request, let id, .sensitive)) = event
+    {
+      return .switcher(.setSnapshot(request, id, nil))
+    }
     if canary == .wrongVictim, case .memory(.measured(var sizes)) = event {
       for index in sizes.indices { sizes[index].dirty = .max - sizes[index].dirty }
       return .memory(.measured(sizes))
@@ -170,13 +178,18 @@ struct PlantedDefect {
         end.reason = .excessiveUse
         return [.record(with(record, .ended(end)))]
       }
+      if canary == .losePicture, case .snapshotChanged(.picture(let id)) = record.change,
+        strikes()
+      {
+        return [effect, .dropPicture(id)]
+      }
       if canary == .wrongState, case .transition(let from, .background, _) = record.change,
         strikes()
       {
         return [.record(with(record, .transition(from: from, to: .suspended, cause: .sendAway)))]
       }
     case .expire, .notify, .socket, .notification, .spawn, .manage, .terminate, .memory,
-      .resources:
+      .resources, .dropPicture:
       break
     }
     return [effect]
@@ -208,6 +221,8 @@ struct PlantedDefect {
       if canary == .dropChoice, strikes() { return [] }
     case .notify(_, .memoryWarning):
       if canary == .dropWarning, strikes() { return [] }
+    case .dropPicture:
+      if canary == .keepPicture, strikes() { return [] }
     case .socket, .notification, .resources, .notify, .memory, .reply, .deliver, .expire, .spawn,
       .manage, .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record:
       break

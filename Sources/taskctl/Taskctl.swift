@@ -26,6 +26,7 @@ struct Taskctl: ParsableCommand {
       ListCommand.self, StatusCommand.self, WhyCommand.self, LaunchCommand.self,
       RunCommand.self,
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
+      SwitcherCommand.self,
       TasksCommand.self, KeepAlivesCommand.self, NotificationsCommand.self, PostCommand.self,
       MemoryCommand.self, WarnMemoryCommand.self,
       MonitorCommand.self, LogCommand.self, ConfigCommand.self, TaskCommand.self,

@@ -35,12 +35,15 @@ struct OtherUserTests {
         expected = ["application": .string(application), "nearest": nil]
       case .postSystemChange: (parameters, expected) = (["name": "dock"], [:])
       case .listNotifications, .cancelNotifications, .getApplication, .explain, .launch, .activate,
-        .deactivate, .sendToBackground, .terminate, .warnMemory:
+        .deactivate, .sendToBackground, .terminate, .warnMemory, .getSnapshot,
+        .removeFromSwitcher:
         expected = ["application": .string(application), "nearest": nil]
       case .reload: (parameters, expected) = ([:], ["application": nil])
       case .adopt: continue  // `PermissionTests.adoption` tests this method.
       case .listApplications:
         (parameters, expected) = ([:], ["applications": [], "sessionAgents": []])
+      case .listSwitcher:
+        (parameters, expected) = ([:], ["seat": "user-65534", "applications": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
       case .listSessions: (parameters, expected) = ([:], ["sessions": []])
       case .getMemory: continue  // The end of this test calls it.

@@ -67,6 +67,19 @@ private enum SwiftGuide {
     func run() async throws {}
   }
 
+  struct Window {
+    let showsPassword = false
+    func picture() -> [UInt8] { [] }
+  }
+
+  struct Viewer: ApplicationDelegate {
+    let window = Window()
+    // docs/swift.md 5
+    func applicationDidEnterBackground(_ application: ScheduledApplication) {
+      try? application.setSnapshotAndWait(window.picture(), isSensitive: window.showsPassword)
+    }
+  }
+
   static func services(_ outbox: Outbox, _ logger: Logger) async throws {
     // docs/swift.md 4
     let application = try await ScheduledApplication.register("org.example.mail")

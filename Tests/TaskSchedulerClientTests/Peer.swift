@@ -10,6 +10,8 @@ final class Peer: Sendable {
   private let buffer = Mutex(MessageBuffer())
   /// The inodes of the sockets that came with the last message.
   private let inodes = Mutex<[UInt]>([])
+  /// The contents of the files in memory that came with the last message.
+  private let contents = Mutex<[[UInt8]?]>([])
 
   init(_ socket: consuming FileDescriptor) {
     self.socket = socket
@@ -50,6 +52,10 @@ final class Peer: Sendable {
         // These are the sockets of one message only, because a client sends no further message
         // before the answer.
         inodes.withLock { $0 = arrived }
+        let files = (0..<descriptors.count).map {
+          try? MemoryFile.content(ofReceived: descriptors.peek($0)!, bytesMax: 1 << 20)
+        }
+        contents.withLock { $0 = files }
       case .success(.wouldBlock):
         _ = try? Readiness.wait(for: Int16(POLLIN), on: socket.rawValue)
       case .success(.closed), .failure: return nil
@@ -59,6 +65,11 @@ final class Peer: Sendable {
 
   /// Returns the inode of the socket with the given index in the last message.
   func arrivedInode(_ index: FileDescriptorIndex) -> UInt { inodes.withLock { $0[index.rawValue] } }
+
+  /// Returns the content of the file in memory with the given index in the last message.
+  func arrivedContent(_ index: FileDescriptorIndex) -> [UInt8]? {
+    contents.withLock { $0[index.rawValue] }
+  }
 
   func reply(_ output: some WireValue, continues: Bool = false) {
     connection.withLock { connection in

@@ -65,6 +65,12 @@ extension StandInDaemon {
       let input = try call.decode(Application.ManageSocket.Input.self)
       try note("")
       return manage(peer.arrivedInode(input.socketFileDescriptor))
+    case "SetSnapshot":
+      let input = try call.decode(Application.SetSnapshot.Input.self)
+      let content = input.snapshotFileDescriptor.flatMap { peer.arrivedContent($0) }
+      let image = content.map { String(decoding: $0, as: UTF8.self) } ?? "-"
+      try note("\(image) \(input.sensitive == true ? "sensitive" : "shown")")
+      return { $0.reply(Application.SetSnapshot.Output()) }
     case "ReleaseSocket":
       let socket = try call.decode(Application.ReleaseSocket.Input.self).socket
       try note("\(socket)")

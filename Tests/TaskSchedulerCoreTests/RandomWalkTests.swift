@@ -82,7 +82,8 @@ struct RandomWalk {
     world.measuring = pick(answers)
     world.reclaiming = pick(answers)
     world.available = pick([20, 80, 500])
-    switch Int.random(in: 0..<18, using: &generator) {
+    switch Int.random(in: 0..<19, using: &generator) {
+    case 18: world.feed(.switcher(switcherEvent()))
     case 16, 17: world.feed(.session(sessionEvent()))
     case 15: world.feed(memoryEvent())
     case 12...14: world.feed(wakingEvent())
@@ -189,6 +190,18 @@ struct RandomWalk {
     }
   }
 
+  private mutating func switcherEvent() -> SwitcherEvent {
+    let request = request()
+    switch Int.random(in: 0..<8, using: &generator) {
+    case 0: return .remove(request, pick(apps), byUser: pick([true, false]))
+    case 1: return .lost(world.scheduler.pictures)
+    case 2: return .setSnapshot(request, instance(), pick([nil, .sensitive]))
+    case _:
+      let picture = Snapshot.picture(SnapshotID(request.number))
+      return .setSnapshot(request, instance(), picture)
+    }
+  }
+
   private mutating func memoryEvent() -> Event {
     let id = instance()
     switch Int.random(in: 0..<6, using: &generator) {
@@ -289,7 +302,7 @@ struct RandomWalk {
       case .release(let id, _):
         keys[id] = nil
       case .reply, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .checkTracer, .resources:
+        .checkTracer, .resources, .dropPicture:
         continue
       }
     }

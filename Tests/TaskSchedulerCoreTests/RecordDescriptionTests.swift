@@ -139,6 +139,12 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
     .resources(.heldResource(path: "/srv/a\n")), .ruleBroken,
     " held a lock on \"/srv/a\\n\" when it was suspended"
   ),
+  (.snapshotChanged(.picture(SnapshotID(8))), .snapshotChanged, " has a new snapshot"),
+  (.snapshotChanged(.sensitive), .snapshotChanged, " hides its snapshot"),
+  (.snapshotChanged(nil), .snapshotChanged, " has no snapshot any more"),
+  (
+    .removedFromSwitcher, .removedFromSwitcher, " was removed from the application switcher"
+  ),
 ]
 
 /// Returns a choice for memory. The chosen application belongs to user 1. Of the next candidates,

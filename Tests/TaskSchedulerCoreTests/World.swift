@@ -96,7 +96,7 @@ struct World {
     case .resources(.sample(let id)):
       return .resources(.used(id, use(of: id)))
     case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record,
-      .resources:
+      .resources, .dropPicture:
       return nil
     }
   }

@@ -33,6 +33,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     FuzzTarget("event-log", EventLogTarget.run),
     FuzzTarget("scenario", ScenarioTarget.run),
     FuzzTarget("sway", SwayTarget.run),
+    FuzzTarget("png", PNGTarget.run),
   ]
 
   /// A target that fails on purpose. If the fuzzer does not report it, the fuzzer does not work.

@@ -107,6 +107,12 @@ void clinux_close_elsewhere(int fd);
 int clinux_pipe(int fds[2]);
 /// memfd_create with MFD_CLOEXEC.
 int clinux_memfd(const char *name);
+/// memfd_create with MFD_CLOEXEC and MFD_ALLOW_SEALING.
+int clinux_sealable_memfd(const char *name);
+/// fcntl F_ADD_SEALS: nothing can change the content or the size of the memfd any more.
+int clinux_seal(int fd);
+/// fcntl F_GET_SEALS. Fails with EINVAL unless the file is in memory: of tmpfs or hugetlbfs.
+int clinux_seals(int fd);
 /// eventfd with EFD_CLOEXEC and EFD_NONBLOCK.
 int clinux_eventfd(unsigned int initial_value);
 

@@ -37,6 +37,9 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case invalidSocket(reason: String)
   /// The daemon does not manage the socket.
   case unknownSocket
+  /// The image of the snapshot is not one that the daemon can keep. `field` is the parameter of the
+  /// call.
+  case invalidSnapshot(field: String, reason: String)
   /// A field of the notification is not valid.
   case invalidNotification(field: String, reason: String)
   /// The notification never existed, was cancelled, or is no longer kept.
@@ -80,6 +83,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .unknownSocket:
       "the daemon does not manage the socket; the application never passed it to the daemon, or "
         + "released it"
+    case .invalidSnapshot(_, let reason): "the snapshot is not valid: \(reason)"
     case .invalidNotification(let field, let reason):
       "the \(field) of the notification is not valid: \(reason)"
     case .unknownNotification(let notification):
@@ -114,6 +118,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .noEventStream: self = .noEventStream
     case .invalidSocket(let reason): self = .invalidSocket(reason: reason)
     case .unknownSocket: self = .unknownSocket
+    case .invalidSnapshot(let parameter, let reason):
+      self = .invalidSnapshot(field: parameter, reason: reason)
     case .invalidNotification(let parameter, let reason):
       self = .invalidNotification(field: parameter, reason: reason)
     case .unknownNotification(let id): self = .unknownNotification(NotificationID(id))

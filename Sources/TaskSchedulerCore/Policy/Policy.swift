@@ -74,6 +74,11 @@ public struct Policy: Equatable, Sendable {
   /// systemd.
   public var socketsPerApplicationMax = 64
 
+  /// `MaxSnapshotsPerUser`: how many applications of one user may have a picture in the application
+  /// switcher. The least recently active ones lose theirs. Source: this project (§16 asks for a
+  /// quota). Each takes 1 MiB at most, and one descriptor of the daemon and one of systemd.
+  public var snapshotsPerUserMax = 64
+
   /// `MaxNotificationsPerApplication`: how many notifications of an application may wait for their
   /// time. Source: contract §9.
   public var notificationsPerApplicationMax = 128
@@ -213,6 +218,7 @@ public struct Policy: Equatable, Sendable {
       ("MaxApplicationsPerUser", applicationsPerUserMax),
       ("MaxQueuedCallbacks", queuedCallbacksMax),
       ("MaxSocketsPerApplication", socketsPerApplicationMax),
+      ("MaxSnapshotsPerUser", snapshotsPerUserMax),
       ("MaxNotificationsPerApplication", notificationsPerApplicationMax),
       ("MaxNotificationsPerUser", notificationsPerUserMax),
       ("MaxCustomChanges", customChangesMax),

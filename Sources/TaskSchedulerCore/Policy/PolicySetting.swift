@@ -167,6 +167,10 @@ extension PolicySetting {
       "MaxSocketsPerApplication", .count(\.socketsPerApplicationMax, 1...65_536),
       "How many managed sockets one application may have."),
     PolicySetting(
+      "MaxSnapshotsPerUser", .count(\.snapshotsPerUserMax, 1...65_536),
+      "How many applications of one user may have a picture in the application switcher, of at "
+        + "most 1 MiB each. Beyond this number, the least recently active ones lose theirs."),
+    PolicySetting(
       "MaxNotificationsPerApplication", .count(\.notificationsPerApplicationMax, 1...65_536),
       "How many scheduled notifications one application may have."),
     PolicySetting(

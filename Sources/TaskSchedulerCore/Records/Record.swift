@@ -45,6 +45,10 @@ public struct Record: Equatable, Sendable {
     /// The scheduler terminates the application to free its memory.
     case memoryChosen(MemoryChoice)
     case resources(ResourceRecord)
+    /// The application switcher shows another snapshot, or with nil the icon.
+    case snapshotChanged(Snapshot?)
+    /// A person removed the application from the application switcher.
+    case removedFromSwitcher
   }
 }
 
@@ -60,6 +64,7 @@ extension Record {
     case notificationScheduled, notificationsCancelled, notificationFired, notificationChosen
     case badgeSet, relaunchPlanned, memoryWarned, memoryChosen
     case throttled, listening, ruleBroken
+    case snapshotChanged, removedFromSwitcher
 
     /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
     ///
@@ -92,6 +97,8 @@ extension Record {
       case .throttled: "5b7cbe7a7af8470890ee4dc2a7b05840"
       case .listening: "9681549e05d14637a5539e6276db2620"
       case .ruleBroken: "bddad48348434a9db7212a10d0a14697"
+      case .snapshotChanged: "a7c59cc4e3ba490db1ba852c74573c22"
+      case .removedFromSwitcher: "3a7c61c10d924f69a6ae8e097174e2bf"
       }
     }
   }
@@ -160,6 +167,17 @@ extension Record.Change {
         .predicate("was sent a memory warning\(isSimulated ? " (simulated)" : "")"))
     case .memoryChosen(let choice): choice.recordDescription
     case .resources(let record): record.recordDescription
+    case .snapshotChanged(let snapshot): .init(.snapshotChanged, .debug, .predicate(words(snapshot)))
+    case .removedFromSwitcher:
+      .init(.removedFromSwitcher, .info, .predicate("was removed from the application switcher"))
+    }
+  }
+
+  private func words(_ snapshot: Snapshot?) -> String {
+    switch snapshot {
+    case .picture: "has a new snapshot"
+    case .sensitive: "hides its snapshot"
+    case nil: "has no snapshot any more"
     }
   }
 
@@ -242,6 +260,8 @@ extension Record.Change: StoredByCases {
     Case("notificationChosen", Self.notificationChosen), Case("badgeSet", Self.badgeSet),
     Case("relaunchPlanned", Self.relaunchPlanned), Case("memoryWarned", Self.memoryWarned),
     Case("memoryChosen", Self.memoryChosen), Case("resources", Self.resources),
+    Case("snapshotChanged", Self.snapshotChanged),
+    Case("removedFromSwitcher", Self.removedFromSwitcher),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -269,6 +289,8 @@ extension Record.Change: StoredByCases {
     case .memoryWarned(let a): writer.write(case: 20, a)
     case .memoryChosen(let a): writer.write(case: 21, a)
     case .resources(let a): writer.write(case: 22, a)
+    case .snapshotChanged(let a): writer.write(case: 23, a)
+    case .removedFromSwitcher: writer.write(case: 24)
     }
   }
 }

@@ -10,8 +10,8 @@ struct Application: Equatable, Sendable {
   var lastEnd: End?
   /// The failure of the last launch; nil if the application has run since.
   var launchFailure: LaunchFailure?
-  /// The number of the last activation, which orders the application switcher; 0 if the application
-  /// was never active.
+  /// The number of the last activation, which orders the application switcher; 0 if the switcher
+  /// does not contain the application.
   var activation: UInt64 = 0
   /// The state of automatic relaunches; nil if the scheduler never planned or barred one.
   var relaunch: Relaunch?
@@ -142,7 +142,7 @@ struct Applications: Sendable {
     byKey[key]?.activation = activationLast
   }
 
-  /// The applications that were ever active, the most recent first.
+  /// The applications in the application switcher, the most recently active first.
   var switcher: [ApplicationKey] {
     byKey.values.filter { $0.activation > 0 }
       .sorted { $0.activation > $1.activation }.map(\.key)

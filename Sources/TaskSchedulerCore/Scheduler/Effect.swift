@@ -33,6 +33,8 @@ public enum Effect: Equatable, Sendable {
   case record(Record)
   case memory(MemoryEffect)
   case resources(ResourceEffect)
+  /// Deletes a picture of the application switcher.
+  case dropPicture(SnapshotID)
 }
 
 /// The answer to a request.

@@ -12,6 +12,7 @@ public enum Event: Equatable, Sendable {
   case memory(MemoryEvent)
   case resources(ResourceEvent)
   case session(SessionEvent)
+  case switcher(SwitcherEvent)
 
   /// The request that waits for a reply to the event.
   public var request: RequestID? {
@@ -22,6 +23,7 @@ public enum Event: Equatable, Sendable {
     case .notification(let event): event.request
     case .systemChanged(let request, _, _): request
     case .memory(let event): event.request
+    case .switcher(let event): event.request
     case .process, .scheduler, .resources, .session: nil
     }
   }

@@ -25,6 +25,7 @@ extension Scheduler {
     try notifications.check()
     try changes.check()
     try memory.check()
+    try snapshots.check()
     switch memory.phase {
     case .calm, .warned, .measuring: break
     case .ending(let id, _):
@@ -43,8 +44,15 @@ extension Scheduler {
       try require(
         box.value.instance.map { instances[$0] != nil } ?? true, "an instance is missing")
       try require(
+        box.value.activation == 0 || box.value.canReturn,
+        "the switcher contains an application that cannot return")
+      try require(
         box.value.launching.map { launches[$0]?.application == box.value.key } ?? true,
         "the launch of an application is missing")
+    }
+    for key in snapshots.byApplication.keys {
+      try require(
+        applications[key]?.canReturn == true, "an application that cannot return has a snapshot")
     }
     var taskCounts = applications.taskCounts
     for (id, instance) in instances {

@@ -62,6 +62,7 @@ extension Scheduler {
     let failure = LaunchFailure(reason: reason, at: turn.instant)
     applications.launchFailed(
       launch.application, failure, keeping: policy.endedApplicationsMax)
+    leaveSwitcherIfGone(launch.application, in: &turn)
     refuse(launch.request, launch.application, .launchFailed(reason: reason), in: &turn)
     if launch.plan.reason == .boot || launch.plan.reason == .relaunch {
       planRelaunch(launch.application, after: nil, in: &turn)

@@ -144,6 +144,7 @@ extension Scheduler {
     instanceOfMemoryEnded(id, in: &turn)
     let end = instance.finish(status, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
+    leaveSwitcherIfGone(instance.application, in: &turn)
     relaunchIfCalledFor(instance, end, in: &turn)
   }
 

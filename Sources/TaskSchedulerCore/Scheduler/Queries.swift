@@ -1,8 +1,8 @@
 // The queries of the scheduler, which change nothing.
 
 extension Scheduler {
-  /// Returns the status of every application. Applications that were ever active come first, in the
-  /// order of the application switcher; the others follow, ordered by id.
+  /// Returns the status of every application. Applications in the application switcher come first,
+  /// in its order; the others follow, ordered by id.
   public func statuses(at now: Instant) -> [ApplicationStatus] {
     let switcher = applications.switcher
     let rest = applications.all.filter { $0.activation == 0 }.map(\.key)
@@ -107,7 +107,8 @@ extension Scheduler {
       backgroundModes: instance?.backgroundModes ?? manifest?.backgroundModes ?? [],
       multitasking: instance?.mayStayInBackground ?? manifest?.multitasking ?? true,
       isLaunchable: manifest.map { $0.isLaunchable && $0.launchKey == key } ?? false,
-      switcherPosition: position, instance: instance.map { status($0, at: now) },
+      switcherPosition: position, snapshot: snapshots[key],
+      instance: instance.map { status($0, at: now) },
       lastEnd: application.lastEnd, launchFailure: application.launchFailure,
       nextLaunch: application.relaunch.flatMap { relaunch in
         guard let at = relaunch.dueAt, let delay = relaunch.delay else { return nil }

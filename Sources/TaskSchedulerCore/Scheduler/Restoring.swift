@@ -7,7 +7,8 @@ extension Scheduler {
     policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
     launches: [InstanceID: PendingLaunch],
     instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
-    notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions
+    notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions,
+    snapshots: Snapshots
   ) throws(InvariantViolation) {
     self.init(policy: policy)
     self.instanceIDLast = instanceIDLast
@@ -20,6 +21,7 @@ extension Scheduler {
     self.changes = changes
     self.memory = memory
     self.sessions = sessions
+    self.snapshots = snapshots
     for (id, instance) in instances {
       deadlines.set(id, to: instance.deadline(policy))
       self.applications.taskCountChanged(

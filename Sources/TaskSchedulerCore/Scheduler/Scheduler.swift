@@ -15,6 +15,7 @@ public struct Scheduler: Sendable {
   var changes = SystemChanges()
   var memory = Memory()
   var sessions = Sessions()
+  var snapshots = Snapshots()
   var instanceIDLast: UInt64 = 0
   /// Whether the scheduler has received ``SchedulerEvent/started``, and has not received
   /// ``SchedulerEvent/stop`` since then.
@@ -60,6 +61,7 @@ public struct Scheduler: Sendable {
     case .memory(let event): handle(event, in: &turn)
     case .resources(let event): handle(event, in: &turn)
     case .session(let event): handle(event, in: &turn)
+    case .switcher(let event): handle(event, in: &turn)
     }
     return turn.takeEffects()
   }
@@ -90,6 +92,7 @@ public struct Scheduler: Sendable {
     case .manifestsChanged(let manifests):
       applications.replaceManifests(manifests, keeping: policy.endedApplicationsMax)
       reconsiderRelaunches()
+      reconsiderSwitcher(in: &turn)
     case .started:
       started(in: &turn)
     case .stop:
@@ -150,6 +153,7 @@ public struct Scheduler: Sendable {
     for id in instances.keys.sorted() {
       leaveRunning(id, .schedulerStopped, cause: .schedulerStopped, in: &turn)
     }
+    dropSnapshots(in: &turn)
   }
 
   /// Ends the management of an instance, whose processes continue to run.
@@ -168,6 +172,7 @@ public struct Scheduler: Sendable {
     }
     seats.leave(instance.seat, id)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
+    leaveSwitcherIfGone(instance.application, in: &turn)
   }
 }
 

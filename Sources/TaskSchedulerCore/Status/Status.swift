@@ -9,8 +9,9 @@ public struct ApplicationStatus: Equatable, Sendable {
   public var multitasking: Bool
   public var isLaunchable: Bool
   /// The position in the application switcher. 1 is the most recently active application; nil means
-  /// that the application was never active.
+  /// that the switcher does not contain the application.
   public var switcherPosition: Int?
+  public var snapshot: Snapshot?
   public var instance: InstanceStatus?
   public var lastEnd: End?
   /// The failure of the last launch; nil if the application has run since.

@@ -5,6 +5,7 @@ extension Event: StoredByCases {
     Case("resources", Self.resources), Case("socket", Self.socket),
     Case("notification", Self.notification), Case("memory", Self.memory),
     Case("systemChanged", Self.systemChanged), Case("session", Self.session),
+    Case("switcher", Self.switcher),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -19,6 +20,7 @@ extension Event: StoredByCases {
     case .memory(let a): writer.write(case: 7, a)
     case .systemChanged(let a, let b, let c): writer.write(case: 8, a, b, c)
     case .session(let a): writer.write(case: 9, a)
+    case .switcher(let a): writer.write(case: 10, a)
     }
   }
 }

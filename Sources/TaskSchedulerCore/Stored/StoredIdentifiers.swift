@@ -5,6 +5,7 @@ extension SocketID: Stored {}
 extension RequestID: Stored {}
 extension NotificationID: Stored {}
 extension TransactionID: Stored {}
+extension SnapshotID: Stored {}
 
 extension ApplicationID: StoredByForm {
   package static let form = Form(

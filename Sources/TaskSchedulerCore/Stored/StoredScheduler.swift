@@ -10,17 +10,18 @@ extension Scheduler: StoredByForm {
         policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
         launches: [InstanceID: PendingLaunch],
         instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
-        notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions
+        notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions,
+        snapshots: Snapshots
       ) throws(MalformedBytes) in
       try restoring { () throws(InvariantViolation) in
         try Scheduler(
           policy: policy, instanceIDLast: instanceIDLast, isStarted: isStarted,
           applications: applications, launches: launches, instances: instances,
           keepAlives: keepAlives, notifications: notifications, changes: changes, memory: memory,
-          sessions: sessions)
+          sessions: sessions, snapshots: snapshots)
       }
     }, \.policy, \.instanceIDLast, \.isStarted, \.applications, \.launches, \.instances,
-    \.keepAlives, \.notifications, \.changes, \.memory, \.sessions)
+    \.keepAlives, \.notifications, \.changes, \.memory, \.sessions, \.snapshots)
 }
 
 /// Makes a value from stored parts. Throws ``MalformedBytes`` if an invariant of the value is

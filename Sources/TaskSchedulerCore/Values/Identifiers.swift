@@ -123,6 +123,13 @@ public struct TransactionID: NumberedID, Comparable {
   }
 }
 
+/// The id of a picture in the application switcher: the number of the request that set the picture.
+public struct SnapshotID: NumberedID, Comparable {
+  public let number: UInt64
+  public init(_ number: UInt64) { self.number = number }
+  public static func < (lhs: SnapshotID, rhs: SnapshotID) -> Bool { lhs.number < rhs.number }
+}
+
 /// The id that the daemon gives to a request that waits for its reply.
 public struct RequestID: NumberedID {
   public let number: UInt64

@@ -99,6 +99,7 @@ final class EffectRunner: EffectHandler {
       subsystems.monitors.send(record, at: now)
       if case .transition = record.change { serviceStatus?.note() }
     case .resources(let effect): processes.run(effect)
+    case .dropPicture(let id): subsystems.pictures.drop(id)
     }
   }
 

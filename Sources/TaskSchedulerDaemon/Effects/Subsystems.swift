@@ -8,6 +8,7 @@ struct Subsystems {
   let monitors: Monitors
   let agents: SessionAgents
   let sockets: ManagedSockets
+  let pictures: SnapshotPictures
   let notifications: LocalNotifications
   let memory: MemoryService
   let loginSessions: LoginSessions

@@ -16,6 +16,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
   private let agents: SessionAgents
   private let processes: ProcessController
   let sockets: ManagedSockets
+  let pictures: SnapshotPictures
   let notifications: LocalNotifications
   let pump: Pump
   private let settings: CurrentSettings
@@ -24,7 +25,8 @@ final class ApplicationService: ApplicationInterface.Implementation {
 
   init(
     requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
-    sockets: ManagedSockets, notifications: LocalNotifications, pump: Pump,
+    sockets: ManagedSockets, pictures: SnapshotPictures, notifications: LocalNotifications,
+    pump: Pump,
     settings: CurrentSettings
   ) {
     self.requests = requests
@@ -32,6 +34,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
     self.agents = agents
     self.processes = processes
     self.sockets = sockets
+    self.pictures = pictures
     self.notifications = notifications
     self.pump = pump
     self.settings = settings

@@ -49,6 +49,8 @@ final class Connection: WorkSource, CurrentCall {
   /// The end, in `output`, of an answer that consists of several replies. The limit of unread bytes
   /// does not apply to such an answer.
   private var answerEnd = 0
+  /// The descriptor to send with the first byte of `output`.
+  private var outputDescriptor: OutgoingDescriptor?
   /// The parts of `input` and `output` that count toward the user's limits.
   private var counted = HeldResources()
 
@@ -348,6 +350,17 @@ final class Connection: WorkSource, CurrentCall {
     updateHeldResources()
   }
 
+  /// Answers the current call with a descriptor, to which the answer refers by the index 0.
+  ///
+  /// A connection with an unread answer accepts no other call, so the answer is the first in
+  /// `output`.
+  func reply(_ parameters: some WireValue, with descriptor: consuming FileDescriptor) {
+    guard isOpen, wire.isBusy else { return }
+    precondition(output.isEmpty, "an answer with a descriptor follows another answer")
+    outputDescriptor = OutgoingDescriptor(descriptor)
+    reply(parameters)
+  }
+
   /// Sends one of several answers. The caller has encoded it, because other clients receive the
   /// same answer.
   ///
@@ -398,15 +411,11 @@ final class Connection: WorkSource, CurrentCall {
 
   private func flush() {
     while sent < output.count {
-      let result = output.withUnsafeBytes { bytes in
-        Result { () throws(SystemError) in
-          try UnixSocket.send(
-            descriptor.rawValue, UnsafeRawBufferPointer(rebasing: bytes[sent...]))
-        }
-      }
-      switch result {
+      switch sendOnce() {
       case .success(.bytes(let count)):
         sent += count
+        // The descriptor accompanies the first byte.
+        outputDescriptor = nil
       case .success(.wouldBlock):
         dropSent()
         return wait()
@@ -419,6 +428,19 @@ final class Connection: WorkSource, CurrentCall {
     sent = 0
     answerEnd = 0
     returnOutput()
+  }
+
+  private func sendOnce() -> Result<Transfer, SystemError> {
+    let descriptors = outputDescriptor.map { [$0.rawValue] } ?? []
+    return output.withUnsafeBytes { bytes in
+      descriptors.withUnsafeBufferPointer { descriptors in
+        Result { () throws(SystemError) in
+          try UnixSocket.send(
+            descriptor.rawValue, UnsafeRawBufferPointer(rebasing: bytes[sent...]),
+            descriptors: descriptors)
+        }
+      }
+    }
   }
 
   /// Borrows the owner's buffer for answers. The daemon sends most answers at once, and an empty
@@ -451,7 +473,8 @@ final class Connection: WorkSource, CurrentCall {
     if isOpen {
       now.unfinished = input.collectedCount
       now.unread = output.count
-      now.descriptors = input.isCollecting ? input.descriptors.count : 0
+      now.descriptors =
+        (input.isCollecting ? input.descriptors.count : 0) + (outputDescriptor == nil ? 0 : 1)
     }
     guard now != counted else { return }
     let change = now - counted
@@ -470,6 +493,7 @@ final class Connection: WorkSource, CurrentCall {
     guard isOpen else { return }
     isOpen = false
     source = nil
+    outputDescriptor = nil
     updateHeldResources()
     owner.closed(self, reason: reason)
     // The shutdown comes last, because the owner may still examine the socket. If systemd has a

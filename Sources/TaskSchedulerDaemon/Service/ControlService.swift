@@ -16,6 +16,7 @@ final class ControlService: ControlInterface.Implementation {
   private let monitors: Monitors
   let notifications: LocalNotifications
   let memory: MemoryService
+  let pictures: SnapshotPictures
   let loginSessions: LoginSessions
   let pump: Pump
   private let settings: CurrentSettings
@@ -26,7 +27,8 @@ final class ControlService: ControlInterface.Implementation {
   init(
     requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
     monitors: Monitors, notifications: LocalNotifications, memory: MemoryService,
-    loginSessions: LoginSessions, pump: Pump, settings: CurrentSettings, log: Log
+    pictures: SnapshotPictures, loginSessions: LoginSessions, pump: Pump,
+    settings: CurrentSettings, log: Log
   ) {
     self.requests = requests
     self.launches = launches
@@ -35,6 +37,7 @@ final class ControlService: ControlInterface.Implementation {
     self.monitors = monitors
     self.notifications = notifications
     self.memory = memory
+    self.pictures = pictures
     self.loginSessions = loginSessions
     self.pump = pump
     self.settings = settings
@@ -47,7 +50,7 @@ final class ControlService: ControlInterface.Implementation {
 
   /// Returns the applications that the caller may see, after a comparison of the suspended ones
   /// with the kernel.
-  private func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
+  func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
     let statuses = visible(peer)
     let suspended = statuses.filter { $0.state == .suspended }.compactMap(\.instance?.id)
     return processes.compareSuspended(suspended) ? visible(peer) : statuses
@@ -299,6 +302,8 @@ final class ControlService: ControlInterface.Implementation {
 
   // MARK: Applications and permissions
 
+  var proc: ProcFS { membership.proc }
+
   func isOperator(_ peer: Peer) -> Bool {
     // Root and the daemon's own user are operators in any case.
     if peer.uid != 0 { settings.reconsiderOperators() }
@@ -324,7 +329,7 @@ final class ControlService: ControlInterface.Implementation {
   ///
   /// - Parameter withUnit: Whether to look up the units, which is too slow for thousands of
   ///   applications.
-  private func described(
+  func described(
     _ statuses: [ApplicationStatus], for peer: Peer, withUnit: Bool = false
   ) -> [Interface.Application] {
     let unmanaged = launches.unmanagedProcesses()
@@ -400,8 +405,8 @@ extension ControlInterface.MethodName {
   /// connection.
   var isQuery: Bool {
     [
-      .listApplications, .getApplication, .explain, .listNotifications, .listSessions, .getMemory,
-      .monitor, .getSettings, .getLog,
+      .listApplications, .getApplication, .explain, .listSwitcher, .getSnapshot, .listNotifications,
+      .listSessions, .getMemory, .monitor, .getSettings, .getLog,
     ].contains(self)
   }
 }

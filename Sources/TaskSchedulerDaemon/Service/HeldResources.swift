@@ -1,10 +1,12 @@
+import LinuxSystem
+
 /// The memory and descriptors that the daemon holds for a client, or a change of them.
 package struct HeldResources: Equatable {
   /// The bytes of an unfinished message. The event log also contains them.
   var unfinished = 0
   /// The bytes of answers and events that the client has not read.
   var unread = 0
-  /// The descriptors that came with an unfinished message.
+  /// The descriptors that came with an unfinished message, or that wait for the client to read.
   var descriptors = 0
 
   var bytes: Int { unfinished + unread }
@@ -20,4 +22,15 @@ package struct HeldResources: Equatable {
       unfinished: one.unfinished - other.unfinished, unread: one.unread - other.unread,
       descriptors: one.descriptors - other.descriptors)
   }
+}
+
+/// A descriptor that the daemon sends with an answer. It is open until the answer is sent.
+final class OutgoingDescriptor {
+  private let descriptor: FileDescriptor
+
+  init(_ descriptor: consuming FileDescriptor) {
+    self.descriptor = descriptor
+  }
+
+  var rawValue: Int32 { descriptor.rawValue }
 }

@@ -119,6 +119,16 @@ extension ControlInterface.Entitlement {
   }
 }
 
+extension ControlInterface.SnapshotKind {
+  init(_ snapshot: Snapshot?) {
+    switch snapshot {
+    case .picture: self = .picture
+    case .sensitive: self = .sensitive
+    case nil: self = .none
+    }
+  }
+}
+
 extension ControlInterface.Application {
   /// - Parameters:
   ///   - unmanaged: The process of the application, if it runs without management.
@@ -135,6 +145,7 @@ extension ControlInterface.Application {
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
       launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
+      snapshot: .init(status.snapshot),
       instance: status.instance.map {
         .init($0, lowered: lowered, unit: unit, isVisible: isVisible)
       },

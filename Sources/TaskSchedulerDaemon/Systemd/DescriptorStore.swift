@@ -10,6 +10,7 @@ struct DescriptorStore {
   private static let connectionName = "connection"
   private static let leaderPrefix = "leader-"
   private static let socketPrefix = "socket-"
+  private static let picturePrefix = "snapshot-"
   private static let slowToCloseName = "slow-to-close"
 
   /// Whether a service manager started the daemon, and provides a store.
@@ -38,6 +39,15 @@ struct DescriptorStore {
 
   func remove(socket: UInt64, of id: InstanceID) {
     remove(Self.name(of: socket, id))
+  }
+
+  /// Stores a picture of the application switcher until the daemon removes it.
+  func save(picture id: SnapshotID, file number: Int32) {
+    send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.picturePrefix)\(id.number)", number)
+  }
+
+  func remove(picture id: SnapshotID) {
+    remove(Self.picturePrefix + String(id.number))
   }
 
   /// Stores descriptors that take 10 to 20 ms each to close. Replaces the descriptors that an
@@ -76,6 +86,8 @@ struct DescriptorStore {
     var leaders: [InstanceID: Int32] = [:]
     /// Watches of managed sockets, by instance and by the cookie of the socket.
     var sockets: [InstanceID: [UInt64: Int32]] = [:]
+    /// The pictures of the application switcher.
+    var pictures: [SnapshotID: Int32] = [:]
     /// The watches and triggers of the previous daemon. This daemon only closes them.
     var slowToClose: [Int32] = []
 
@@ -106,6 +118,9 @@ struct DescriptorStore {
         if let twice = sockets[id, default: [:]].updateValue(number, forKey: socket) {
           close(twice)
         }
+      } else if name.hasPrefix(picturePrefix),
+        let id = UInt64(name.dropFirst(picturePrefix.count)) {
+        if let twice = pictures.updateValue(number, forKey: SnapshotID(id)) { close(twice) }
       } else if name == slowToCloseName {
         slowToClose.append(number)
       } else {

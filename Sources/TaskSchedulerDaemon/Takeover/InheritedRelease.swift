@@ -16,6 +16,10 @@ extension DescriptorStore.Inherited {
         store.remove(socket: socket, of: id)
       }
     }
+    for (id, number) in pictures {
+      FileDescriptor(taking: number).close()
+      store.remove(picture: id)
+    }
     var outcome = ProcessRelease.Outcome()
     for (id, number) in leaders {
       do throws(SystemError) {

@@ -34,6 +34,8 @@ struct Takeover {
     var lost: [InstanceID] = []
     /// Managed sockets whose watches are lost.
     var lostSockets: [(InstanceID, [SocketID])] = []
+    /// Pictures of the application switcher that the daemon did not inherit.
+    var lostPictures: [SnapshotID] = []
     /// The remaining effects of the last event, which the previous daemon did not carry out.
     var effects: [Effect] = []
   }
@@ -83,6 +85,7 @@ struct Takeover {
       pump.post(.application(.streamClosed(id)))
     }
     for (id, lost) in outcome.lostSockets { pump.post(.socket(.lost(id, lost))) }
+    if !outcome.lostPictures.isEmpty { pump.post(.switcher(.lost(outcome.lostPictures))) }
     subsystems.agents.recovered(reporting: pump.scheduler.reportingUsers)
     report(outcome, lastAlive: replay.lastAlive)
     return false
@@ -154,6 +157,7 @@ struct Takeover {
       }
     }
     outcome.lostSockets = restoreSockets(replay.scheduler, inherited.sockets)
+    outcome.lostPictures = restorePictures(replay.scheduler)
     outcome.effects = call.effectsLeft(eventLog)
     eventLog.setClean(false)
     return outcome
@@ -190,6 +194,18 @@ struct Takeover {
       }
     }
     return lost
+  }
+
+  /// Restores the pictures of the application switcher, and deletes those that no application has.
+  ///
+  /// - Returns: The pictures that the daemon did not inherit.
+  private func restorePictures(_ scheduler: Scheduler) -> [SnapshotID] {
+    let wanted = scheduler.pictures
+    for (id, number) in inherited.pictures {
+      subsystems.pictures.restore(FileDescriptor(taking: number), as: id)
+    }
+    for id in Set(inherited.pictures.keys).subtracting(wanted) { subsystems.pictures.drop(id) }
+    return wanted.filter { inherited.pictures[$0] == nil }
   }
 
   private func restore(_ connection: Connection, _ held: DaemonState.Connection) {

@@ -38,7 +38,7 @@ struct BurstChecker: Checker {
       case .socket(.ready), .operation(.activate), .notification, .scheduler(.clockRead),
         .session: true
       case .application, .operation, .process, .scheduler, .socket, .systemChanged, .memory,
-        .resources:
+        .resources, .switcher:
         false
       }
   }

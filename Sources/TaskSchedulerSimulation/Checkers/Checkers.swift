@@ -65,6 +65,7 @@ public struct Checkers {
   private var hidden: HiddenChecker
   private var lostAgents: LostAgentChecker
   private var locks = LockChecker()
+  private var switcher = SwitcherChecker()
 
   /// Creates the checkers of a run.
   ///
@@ -113,6 +114,7 @@ public struct Checkers {
     try changes.before(event, observed)
     try relaunch.before(event, observed)
     try memory.before(event, observed)
+    try switcher.before(event, observed)
     for effect in effects {
       try transitions.see(effect, observed)
       try callbacks.see(effect, observed)
@@ -133,6 +135,7 @@ public struct Checkers {
       try relaunch.see(effect, observed)
       try memory.see(effect, observed)
       try resources.see(effect, observed)
+      try switcher.see(effect, observed)
       try seeSession(effect)
       observed.apply(effect)
     }
@@ -160,6 +163,7 @@ public struct Checkers {
     try hidden.after(observed)
     try lostAgents.after(observed)
     try locks.after(observed)
+    try switcher.after(observed)
   }
 
   private mutating func seeSession(_ effect: Effect) throws(Finding) {

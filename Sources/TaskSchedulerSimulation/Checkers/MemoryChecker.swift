@@ -69,7 +69,7 @@ struct MemoryChecker: Checker {
       askedAt = nil
       end()
     case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
-      .systemChanged, .session, .resources:
+      .systemChanged, .session, .resources, .switcher:
       break
     }
   }
@@ -138,7 +138,7 @@ struct MemoryChecker: Checker {
         }
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .kill, .checkTracer, .resources:
+      .suspend, .resume, .terminate, .kill, .checkTracer, .resources, .dropPicture:
       break
     }
   }
@@ -205,7 +205,7 @@ struct MemoryChecker: Checker {
     case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
     case .memory(.read), .memory(.reclaimed): break
     case .memory(.measured), .memory(.warn), .scheduler, .application, .operation, .process,
-      .socket, .notification, .systemChanged, .session, .resources:
+      .socket, .notification, .systemChanged, .session, .resources, .switcher:
       return "the event does not report memory"
     }
     if isCalm { return "there is no pressure" }
@@ -268,7 +268,7 @@ struct MemoryChecker: Checker {
     case .memory(.read), .memory(.reclaimed):
       try checkChoosing(isShort(observed), observed)
     case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
-      .systemChanged, .session, .resources:
+      .systemChanged, .session, .resources, .switcher:
       break
     }
   }

@@ -74,7 +74,7 @@ struct NotificationChecker: Checker {
       }
     case .notification(.schedule), .notification(.cancel), .notification(.setBadge),
       .notification(.chosen), .scheduler, .application, .operation, .process, .socket,
-      .systemChanged, .session, .memory, .resources:
+      .systemChanged, .session, .memory, .resources, .switcher:
       break
     }
   }
@@ -107,7 +107,7 @@ struct NotificationChecker: Checker {
         firedTo.map { $0 == (fired, id) } ?? false,
         "instance \(id.number) receives a notification that has not fired for it")
     case .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
-      .resume, .terminate, .kill, .release, .checkTracer, .record, .resources:
+      .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture:
       break
     }
   }

@@ -50,7 +50,11 @@ struct RefusalChecker: Checker {
     case .systemChanged(_, let change, _):
       if case .custom = change.kind { .unknown } else { .allowed }
     case .memory(.warn(_, let key, _)): warn(key, observed)
-    case .application, .process, .notification, .scheduler, .memory, .resources, .session:
+    case .switcher(.remove(_, let key, _)): terminate(key, observed)
+    case .switcher(.setSnapshot(_, let id, _)):
+      observed[id].map { $0.ending == nil } ?? false ? .allowed : .refused
+    case .application, .process, .notification, .scheduler, .memory, .resources, .session,
+      .switcher(.lost):
       .unknown
     }
   }

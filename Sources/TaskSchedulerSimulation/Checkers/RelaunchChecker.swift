@@ -71,7 +71,7 @@ struct RelaunchChecker: Checker {
       }
     case .memory(.reclaim): memoryEndsBy = observed.now + observed.limits.terminateTimeout
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .suspend, .resume,
-      .terminate, .kill, .release, .checkTracer, .resources:
+      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture:
       break
     }
   }
@@ -86,7 +86,7 @@ struct RelaunchChecker: Checker {
         isPersistent(key, observed) && observed.policy.multitaskingSupported && reason == .boot,
         "\(key.id.name) is launched at the daemon's start, but must not be")
     case .operation, .scheduler, .application, .process, .socket, .systemChanged, .session, .memory,
-      .resources:
+      .resources, .switcher:
       try require(reason == .relaunch, "\(key.id.name) is launched by \(observed.event)")
       try require(
         !observed.barred.contains(key),

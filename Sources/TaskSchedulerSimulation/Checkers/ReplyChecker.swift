@@ -30,13 +30,18 @@ struct ReplyChecker: Checker {
       switch event {
       case .application(.register), .application(.openStream): true
       case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
-        .session,
-        .memory, .resources:
+        .session, .memory, .resources, .switcher:
         false
       }
     case .began: if case .application(.beginBackgroundTask) = event { true } else { false }
     case .started: if case .operation(.adopt) = event { true } else { false }
-    case .ended: if case .operation(.terminate) = event { true } else { false }
+    case .ended:
+      switch event {
+      case .operation(.terminate), .switcher(.remove): true
+      case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+        .session, .memory, .resources, .switcher:
+        false
+      }
     case .managed: if case .socket(.manage) = event { true } else { false }
     case .cancelled: if case .notification(.cancel) = event { true } else { false }
     case .scheduled: false
@@ -45,10 +50,11 @@ struct ReplyChecker: Checker {
       case .application(.acknowledge), .application(.endBackgroundTask),
         .application(.setKeepAlive), .operation(.activate), .operation(.deactivate),
         .operation(.sendToBackground), .operation(.terminate), .socket(.release),
-        .notification(.setBadge), .systemChanged, .session, .memory(.warn):
+        .notification(.setBadge), .systemChanged, .session, .memory(.warn),
+        .switcher(.setSnapshot), .switcher(.remove):
         true
       case .application, .operation, .process, .scheduler, .socket, .notification, .memory,
-        .resources:
+        .resources, .switcher:
         false
       }
     }
@@ -60,11 +66,12 @@ struct ReplyChecker: Checker {
       switch observed.event {
       case .operation(.launch), .operation(.activate):
         observed.launches.values.contains { $0.request == current }
-      case .operation(.terminate(_, let key, _)): observed.byKey[key] != nil
+      case .operation(.terminate(_, let key, _)), .switcher(.remove(_, let key, _)):
+        observed.byKey[key] != nil
       // The reply follows when the change is stored.
       case .notification(.schedule), .notification(.cancel), .notification(.setBadge): true
       case .operation, .application, .process, .scheduler, .socket, .notification,
-        .systemChanged, .session, .memory, .resources:
+        .systemChanged, .session, .memory, .resources, .switcher:
         false
       }
     try require(mayWait, "\(observed.event) has no reply")

@@ -17,7 +17,7 @@ struct ResourceChecker: Checker {
       try require(
         instance.violatedRule != nil, "\(instance.name) is killed, but violates no rule")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .release, .checkTracer, .record, .resources:
+      .suspend, .resume, .terminate, .release, .checkTracer, .record, .resources, .dropPicture:
       break
     }
   }

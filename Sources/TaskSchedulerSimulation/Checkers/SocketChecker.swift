@@ -42,7 +42,8 @@ struct SocketChecker: Checker {
           "\(instance.name) is told of sockets that are not the ready ones")
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources:
+      .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources,
+      .dropPicture:
       break
     }
   }

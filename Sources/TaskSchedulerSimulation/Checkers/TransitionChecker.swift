@@ -172,7 +172,7 @@ struct TransitionChecker: Checker {
     case .process(.spawned(let id, _)): observed.launches[id]?.key
     case .application, .operation, .process, .socket, .notification, .systemChanged, .session,
       .scheduler,
-      .memory, .resources:
+      .memory, .resources, .switcher:
       nil
     }
   }

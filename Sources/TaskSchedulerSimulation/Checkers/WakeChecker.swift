@@ -28,7 +28,7 @@ struct WakeChecker: Checker {
       if case .transition(.suspended, _, let cause) = record.change { moved[instance.id] = cause }
       if case .keepAliveCalled = record.change { called.insert(instance.id) }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .terminate, .kill, .release, .checkTracer, .resources:
+      .suspend, .terminate, .kill, .release, .checkTracer, .resources, .dropPicture:
       break
     }
   }
@@ -52,7 +52,7 @@ struct WakeChecker: Checker {
       return true
     case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
       .session,
-      .memory, .resources:
+      .memory, .resources, .switcher:
       return false
     }
   }

@@ -88,7 +88,8 @@ public struct EventLogTimeline {
     case .record(let record): note(record.application.id, .change(record.change))
     case .notify(let id, let notice): note(names[id], .notice(notice))
     case .notification(.fire(let id, let key, _, nil)): note(key.id, .shown(id))
-    case .reply, .socket, .notification, .memory, .suspend, .resume, .checkTracer, .resources:
+    case .reply, .socket, .notification, .memory, .suspend, .resume, .checkTracer, .resources,
+      .dropPicture:
       break
     }
   }
@@ -124,8 +125,20 @@ public struct EventLogTimeline {
     case .notification(let event): return EventLogText.step(event)
     case .memory(let event): return EventLogText.step(event)
     case .session(let event): return step(event)
+    case .switcher(let event): return step(event)
     case .application, .socket, .process, .scheduler(.recovered), .resources:
       return stepOfInstance(event)
+    }
+  }
+
+  private func step(_ event: SwitcherEvent) -> String {
+    switch event {
+    case .setSnapshot(_, let id, .picture): "snapshot \(name(id))"
+    case .setSnapshot(_, let id, .sensitive): "snapshot \(name(id)) sensitive"
+    case .setSnapshot(_, let id, nil): "snapshot \(name(id)) none"
+    case .remove(_, let key, let byUser):
+      "remove \(key.id.name) from the switcher\(byUser ? " by the user" : "")"
+    case .lost(let ids): "the daemon has lost \(ids.count) snapshots"
     }
   }
 
@@ -174,7 +187,7 @@ public struct EventLogTimeline {
       return "stop \(name(id)) \(activity.rawValue)"
     case .application, .process, .socket, .operation, .notification, .systemChanged, .session,
       .scheduler,
-      .memory, .resources:
+      .memory, .resources, .switcher:
       return nil
     }
   }

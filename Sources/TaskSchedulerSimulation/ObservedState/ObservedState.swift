@@ -91,6 +91,8 @@ struct ObservedState {
       }
     case .operation(.terminate(_, let key, let byUser)):
       if !isRefused { terminated(key, byUser: byUser) }
+    case .switcher(.remove(_, let key, let byUser)):
+      if !isRefused { terminated(key, byUser: byUser) }
     case .scheduler(.policyChanged(let policy)): change(policy)
     case .scheduler(.manifestsChanged(let manifests)):
       self.manifests = manifests
@@ -106,7 +108,7 @@ struct ObservedState {
     case .notification(.chosen(_, let key)): notificationChosen(key)
     case .scheduler(.stop): relaunching = []
     case .application, .notification, .systemChanged, .operation(.launch),
-      .scheduler(.clockRead), .scheduler(.started), .memory:
+      .scheduler(.clockRead), .scheduler(.started), .memory, .switcher:
       break
     case .scheduler(.deadlineReached): sessionDeadlineReached()
     case .session(let event): apply(event)
@@ -149,7 +151,7 @@ struct ObservedState {
       .process(.spawned), .process(.released),
       .process(.leaderExited), .scheduler(.deadlineReached), .scheduler(.clockRead),
       .scheduler(.policyChanged), .scheduler(.manifestsChanged), .scheduler(.started),
-      .scheduler(.stop), .memory, .resources:
+      .scheduler(.stop), .memory, .resources, .switcher:
       break
     }
   }
@@ -266,7 +268,7 @@ extension ObservedState {
   mutating func apply(_ effect: Effect) {
     switch effect {
     case .reply(_, .registered(let registration)): registered(registration.instance)
-    case .reply, .expire, .notification, .memory: break
+    case .reply, .expire, .notification, .memory, .dropPicture: break
     case .notify(let id, let notice):
       if case .socketsReady(let event, _) = notice { self[id]?.received(event) }
     case .socket(let effect): apply(effect)

@@ -190,7 +190,7 @@ public final class ScenarioRunner {
     case .resources(.sample(let id)):
       // The applications of a scenario use no resources.
       post(.resources(.used(id, ResourceUse(processor: .zero, gpu: .zero))))
-    case .resources: break
+    case .resources, .dropPicture: break
     }
   }
 

@@ -68,6 +68,7 @@ struct SimulatedConfiguration {
     setWakeUps(in: &policy, &chance)
     setMemory(in: &policy)
     setSessions(in: &policy)
+    setSwitcher(in: &policy)
     policy.multitaskingSupported = !chance.happens(80)
     setRules(in: &policy, &chance)
     return policy
@@ -94,6 +95,12 @@ struct SimulatedConfiguration {
     policy.focusSettleTime = .milliseconds(10 + chance.below(1500))
     policy.hiddenGraceTime = .milliseconds(10 + chance.below(20_000))
     policy.sessionGraceTime = .milliseconds(10 + chance.below(12_000))
+  }
+
+  /// Sets the quota of pictures, which stays the same for the whole run.
+  private func setSwitcher(in policy: inout Policy) {
+    var chance = SeededGenerator(seed: seed, .session, 2)
+    policy.snapshotsPerUserMax = 1 + chance.below(3)
   }
 
   private func setRules(in policy: inout Policy, _ chance: inout SeededGenerator) {

@@ -181,7 +181,10 @@ extension Simulation {
     pump.resume(
       Array(replay.effectsLeft), of: replay.lastEvent, lastAlive: replay.lastAlive)
     reconcile(keepsConnections, &chance)
-    if isUp, !keepsConnections, chance.happens(500) { loseSockets() }
+    if isUp, !keepsConnections, chance.happens(500) {
+      loseSockets()
+      if isUp { losePictures() }
+    }
     if isUp, !keepsConnections { loseAgents(&chance) }
     if isUp { post(.scheduler(.clockRead(wallClock))) }
     if isUp {

@@ -40,7 +40,7 @@ extension Simulation {
     case .release(let id, let killing): release(id, killing: killing)
     case .checkTracer(let id):
       post(.process(.tracerChecked(id, isTraced: process(of: id)?.process.isTraced ?? false)))
-    case .record: break
+    case .record, .dropPicture: break
     case .memory(let effect): carryOut(effect)
     case .resources(let effect): carryOut(effect)
     }

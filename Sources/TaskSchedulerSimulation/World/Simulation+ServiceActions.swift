@@ -16,6 +16,7 @@ extension Simulation {
       if let shown = store.shown.last, isUp {
         post(.notification(.chosen(shown.id, shown.application)))
       }
+    case 86..<91: useSwitcher(&chance)
     case _: changeSystem(&chance)
     }
   }
@@ -121,6 +122,28 @@ extension Simulation {
       schedule: NotificationSchedule(
         date: "2026-11-21T18:00:00", timeZone: "UTC", repeats: repeats),
       firesAt: WallTime(nanoseconds: wallClock.nanoseconds + delay - early))
+  }
+
+  private func useSwitcher(_ chance: inout SeededGenerator) {
+    if chance.happens(200) {
+      let key = chance.pick(configuration.keys + [Workload.unknownKey])
+      return send(.switcher(.remove(request(nil), key, byUser: chance.happens(500))))
+    }
+    guard let index = runningLeader(&chance), let id = processes[index].instance else { return }
+    let request = request(index)
+    let snapshot: Snapshot? =
+      switch chance.below(10) {
+      case 0: nil
+      case 1: .sensitive
+      case _: .picture(SnapshotID(request.number))
+      }
+    send(.switcher(.setSnapshot(request, id, snapshot)))
+  }
+
+  /// Reports pictures that no service manager kept when the daemon died.
+  func losePictures() {
+    let pictures = pump.scheduler.pictures
+    if !pictures.isEmpty { post(.switcher(.lost(pictures))) }
   }
 
   private func changeSystem(_ chance: inout SeededGenerator) {

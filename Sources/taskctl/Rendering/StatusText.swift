@@ -30,7 +30,7 @@ enum StatusText {
     }
     lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no manifest")
     let position = application.switcherPosition
-    lines.add("Switcher", position.map { "number \($0)" } ?? "never active")
+    lines.add("Switcher", position.map { "number \($0)" } ?? "not in it")
     if let end = application.lastEnd {
       lines.add("Last end", "it \(end.words), \(context.clock.moment(ofBoot: end.atUSec))")
     }

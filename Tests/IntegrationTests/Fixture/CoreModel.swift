@@ -87,7 +87,7 @@ final class CoreModel {
         told[id, default: []].append(.callback(callback.kind.rawValue, callback.id.number))
       case .expire(let id, let task, _): told[id, default: []].append(.expiration(task.number))
       case .notify, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .release, .checkTracer, .record, .resources:
+        .release, .checkTracer, .record, .resources, .dropPicture:
         break
       }
     }
@@ -136,8 +136,7 @@ extension Event {
       .operation(.launch(request, key, target: target, reason: reason))
     case .operation(.adopt(_, let adoption)): .operation(.adopt(request, adoption))
     case .application, .process, .socket, .notification, .systemChanged, .session, .scheduler,
-      .memory,
-      .resources:
+      .memory, .resources, .switcher:
       self
     }
   }

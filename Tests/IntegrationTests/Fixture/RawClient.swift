@@ -73,6 +73,26 @@ final class RawClient {
     }
   }
 
+  /// Returns the next message with the descriptors that arrived with it.
+  func receiveDescriptors() throws -> (message: JSONValue, descriptors: [Int32]) {
+    var bag = DescriptorBag()
+    while true {
+      if let message = try buffer.next() {
+        let numbers = (0..<bag.count).compactMap { bag.take($0)?.take() }
+        return (try JSONParser.parse(message), numbers)
+      }
+      try waitFor(POLLIN, on: socket.rawValue)
+      var bytes = [UInt8](repeating: 0, count: 65536)
+      let transfer = try bytes.withUnsafeMutableBytes {
+        try UnixSocket.receive(socket.rawValue, into: $0, descriptors: &bag)
+      }
+      guard case .bytes(let count) = transfer else {
+        throw SystemError(call: "receive", errno: ECONNRESET)
+      }
+      buffer.append(Array(bytes[..<count]))
+    }
+  }
+
   /// Sends one call, and returns its answer.
   func call(_ text: String, descriptors: [Int32] = []) throws -> JSONValue? {
     try send(text, descriptors: descriptors)

@@ -17,6 +17,10 @@ It registers, prints `event JSON` for each event, and acknowledges each callback
                             `answer JSON`; connections count from 0
     hand WHAT               passes a descriptor that is not a socket, or connection WHAT again;
                             answered by `answer JSON`
+    snapshot WHAT           sets a snapshot; answered by `answer JSON`. WHAT is the size of a PNG
+                            image in bytes, or says what is wrong with it
+    flood N                 sets N snapshots, without reading the answers before the end; answered
+                            by the last answer
     read N                  reads the available data of connection N; answered by `read JSON`
     urgent N                reads the urgent byte; answered by `read JSON`
     close N                 closes connection N
@@ -28,7 +32,7 @@ It registers, prints `event JSON` for each event, and acknowledges each callback
     lock PATH, unlock       takes or releases a lock of flock(2); answered by `answer {}`
     exit CODE, abort        ends
 """
-import fcntl, json, os, select, socket, struct, sys, threading
+import fcntl, json, os, select, socket, struct, sys, threading, zlib
 
 write_lock = threading.Lock()
 
@@ -180,6 +184,79 @@ def hand_over_what_is_none(what):
         hand_over(connections[int(what)].fileno())
 
 
+def png(size):
+    """Returns a PNG image of 3 x 2 pixels with this size in bytes."""
+    def chunk(name, data):
+        checksum = zlib.crc32(name + data)
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", checksum)
+
+    head = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 3, 2, 8, 6, 0, 0, 0))
+    end = chunk(b"IEND", b"")
+    return head + chunk(b"IDAT", bytes(size - len(head) - len(end) - 12)) + end
+
+
+def memory_file(data):
+    number = os.memfd_create("snapshot")
+    os.write(number, data)
+    return number
+
+
+def snapshot_message(descriptor=0, sensitive=False):
+    method = "org.taskschedd.Application.SetSnapshot"
+    return encoded(method, {"snapshotFileDescriptor": descriptor, "sensitive": sensitive})
+
+
+def set_snapshot(what):
+    image, index, numbers = png(200), 0, []
+    if what.isdigit():
+        numbers = [memory_file(png(int(what)))]
+    elif what in ("remove", "sensitive"):
+        index = None
+    elif what == "sensitive image":
+        numbers = [memory_file(image)]
+    elif what == "none":
+        pass
+    elif what == "two":
+        numbers = [memory_file(image), memory_file(image)]
+    elif what == "pipe":
+        numbers = list(os.pipe())
+    elif what == "writing":
+        file = memory_file(image)
+        numbers = [os.open(f"/proc/self/fd/{file}", os.O_WRONLY)]
+        os.close(file)
+    elif what == "sparse":
+        numbers = [memory_file(image)]
+        os.truncate(numbers[0], 1 << 40)
+    elif what in ("/", "/dev/zero", "/etc/passwd"):
+        numbers = [os.open(what, os.O_RDONLY)]
+    elif what == "path":
+        numbers = [os.open("/dev/shm", os.O_PATH)]
+    else:
+        data = {"empty": b"", "text": b"text", "truncated": image[:-1], "longer": image + b"x",
+                "changed": image}[what]
+        numbers = [memory_file(data)]
+    message = snapshot_message(index, what.startswith("sensitive"))
+    # Of a pipe, only one end is passed.
+    passed = numbers[:1] if what == "pipe" else numbers
+    say("answer", calls.send(message, passed))
+    if what == "changed":
+        os.pwrite(numbers[0], b"something else", 0)
+        os.truncate(numbers[0], 20)
+    for number in numbers:
+        os.close(number)
+
+
+def flood(count):
+    files = [memory_file(png(1000 + size)) for size in range(4)]
+    answers = Connection()
+    reader = threading.Thread(target=lambda: say("answer", [
+        answers.receive() for _ in range(count)][-1]))
+    reader.start()
+    for number in range(count):
+        socket.send_fds(answers.socket, [snapshot_message()], [files[number % 4]])
+    reader.join()
+
+
 def stream(application, background, acknowledges):
     events = Connection()
     parameters = {"application": application}
@@ -215,6 +292,10 @@ for line in sys.stdin:
         hand_over(connections[-1].fileno())
     elif words[0] == "hand":
         hand_over_what_is_none(words[1])
+    elif words[0] == "snapshot":
+        set_snapshot(line.split(None, 1)[1].strip())
+    elif words[0] == "flood":
+        flood(int(words[1]))
     elif words[0] == "read":
         read(int(words[1]))
     elif words[0] == "urgent":

@@ -12,12 +12,17 @@ It registers, begins a task, and reads commands from its standard input:
     keepalive SECONDS    sets its keep-alive handler
     connect PATH         connects to PATH, and passes the connection to the daemon
     read                 reads from that connection
+    snapshot SIZE        sets a snapshot of SIZE bytes
+    picture              prints the size of the picture that the daemon has
 
 It prints each message that it receives, and `closed` for a closed connection.
 """
 import json
+import os
 import socket
+import struct
 import sys
+import zlib
 
 ID = sys.argv[1]
 SOCKET = "/run/taskschedd/socket"
@@ -48,6 +53,27 @@ class Line:
             self.buffer += data
         message, self.buffer = self.buffer.split(b"\0", 1)
         return message.decode()
+
+
+def png(size):
+    def chunk(name, data):
+        checksum = zlib.crc32(name + data)
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", checksum)
+
+    head = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 3, 2, 8, 6, 0, 0, 0))
+    end = chunk(b"IEND", b"")
+    return head + chunk(b"IDAT", bytes(size - len(head) - len(end) - 12)) + end
+
+
+def picture():
+    calls.send("Control.GetSnapshot", {"application": ID})
+    answer, files, _, _ = socket.recv_fds(calls.socket, 65536, 1)
+    parameters = json.loads(answer[:-1])["parameters"]
+    if not files:
+        return "none"
+    data = os.pread(files[0], 1 << 21, 0)
+    os.close(files[0])
+    return str(len(data)) if data == png(parameters["size"]) else "another picture"
 
 
 def say(text):
@@ -111,5 +137,14 @@ for line in sys.stdin:
         message = Line.message("Application.ManageSocket", {"socketFileDescriptor": 0})
         socket.send_fds(calls.socket, [message], [managed.fileno()])
         say(calls.receive())
+    elif words[0] == "snapshot":
+        file = os.memfd_create("snapshot")
+        os.write(file, png(int(words[1])))
+        message = Line.message("Application.SetSnapshot", {"snapshotFileDescriptor": 0})
+        socket.send_fds(calls.socket, [message], [file])
+        os.close(file)
+        say(calls.receive())
+    elif words[0] == "picture":
+        say(picture())
     elif words[0] == "read":
         say(managed.recv(65536).decode())

@@ -39,6 +39,9 @@ extension ApplicationInterface {
     case invalidSocket(reason: String)
     /// The application has no managed socket with this id.
     case unknownSocket(socket: Int)
+    /// The descriptor of the field `parameter` has no PNG image that the daemon can keep. `reason`
+    /// says what is wrong and what would be right.
+    case invalidSnapshot(parameter: String, reason: String)
     /// A field of the notification is invalid. `reason` says what is wrong and what would be right.
     case invalidNotification(parameter: String, reason: String)
     /// The application has no notification with this id.
@@ -70,6 +73,7 @@ extension ApplicationInterface {
       case noEventStream = "org.taskschedd.Application.NoEventStream"
       case invalidSocket = "org.taskschedd.Application.InvalidSocket"
       case unknownSocket = "org.taskschedd.Application.UnknownSocket"
+      case invalidSnapshot = "org.taskschedd.Application.InvalidSnapshot"
       case invalidNotification = "org.taskschedd.Application.InvalidNotification"
       case unknownNotification = "org.taskschedd.Application.UnknownNotification"
       case notStored = "org.taskschedd.Application.NotStored"
@@ -97,6 +101,7 @@ extension ApplicationInterface {
       case .noEventStream: .noEventStream
       case .invalidSocket: .invalidSocket
       case .unknownSocket: .unknownSocket
+      case .invalidSnapshot: .invalidSnapshot
       case .invalidNotification: .invalidNotification
       case .unknownNotification: .unknownNotification
       case .notStored: .notStored
@@ -134,6 +139,9 @@ extension ApplicationInterface {
       case .noEventStream: break
       case .invalidSocket(let reason): object.append(field: "reason", reason)
       case .unknownSocket(let socket): object.append(field: "socket", socket)
+      case .invalidSnapshot(let parameter, let reason):
+        object.append(field: "parameter", parameter)
+        object.append(field: "reason", reason)
       case .invalidNotification(let parameter, let reason):
         object.append(field: "parameter", parameter)
         object.append(field: "reason", reason)
@@ -185,6 +193,10 @@ extension ApplicationInterface {
       case .noEventStream: self = .noEventStream
       case .invalidSocket: self = .invalidSocket(reason: try fields.required("reason"))
       case .unknownSocket: self = .unknownSocket(socket: try fields.required("socket"))
+      case .invalidSnapshot:
+        self = .invalidSnapshot(
+          parameter: try fields.required("parameter"), reason: try fields.required("reason")
+        )
       case .invalidNotification:
         self = .invalidNotification(
           parameter: try fields.required("parameter"), reason: try fields.required("reason")

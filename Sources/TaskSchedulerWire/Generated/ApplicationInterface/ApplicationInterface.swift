@@ -38,7 +38,8 @@ public enum ApplicationInterface {
   public static let methods: [any InterfaceMethod.Type] = [
     Register.self, Acknowledge.self, BeginBackgroundTask.self, EndBackgroundTask.self,
     SetKeepAliveTimeout.self, ManageSocket.self, ReleaseSocket.self, ScheduleNotification.self,
-    ListNotifications.self, CancelNotifications.self, SetBadge.self, GetStatus.self,
+    ListNotifications.self, CancelNotifications.self, SetBadge.self, SetSnapshot.self,
+    GetStatus.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -54,6 +55,7 @@ public enum ApplicationInterface {
     case listNotifications = "org.taskschedd.Application.ListNotifications"
     case cancelNotifications = "org.taskschedd.Application.CancelNotifications"
     case setBadge = "org.taskschedd.Application.SetBadge"
+    case setSnapshot = "org.taskschedd.Application.SetSnapshot"
     case getStatus = "org.taskschedd.Application.GetStatus"
   }
 
@@ -74,6 +76,7 @@ public enum ApplicationInterface {
     func listNotifications(_ input: ListNotifications.Input, _ caller: Caller) throws
     func cancelNotifications(_ input: CancelNotifications.Input, _ caller: Caller) throws
     func setBadge(_ input: SetBadge.Input, _ caller: Caller) throws
+    func setSnapshot(_ input: SetSnapshot.Input, _ caller: Caller) throws
     func getStatus(_ input: GetStatus.Input, _ caller: Caller) throws
   }
 
@@ -107,6 +110,8 @@ public enum ApplicationInterface {
       try methods.cancelNotifications(call.decode(CancelNotifications.Input.self), caller)
     case .setBadge:
       try methods.setBadge(call.decode(SetBadge.Input.self), caller)
+    case .setSnapshot:
+      try methods.setSnapshot(call.decode(SetSnapshot.Input.self), caller)
     case .getStatus:
       try methods.getStatus(call.decode(GetStatus.Input.self), caller)
     }
@@ -594,6 +599,54 @@ extension ApplicationInterface {
 
       public func writeFields(to object: inout [UInt8]) {
         object.append(field: "badge", badge)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Sets the snapshot of the application: the picture that the application switcher shows in place
+  /// of the icon. Each call replaces the earlier snapshot. If `snapshotFileDescriptor` is null and
+  /// `sensitive` is not true, the call removes the snapshot.
+  ///
+  /// The application may call this at any time while it runs. The usual time is before it
+  /// acknowledges didEnterBackground. With `sensitive`, the switcher shows only the icon, and the
+  /// daemon keeps no picture.
+  ///
+  /// The descriptor is a memfd or another file of tmpfs, open for reading. The daemon accepts no
+  /// other file, because to read one could block the daemon. The file contains a PNG image of at
+  /// most 1 MiB, 16384 pixels in each direction, and 33554432 pixels. The daemon copies the whole
+  /// file, from its start, before it replies. A later change of the file has no effect.
+  ///
+  /// The daemon keeps the picture in memory until it is replaced, until the application is removed
+  /// from the switcher, or until the application has ended and no manifest says how to launch it
+  /// again. An operator's restart of the daemon does not delete it; a stop does.
+  /// MaxSnapshotsPerUser (64 by default) applications of a user have a picture. Beyond this number,
+  /// the least recently active ones lose theirs.
+  public enum SetSnapshot: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.SetSnapshot"
+
+    public struct Input: WireStructure {
+      public var snapshotFileDescriptor: FileDescriptorIndex?
+      public var sensitive: Bool?
+
+      public static let fieldNames = ["snapshotFileDescriptor", "sensitive"]
+
+      public init(snapshotFileDescriptor: FileDescriptorIndex? = nil, sensitive: Bool? = nil) {
+        self.snapshotFileDescriptor = snapshotFileDescriptor
+        self.sensitive = sensitive
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        snapshotFileDescriptor = try fields.optional("snapshotFileDescriptor")
+        sensitive = try fields.optional("sensitive")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "snapshotFileDescriptor", snapshotFileDescriptor)
+        object.append(field: "sensitive", sensitive)
       }
     }
 

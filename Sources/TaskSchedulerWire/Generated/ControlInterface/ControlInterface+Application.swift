@@ -31,9 +31,10 @@ extension ControlInterface {
     public var multitasking: Bool
     /// True if a manifest says how to launch it.
     public var launchable: Bool
-    /// The position in the application switcher. 1 is the most recently active application; null
-    /// means that the application was never active.
+    /// The position in the application switcher. 1 is the most recently active one; null is not in
+    /// the switcher. See ListSwitcher.
     public var switcherPosition: Int?
+    public var snapshot: SnapshotKind
     public var instance: Instance?
     public var lastEnd: End?
     /// Its last launch, if it failed and the application has not run since.
@@ -51,17 +52,17 @@ extension ControlInterface {
 
     public static let fieldNames = [
       "application", "owner", "displayName", "state", "stateSinceUSec", "seat", "backgroundModes",
-      "multitasking", "launchable", "switcherPosition", "instance", "lastEnd", "launchFailure",
-      "nextLaunch", "unmanagedPID", "scheduledNotifications", "badge", "problem",
+      "multitasking", "launchable", "switcherPosition", "snapshot", "instance", "lastEnd",
+      "launchFailure", "nextLaunch", "unmanagedPID", "scheduledNotifications", "badge", "problem",
     ]
 
     public init(
       application: String, owner: Int, displayName: String? = nil, state: State,
       stateSinceUSec: Int, seat: String, backgroundModes: [String], multitasking: Bool,
-      launchable: Bool, switcherPosition: Int? = nil, instance: Instance? = nil,
-      lastEnd: End? = nil, launchFailure: LaunchFailure? = nil, nextLaunch: NextLaunch? = nil,
-      unmanagedPID: Int? = nil, scheduledNotifications: Int, badge: Int? = nil,
-      problem: String? = nil
+      launchable: Bool, switcherPosition: Int? = nil, snapshot: SnapshotKind,
+      instance: Instance? = nil, lastEnd: End? = nil, launchFailure: LaunchFailure? = nil,
+      nextLaunch: NextLaunch? = nil, unmanagedPID: Int? = nil, scheduledNotifications: Int,
+      badge: Int? = nil, problem: String? = nil
     ) {
       self.application = application
       self.owner = owner
@@ -73,6 +74,7 @@ extension ControlInterface {
       self.multitasking = multitasking
       self.launchable = launchable
       self.switcherPosition = switcherPosition
+      self.snapshot = snapshot
       self.instance = instance
       self.lastEnd = lastEnd
       self.launchFailure = launchFailure
@@ -94,6 +96,7 @@ extension ControlInterface {
       multitasking = try fields.required("multitasking")
       launchable = try fields.required("launchable")
       switcherPosition = try fields.optional("switcherPosition")
+      snapshot = try fields.required("snapshot")
       instance = try fields.optional("instance")
       lastEnd = try fields.optional("lastEnd")
       launchFailure = try fields.optional("launchFailure")
@@ -115,6 +118,7 @@ extension ControlInterface {
       object.append(field: "multitasking", multitasking)
       object.append(field: "launchable", launchable)
       object.append(field: "switcherPosition", switcherPosition)
+      object.append(field: "snapshot", snapshot)
       object.append(field: "instance", instance)
       object.append(field: "lastEnd", lastEnd)
       object.append(field: "launchFailure", launchFailure)

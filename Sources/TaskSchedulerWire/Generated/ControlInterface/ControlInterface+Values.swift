@@ -88,6 +88,14 @@ extension ControlInterface {
     case hidden
   }
 
+  /// What the application switcher shows of an application in place of its icon.
+  /// - `none`: nothing: the application has set no snapshot
+  /// - `picture`: the picture that GetSnapshot returns
+  /// - `sensitive`: nothing: the application asked to be shown without a picture
+  public enum SnapshotKind: String, WireEnumeration {
+    case none, picture, sensitive
+  }
+
   /// See org.taskschedd.Application.RepeatInterval.
   public typealias RepeatInterval = ApplicationInterface.RepeatInterval
 
@@ -127,6 +135,8 @@ extension ControlInterface {
   /// - `listening`: the application was suspended with a socket on which it listens, or has more
   ///   descriptors than the daemon examines
   /// - `ruleBroken`: the application broke a background rule
+  /// - `snapshotChanged`: the application switcher shows another snapshot of the application
+  /// - `removedFromSwitcher`: the application was removed from the application switcher
   public enum ChangeKind: String, WireEnumeration {
     case transition
     case registered
@@ -153,6 +163,8 @@ extension ControlInterface {
     case throttled
     case listening
     case ruleBroken
+    case snapshotChanged
+    case removedFromSwitcher
   }
 
   /// The phase of memory pressure.

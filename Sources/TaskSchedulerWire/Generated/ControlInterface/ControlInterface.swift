@@ -31,9 +31,10 @@ public enum ControlInterface {
   /// The types of the methods.
   public static let methods: [any InterfaceMethod.Type] = [
     ListApplications.self, GetApplication.self, Explain.self, Launch.self, Adopt.self,
-    Activate.self, Deactivate.self, SendToBackground.self, Terminate.self, ListNotifications.self,
-    PostNotification.self, CancelNotifications.self, PostSystemChange.self, ListSessions.self,
-    GetMemory.self, WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
+    Activate.self, Deactivate.self, SendToBackground.self, Terminate.self, ListSwitcher.self,
+    GetSnapshot.self, RemoveFromSwitcher.self, ListNotifications.self, PostNotification.self,
+    CancelNotifications.self, PostSystemChange.self, ListSessions.self, GetMemory.self,
+    WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -47,6 +48,9 @@ public enum ControlInterface {
     case deactivate = "org.taskschedd.Control.Deactivate"
     case sendToBackground = "org.taskschedd.Control.SendToBackground"
     case terminate = "org.taskschedd.Control.Terminate"
+    case listSwitcher = "org.taskschedd.Control.ListSwitcher"
+    case getSnapshot = "org.taskschedd.Control.GetSnapshot"
+    case removeFromSwitcher = "org.taskschedd.Control.RemoveFromSwitcher"
     case listNotifications = "org.taskschedd.Control.ListNotifications"
     case postNotification = "org.taskschedd.Control.PostNotification"
     case cancelNotifications = "org.taskschedd.Control.CancelNotifications"
@@ -75,6 +79,9 @@ public enum ControlInterface {
     func deactivate(_ input: Deactivate.Input, _ caller: Caller) throws
     func sendToBackground(_ input: SendToBackground.Input, _ caller: Caller) throws
     func terminate(_ input: Terminate.Input, _ caller: Caller) throws
+    func listSwitcher(_ input: ListSwitcher.Input, _ caller: Caller) throws
+    func getSnapshot(_ input: GetSnapshot.Input, _ caller: Caller) throws
+    func removeFromSwitcher(_ input: RemoveFromSwitcher.Input, _ caller: Caller) throws
     func listNotifications(_ input: ListNotifications.Input, _ caller: Caller) throws
     func postNotification(_ input: PostNotification.Input, _ caller: Caller) throws
     func cancelNotifications(_ input: CancelNotifications.Input, _ caller: Caller) throws
@@ -114,6 +121,12 @@ public enum ControlInterface {
       try methods.sendToBackground(call.decode(SendToBackground.Input.self), caller)
     case .terminate:
       try methods.terminate(call.decode(Terminate.Input.self), caller)
+    case .listSwitcher:
+      try methods.listSwitcher(call.decode(ListSwitcher.Input.self), caller)
+    case .getSnapshot:
+      try methods.getSnapshot(call.decode(GetSnapshot.Input.self), caller)
+    case .removeFromSwitcher:
+      try methods.removeFromSwitcher(call.decode(RemoveFromSwitcher.Input.self), caller)
     case .listNotifications:
       try methods.listNotifications(call.decode(ListNotifications.Input.self), caller)
     case .postNotification:
@@ -142,7 +155,7 @@ public enum ControlInterface {
 
 extension ControlInterface {
   /// Lists the applications that the caller may see, in the order of the application switcher.
-  /// Those that were never active follow in the order of their ids.
+  /// Those that are not in the switcher follow in the order of their ids.
   public enum ListApplications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListApplications"
 
@@ -518,6 +531,195 @@ extension ControlInterface {
   /// end; null if it has never run.
   public enum Terminate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Terminate"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+      public var byUser: Bool?
+
+      public static let fieldNames = ["application", "owner", "byUser"]
+
+      public init(application: String, owner: Int? = nil, byUser: Bool? = nil) {
+        self.application = application
+        self.owner = owner
+        self.byUser = byUser
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+        byUser = try fields.optional("byUser")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "byUser", byUser)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var end: End?
+
+      public static let fieldNames = ["end"]
+
+      public init(end: End? = nil) {
+        self.end = end
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        end = try fields.optional("end")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "end", end)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Lists the application switcher of a seat: its applications, the most recently active one
+  /// first.
+  ///
+  /// An application enters the switcher when it becomes active. It stays while it runs, and after
+  /// its end if a manifest says how to launch it. It leaves the switcher by RemoveFromSwitcher.
+  ///
+  /// `seat` names the seat, as in Application.seat, and `owner` limits the list to the applications
+  /// of one user. If `seat` is null, the list is that of the caller's seat, or of all seats with
+  /// `all` or `owner`. The caller's seat is the first of these that an application in the switcher
+  /// has: the caller's controlling terminal, the caller's login session, the default seat of the
+  /// caller's user. The reply names the seat; null stands for all seats.
+  public enum ListSwitcher: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.ListSwitcher"
+
+    public struct Input: WireStructure {
+      public var seat: String?
+      public var owner: Int?
+      public var all: Bool?
+
+      public static let fieldNames = ["seat", "owner", "all"]
+
+      public init(seat: String? = nil, owner: Int? = nil, all: Bool? = nil) {
+        self.seat = seat
+        self.owner = owner
+        self.all = all
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        seat = try fields.optional("seat")
+        owner = try fields.optional("owner")
+        all = try fields.optional("all")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "seat", seat)
+        object.append(field: "owner", owner)
+        object.append(field: "all", all)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var seat: String?
+      public var applications: [Application]
+
+      public static let fieldNames = ["seat", "applications"]
+
+      public init(seat: String? = nil, applications: [Application]) {
+        self.seat = seat
+        self.applications = applications
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        seat = try fields.optional("seat")
+        applications = try fields.required("applications")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "seat", seat)
+        object.append(field: "applications", applications)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Returns the picture that the application switcher shows of an application: a PNG image, as a
+  /// memfd that is open for reading and sealed against every change. All fields are null if there
+  /// is none: if the application has set no snapshot, or one that is sensitive.
+  ///
+  /// The daemon has checked the beginning and the structure of the image, but has not decoded it.
+  /// The reader must treat the image as untrusted.
+  public enum GetSnapshot: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.GetSnapshot"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var snapshotFileDescriptor: FileDescriptorIndex?
+      /// The size of the image in bytes.
+      public var size: Int?
+      /// The size in pixels.
+      public var width: Int?
+      public var height: Int?
+
+      public static let fieldNames = ["snapshotFileDescriptor", "size", "width", "height"]
+
+      public init(
+        snapshotFileDescriptor: FileDescriptorIndex? = nil, size: Int? = nil, width: Int? = nil,
+        height: Int? = nil
+      ) {
+        self.snapshotFileDescriptor = snapshotFileDescriptor
+        self.size = size
+        self.width = width
+        self.height = height
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        snapshotFileDescriptor = try fields.optional("snapshotFileDescriptor")
+        size = try fields.optional("size")
+        width = try fields.optional("width")
+        height = try fields.optional("height")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "snapshotFileDescriptor", snapshotFileDescriptor)
+        object.append(field: "size", size)
+        object.append(field: "width", width)
+        object.append(field: "height", height)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Removes an application from the application switcher, as a user does who closes it there:
+  /// deletes its snapshot, and terminates it as Terminate does. Replies with its end when its
+  /// leader has exited.
+  ///
+  /// The application enters the switcher again when it becomes active again.
+  public enum RemoveFromSwitcher: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.RemoveFromSwitcher"
 
     public struct Input: WireStructure {
       public var application: String

@@ -1,0 +1,78 @@
+// The application switcher (contract §19): the applications in the order in which they were last
+// active, and the picture that each of them shows there. ``Applications`` keeps the order. The
+// daemon keeps the pictures; the scheduler knows which application has one.
+
+/// What the application switcher shows of an application in place of its icon.
+public enum Snapshot: Equatable, Sendable {
+  /// The picture that the daemon keeps under this id.
+  case picture(SnapshotID)
+  /// The application has private content on its screen. The daemon keeps no picture.
+  case sensitive
+
+  /// The picture; nil if the snapshot is sensitive.
+  public var picture: SnapshotID? { if case .picture(let id) = self { id } else { nil } }
+}
+
+/// An event of the application switcher.
+public enum SwitcherEvent: Equatable, Sendable {
+  /// The application sets its snapshot; nil removes it. The daemon already keeps the picture.
+  case setSnapshot(RequestID, InstanceID, Snapshot?)
+  /// A person removes the application from the switcher, which terminates it.
+  case remove(RequestID, ApplicationKey, byUser: Bool)
+  /// The daemon no longer has these pictures, because no service manager kept them when a daemon
+  /// died.
+  case lost([SnapshotID])
+
+  var request: RequestID? {
+    switch self {
+    case .setSnapshot(let request, _, _), .remove(let request, _, _): request
+    case .lost: nil
+    }
+  }
+}
+
+/// The snapshots of all applications.
+struct Snapshots: Equatable, Sendable {
+  private(set) var byApplication: [ApplicationKey: Snapshot] = [:]
+  /// The number of pictures of each user.
+  private var pictureCounts: [UserID: Int] = [:]
+
+  subscript(key: ApplicationKey) -> Snapshot? { byApplication[key] }
+
+  /// The applications with a snapshot, ordered by their keys.
+  var applications: [ApplicationKey] { byApplication.keys.sorted() }
+
+  /// The pictures of all applications, ordered by their ids.
+  var pictures: [SnapshotID] { byApplication.values.compactMap(\.picture).sorted() }
+
+  func pictureCount(of owner: UserID) -> Int { pictureCounts[owner] ?? 0 }
+
+  /// Returns the applications of a user that have a picture, ordered by their keys.
+  func applicationsWithPicture(of owner: UserID) -> [ApplicationKey] {
+    byApplication.filter { $0.key.owner == owner && $0.value.picture != nil }.keys.sorted()
+  }
+
+  /// Sets the snapshot of an application.
+  ///
+  /// - Returns: The picture that the application had before, which nothing shows any more.
+  mutating func set(_ key: ApplicationKey, to snapshot: Snapshot?) -> SnapshotID? {
+    let former = byApplication[key]?.picture
+    byApplication[key] = snapshot
+    let change = (snapshot?.picture == nil ? 0 : 1) - (former == nil ? 0 : 1)
+    let count = pictureCount(of: key.owner) + change
+    pictureCounts[key.owner] = count == 0 ? nil : count
+    return former == snapshot?.picture ? nil : former
+  }
+
+  func check() throws(InvariantViolation) {
+    try require(Set(pictures).count == pictures.count, "two applications have the same picture")
+  }
+}
+
+extension Snapshots {
+  /// Restores stored snapshots. The counts follow from them.
+  init(_ byApplication: [ApplicationKey: Snapshot]) {
+    self.init()
+    for (key, snapshot) in byApplication { _ = set(key, to: snapshot) }
+  }
+}

@@ -1,0 +1,74 @@
+import LinuxSystem
+import TestSupport
+import Testing
+
+extension SystemdTests {
+  /// Contract §19: the daemon keeps pictures in memory, also over its own restart.
+  @Suite("The pictures of the application switcher in the descriptor store")
+  struct Snapshots {
+    private static let id = "org.example.client"
+    private let installed: InstalledMachine
+    private var machine: Machine { installed.machine }
+
+    init() throws { installed = try InstalledMachine() }
+
+    private func kill() throws {
+      let before = try installed.property("MainPID")
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try machine.must("taskctl", "list")
+      #expect(try installed.property("MainPID") != before)
+    }
+
+    @Test(
+      "A picture survives kill -9 and an upgrade; the store forgets one that nothing shows",
+      arguments: ["kill", "restart"])
+    func survives(_ way: String) throws {
+      let client = try installed.startClient(Self.id)
+      let done = "{\"parameters\":{}}"
+      #expect(try installed.ask(client, "picture") == "none")
+      let before = try storedCount()
+      #expect(try installed.ask(client, "snapshot 1048576") == done)
+      #expect(try installed.ask(client, "snapshot 700000") == done)
+      for _ in 0..<2 {
+        if way == "kill" {
+          try kill()
+        } else {
+          try machine.must("systemctl", "restart", "taskschedd.service")
+        }
+        #expect(try installed.ask(client, "picture") == "700000")
+      }
+      #expect(try machine.must("taskctl", "switcher", "--all").text.contains(" yes"))
+      try waitForStored(before + 1)
+      let removal = "call Control.RemoveFromSwitcher {\"application\":\"\(Self.id)\"}"
+      // The daemon kills the application, which does not acknowledge, before it answers.
+      try client.writeLine(removal)
+      try waitForStored(before, orLess: true)
+      #expect(try machine.must("taskctl", "switcher", "--all").text.contains("is empty."))
+    }
+
+    @Test("A stop of the daemon deletes all pictures")
+    func stop() throws {
+      let client = try installed.startClient(Self.id)
+      #expect(try installed.ask(client, "snapshot 1000") == "{\"parameters\":{}}")
+      try machine.must("systemctl", "stop", "taskschedd.service")
+      try machine.must("taskctl", "list")
+      let status = try machine.must("taskctl", "status", Self.id, "--json").text
+      #expect(status.contains("\"snapshot\":\"none\""), "\(status)")
+    }
+
+    /// The number of descriptors that systemd keeps for the daemon.
+    private func storedCount() throws -> Int {
+      Int(try installed.property("NFileDescriptorStore")) ?? -1
+    }
+
+    /// Waits until systemd has carried out the daemon's messages about stored descriptors.
+    private func waitForStored(_ count: Int, orLess: Bool = false) throws {
+      let end = BootClock.now() + 20_000_000_000
+      while true {
+        let stored = try storedCount()
+        if stored == count || orLess && stored < count { return }
+        try #require(BootClock.now() < end, "systemd keeps \(stored) descriptors, not \(count)")
+      }
+    }
+  }
+}
