@@ -118,7 +118,8 @@ manuals: ## Write all manual pages to .build/manuals
 DOCUMENTATION := .build/documentation
 .PHONY: documentation
 documentation: setup ## Write the reference of the client library, without warnings
-	# Uses a separate directory: the plugin's flags would make the next build compile everything.
+	# Uses a separate directory: the flags of DocC's plugin would make the next build compile
+	# everything.
 	$(SWIFT) package --scratch-path .build/documentation-build \
 	  --allow-writing-to-directory $(DOCUMENTATION) generate-documentation \
 	  --target TaskSchedulerClient --output-path $(DOCUMENTATION) --warnings-as-errors

@@ -190,7 +190,8 @@ final class RawClient: Workload.Transport {
 
   private func notRegistered() {
     work.violation("the daemon no longer knows the client")
-    // Makes the client register again, which shows whether the daemon has forgotten it.
+    // Makes the client register again. The reply shows whether the daemon has also forgotten the
+    // instance and its tasks.
     events = nil
   }
 

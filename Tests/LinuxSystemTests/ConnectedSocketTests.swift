@@ -230,7 +230,7 @@ struct OwnConnectionTests {
 }
 
 /// Returns the result of a system call, or throws the errno if the call has failed.
-private func succeeded(_ number: Int32) throws(SystemError) -> Int32 {
+func succeeded(_ number: Int32) throws(SystemError) -> Int32 {
   if number < 0 { throw SystemError(call: "a call of the test", errno: errno) }
   return number
 }

@@ -59,7 +59,7 @@ struct WakeUpRenderingTests {
     #expect(
       StatusText.text(application, context).contains(
         "\n  Next launch: when memory pressure ends (the daemon terminated the application to free "
-          + "memory); not before 16 s after the last end, in 8 s\n"))
+          + "memory), but at the earliest in 8 s (16 s after the last end)\n"))
     application.nextLaunch?.atUSec = 990_000_000
     #expect(
       StatusText.text(application, context).contains(

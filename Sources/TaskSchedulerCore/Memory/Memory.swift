@@ -169,7 +169,8 @@ struct Memory: Equatable, Sendable {
   var pressedAt = Instant(nanoseconds: 0)
   /// The instant at which the last episode of pressure began.
   var pressedSince = Instant(nanoseconds: 0)
-  /// The end of `MemoryWarningTime` after the start of the last episode of pressure.
+  /// The instant at which `MemoryWarningTime` ends, counted from the start of the last episode of
+  /// pressure.
   var warningEnds = Instant(nanoseconds: 0)
   /// The last reading of the machine's memory.
   var reading = MemoryReading(available: 0, total: 0)
@@ -216,7 +217,7 @@ struct Memory: Equatable, Sendable {
   func check() throws(InvariantViolation) {
     try require(episodeLast < InvariantViolation.countMax, "the last episode number is too high")
     try require(
-      phase != .calm || measurement?.sizes == nil, "sizes are stored without memory pressure")
+      phase != .calm || measurement?.sizes == nil, "memory sizes of instances are stored although there is no memory pressure")
   }
 }
 

@@ -112,7 +112,7 @@ extension PolicySetting {
     PolicySetting(
       "SessionGraceTime", .timeSpan(\.sessionGraceTime, .milliseconds(10) ... .seconds(3600)),
       "How long the reports of a session agent stay valid after the connection to the agent has "
-        + "ended. After this time, the focus changes no application."),
+        + "ended. After this time, the focus no longer changes the states of applications."),
   ]
 
   /// The settings for memory pressure.

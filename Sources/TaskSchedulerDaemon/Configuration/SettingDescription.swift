@@ -112,7 +112,7 @@ extension SettingDescription {
     SettingDescription(
       name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
       summary: "How many bytes the unfinished messages and unread replies of one user may take. "
-        + "The daemon closes a connection with which the user would exceed this number.",
+        + "If a message or reply exceeds this number, the daemon closes its connection.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
     SettingDescription(

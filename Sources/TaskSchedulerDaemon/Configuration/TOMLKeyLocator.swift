@@ -33,7 +33,7 @@ public struct TOMLKeyLocator: Sendable {
 
   /// A key with more parts than allowed.
   public struct LongKey: Hashable, Sendable {
-    /// The first parts.
+    /// The first parts of the key, as many as are allowed.
     public var path: [TOMLPathComponent]
     public var line: Int
   }

@@ -39,8 +39,7 @@ final class ProcessHandle {
 
 /// The processes of one instance: the leader, and the other processes that the daemon knows.
 final class InstanceProcesses {
-  /// The properties of an instance's processes that the daemon knows before it manages the
-  /// instance.
+  /// What the daemon knows about the processes of an instance before it manages the instance.
   struct Origin {
     /// The instance's own control group: the daemon launched the instance in it, or a desktop
     /// created it for the program.

@@ -75,7 +75,7 @@ final class ProcessWorkQueue {
     var later: Deque<Work> = []
   }
 
-  /// The number that stands for the user of work that serves several users.
+  /// The key, in place of a uid, for work that serves several users, such as a scan of the machine.
   static let everybody = UInt32.max
   /// The maximum time of one turn. Source: this project; a tenth of the time in which the daemon
   /// answers another user's call.

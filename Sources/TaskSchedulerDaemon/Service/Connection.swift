@@ -306,8 +306,8 @@ final class Connection: WorkSource, CurrentCall {
     owner.save(self)
   }
 
-  /// Receives the current call's message from the socket. Call this after the event log has stored
-  /// the call's event, or immediately before the answer.
+  /// Takes the message of the current call from the socket. The caller does this after the event log
+  /// has stored the event of that call, or immediately before the answer.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
     eventLog.setCallPhase(.taking)

@@ -35,8 +35,8 @@ final class DesktopSession {
   var closing: NotificationKey?
   /// Withdrawn notifications that no service shows, and that the agent must still report as closed.
   private var withdrawn: [NotificationKey] = []
-  /// Notifications that the daemon sent again while the service shows them, and that the agent must
-  /// still report as shown.
+  /// Notifications that the daemon sent again although the service already shows them. The agent
+  /// must still report them as shown.
   private var shownBefore: [NotificationKey] = []
   private var badges = Badges()
   /// The reason why the service cannot show notifications; nil if it can, and before the first

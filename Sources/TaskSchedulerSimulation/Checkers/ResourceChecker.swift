@@ -63,7 +63,7 @@ struct ResourceChecker: Checker {
         instance.violatedRule == nil || instance.isKilled,
         "\(instance.name) is suspended with a lock on a shared file, but is not killed")
     case .resources(.listens), .application, .operation, .process, .scheduler, .socket,
-      .notification, .systemChanged, .session, .memory:
+      .notification, .systemChanged, .session, .memory, .switcher:
       break
     }
   }

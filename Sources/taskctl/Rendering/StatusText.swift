@@ -57,7 +57,7 @@ enum StatusText {
     let wait = context.clock.wait(untilBoot: next.atUSec)
     guard next.awaitsMemory else { return "\(wait), \(delay) after the last end" }
     return "when memory pressure ends (the daemon terminated the application to free memory)"
-      + (wait == "now" ? "" : "; not before \(delay) after the last end, \(wait)")
+      + (wait == "now" ? "" : ", but at the earliest \(wait) (\(delay) after the last end)")
   }
 
   private static func add(

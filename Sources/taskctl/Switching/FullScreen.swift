@@ -2,7 +2,8 @@ import Glibc
 import LinuxSystem
 
 /// A terminal in the mode of a full-screen program: the keys arrive one by one and are not shown,
-/// Ctrl-C and Ctrl-Z are keys, and the second screen is shown. `end()` restores what was before.
+/// Ctrl-C and Ctrl-Z are keys, and the terminal shows its alternate screen. `end()` restores the
+/// earlier mode and screen.
 struct FullScreen {
   private static let input = STDIN_FILENO
   private var modeBefore: termios?

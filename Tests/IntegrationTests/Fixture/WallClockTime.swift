@@ -3,7 +3,7 @@ import LinuxSystem
 
 /// A whole second of the wall clock, as notification schedules name it.
 struct WallClockTime {
-  /// Microseconds since 1970, as the daemon reports when a notification fires.
+  /// Microseconds since 1970, the form in which the daemon reports the time of a notification.
   let microseconds: Int
 
   /// - Parameter seconds: the minimum distance from now. The time is rounded up to a whole second.
