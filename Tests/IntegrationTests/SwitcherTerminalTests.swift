@@ -188,6 +188,6 @@ struct SwitcherTerminalTests {
   private func switcherPID(_ it: Scene) throws -> Int32 {
     let proc = it.daemon.proc
     let shell = it.terminal.shell.pid
-    return try unwrap(try proc.pids().first { try proc.stat($0)?.parent.pid == shell })
+    return try unwrap(try proc.pids().first { try proc.stat($0)?.parent == shell })
   }
 }

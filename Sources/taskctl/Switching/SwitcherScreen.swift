@@ -84,10 +84,10 @@ struct SwitcherScreen {
 
   private func rows(_ count: Int, _ width: Int, _ context: RenderingContext) -> [String] {
     let first = max(0, min(index - count / 2, list.applications.count - count))
-    let hasOwners = Set(list.applications.map(\.owner)).count > 1
-    return list.applications.indices.dropFirst(first).prefix(count).map { place in
-      row(list.applications[place], place == index, width, hasOwners ? context.userName : nil,
-        context.painter)
+    let last = min(first + count, list.applications.count)
+    let namesOwner = Set(list.applications.map(\.owner)).count > 1
+    return (first..<last).map {
+      row(list.applications[$0], $0 == index, width, namesOwner: namesOwner, context)
     }
   }
 
@@ -95,12 +95,13 @@ struct SwitcherScreen {
   /// left out.
   private func row(
     _ application: ControlInterface.Application, _ isSelected: Bool, _ width: Int,
-    _ userName: ((Int) -> String)?, _ painter: Painter
+    namesOwner: Bool, _ context: RenderingContext
   ) -> String {
+    let painter = context.painter
     let marker = isSelected ? "> " : "  "
     let id = PrintableText.of(application.application)
     var name = application.displayName.map { "\(PrintableText.of($0)) (\(id))" } ?? id
-    if let userName { name += " of \(PrintableText.of(userName(application.owner)))" }
+    if namesOwner { name += " of \(PrintableText.of(context.userName(application.owner)))" }
     var state = ApplicationTable.stateWords(application)
     if application.snapshot == .sensitive { state += ", hidden" }
     let room = width - 4 - PrintableText.columns(state)

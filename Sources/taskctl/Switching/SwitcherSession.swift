@@ -52,15 +52,19 @@ struct SwitcherSession: ~Copyable {
   }
 
   private init(_ query: SwitcherQuery) throws {
-    self.query = query
-    connection = try Connection.connect(to: query.path)
-    monitor = try Connection.connect(to: query.path)
+    let connection = try Connection.connect(to: query.path)
+    let monitor = try Connection.connect(to: query.path)
     // The monitor comes first, so that no change between it and the list is missed.
-    changes = try monitor.callMore(
+    let changes = try monitor.callMore(
       ControlInterface.Monitor.self, .init(owner: query.input.owner), timeout: answerTimeout)
-    screen = SwitcherScreen(try query.list(on: connection))
+    let list = try query.list(on: connection)
     signals = try SignalQueue(
       [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])
+    self.query = query
+    self.connection = connection
+    self.monitor = monitor
+    self.changes = changes
+    screen = SwitcherScreen(list)
   }
 
   private mutating func run() throws {
