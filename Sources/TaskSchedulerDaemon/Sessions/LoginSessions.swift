@@ -281,8 +281,8 @@ final class LoginSessions {
     guard logind != nil, isListed, entries.values.allSatisfy({ $0.session != nil }) else { return }
     let sessions = known.filter { user == nil || $0.session.uid == user }
     let next = LockedSeats.seats(of: sessions)
-    let (before, changed) = (locked, locked.symmetricDifference(next))
-    if changed.isEmpty { return }
+    let (unlocked, newlyLocked) = (locked.subtracting(next), next.subtracting(locked))
+    if unlocked.isEmpty, newlyLocked.isEmpty { return }
     let now = BootClock.now()
     let earliest = reportedAt + UInt64(Self.pause.microseconds) * 1000
     if reportedAt != 0, now < earliest {
@@ -291,9 +291,8 @@ final class LoginSessions {
     }
     reportedAt = now
     locked = next
-    for seat in changed.sorted() {
-      report(before.contains(seat) ? .unlocked(seat) : .locked(seat))
-    }
+    for seat in unlocked.sorted() { report(.unlocked(seat)) }
+    for seat in newlyLocked.sorted() { report(.locked(seat)) }
   }
 }
 
