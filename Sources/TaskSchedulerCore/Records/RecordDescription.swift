@@ -1,12 +1,10 @@
 /// The description of a change for the journal, a monitor or a timeline.
 package struct RecordDescription {
   package let kind: Record.Kind
-  package let level: LogLevel
   /// Whether the daemon logs the record even while it limits the rate of records. This is true for
   /// actions of the daemon that a client cannot cause as often as it likes.
   package let isIndispensable: Bool
-  // The parts are closures, because most readers need only some of them, and none if the record is
-  // not logged.
+  // The parts are closures, because most readers need only some of them.
   private let makeText: () -> RecordText
   private let makeFields: () -> KeyValuePairs<String, RecordValue?>
 
@@ -15,12 +13,11 @@ package struct RecordDescription {
   /// - Parameter fields: The values for programs, by names in camel case without a unit. A field
   ///   with the value nil is omitted.
   init(
-    _ kind: Record.Kind, _ level: LogLevel, _ text: @escaping @autoclosure () -> RecordText,
+    _ kind: Record.Kind, _ text: @escaping @autoclosure () -> RecordText,
     _ fields: @escaping @autoclosure () -> KeyValuePairs<String, RecordValue?> = [:],
     isIndispensable: Bool = false
   ) {
     self.kind = kind
-    self.level = level
     self.isIndispensable = isIndispensable
     makeText = text
     makeFields = fields
