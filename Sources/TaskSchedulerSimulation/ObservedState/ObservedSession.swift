@@ -78,7 +78,7 @@ extension ObservedInstance {
 
 // The windows and the locks of the screen (contract.md#session).
 extension ObservedState {
-  mutating func apply(_ event: SessionEvent) {
+  func apply(_ event: SessionEvent) {
     switch event {
     case .agentAttached(let user): sessions.agents[user] = .some(nil)
     case .windows(let user, let snapshot):
@@ -90,7 +90,7 @@ extension ObservedState {
     }
   }
 
-  private mutating func apply(_ snapshot: WindowSnapshot, of user: UserID) {
+  private func apply(_ snapshot: WindowSnapshot, of user: UserID) {
     sessions.isRepetition = sessions.lastSnapshot[user] == snapshot
     sessions.lastSnapshot[user] = snapshot
     var focusedSeats: [SeatID] = []
@@ -133,7 +133,7 @@ extension ObservedState {
     return true
   }
 
-  private mutating func focus(_ instance: ObservedInstance) {
+  private func focus(_ instance: ObservedInstance) {
     guard instance.ending == nil else { return }
     let seat = instance.plan.seat
     if sessions.locks.keys.contains(where: { Self.isWithin($0, seat) }) {
@@ -149,7 +149,7 @@ extension ObservedState {
     seat == outer || seat.name.hasPrefix("\(outer.name)/")
   }
 
-  private mutating func lock(_ seat: SeatID) {
+  private func lock(_ seat: SeatID) {
     guard sessions.locks[seat] == nil else { return }
     sessions.locks[seat] = (now, nil, nil)
     for front in live
@@ -162,14 +162,14 @@ extension ObservedState {
     }
   }
 
-  private mutating func unlock(_ seat: SeatID) {
+  private func unlock(_ seat: SeatID) {
     guard sessions.locks[seat] != nil else { return }
     for place in sessions.locks.keys.filter({ Self.isWithin(seat, $0) }).sorted() {
       if let lock = sessions.locks.removeValue(forKey: place) { end(lock, of: place) }
     }
   }
 
-  private mutating func end(
+  private func end(
     _ lock: (since: UInt64, interrupted: InstanceID?, focused: InstanceID?), of seat: SeatID
   ) {
     if let instance = lock.focused.flatMap({ self[$0] }), instance.ending == nil,
@@ -203,7 +203,7 @@ extension ObservedState {
 
   /// Records that a deadline was reached: the reports of lost agents become unknown, and the limits
   /// of windows pass.
-  mutating func sessionDeadlineReached() {
+  func sessionDeadlineReached() {
     for (user, lostAt) in sessions.agents {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }
       sessions.agents[user] = nil
@@ -224,7 +224,7 @@ extension ObservedState {
     }
   }
 
-  mutating func sessionsRecovered() {
+  func sessionsRecovered() {
     for (user, lostAt) in sessions.agents where lostAt != nil { sessions.agents[user] = now }
   }
 }

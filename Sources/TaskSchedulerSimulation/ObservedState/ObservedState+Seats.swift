@@ -41,7 +41,7 @@ extension ObservedState {
 
   /// Records that the user chose a notification, which activates its application. An unfinished
   /// launch of the application leads to the foreground.
-  mutating func notificationChosen(_ key: ApplicationKey) {
+  func notificationChosen(_ key: ApplicationKey) {
     if let instance = byKey[key] {
       if instance.state != .active, instance.ending == nil,
         instance.outstanding.count < policy.queuedCallbacksMax
