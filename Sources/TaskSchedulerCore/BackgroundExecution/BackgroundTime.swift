@@ -9,20 +9,20 @@ struct BackgroundTime: Equatable, Sendable {
   private(set) var isOver = false
 
   /// Returns when the scheduler must call the expiration handlers; nil if it has called them.
-  func warningDue(_ policy: Policy) -> Instant? {
+  func warningDue(_ policy: SharedPolicy) -> Instant? {
     warnedAt == nil
       ? limitStart.advanced(by: policy.backgroundTime - policy.expirationLead) : nil
   }
 
   /// Returns the instant of the next action: the warning, then the end of the background time.
   /// Returns nil after the end.
-  func nextDue(_ policy: Policy) -> Instant? {
+  func nextDue(_ policy: SharedPolicy) -> Instant? {
     warningDue(policy) ?? (isOver ? nil : limit(policy))
   }
 
   /// Returns when the background time ends. If the warning was late because the machine slept, the
   /// application still gets the whole `expirationLead`.
-  func limit(_ policy: Policy) -> Instant {
+  func limit(_ policy: SharedPolicy) -> Instant {
     let planned = limitStart.advanced(by: policy.backgroundTime)
     guard let warnedAt else { return planned }
     return max(planned, warnedAt.advanced(by: policy.expirationLead))
@@ -40,7 +40,7 @@ struct BackgroundTime: Equatable, Sendable {
 
   /// Records whether the limit has passed, so that the scheduler enforces it only once. Does not
   /// affect other entitlements.
-  mutating func endIfOver(_ policy: Policy, at now: Instant) {
+  mutating func endIfOver(_ policy: SharedPolicy, at now: Instant) {
     isOver = limit(policy) <= now
   }
 

@@ -18,7 +18,7 @@ extension Scheduler: StoredByForm {
           keepAlives: keepAlives, notifications: notifications, changes: changes, memory: memory,
           sessions: sessions)
       }
-    }, \.policy, \.instanceIDLast, \.isStarted, \.applications, \.launches, \.instances,
+    }, \.policy.value, \.instanceIDLast, \.isStarted, \.applications, \.launches, \.instances,
     \.keepAlives, \.notifications, \.changes, \.memory, \.sessions)
 }
 
