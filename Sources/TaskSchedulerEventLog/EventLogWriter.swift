@@ -95,7 +95,9 @@ public struct EventLogWriter {
     scratch.removeAll()
     scratch.write(byte: EventLogLayout.RecordKind.event.rawValue)
     scratch.write(littleEndian: now.nanoseconds)
-    call.write(to: &scratch)
+    // As an optional value is stored. The generic code for optional values copies the call.
+    (call != nil).write(to: &scratch)
+    call?.write(to: &scratch)
     event.write(to: &scratch)
     return append(record: scratch.bytes)
   }

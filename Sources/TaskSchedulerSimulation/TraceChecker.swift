@@ -15,7 +15,7 @@ public struct TraceChecker {
   public init(from scheduler: Scheduler = Scheduler()) {
     let isFresh = scheduler.statuses(at: Instant(nanoseconds: 0)).isEmpty
     checkers = isFresh
-      ? Checkers(policy: scheduler.policy, timerDelayMax: Self.timerDelayMax) : nil
+      ? Checkers(policy: scheduler.policy.value, timerDelayMax: Self.timerDelayMax) : nil
   }
 
   /// The longest delay of a timer on a real machine, in nanoseconds.

@@ -121,7 +121,7 @@ struct RandomWalk {
       }
       return .scheduler(.manifestsChanged(Array(manifests)))
     case _:
-      var policy = world.scheduler.policy
+      var policy = world.scheduler.policy.value
       policy.backgroundTime = pick([.seconds(600), .seconds(30)])
       policy.multitaskingSupported = pick([true, true, false])
       return .scheduler(.policyChanged(policy))

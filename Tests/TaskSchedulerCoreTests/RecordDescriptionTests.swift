@@ -310,13 +310,13 @@ struct RecordDescriptionTests {
       .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure,
       .gpuInBackground, .sharedResourceHeld, .excessiveUse, .crashed(signal: 11),
     ] {
-      #expect(ended(reason).description().level == .warning, "\(reason)")
+      #expect(ended(reason).level == .warning, "\(reason)")
     }
     for reason: EndReason in [
       .exited(code: 0), .exited(code: 1), .crashed(signal: 2), .crashed(signal: 15),
       .terminatedByOperator, .terminatedByUser, .optedOut, .schedulerStopped,
     ] {
-      #expect(ended(reason).description().level == .notice, "\(reason)")
+      #expect(ended(reason).level == .notice, "\(reason)")
     }
   }
 }

@@ -271,7 +271,7 @@ struct RelaunchTests {
     world.feed(.scheduler(.started))
     let id = try #require(running(world))
     func support(_ isSupported: Bool) {
-      var policy = world.scheduler.policy
+      var policy = world.scheduler.policy.value
       policy.multitaskingSupported = isSupported
       world.feed(.scheduler(.policyChanged(policy)))
     }

@@ -45,7 +45,11 @@ struct SnapshotTests {
       { $0.instances[id]?.phase = .inactive(isActivating: true) },
       { $0.instanceIDLast = 0 },
       { $0.instanceIDLast = .max },
-      { $0.policy.tasksPerUserMax = 0 },
+      {
+        var policy = Policy()
+        policy.tasksPerUserMax = 0
+        $0.policy = SharedPolicy(policy)
+      },
     ]
     for breakIt in breaks {
       var broken = world.scheduler

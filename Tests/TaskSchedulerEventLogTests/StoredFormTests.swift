@@ -80,6 +80,14 @@ struct StoredFormTests {
     }
   }
 
+  @Test("A value of each type with fields is read as it was written", arguments: types.indices)
+  func restoredFields(index: Int) throws {
+    let type = Self.types[index]
+    guard case .fields = type.parts else { return }
+    let bytes = try Self.sample(type)
+    #expect(try rewritten(type, bytes) == bytes, "\(type)")
+  }
+
   @Test("The request of an event is the RequestID of its payload")
   func requests() throws {
     guard case .cases(let topics) = Event.parts else { return }

@@ -11,21 +11,21 @@ struct BackgroundTime: Equatable, Sendable {
 
   /// Returns the instant at which the scheduler must call the expiration handlers; nil if it has
   /// called them.
-  func warningDue(_ policy: Policy) -> Instant? {
+  func warningDue(_ policy: SharedPolicy) -> Instant? {
     warnedAt == nil
       ? limitStart.advanced(by: policy.backgroundTime - policy.expirationLead) : nil
   }
 
   /// Returns the instant of the scheduler's next action: the call of the expiration handlers or,
   /// after that call, the end of the background time. Returns nil after the end.
-  func nextDue(_ policy: Policy) -> Instant? {
+  func nextDue(_ policy: SharedPolicy) -> Instant? {
     warningDue(policy) ?? (isOver ? nil : limit(policy))
   }
 
   /// Returns the instant at which the background time ends. If the scheduler called the expiration
   /// handlers late, because the machine slept, the application still has the whole
   /// `ExpirationLead`.
-  func limit(_ policy: Policy) -> Instant {
+  func limit(_ policy: SharedPolicy) -> Instant {
     let planned = limitStart.advanced(by: policy.backgroundTime)
     guard let warnedAt else { return planned }
     return max(planned, warnedAt.advanced(by: policy.expirationLead))
@@ -43,7 +43,7 @@ struct BackgroundTime: Equatable, Sendable {
 
   /// Records whether the background time has ended, so that the scheduler acts on its end only
   /// once.
-  mutating func endIfOver(_ policy: Policy, at now: Instant) {
+  mutating func endIfOver(_ policy: SharedPolicy, at now: Instant) {
     isOver = limit(policy) <= now
   }
 

@@ -12,7 +12,7 @@ public enum CallbackKind: String, Equatable, Sendable, CaseIterable {
   case keepAlive
 
   /// Returns the limit within which an application must acknowledge the callback.
-  func limit(_ policy: Policy) -> Duration {
+  func limit(_ policy: SharedPolicy) -> Duration {
     self == .keepAlive ? policy.keepAliveHandlerTime : policy.callbackTimeout
   }
 }
@@ -36,7 +36,7 @@ struct Callbacks: Equatable, Sendable {
   var count: Int { (inFlight == nil ? 0 : 1) + waiting.count }
 
   /// Returns the deadline of the callback in flight.
-  func deadline(_ policy: Policy) -> Instant? {
+  func deadline(_ policy: SharedPolicy) -> Instant? {
     inFlight.map { limitStart.advanced(by: $0.kind.limit(policy)) }
   }
 

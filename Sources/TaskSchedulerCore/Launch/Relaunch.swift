@@ -17,7 +17,7 @@ struct Relaunch: Equatable, Sendable {
   /// - Parameter ranFor: How long the application ran; nil if its launch failed.
   /// - Returns: The delay.
   mutating func plan(
-    after ranFor: Duration?, awaitsMemory: Bool, _ policy: Policy, at now: Instant
+    after ranFor: Duration?, awaitsMemory: Bool, _ policy: SharedPolicy, at now: Instant
   ) -> Duration {
     let isFresh = ranFor.map { $0 >= policy.relaunchResetTime } ?? false
     let next = isFresh ? policy.relaunchDelay : delay.map { $0 * 2 } ?? policy.relaunchDelay

@@ -160,10 +160,6 @@ struct Memory: Equatable, Sendable {
   }
 
   var phase = Phase.calm
-  /// Whether there is no pressure.
-  var isCalm: Bool {
-    if case .calm = phase { true } else { false }
-  }
 
   /// The instant at which a trigger last fired.
   var pressedAt = Instant(nanoseconds: 0)
@@ -192,7 +188,7 @@ struct Memory: Equatable, Sendable {
   /// The number of the current episode of pressure; nil if there is none.
   var episode: UInt64? { phase == .calm ? nil : episodeLast }
 
-  func deadline(_ policy: Policy) -> Instant? {
+  func deadline(_ policy: SharedPolicy) -> Instant? {
     switch phase {
     case .calm, .measuring: return nil
     case .warned(let decidesAt, let readsMemory):

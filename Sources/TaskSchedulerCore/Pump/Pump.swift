@@ -43,7 +43,14 @@ public final class Pump {
 
   /// Handles an event, now or after the events that occurred before it.
   public func post(_ event: Event) {
-    backlog.append(event)
+    // Most events occur while no other event waits.
+    if !isHandling, backlog.isEmpty, let handler {
+      isHandling = true
+      handle(event, by: handler)
+      isHandling = false
+    } else {
+      backlog.append(event)
+    }
     drain()
   }
 
@@ -78,19 +85,22 @@ public final class Pump {
     isHandling = true
     var next = 0
     while next < backlog.count {
-      let event = backlog[next]
+      handle(backlog[next], by: first)
       next += 1
-      let now = clock()
-      store.record(event, at: now)
-      first.willHandle(event)
-      carryOut(scheduler.handle(event, at: now), at: now)
-      handler?.didHandle(event)
     }
     isHandling = false
     guard let handler else { return }
     backlog.removeAll(keepingCapacity: true)
     let (deadline, wakeUp) = withScheduler { ($0.nextDeadline, $0.nextWakeUp) }
     handler.didHandleAll(deadline: deadline, wakeUp: wakeUp)
+  }
+
+  private func handle(_ event: Event, by first: any EffectHandler) {
+    let now = clock()
+    store.record(event, at: now)
+    first.willHandle(event)
+    carryOut(scheduler.handle(event, at: now), at: now)
+    handler?.didHandle(event)
   }
 
   private func carryOut(_ effects: [Effect], at now: Instant) {

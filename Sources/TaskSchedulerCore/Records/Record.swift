@@ -105,6 +105,22 @@ extension Record {
 }
 
 extension Record.Change {
+  /// The level of the record. It is no part of the description, because the log reads only the
+  /// level of a record that it does not write.
+  package var level: LogLevel {
+    switch self {
+    case .suspensionFailed, .signalFailed: .warning
+    case .taskExpired, .refused, .relaunchPlanned, .memoryChosen: .notice
+    case .transition, .registered, .taskBegan, .taskEnded, .keepAliveSet, .keepAliveCalled,
+      .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
+      .notificationsCancelled, .notificationFired, .notificationChosen, .memoryWarned:
+      .info
+    case .badgeSet: .debug
+    case .ended(let end): end.reason.level
+    case .resources(let record): record.level
+    }
+  }
+
   /// Returns the description of the change for one reader.
   ///
   /// - Parameter isVisible: Returns whether the reader may see the applications of a user.
@@ -112,58 +128,58 @@ extension Record.Change {
     switch self {
     case .transition(let from, let to, let cause):
       .transition(from, to, cause, by: cause.activated.flatMap { isVisible($0.owner) ? $0 : nil })
-    case .registered: .init(.registered, .info, .predicate("opened its event stream"))
+    case .registered: .init(.registered, .predicate("opened its event stream"))
     case .taskBegan(let task, let name, let remaining):
       .task(
-        task, name, .taskBegan, .info,
+        task, name, .taskBegan,
         .predicate("began background \(task.words(name)), with \(left(remaining))"),
         remaining: remaining)
     case .taskEnded(let task, let name):
-      .task(task, name, .taskEnded, .info, .predicate("ended background \(task.words(name))"))
+      .task(task, name, .taskEnded, .predicate("ended background \(task.words(name))"))
     case .taskExpired(let task, let name):
-      .task(task, name, .taskExpired, .notice, .clause("background \(task.words(name)) expires"))
+      .task(task, name, .taskExpired, .clause("background \(task.words(name)) expires"))
     case .ended(let end): end.recordDescription
     case .refused(let refusal):
       .init(
-        .refused, .notice, .clause("a request was refused because \(refusal.words)"),
+        .refused, .clause("a request was refused because \(refusal.words)"),
         ["reason": .text(refusal.name)])
     case .suspensionFailed(let reason):
       .init(
-        .suspensionFailed, .warning,
+        .suspensionFailed,
         .predicate("could not be suspended and keeps running: \(reason)"),
         ["reason": .text(reason)], isIndispensable: true)
     case .signalFailed(let reason):
       .init(
-        .signalFailed, .warning, .predicate("could not be signalled: \(reason)"),
+        .signalFailed, .predicate("could not be signalled: \(reason)"),
         ["reason": .text(reason)], isIndispensable: true)
-    case .keepAliveSet(let interval): .init(.keepAliveSet, .info, .predicate(keepAlive(interval)))
+    case .keepAliveSet(let interval): .init(.keepAliveSet, .predicate(keepAlive(interval)))
     case .keepAliveCalled:
-      .init(.keepAliveCalled, .info, .clause("its keep-alive handler is called"))
+      .init(.keepAliveCalled, .clause("its keep-alive handler is called"))
     case .socketManaged(let id):
       .socket(id, .socketManaged, .predicate("handed over socket \(id.number)"))
     case .socketReleased(let id):
       .socket(id, .socketReleased, .clause("socket \(id.number) is no longer watched"))
     case .socketsReady(let sockets):
       .init(
-        .socketsReady, .info,
+        .socketsReady,
         .predicate("was woken by \(sockets.map(\.words).joined(separator: ", "))"))
     case .notificationScheduled(let id):
       .notification(id, .notificationScheduled, "notification \(id.number) is scheduled")
     case .notificationsCancelled(let ids):
-      .init(.notificationsCancelled, .info, .predicate(cancellation(of: ids)))
+      .init(.notificationsCancelled, .predicate(cancellation(of: ids)))
     case .notificationFired(let id):
       .notification(id, .notificationFired, "notification \(id.number) fires")
     case .notificationChosen(let id):
       .notification(id, .notificationChosen, "the user chose notification \(id.number)")
     case .badgeSet(let badge):
       .init(
-        .badgeSet, .debug,
+        .badgeSet,
         .predicate(badge == 0 ? "cleared its badge" : "set its badge to \(badge)"))
     case .relaunchPlanned(let delay, let awaitsMemory):
-      .init(.relaunchPlanned, .notice, .predicate(relaunch(delay, awaitsMemory)))
+      .init(.relaunchPlanned, .predicate(relaunch(delay, awaitsMemory)))
     case .memoryWarned(let isSimulated):
       .init(
-        .memoryWarned, .info,
+        .memoryWarned,
         .predicate("was sent a memory warning\(isSimulated ? " (simulated)" : "")"))
     case .memoryChosen(let choice): choice.recordDescription
     case .resources(let record): record.recordDescription
@@ -206,7 +222,7 @@ extension RecordDescription {
     _ from: ApplicationState, _ to: ApplicationState, _ cause: TransitionCause, by: ApplicationKey?
   ) -> Self {
     .init(
-      .transition, .info, .predicate("\(to.predicate)\(cause.clause(from: from, activated: by))"),
+      .transition, .predicate("\(to.predicate)\(cause.clause(from: from, activated: by))"),
       [
         "from": .text(from.rawValue), "to": .text(to.rawValue), "cause": .text(cause.name),
         "by": by.map { .text($0.id.name) },
@@ -214,11 +230,11 @@ extension RecordDescription {
   }
 
   fileprivate static func task(
-    _ task: TaskID, _ name: String?, _ kind: Record.Kind, _ level: LogLevel,
+    _ task: TaskID, _ name: String?, _ kind: Record.Kind,
     _ text: @escaping @autoclosure () -> RecordText, remaining: Duration? = nil
   ) -> Self {
     .init(
-      kind, level, text(),
+      kind, text(),
       [
         "task": .number(task.number), "taskName": name.map { .text($0) },
         "remaining": remaining.map { .duration($0) },
@@ -228,13 +244,13 @@ extension RecordDescription {
   fileprivate static func socket(
     _ id: SocketID, _ kind: Record.Kind, _ text: @escaping @autoclosure () -> RecordText
   ) -> Self {
-    .init(kind, .info, text(), ["socket": .number(id.number)])
+    .init(kind, text(), ["socket": .number(id.number)])
   }
 
   fileprivate static func notification(
     _ id: NotificationID, _ kind: Record.Kind, _ clause: @escaping @autoclosure () -> String
   ) -> Self {
-    .init(kind, .info, .clause(clause()), ["notification": .number(id.number)])
+    .init(kind, .clause(clause()), ["notification": .number(id.number)])
   }
 }
 

@@ -1,7 +1,6 @@
 /// The description of a change for the journal, a monitor or a timeline.
 package struct RecordDescription {
   package let kind: Record.Kind
-  package let level: LogLevel
   /// Whether the daemon logs the record even while it limits the rate of records. The value is true
   /// for actions of the daemon whose rate no client controls.
   package let isIndispensable: Bool
@@ -15,12 +14,11 @@ package struct RecordDescription {
   /// - Parameter fields: The values for programs. Their names are in camel case, without a unit. A
   ///   field with the value nil is omitted.
   init(
-    _ kind: Record.Kind, _ level: LogLevel, _ text: @escaping @autoclosure () -> RecordText,
+    _ kind: Record.Kind, _ text: @escaping @autoclosure () -> RecordText,
     _ fields: @escaping @autoclosure () -> KeyValuePairs<String, RecordValue?> = [:],
     isIndispensable: Bool = false
   ) {
     self.kind = kind
-    self.level = level
     self.isIndispensable = isIndispensable
     makeText = text
     makeFields = fields

@@ -56,7 +56,7 @@ extension TaskID {
 extension End {
   var recordDescription: RecordDescription {
     .init(
-      .ended, reason.level, .predicate(words),
+      .ended, .predicate(words),
       ["reason": .text(reason.name), "code": reason.code, "signal": reason.signal],
       isIndispensable: reason.isOfDaemon)
   }
@@ -148,7 +148,7 @@ extension EndReason {
 
   /// The level of the record: a warning for an end that neither the application nor a user or an
   /// operator chose.
-  fileprivate var level: LogLevel {
+  var level: LogLevel {
     switch self {
     case .crashed(let signal): Signal(signal).isFault ? .warning : .notice
     case .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure,
@@ -179,6 +179,14 @@ extension ListeningReport {
 }
 
 extension ResourceRecord {
+  /// The level of the record.
+  var level: LogLevel {
+    switch self {
+    case .usedProcessor, .usedGPU, .heldResource: .warning
+    case .throttled, .listens: .notice
+    }
+  }
+
   var recordDescription: RecordDescription {
     switch self {
     case .usedProcessor(let used, let window):
@@ -191,7 +199,7 @@ extension ResourceRecord {
       .ruleBroken("held a lock on \(PrintableText.quoted(path)) when it was suspended", path: path)
     case .throttled(let percent):
       .init(
-        .throttled, .notice,
+        .throttled,
         .predicate(
           percent.map { "is throttled to \($0) % of one CPU" } ?? "is no longer throttled"),
         isIndispensable: true)
@@ -199,7 +207,7 @@ extension ResourceRecord {
     // listening on new sockets.
     case .listens(let listening):
       .init(
-        .listening, .notice, .predicate(listening.words), ["address": .texts(listening.addresses)])
+        .listening, .predicate(listening.words), ["address": .texts(listening.addresses)])
     }
   }
 }
@@ -209,7 +217,7 @@ extension RecordDescription {
     _ text: @escaping @autoclosure () -> String, path: String? = nil
   ) -> Self {
     .init(
-      .ruleBroken, .warning, .predicate(text()), ["path": path.map { .text($0) }],
+      .ruleBroken, .predicate(text()), ["path": path.map { .text($0) }],
       isIndispensable: true)
   }
 }
@@ -281,7 +289,7 @@ extension SocketReadiness {
 extension MemoryChoice {
   var recordDescription: RecordDescription {
     .init(
-      .memoryChosen, .notice, .predicate(words),
+      .memoryChosen, .predicate(words),
       [
         "dirty": .bytes(chosen.size.dirty), "total": .bytes(chosen.size.total),
         "available": .bytes(memory.available), "choosing": .duration(choosingTime),

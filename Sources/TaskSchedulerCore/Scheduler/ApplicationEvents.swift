@@ -38,7 +38,9 @@ extension Scheduler {
         $0.acknowledge(callback, request: request, in: &$1)
       }
     case .beginBackgroundTask(let request, let id, let name):
-      let count = instances[id].map { applications.taskCount(of: $0.application.owner) } ?? 0
+      // By its box, because the instance itself would be copied.
+      let owner = instances.boxes[id]?.value.application.owner
+      let count = owner.map { applications.taskCount(of: $0) } ?? 0
       updateInstance(id, orRefuse: request, in: &turn) {
         $0.beginTask(name: name, userCount: count, request: request, in: &$1)
       }

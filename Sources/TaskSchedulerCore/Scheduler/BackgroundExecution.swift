@@ -3,7 +3,7 @@
 extension Instance {
   /// Returns the entitlements, in the contract's order. In the foreground, an instance needs no
   /// entitlement.
-  func entitlements(_ policy: Policy, at now: Instant) -> [Entitlement] {
+  func entitlements(_ policy: SharedPolicy, at now: Instant) -> [Entitlement] {
     var entitlements: [Entitlement] = []
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
     if !callbacks.isEmpty { entitlements.append(.callback) }
@@ -13,12 +13,12 @@ extension Instance {
     return entitlements
   }
 
-  private func isEntitled(_ policy: Policy, at now: Instant) -> Bool {
+  private func isEntitled(_ policy: SharedPolicy, at now: Instant) -> Bool {
     !callbacks.isEmpty || stint?.launchEnds != nil || !handling.isEmpty || !activities.isEmpty
       || (!tasks.isEmpty && hasTimeLeft(policy, at: now))
   }
 
-  private func hasTimeLeft(_ policy: Policy, at now: Instant) -> Bool {
+  private func hasTimeLeft(_ policy: SharedPolicy, at now: Instant) -> Bool {
     guard let stint, !isTraced else { return true }
     return now < stint.time.limit(policy)
   }
@@ -130,7 +130,7 @@ extension Instance {
     record(.taskBegan(task, name: name, remaining: remaining), in: &turn)
   }
 
-  private func refusalOfTask(userCount: Int, _ policy: Policy) -> Refusal? {
+  private func refusalOfTask(userCount: Int, _ policy: SharedPolicy) -> Refusal? {
     if state == .suspended { return .invalidState(state) }
     guard tasks.count < policy.tasksPerApplicationMax else {
       return .quotaExceeded(name: "MaxTasksPerApplication", limit: policy.tasksPerApplicationMax)

@@ -104,7 +104,7 @@ struct Instance: Equatable, Sendable {
 
   /// Returns the remaining background time, or zero if the instance is suspended. Returns nil,
   /// which means unlimited, in the foreground and while a debugger traces the instance.
-  func timeRemaining(_ policy: Policy, at now: Instant) -> Duration? {
+  func timeRemaining(_ policy: SharedPolicy, at now: Instant) -> Duration? {
     if state == .suspended { return .zero }
     guard let stint, !isTraced else { return nil }
     return now.duration(to: stint.time.limit(policy))
@@ -157,8 +157,8 @@ struct Instance: Equatable, Sendable {
 
 extension Instance {
   init(
-    id: InstanceID, application: ApplicationKey, leader: Leader, plan: StartPlan, policy: Policy,
-    at now: Instant
+    id: InstanceID, application: ApplicationKey, leader: Leader, plan: StartPlan,
+    policy: SharedPolicy, at now: Instant
   ) {
     self.id = id
     self.application = application

@@ -39,7 +39,7 @@ extension Scheduler {
 }
 
 extension Instance {
-  fileprivate func refusalOfKeepAlive(_ interval: Duration, _ policy: Policy) -> Refusal? {
+  fileprivate func refusalOfKeepAlive(_ interval: Duration, _ policy: SharedPolicy) -> Refusal? {
     if termination != nil { return .terminating }
     if state == .suspended { return .invalidState(state) }
     guard backgroundModes.contains(.voip) else { return .modeNotDeclared(.voip) }

@@ -23,7 +23,7 @@ extension Scheduler {
     self.sessions = sessions
     self.snapshots = snapshots
     for (id, instance) in instances {
-      deadlines.set(id, to: instance.deadline(policy))
+      deadlines.set(id, to: instance.deadline(self.policy))
       self.applications.taskCountChanged(
         by: instance.tasks.count, of: instance.application.owner)
       if instance.isAtSeat { seats.enter(instance.seat, id) }

@@ -3,7 +3,7 @@
 /// The scheduler uses no clock, no random numbers and no I/O. The same events at the same instants
 /// have the same effects in the daemon, in a simulation and in a replay.
 public struct Scheduler: Sendable {
-  public internal(set) var policy: Policy
+  public internal(set) var policy: SharedPolicy
   var applications = Applications()
   var instances = BoxedDictionary<InstanceID, Instance>()
   var launches: [InstanceID: PendingLaunch] = [:]
@@ -22,15 +22,13 @@ public struct Scheduler: Sendable {
   public internal(set) var isStarted = false
 
   public init(policy: Policy = Policy()) {
-    self.policy = policy
+    self.policy = SharedPolicy(policy)
   }
 
   /// The instant at which the caller must send ``SchedulerEvent/deadlineReached``; nil if there is
   /// no deadline.
   public var nextDeadline: Instant? {
-    // A call of `deadline` copies the policy, which is large. Without pressure, there is no
-    // deadline.
-    let memoryDeadline = memory.isCalm ? nil : memory.deadline(policy)
+    let memoryDeadline = memory.deadline(policy)
     let sessionDeadline = sessions.firstLoss?.advanced(by: policy.sessionGraceTime)
     return earlier(
       earlier(deadlines.next, sessionDeadline),
@@ -110,6 +108,13 @@ public struct Scheduler: Sendable {
     _ id: InstanceID, in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
   ) {
     guard let index = instances.index(forKey: id) else { return }
+    updateInstance(id, at: index, in: &turn, change)
+  }
+
+  private mutating func updateInstance(
+    _ id: InstanceID, at index: BoxedDictionary<InstanceID, Instance>.Index, in turn: inout Turn,
+    _ change: (inout Instance, inout Turn) -> Void
+  ) {
     // In place, because an instance is large, and almost every event changes an instance.
     let outcome = instances.values[index].change(in: &turn, change)
     applications.taskCountChanged(by: outcome.tasksAdded, of: outcome.application.owner)
@@ -125,15 +130,15 @@ public struct Scheduler: Sendable {
     _ id: InstanceID, orRefuse request: RequestID, in turn: inout Turn,
     _ change: (inout Instance, inout Turn) -> Void
   ) {
-    guard instances.keys.contains(id) else {
+    guard let index = instances.index(forKey: id) else {
       return turn.reply(request, .refused(.invalidState(.notRunning)))
     }
-    updateInstance(id, in: &turn, change)
+    updateInstance(id, at: index, in: &turn, change)
   }
 
   private mutating func changePolicy(_ policy: Policy, in turn: inout Turn) {
-    self.policy = policy
-    turn.policy = policy
+    self.policy = SharedPolicy(policy)
+    turn.policy = self.policy
     for id in instances.keys.sorted() {
       updateInstance(id, in: &turn) { instance, turn in
         instance.stint?.time.endIfOver(turn.policy, at: turn.instant)
@@ -197,11 +202,12 @@ extension Instance {
     let wasActive = state == .active
     let hadSeat = isAtSeat
     change(&self, &turn)
+    let hasSeat = isAtSeat
     return ChangeOutcome(
       tasksAdded: tasks.count - taskCount, application: application,
       becameActive: state == .active && !wasActive,
-      seatEntered: isAtSeat && !hadSeat ? seat : nil,
-      seatLeft: hadSeat && !isAtSeat ? seat : nil, isEnding: termination != nil,
+      seatEntered: hasSeat && !hadSeat ? seat : nil,
+      seatLeft: hadSeat && !hasSeat ? seat : nil, isEnding: termination != nil,
       deadline: deadline(turn.policy))
   }
 }

@@ -42,7 +42,7 @@ extension Instance {
     record(.socketManaged(socket), in: &turn)
   }
 
-  private func refusalOfSocket(_ policy: Policy) -> Refusal? {
+  private func refusalOfSocket(_ policy: SharedPolicy) -> Refusal? {
     if termination != nil { return .terminating }
     guard backgroundModes.contains(.voip) else { return .modeNotDeclared(.voip) }
     guard sockets.ids.count < policy.socketsPerApplicationMax else {

@@ -6,16 +6,16 @@
 
 extension Instance {
   /// Returns the earliest deadline of the instance.
-  func deadline(_ policy: Policy) -> Instant? {
+  func deadline(_ policy: SharedPolicy) -> Instant? {
     earlier(earlier(limit(policy), stint?.use?.nextDue), windowDeadline(policy))
   }
 
-  private func windowDeadline(_ policy: Policy) -> Instant? {
+  private func windowDeadline(_ policy: SharedPolicy) -> Instant? {
     termination == nil ? window?.nextDue(policy) : nil
   }
 
   /// Returns the limits that a change of the windows started.
-  func windowLimits(_ policy: Policy) -> [Limit] {
+  func windowLimits(_ policy: SharedPolicy) -> [Limit] {
     guard termination == nil, let window else { return [] }
     var limits: [Limit] = []
     if let due = window.resignsAt(policy) { limits.append(Limit(kind: .unfocused, at: due)) }
@@ -25,7 +25,7 @@ extension Instance {
 
   /// Returns the earliest limit. While a debugger traces the instance, returns the next check for
   /// the debugger instead, or nil if the instance has no limit.
-  private func limit(_ policy: Policy) -> Instant? {
+  private func limit(_ policy: SharedPolicy) -> Instant? {
     switch tracer {
     case .asked: nil
     case .present(let nextCheck): stint == nil && limits(policy).isEmpty ? nil : nextCheck
@@ -34,25 +34,34 @@ extension Instance {
   }
 
   /// Returns all limits, in no particular order.
-  func limits(_ policy: Policy) -> [Limit] {
-    let answer = callbacks.deadline(policy).flatMap { due in
-      callbacks.inFlight.map { Limit(kind: .callback($0.kind), at: due) }
-    }
-    switch termination?.phase {
-    case .signalled(let killAt): return [Limit(kind: .kill, at: killAt)]
-    case .killed(let retryAt): return retryAt.map { [Limit(kind: .killRetry, at: $0)] } ?? []
-    case .callbacks: return answer.map { [$0] } ?? []
-    case nil: break
-    }
+  func limits(_ policy: SharedPolicy) -> [Limit] {
     var limits: [Limit] = []
-    if let answer { limits.append(answer) }
-    if let stint { limits += stint.limits(policy) }
-    if let due = handling.nextEnd { limits.append(Limit(kind: .event, at: due)) }
+    forEachLimit(policy) { limits.append($0) }
     return limits
   }
 
-  private func nearest(_ policy: Policy) -> Instant? {
-    limits(policy).lazy.map(\.at).min()
+  /// Calls `body` with each limit, in no order. Almost every event looks for the nearest limit, for
+  /// which an array would be an allocation.
+  private func forEachLimit(_ policy: SharedPolicy, _ body: (Limit) -> Void) {
+    switch termination?.phase {
+    case .signalled(let killAt): return body(Limit(kind: .kill, at: killAt))
+    case .killed(let retryAt):
+      if let retryAt { body(Limit(kind: .killRetry, at: retryAt)) }
+      return
+    case .callbacks, nil: break
+    }
+    if let due = callbacks.deadline(policy), let callback = callbacks.inFlight {
+      body(Limit(kind: .callback(callback.kind), at: due))
+    }
+    if termination != nil { return }
+    stint?.forEachLimit(policy, body)
+    if let due = handling.nextEnd { body(Limit(kind: .event, at: due)) }
+  }
+
+  private func nearest(_ policy: SharedPolicy) -> Instant? {
+    var nearest: Instant?
+    forEachLimit(policy) { nearest = earlier(nearest, $0.at) }
+    return nearest
   }
 
   /// Asks the daemon to check for a debugger if a limit of the instance has passed.
@@ -163,15 +172,11 @@ extension CallbackKind {
 }
 
 extension Stint {
-  /// Returns the pending limits, in no particular order.
-  fileprivate func limits(_ policy: Policy) -> [Limit] {
-    var limits: [Limit] = []
-    if let launchEnds { limits.append(Limit(kind: .launch, at: launchEnds)) }
-    if case .failed(let retryAt) = suspension {
-      limits.append(Limit(kind: .suspension, at: retryAt))
-    }
-    if let due = time.warningDue(policy) { limits.append(Limit(kind: .expiration, at: due)) }
-    if !time.isOver { limits.append(Limit(kind: .backgroundTime, at: time.limit(policy))) }
-    return limits
+  /// Calls `body` with each pending limit, in no particular order.
+  fileprivate func forEachLimit(_ policy: SharedPolicy, _ body: (Limit) -> Void) {
+    if let launchEnds { body(Limit(kind: .launch, at: launchEnds)) }
+    if case .failed(let retryAt) = suspension { body(Limit(kind: .suspension, at: retryAt)) }
+    if let due = time.warningDue(policy) { body(Limit(kind: .expiration, at: due)) }
+    if !time.isOver { body(Limit(kind: .backgroundTime, at: time.limit(policy))) }
   }
 }

@@ -1,7 +1,7 @@
 /// The context of one call of ``Scheduler/handle(_:at:)``: its instant, its policy, and its
 /// effects.
 struct Turn {
-  var policy: Policy
+  var policy: SharedPolicy
   let instant: Instant
   /// The system changes so far.
   var changes = SystemChanges()
@@ -12,13 +12,15 @@ struct Turn {
   private var effectsLast: [Effect] = []
 
   init(
-    policy: Policy, instant: Instant, changes: SystemChanges = SystemChanges(),
+    policy: SharedPolicy, instant: Instant, changes: SystemChanges = SystemChanges(),
     memoryEpisode: UInt64? = nil
   ) {
     self.policy = policy
     self.instant = instant
     self.changes = changes
     self.memoryEpisode = memoryEpisode
+    // Most events have two effects: a reply and a record.
+    effects.reserveCapacity(2)
   }
 
   mutating func emit(_ effect: Effect) {
@@ -30,7 +32,7 @@ struct Turn {
   }
 
   /// Returns all effects in the order in which the daemon carries them out. Mutating, because a
-  /// getter would copy the turn and its policy.
+  /// getter would copy the turn.
   mutating func takeEffects() -> [Effect] {
     effects += effectsLast
     return effects

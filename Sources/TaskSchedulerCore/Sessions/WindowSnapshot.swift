@@ -81,15 +81,15 @@ struct ReportedWindow: Equatable, Sendable {
     hiddenSince = nil
   }
 
-  func resignsAt(_ policy: Policy) -> Instant? {
+  func resignsAt(_ policy: SharedPolicy) -> Instant? {
     unfocusedSince?.advanced(by: policy.focusSettleTime)
   }
 
-  func leavesAt(_ policy: Policy) -> Instant? {
+  func leavesAt(_ policy: SharedPolicy) -> Instant? {
     hiddenSince?.advanced(by: policy.focusSettleTime + policy.hiddenGraceTime)
   }
 
-  func nextDue(_ policy: Policy) -> Instant? {
+  func nextDue(_ policy: SharedPolicy) -> Instant? {
     if unfocusedSince == nil, hiddenSince == nil { return nil }
     return earlier(resignsAt(policy), leavesAt(policy))
   }

@@ -20,8 +20,9 @@ extension Scheduler: StoredByForm {
           keepAlives: keepAlives, notifications: notifications, changes: changes, memory: memory,
           sessions: sessions, snapshots: snapshots)
       }
-    }, \.policy, \.instanceIDLast, \.isStarted, \.applications, \.launches, \.instances,
-    \.keepAlives, \.notifications, \.changes, \.memory, \.sessions, \.snapshots)
+    }, \.policy.value, \.instanceIDLast, \.isStarted, \.applications, \.launches,
+    \.instances, \.keepAlives, \.notifications, \.changes, \.memory, \.sessions,
+    \.snapshots)
 }
 
 /// Makes a value from stored parts. Throws ``MalformedBytes`` if an invariant of the value is

@@ -8,8 +8,9 @@ extension Log {
   ///
   /// - Parameter unit: Returns the systemd unit of the record's leader.
   func write(_ record: Record, at now: Instant, unit: () -> SystemdUnit?) {
+    let level = record.change.level
+    guard isWritten(level) else { return }
     let description = record.change.description()
-    guard isWritten(description.level) else { return }
     let (id, owner) = (record.application.id, record.application.owner)
     switch budget.verdict(on: description, of: owner, at: now) {
     case .write(let leftOut):
@@ -18,9 +19,9 @@ extension Log {
       }
       // The sentence for the owner must not name another user's application.
       let sentenceForOwner = record.change.description { $0 == owner }.sentence(about: id)
-      recent.add(record, description.level, PrintableText.of(sentenceForOwner), at: now)
+      recent.add(record, level, PrintableText.of(sentenceForOwner), at: now)
       write(
-        description.level, description.sentence(about: id), rawID: description.kind.messageID,
+        level, description.sentence(about: id), rawID: description.kind.messageID,
         fields: goesToJournal ? record.fields(description) + record.objectFields(unit()) : [])
     case .beginLeavingOut:
       write(

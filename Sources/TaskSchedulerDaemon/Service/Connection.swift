@@ -33,6 +33,9 @@ final class Connection: WorkSource, CurrentCall {
   var waiting: DaemonState.Waiting?
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
+  /// The readiness after which no further data can arrive. A constant, because a set literal
+  /// allocates an array.
+  private static let ended: PollEvents = [.hangUp, .inputEnd]
   private let descriptor: FileDescriptor
   /// The readiness that the loop has reported since the connection was last served.
   private var seen: PollEvents = []
@@ -169,7 +172,7 @@ final class Connection: WorkSource, CurrentCall {
       source?.wait(for: waitingFor.union(.onChange))
       return
     }
-    let isAtEnd = !events.isDisjoint(with: [.hangUp, .inputEnd])
+    let isAtEnd = !events.isDisjoint(with: Self.ended)
     let isWaiting = read(toItsEnd: isAtEnd)
     // No more data can arrive, so an unfinished message stays unfinished.
     if isOpen, isWaiting, isAtEnd { close(reason: nil) }

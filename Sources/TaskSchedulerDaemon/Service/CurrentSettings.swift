@@ -48,7 +48,7 @@ final class CurrentSettings {
       .sorted { $0.id < $1.id }
     // After a restart, the scheduler usually has the same manifests already.
     if manifests != pump.scheduler.manifests { pump.post(.scheduler(.manifestsChanged(manifests))) }
-    if configuration.policy != pump.scheduler.policy {
+    if configuration.policy != pump.scheduler.policy.value {
       pump.post(.scheduler(.policyChanged(configuration.policy)))
     }
   }

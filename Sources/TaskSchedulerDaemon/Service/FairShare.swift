@@ -91,7 +91,11 @@ final class FairShare {
   /// removes accounts with full credit.
   private static let strangersMax = 64
 
-  private var accounts: [TimeShareParty: Account] = [:]
+  private var accounts: [TimeShareParty: Account] = [:] {
+    didSet { last = nil }
+  }
+  /// The account that was last looked up, which the next call usually needs again.
+  private var last: (party: TimeShareParty, account: Account)?
   /// The parties with waiting sources, in the order of their turns.
   private var turns: Deque<TimeShareParty> = []
   private var idle: DeferredSource?
@@ -128,14 +132,22 @@ final class FairShare {
   }
 
   func spend(_ nanoseconds: UInt64, by party: TimeShareParty) {
-    (accounts[party] ?? account(of: party, at: BootClock.now())).credit.spend(nanoseconds)
+    account(of: party, at: BootClock.now()).credit.spend(nanoseconds)
     worked(nanoseconds)
   }
 
   /// Returns the account of a party. A user without connections also has one. Otherwise a user that
   /// closes each connection before it opens the next would always have full credit.
-  private func account(of party: TimeShareParty, at now: UInt64) -> Account {
-    if let account = accounts[party] { return account }
+  private func account(
+    of party: TimeShareParty, at now: @autoclosure () -> UInt64
+  ) -> Account {
+    if let last, last.party == party { return last.account }
+    let account = accounts[party] ?? newAccount(of: party, at: now())
+    last = (party, account)
+    return account
+  }
+
+  private func newAccount(of party: TimeShareParty, at now: UInt64) -> Account {
     if accounts.count >= userCount + Self.strangersMax {
       accounts = accounts.filter { _, account in
         var credit = account.credit

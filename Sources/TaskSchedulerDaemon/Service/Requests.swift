@@ -5,6 +5,8 @@ import TaskSchedulerWire
 /// The calls that wait for the scheduler's answer.
 final class Requests {
   private var connections: [RequestID: Connection] = [:]
+  /// The newest call. The scheduler answers most calls at once, so they never enter `connections`.
+  private var newest: (id: RequestID, connection: Connection)?
   private(set) var numberLast: UInt64
   private let eventLog: EventLog
   /// The full name of the current method.
@@ -29,7 +31,9 @@ final class Requests {
     let waiting = DaemonState.Waiting(
       request: id, method: method, application: application,
       takesMore: connection.takesMore, isOneway: connection.isOneway)
-    restore(waiting, connection)
+    keepNewest()
+    newest = (id, connection)
+    connection.waiting = waiting
     return id
   }
 
@@ -37,6 +41,13 @@ final class Requests {
   func openOwn() -> RequestID {
     numberLast += 1
     return RequestID(numberLast)
+  }
+
+  /// Moves the newest call to the other calls that wait.
+  private func keepNewest() {
+    guard let newest else { return }
+    connections[newest.id] = newest.connection
+    self.newest = nil
   }
 
   /// Restores a waiting call from an earlier daemon.
@@ -47,20 +58,29 @@ final class Requests {
 
   /// Saves the connection of a call that still waits after the scheduler has handled it, so that
   /// the next daemon can answer.
-  func saveIfWaiting(_ id: RequestID) { connections[id]?.willWait() }
+  func saveIfWaiting(_ id: RequestID) { connection(of: id)?.willWait() }
 
   /// Removes the call of a closed connection, so that the connection's descriptor can be closed.
   func forget(_ connection: Connection) {
-    if let waiting = connection.waiting { connections[waiting.request] = nil }
+    if let waiting = connection.waiting { _ = remove(waiting.request) }
   }
 
   /// Returns the connection of a call.
-  func connection(of id: RequestID) -> Connection? { connections[id] }
+  func connection(of id: RequestID) -> Connection? {
+    if let newest, newest.id == id { return newest.connection }
+    return connections[id]
+  }
+
+  /// Removes a call. Returns its connection; nil if the call no longer waits.
+  private func remove(_ id: RequestID) -> Connection? {
+    guard let newest, newest.id == id else { return connections.removeValue(forKey: id) }
+    self.newest = nil
+    return newest.connection
+  }
 
   /// Sends the scheduler's answer.
   func answer(_ id: RequestID, _ reply: TaskSchedulerCore.Reply) {
-    guard let connection = connections.removeValue(forKey: id), let call = connection.waiting
-    else { return }
+    guard let connection = remove(id), let call = connection.waiting else { return }
     connection.waiting = nil
     switch reply {
     case .done:

@@ -39,7 +39,7 @@ extension Checker {
 
 /// All checkers, and the observed state that they share.
 public struct Checkers {
-  private var observed: ObservedState
+  private let observed: ObservedState
   private var transitions = TransitionChecker()
   private var callbacks = CallbackChecker()
   private var tasks = TaskChecker()

@@ -79,7 +79,7 @@ extension ObservedInstance {
 
 // The windows and the locks of the screen (contract.md#session).
 extension ObservedState {
-  mutating func apply(_ event: SessionEvent) {
+  func apply(_ event: SessionEvent) {
     switch event {
     case .agentAttached(let user): sessions.agents[user] = .some(nil)
     case .windows(let user, let snapshot):
@@ -91,7 +91,7 @@ extension ObservedState {
     }
   }
 
-  private mutating func apply(_ snapshot: WindowSnapshot, of user: UserID) {
+  private func apply(_ snapshot: WindowSnapshot, of user: UserID) {
     sessions.isRepetition = sessions.lastSnapshot[user] == snapshot
     sessions.lastSnapshot[user] = snapshot
     var focusedSeats: [SeatID] = []
@@ -134,7 +134,7 @@ extension ObservedState {
     return true
   }
 
-  private mutating func focus(_ instance: ObservedInstance) {
+  private func focus(_ instance: ObservedInstance) {
     guard instance.ending == nil else { return }
     let seat = instance.plan.seat
     if sessions.locks.keys.contains(where: { Self.isWithin($0, seat) }) {
@@ -150,7 +150,7 @@ extension ObservedState {
     seat == outer || seat.name.hasPrefix("\(outer.name)/")
   }
 
-  private mutating func lock(_ seat: SeatID) {
+  private func lock(_ seat: SeatID) {
     guard sessions.locks[seat] == nil else { return }
     sessions.locks[seat] = (now, nil, nil)
     for front in live
@@ -163,14 +163,14 @@ extension ObservedState {
     }
   }
 
-  private mutating func unlock(_ seat: SeatID) {
+  private func unlock(_ seat: SeatID) {
     guard sessions.locks[seat] != nil else { return }
     for place in sessions.locks.keys.filter({ Self.isWithin(seat, $0) }).sorted() {
       if let lock = sessions.locks.removeValue(forKey: place) { end(lock, of: place) }
     }
   }
 
-  private mutating func end(
+  private func end(
     _ lock: (since: UInt64, interrupted: InstanceID?, focused: InstanceID?), of seat: SeatID
   ) {
     if let instance = lock.focused.flatMap({ self[$0] }), instance.ending == nil,
@@ -204,7 +204,7 @@ extension ObservedState {
 
   /// Records that a deadline was reached: discards the reports of agents that were lost
   /// `SessionGraceTime` ago, and enforces the limits of windows that have passed.
-  mutating func sessionDeadlineReached() {
+  func sessionDeadlineReached() {
     for (user, lostAt) in sessions.agents {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }
       sessions.agents[user] = nil
@@ -225,7 +225,7 @@ extension ObservedState {
     }
   }
 
-  mutating func sessionsRecovered() {
+  func sessionsRecovered() {
     for (user, lostAt) in sessions.agents where lostAt != nil { sessions.agents[user] = now }
   }
 }

@@ -42,7 +42,7 @@ extension ObservedState {
 
   /// Records that the user chose a notification, which activates its application. If the
   /// application is being launched, changes the target of the launch to the foreground.
-  mutating func notificationChosen(_ key: ApplicationKey) {
+  func notificationChosen(_ key: ApplicationKey) {
     if let instance = byKey[key] {
       if instance.state != .active, instance.ending == nil,
         instance.outstanding.count < policy.queuedCallbacksMax

@@ -1,7 +1,9 @@
 import TaskSchedulerCore
 
 /// The state of the applications as the checkers derive it from events and effects.
-struct ObservedState {
+///
+/// This is a class so that the checkers, which all examine it at each event, share one copy.
+final class ObservedState {
   private(set) var policy: Policy
   private(set) var limits: Limits
   private(set) var manifests: [Manifest] = []
@@ -50,7 +52,7 @@ struct ObservedState {
   }
 
   /// Records that the machine slept, or that the daemon was down.
-  mutating func machineWoke(at now: UInt64) {
+  func machineWoke(at now: UInt64) {
     floor = now
     for instance in live { restartLimits(instance, at: now) }
   }
@@ -65,7 +67,7 @@ struct ObservedState {
 
   // MARK: Events
 
-  mutating func begin(_ event: Event, _ effects: [Effect], at now: UInt64) {
+  func begin(_ event: Event, _ effects: [Effect], at now: UInt64) {
     self.now = now
     self.event = event
     newPlan = nil
@@ -117,7 +119,7 @@ struct ObservedState {
     }
   }
 
-  private mutating func report(_ event: Event) {
+  private func report(_ event: Event) {
     switch event {
     case .process(.spawnFailed(let id, _)): launches[id] = nil
     case .process(.suspensionCompleted(let id)): stopped(id)
@@ -163,7 +165,7 @@ struct ObservedState {
   }
 
   /// Determines the plan of the instance that the scheduler creates at this event.
-  private mutating func planInstance(_ event: Event) {
+  private func planInstance(_ event: Event) {
     if case .application(.register(_, let key, _, let target, let seat)) = event {
       newPlan = plan(key, target, .user, seat: seat)
       newPlan?.isAware = true
@@ -178,7 +180,7 @@ struct ObservedState {
     if let newPlan, newPlan.target == .foreground { vacate(newPlan.seat, for: nil) }
   }
 
-  private mutating func terminated(_ key: ApplicationKey, byUser: Bool) {
+  private func terminated(_ key: ApplicationKey, byUser: Bool) {
     if let instance = byKey[key] {
       endOrdered(instance)
       return instance.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now)
@@ -187,7 +189,7 @@ struct ObservedState {
     if relaunching.remove(key) != nil { bar(key) }
   }
 
-  private mutating func bar(_ key: ApplicationKey) {
+  private func bar(_ key: ApplicationKey) {
     if manifest(for: key) == nil { possiblyBarred.insert(key) } else { barred.insert(key) }
   }
 
@@ -203,7 +205,7 @@ struct ObservedState {
   }
 
 
-  private mutating func acknowledged(_ id: InstanceID, _ callback: CallbackID) {
+  private func acknowledged(_ id: InstanceID, _ callback: CallbackID) {
     guard let instance = self[id] else { return }
     if let index = instance.handledEvents.firstIndex(where: { $0.id == callback }) {
       isExpected = true
@@ -217,7 +219,7 @@ struct ObservedState {
     instance.callbackSince = now
   }
 
-  private mutating func ended(_ id: InstanceID, _ task: TaskID) {
+  private func ended(_ id: InstanceID, _ task: TaskID) {
     guard let instance = self[id], let index = instance.tasks.firstIndex(where: { $0.id == task })
     else { return }
     isExpected = true
@@ -237,7 +239,7 @@ struct ObservedState {
     }
   }
 
-  private mutating func change(_ policy: Policy) {
+  private func change(_ policy: Policy) {
     self.policy = policy
     limits = Limits(policy)
     floor = now
@@ -265,7 +267,7 @@ extension ObservedState {
 }
 
 extension ObservedState {
-  mutating func apply(_ effect: Effect) {
+  func apply(_ effect: Effect) {
     switch effect {
     case .reply(_, .registered(let registration)): registered(registration.instance)
     case .reply, .expire, .notification, .memory, .dropPicture: break
@@ -306,7 +308,7 @@ extension ObservedState {
     }
   }
 
-  private mutating func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
+  private func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
     if reason == .relaunch { relaunching.remove(key) }
     guard launches[id] == nil, let manifest = manifest(for: key) else { return }
     var target = LaunchTarget.foreground
@@ -321,7 +323,7 @@ extension ObservedState {
       request: event.request)
   }
 
-  private mutating func manage(_ id: InstanceID, _ key: ApplicationKey) {
+  private func manage(_ id: InstanceID, _ key: ApplicationKey) {
     guard let plan = newPlan else { return }
     let instance = ObservedInstance(id: id, key: key, plan: plan)
     while instances.count <= Int(id.number) { instances.append(nil) }
@@ -356,14 +358,14 @@ extension ObservedState {
     instance.isStopping = false
   }
 
-  private mutating func release(_ id: InstanceID) {
+  private func release(_ id: InstanceID) {
     guard let instance = self[id] else { return }
     instances[Int(id.number)] = nil
     live.removeAll { $0 === instance }
     byKey[instance.key] = nil
   }
 
-  private mutating func note(_ record: Record) {
+  private func note(_ record: Record) {
     if case .ended(let end) = record.change, end.reason.isByPerson { bar(record.application) }
     if case .relaunchPlanned = record.change { relaunching.insert(record.application) }
     guard let instance = byKey[record.application] else { return }

@@ -20,12 +20,17 @@ enum EnvelopeField: UInt8, CaseIterable {
     }
   }
 
+  /// All fields. This is a constant, because `allCases` makes a new array for each call.
+  private static let all = allCases
+
   fileprivate static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> EnvelopeField? {
-    allCases.first { field in
-      let text = field.text
-      return text.utf8CodeUnitCount == bytes.count
-        && UnsafeBufferPointer(start: text.utf8Start, count: bytes.count).elementsEqual(bytes)
-    }
+    all.first { $0.isNamed(bytes) }
+  }
+
+  private func isNamed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard text.utf8CodeUnitCount == bytes.count else { return false }
+    for index in bytes.indices where text.utf8Start[index] != bytes[index] { return false }
+    return true
   }
 }
 
@@ -103,12 +108,10 @@ struct EnvelopeReader {
       }
       parser.offset = start
     }
-    let name = try parser.string()
+    var name = try parser.string()
     try parser.colon()
-    if let field = EnvelopeField.allCases.first(where: { $0.name == name }) {
-      return .known(field)
-    }
-    return .unknown(name)
+    let field = name.withUTF8 { EnvelopeField.named($0) }
+    return field.map { .known($0) } ?? .unknown(name)
   }
 
   // MARK: - Values

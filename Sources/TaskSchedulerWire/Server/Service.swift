@@ -8,9 +8,9 @@ public final class Service: Sendable {
   public let url: String
   /// `org.varlink.service`, followed by the service's own interfaces.
   public let interfaces: [InterfaceDescription]
-  /// The full names of all methods, grouped by length. Comparing a name with the few names of the
-  /// same length is faster than hashing it.
-  private let methods: [Int: [String]]
+  /// The full names of all methods, by length: the index of a list is the length of its
+  /// names. Comparing a name with the few names of the same length is faster than hashing it.
+  private let methods: [[String]]
 
   /// Creates a service.
   ///
@@ -27,13 +27,16 @@ public final class Service: Sendable {
     let names = self.interfaces.flatMap { interface in
       interface.methods.map { "\(interface.name).\($0.name)" }
     }
-    methods = Dictionary(grouping: names, by: \.utf8.count)
+    var methods = Array(repeating: [String](), count: 1 + (names.map(\.utf8.count).max() ?? 0))
+    for name in names { methods[name.utf8.count].append(name) }
+    self.methods = methods
   }
 
   /// Returns the error for a call of a method that the service does not have; nil if the service
   /// has the method.
   func refusal(of method: String) -> StandardFailure? {
-    if methods[method.utf8.count]?.contains(method) == true { return nil }
+    let length = method.utf8.count
+    if length < methods.count, methods[length].contains(method) { return nil }
     guard let dot = method.lastIndex(of: ".") else { return .methodNotFound(method: method) }
     let interface = String(method[..<dot])
     if interfaces.contains(where: { $0.name == interface }) {
