@@ -202,7 +202,9 @@ public final class Simulation {
     let end = now + 4000 * Nanoseconds.second
     while violation == nil, advance(to: min(end, now + 100 * Nanoseconds.second)), now < end {}
     guard violation == nil else { return }
-    if now >= end { return report("liveness", "work is left 4000 s after the last fault") }
+    if now >= end {
+      return report("liveness", "the scheduler still has work 4000 s after the last fault")
+    }
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
     if let unread = sockets.unread(where: { pump.scheduler.state(of: $0) == .suspended }) {
@@ -217,7 +219,8 @@ public final class Simulation {
     guard violation == nil else { return }
     if let found = checkers.checkStopped() { return report(found.checker, found.sentence) }
     if let frozen = processes.first(where: { $0.isAlive && $0.isStopped }) {
-      report("release", "process \(frozen.leader.pid) is still stopped after the scheduler's end")
+      report(
+        "release", "process \(frozen.leader.pid) is still stopped after the scheduler has stopped")
     }
   }
 

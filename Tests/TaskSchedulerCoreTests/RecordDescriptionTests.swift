@@ -25,7 +25,7 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
   (
     .transition(from: .active, to: .notRunning, cause: .leaderExited), .transition,
-    " is no longer running: its leader has exited"
+    " is no longer running: its main process has exited"
   ),
   (
     .transition(from: .inactive, to: .active, cause: .focused), .transition,

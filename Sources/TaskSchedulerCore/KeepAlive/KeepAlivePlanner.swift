@@ -131,7 +131,9 @@ public struct KeepAlivePlanner: Sendable {
     // Without the second condition, a due handler would stay due.
     while let id = deadlines.popLeast(where: { $0 < next || $0 <= now }) { called.append(id) }
     for id in called {
-      guard var keepAlive = keepAlives[id] else { preconditionFailure("a deadline has no handler") }
+      guard var keepAlive = keepAlives[id] else {
+        preconditionFailure("a deadline has no keep-alive handler")
+      }
       keepAlive.countedFrom = start
       keepAlive.lastRun = now
       keep(keepAlive, of: id)
@@ -152,8 +154,10 @@ public struct KeepAlivePlanner: Sendable {
       deadlines.count == keepAlives.count && periods.count == keepAlives.count,
       "the deadlines do not match the keep-alive handlers")
     for (id, keepAlive) in keepAlives {
-      try require(deadlines.isSet(id, to: keepAlive.due), "a handler has a wrong deadline")
-      try require(periods.isSet(id, to: keepAlive.period), "a handler has a wrong period")
+      try require(
+        deadlines.isSet(id, to: keepAlive.due), "a keep-alive handler has a wrong deadline")
+      try require(
+        periods.isSet(id, to: keepAlive.period), "a keep-alive handler has a wrong period")
     }
   }
 }

@@ -211,9 +211,12 @@ struct Memory: Equatable, Sendable {
   }
 
   func check() throws(InvariantViolation) {
-    try require(episodeLast < InvariantViolation.countMax, "the last episode number is too high")
     try require(
-      phase != .calm || measurement?.sizes == nil, "memory sizes of instances are stored although there is no memory pressure")
+      episodeLast < InvariantViolation.countMax,
+      "the number of the last episode of memory pressure is too high")
+    try require(
+      phase != .calm || measurement?.sizes == nil,
+      "memory sizes of instances are stored although there is no memory pressure")
   }
 }
 

@@ -249,7 +249,9 @@ struct Notifications: Sendable {
     for notification in awaitingNext.values { subtract(notification.application) }
     var cancelled = CountCheck(cancelling)
     for (id, one) in pending {
-      try require(id == one.id && id.number <= transactionLast, "a transaction has a wrong id")
+      try require(
+        id == one.id && id.number <= transactionLast,
+        "a transaction of notifications has a wrong id")
       switch one.transaction {
       case .schedule(_, let key, let draft):
         subtract(key, isScheduled: draft.schedule != nil)

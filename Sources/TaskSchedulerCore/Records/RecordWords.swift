@@ -33,7 +33,7 @@ extension TransitionCause {
     case .noEntitlement: ": nothing entitles it to run any longer"
     case .event: state == .suspended ? ": an event woke it" : ": it must handle an event"
     case .suspensionLost: ": its processes were suspended but run again"
-    case .leaderExited: ": its leader has exited"
+    case .leaderExited: ": its main process has exited"
     case .schedulerStopped: ": taskschedd has stopped"
     case .focused: ": its window has the focus"
     case .shown: ": its window is visible again, without the focus"
@@ -72,7 +72,8 @@ extension End {
     switch reason {
     case .exited(let code): "exited with code \(code)"
     case .unknown:
-      "ended for an unknown reason: taskschedd was not running, or the kernel does not report it"
+      "ended for an unknown reason: taskschedd was not running, or the kernel did not report the "
+        + "reason"
     case .crashed(let number): Self.ended(by: Signal(number))
     case .terminatedByOperator: "was terminated by an operator\(late)"
     case .terminatedByUser: "was terminated by the user\(late)"
@@ -171,8 +172,8 @@ extension ListeningReport {
     }
     if !isComplete {
       words.append(
-        "has more descriptors than were examined; locks on shared files and listening sockets may "
-          + "have been missed")
+        "has more descriptors than the daemon examines, so the daemon may have missed locks on "
+          + "shared files and listening sockets")
     }
     return words.joined(separator: "; ")
   }
@@ -279,7 +280,7 @@ extension SocketReadiness {
   package var words: String {
     let words: [(SocketConditions, String)] = [
       (.data, "data"), (.urgentData, "urgent data"), (.hangUp, "hang-up"), (.error, "error"),
-      (.unwatched, "can no longer be watched"),
+      (.unwatched, "the daemon cannot watch it any more"),
     ]
     let names = words.filter { conditions.contains($0.0) }.map(\.1)
     return "socket \(socket.number) (\(names.joined(separator: ", ")))"
@@ -312,7 +313,7 @@ extension MemoryChoice {
       ? "the only \(order) application" : "the most of \(classCount) \(order) applications"
     let time =
       choosingTime == .zero
-      ? "the sizes were already known"
+      ? "the memory sizes were already known"
       : "the choice took \(TimeSpan.short(choosingTime))"
     return "was chosen for termination to free memory: \(chosen.size.words) dirty, "
       + "\(place)\(rest); "

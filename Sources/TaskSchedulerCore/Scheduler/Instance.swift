@@ -145,7 +145,8 @@ struct Instance: Equatable, Sendable {
         "an inactive instance has a limit after which it becomes inactive")
       try require(
         window.hiddenSince == nil || state.isForeground && window.visibility == .hidden,
-        "an instance that is not hidden in the foreground has a limit for hidden windows")
+        "an instance has a limit for hidden windows, but is not in the foreground with all windows "
+          + "hidden")
     }
     if isActivating {
       try require(

@@ -30,29 +30,35 @@ extension Scheduler {
     case .calm, .warned, .measuring: break
     case .ending(let id, _):
       try require(
-        instances[id]?.termination != nil, "an instance chosen for memory is not ending")
+        instances[id]?.termination != nil,
+        "an instance that was chosen to free memory is not ending")
     case .reclaiming(let id, _):
-      try require(id.number <= instanceIDLast, "an unknown instance is being reclaimed")
+      try require(
+        id.number <= instanceIDLast, "the memory of an unknown instance is being reclaimed")
     }
     for (id, _) in keepAlives.all {
       try require(
-        instances[id].map { $0.termination == nil } ?? false, "a handler has no instance")
+        instances[id].map { $0.termination == nil } ?? false,
+        "a keep-alive handler has no instance, or its instance is ending")
     }
     for box in applications.boxes {
       try require(
-        relaunches.isSet(box.value.key, to: box.value.relaunch), "a relaunch deadline is wrong")
+        relaunches.isSet(box.value.key, to: box.value.relaunch),
+        "the relaunch deadline of an application is wrong")
       try require(
-        box.value.instance.map { instances[$0] != nil } ?? true, "an instance is missing")
+        box.value.instance.map { instances[$0] != nil } ?? true,
+        "the instance of an application is missing")
       try require(
         box.value.activation == 0 || box.value.canReturn,
-        "the switcher contains an application that cannot return")
+        "the switcher contains an application that neither runs nor can be launched")
       try require(
         box.value.launching.map { launches[$0]?.application == box.value.key } ?? true,
         "the launch of an application is missing")
     }
     for key in snapshots.byApplication.keys {
       try require(
-        applications[key]?.canReturn == true, "an application that cannot return has a snapshot")
+        applications[key]?.canReturn == true,
+        "an application that neither runs nor can be launched has a snapshot")
     }
     var taskCounts = applications.taskCounts
     for (id, instance) in instances {
@@ -67,13 +73,13 @@ extension Scheduler {
       let foreground = seats.foreground(of: instance.seat)
       try require(
         instance.isAtSeat == foreground.contains(id),
-        "an instance in the foreground is not at its seat, or another one is")
+        "the foreground of a seat does not match the states of its instances")
       try require(
         !instance.isAtSeat || !instance.isActiveOrActivating
           || !foreground.contains { $0 != id && instances[$0]?.isActiveOrActivating ?? false },
         "two instances are active at one seat")
     }
-    try require(taskCounts.isExact, "the count of tasks is wrong")
+    try require(taskCounts.isExact, "the count of the tasks of a user is wrong")
     for (id, launch) in launches {
       try require(
         applications[launch.application]?.launching == id, "a launch has no application")

@@ -52,10 +52,12 @@ struct SystemChanges: Equatable, Sendable {
   }
 
   func check() throws(InvariantViolation) {
-    try require(numberLast < InvariantViolation.countMax, "the last change number is too high")
+    try require(
+      numberLast < InvariantViolation.countMax,
+      "the number of the last system change is too high")
     try require(
       zip(entries, entries.dropFirst()).allSatisfy { $0.number < $1.number }
-        && entries.last.map { $0.number <= numberLast } ?? true, "changes are out of order")
+        && entries.last.map { $0.number <= numberLast } ?? true, "system changes are out of order")
   }
 }
 

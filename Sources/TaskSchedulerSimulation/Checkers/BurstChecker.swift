@@ -93,8 +93,8 @@ struct BurstChecker: Checker {
         "a burst comes although all handlers could wait")
       try require(
         nextEarliest <= now + max(tolerance, lastTolerance),
-        "a burst comes \(nextEarliest - min(now, nextEarliest)) ns early: bursts are one shortest "
-          + "interval apart")
+        "a burst comes \(nextEarliest - min(now, nextEarliest)) ns early: after a burst, the next "
+          + "one must wait for the shortest keep-alive interval")
     }
     for handler in ran where !handler.isUnsure {
       try require(

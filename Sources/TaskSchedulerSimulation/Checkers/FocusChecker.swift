@@ -18,7 +18,7 @@ struct FocusChecker: Checker {
       // The event may also end the instance, if the instance may not run in the background.
       try require(
         instance.isActiveOrActivating || instance.ending != nil,
-        "the window of \(instance.name) got the focus, but it is \(instance.state)")
+        "the window of \(instance.name) got the focus, but the application is \(instance.state)")
     }
   }
 }
@@ -53,7 +53,7 @@ struct VisibleChecker: Checker {
     for instance in observed.sessions.mustBeForeground.compactMap({ observed[$0] }) {
       try require(
         instance.state.isForeground || instance.ending != nil,
-        "a window of \(instance.name) is visible, but it is \(instance.state)")
+        "a window of \(instance.name) is visible, but the application is \(instance.state)")
     }
     let sessions = observed.sessions
     for instance in (sessions.mustResign + sessions.settled).compactMap({ observed[$0] }) {
@@ -89,7 +89,7 @@ struct HiddenChecker: Checker {
       guard let due = instance.window?.leavesAt(observed.limits) else { continue }
       try require(
         max(due, observed.floor) + slack >= observed.now,
-        "the windows of \(instance.name) are hidden, but it is \(instance.state)")
+        "the windows of \(instance.name) are hidden, but the application is \(instance.state)")
     }
   }
 }

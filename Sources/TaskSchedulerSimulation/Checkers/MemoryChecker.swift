@@ -110,8 +110,8 @@ struct MemoryChecker: Checker {
       if case .memory(.warn) = observed.event { return }
       warned.insert(id)
     case .memory(.measure):
-      try require(victim == nil, "sizes are requested while \(victim?.name ?? "") ends")
-      try require(askedAt == nil, "sizes are requested twice")
+      try require(victim == nil, "memory sizes are requested while \(victim?.name ?? "") ends")
+      try require(askedAt == nil, "memory sizes are requested twice")
       try checkAsking(observed)
       askedAt = observed.now
     case .memory(.reclaim(let id)):
@@ -173,7 +173,9 @@ struct MemoryChecker: Checker {
       guard let one = dirty[chosen.id], let more = dirty[other.id] else {
         return try require(false, "\(name) is chosen, but \(otherName) was not measured")
       }
-      try require(one >= more, "\(name) is chosen with \(one) bytes, but \(otherName) has \(more)")
+      try require(
+        one >= more,
+        "\(name) has \(one) bytes of dirty memory and is chosen, but \(otherName) has \(more)")
       if one == more, let recent = activeAt[chosen.id], let older = activeAt[other.id] {
         try require(recent < older, "\(name) is chosen, but \(otherName) was active longer ago")
       }
@@ -209,7 +211,9 @@ struct MemoryChecker: Checker {
       return "the event does not report memory"
     }
     if isCalm { return "there is no pressure" }
-    if !mayHelp { return "\(reading.available) of \(reading.total) bytes are available" }
+    if !mayHelp {
+      return "enough memory is available (\(reading.available) of \(reading.total) bytes)"
+    }
     if isCritical(observed) || warningEnds <= observed.now { return nil }
     return "MemoryWarningTime has not passed since the warning"
   }
@@ -223,7 +227,9 @@ struct MemoryChecker: Checker {
   private func checkTime(_ observed: ObservedState) throws(Finding) {
     if mayChoose, case .memory(.measured) = observed.event { return }
     let reasonAgainst = reasonAgainst(observed)
-    try require(reasonAgainst == nil, "an application is chosen, but \(reasonAgainst ?? "")")
+    try require(
+      reasonAgainst == nil,
+      "an application is chosen for termination, but \(reasonAgainst ?? "")")
   }
 
   /// Checks that the daemon measures applications only if it may terminate one now or shortly
@@ -232,7 +238,7 @@ struct MemoryChecker: Checker {
     let lead = Nanoseconds.of(Policy.memoryMeasuringLead)
     try require(
       mayChoose || !isCalm && (isCritical(observed) || warningEnds <= observed.now + lead),
-      "sizes are requested, but no application may end soon")
+      "memory sizes are requested, but the daemon may not terminate an application soon")
   }
 
   /// Checks the age of a measured size. A size is valid for 160 ms, and for as long as its
@@ -243,7 +249,7 @@ struct MemoryChecker: Checker {
     let isNew = observed.now <= dirtyAt + 160 * Nanoseconds.millisecond
     let isStill =
       instance.state == .suspended && (suspendedSince[instance.id] ?? .max) <= dirtyAt
-    try require(isNew || isStill, "the size of \(instance.name) is too old")
+    try require(isNew || isStill, "the memory size of \(instance.name) is too old")
   }
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
@@ -252,7 +258,7 @@ struct MemoryChecker: Checker {
       guard askedAt == nil, victim == nil else { return }
       try require(
         !mustChoose || candidate(observed) == nil,
-        "sizes were received, but no application is chosen")
+        "memory sizes were received, but no application is chosen for termination")
       // The scheduler had no application left to choose, so it waits for `MemoryWarningTime` again.
       if mayChoose { waitAgain(observed) }
       mayChoose = false

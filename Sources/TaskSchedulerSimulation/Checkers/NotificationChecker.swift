@@ -236,7 +236,7 @@ struct NotificationChecker: Checker {
     _ id: NotificationID, _ key: ApplicationKey, _ receiver: InstanceID?, _ observed: ObservedState
   ) throws(Finding) {
     guard let one = waiting[id], !one.isFired, one.application == key else {
-      return try require(false, "notification \(id.number) fires, but does not wait")
+      return try require(false, "notification \(id.number) fires, but is not scheduled")
     }
     try require(
       firing.contains(id), "notification \(id.number) fires, but is not stored as fired")

@@ -87,7 +87,9 @@ struct RelaunchChecker: Checker {
         "\(key.id.name) is launched at the daemon's start, but must not be")
     case .operation, .scheduler, .application, .process, .socket, .systemChanged, .session, .memory,
       .resources, .switcher:
-      try require(reason == .relaunch, "\(key.id.name) is launched by \(observed.event)")
+      try require(
+        reason == .relaunch,
+        "\(key.id.name) is launched without a request, by \(observed.event)")
       try require(
         !observed.barred.contains(key),
         "\(key.id.name) is relaunched after a user or operator ended it")
@@ -100,7 +102,7 @@ struct RelaunchChecker: Checker {
         "\(key.id.name) was ended to free memory, but is relaunched under pressure")
       try require(
         observed.policy.multitaskingSupported,
-        "\(key.id.name) is relaunched in the background without multitasking")
+        "\(key.id.name) is relaunched, although the machine does not support multitasking")
     }
   }
 

@@ -26,7 +26,8 @@ struct ReleaseChecker: Checker {
       } else {
         try require(
           killing == (instance.ending != nil),
-          "the remaining processes of \(instance.name) are \(killing ? "" : "not ")killed")
+          "the remaining processes of \(instance.name) are wrongly "
+            + (killing ? "killed" : "left alive"))
       }
     case .deliver(let id, _, _), .expire(let id, _, _), .notify(let id, _), .suspend(let id),
       .resume(let id), .terminate(let id, _), .kill(let id), .checkTracer(let id),

@@ -20,7 +20,7 @@ struct ReplyChecker: Checker {
     try require(
       waiting.remove(request) != nil, "request \(request.number) has a second reply: \(reply)")
     guard request == current else { return }
-    try require(isRight(reply, observed.event), "the reply to \(observed.event) is \(reply)")
+    try require(isRight(reply, observed.event), "\(observed.event) has the wrong reply \(reply)")
   }
 
   private func isRight(_ reply: Reply, _ event: Event) -> Bool {

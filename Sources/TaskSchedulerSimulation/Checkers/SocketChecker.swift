@@ -22,7 +22,7 @@ struct SocketChecker: Checker {
       guard let instance = observed[id] else { return }
       try require(
         !instance.sockets.contains(socket),
-        "\(instance.name) has two sockets \(socket.number)")
+        "\(instance.name) has two sockets with the number \(socket.number)")
     case .socket(.release(let id, let socket)):
       guard let instance = observed[id] else { return }
       // The daemon releases the descriptor of a refused socket.

@@ -77,7 +77,7 @@ struct SwitcherChecker: Checker {
     }
     if case .snapshotChanged(let snapshot) = record.change, let change {
       // The first record is about the application that has set its snapshot.
-      try require(snapshot == change, "a snapshot is set, but the record says another one")
+      try require(snapshot == change, "a snapshot is set, but the record names another one")
       self.change = nil
     }
   }

@@ -54,12 +54,14 @@ struct TaskChecker: Checker {
     try require(count < observed.policy.tasksPerUserMax, "the user of \(name) has too many tasks")
     guard instance.state == .background, !instance.isTraced else {
       return try require(
-        remaining == nil, "the background time of \(name) is unlimited, but it is told a limit")
+        remaining == nil, "\(name) is told a limit, but its background time is unlimited")
     }
     let limit = instance.limit(observed.limits)
     let left = Duration.nanoseconds(Int64(limit - min(limit, observed.now)))
     try require(
-      remaining == left, "\(name) is told \(remaining.map { "\($0)" } ?? "unlimited"), not \(left)")
+      remaining == left,
+      "\(name) is told the background time \(remaining.map { "\($0)" } ?? "unlimited"), not "
+        + "\(left)")
   }
 
   /// Checks that a registration contains the instance's outstanding tasks and state, also after a
@@ -94,7 +96,9 @@ struct TaskChecker: Checker {
     guard let index = instance.tasks.firstIndex(where: { $0.id == task }) else {
       return try require(false, "\(name): task \(task.number) expires, but is not outstanding")
     }
-    try require(!instance.tasks[index].isExpired, "\(name): a task expires twice in a stint")
+    try require(
+      !instance.tasks[index].isExpired,
+      "\(name): a task expires twice in one stay in the background")
     try require(instance.hasStream, "\(name) is told of an expiration without an event stream")
     try require(
       instance.tasks[..<index].allSatisfy(\.isExpired), "\(name): tasks expire out of order")

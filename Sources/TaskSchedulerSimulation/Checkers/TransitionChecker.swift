@@ -18,7 +18,7 @@ struct TransitionChecker: Checker {
     try require(from == state, "\(name) was \(state), but its record says \(from)")
     try require(
       Self.table.contains(Row(from: from, to: to, cause: cause.name)),
-      "\(name): the table has no \(from) -> \(to) (\(cause))")
+      "\(name): the table of transitions has no \(from) -> \(to) (\(cause))")
     if let instance = observed.byKey[record.application] {
       try checkEntry(instance, from, to, cause)
     }

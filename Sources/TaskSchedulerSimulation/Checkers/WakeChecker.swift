@@ -41,7 +41,9 @@ struct WakeChecker: Checker {
     }
     for (id, cause) in moved where cause == .event {
       let name = observed[id]?.key.id.name ?? "instance \(id.number)"
-      try require(hasCause(id, observed), "\(name) is resumed by the event \(observed.event)")
+      try require(
+        hasCause(id, observed),
+        "\(name) is resumed by an event that must not resume it: \(observed.event)")
     }
   }
 

@@ -8,7 +8,8 @@ enum EventLogText {
     case .schedule(_, let key, let draft, _):
       let when = draft.schedule.map { " for \($0.date) \($0.timeZone)" } ?? ""
       return "notify \(key.id.name)\(when)"
-    case .storeFailed(let id, let reason): return "transaction \(id.number) not stored: \(reason)"
+    case .storeFailed(let id, let reason):
+      return "transaction \(id.number) was not stored: \(reason)"
     case .cancel(_, let key, let id, _):
       return "cancel \(key.id.name) \(id.map { "notification \($0.number)" } ?? "all")"
     case .chosen(let id, let key): return "choose \(key.id.name) notification \(id.number)"
@@ -22,7 +23,7 @@ enum EventLogText {
   static func step(_ event: MemoryEvent) -> String? {
     switch event {
     case .pressed(let pressure):
-      let whose = pressure.source == .slice ? "of its own slice" : "of the machine"
+      let whose = pressure.source == .slice ? "of the daemon's slice" : "of the machine"
       return "memory-pressure \(whose), \(percent(pressure.memory)) available"
     case .read(let reading): return "memory was read, \(percent(reading)) available"
     case .measured(let sizes): return "\(sizes.count) applications were measured"
