@@ -292,9 +292,10 @@ final class LoginSessions {
     let next = LockedSeats.seats(of: known)
     let withoutRequests = LockedSeats.seats(of: sessions { $0 == .confirmed })
     let byRequest = next.subtracting(withoutRequests)
-    let changed = locked.symmetricDifference(next)
+    let unlocked = locked.subtracting(next)
+    let changed = next.subtracting(locked)
       .union(next.intersection(byRequest.symmetricDifference(requested)))
-    if changed.isEmpty { return }
+    if unlocked.isEmpty, changed.isEmpty { return }
     let now = BootClock.now()
     let earliest = reportedAt + UInt64(Self.pause.microseconds) * 1000
     if reportedAt != 0, now < earliest {
@@ -303,11 +304,8 @@ final class LoginSessions {
     }
     reportedAt = now
     (locked, requested) = (next, byRequest)
-    for seat in changed.sorted() {
-      report(
-        next.contains(seat)
-          ? .locked(seat, byRequest: byRequest.contains(seat)) : .unlocked(seat))
-    }
+    for seat in unlocked.sorted() { report(.unlocked(seat)) }
+    for seat in changed.sorted() { report(.locked(seat, byRequest: byRequest.contains(seat))) }
   }
 }
 
