@@ -217,16 +217,17 @@ extension SystemdTests {
         try desktop.waitForNotify()
         #expect(try desktop.displayedCount() == count)
       }
-      // dunst lists the oldest notification first, and does not close a chosen one.
-      func choose(_ number: String, of option: String) throws {
-        try desktop.control("action", number)
+      // dunst lists the oldest notification first, and chooses no other one by its number.
+      func choose(of option: String) throws {
+        try desktop.control("action", "0")
         try installed.wait(
           for: application, toBe: "active", options: [option], as: MachineDesktop.user)
       }
-      try choose("0", of: "--system")
+      try choose(of: "--system")
       let own = try machine.must("taskctl", "list", "--all", "--user", as: MachineDesktop.user).text
       #expect(own.contains("notRunning"), "\(own)")
-      try choose("1", of: "--user")
+      try desktop.control("close")
+      try choose(of: "--user")
     }
 
     @Test("With a full disk, a new notification is refused with NotStored, and stored ones fire")
