@@ -137,7 +137,7 @@ package final class MessageBus {
       let reason =
         state == .connected
         ? "the bus closed the connection"
-        : "the bus refused the connection; possibly it serves only its own user"
+        : "the bus refused the connection; a user's bus may refuse all other users"
       lose(reason)
     } else if sd_bus_message_is_signal(message, local, "Connected") > 0 {
       state = .connected

@@ -25,9 +25,9 @@ public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownFamily(let family):
       "a socket of address family \(family); AF_INET, AF_INET6, AF_UNIX or AF_VSOCK is needed"
     case .listening:
-      "a listening socket; a connected socket is needed, such as accept(2) returns"
+      "a listening socket; a connected socket is needed, such as one that accept(2) returns"
     case .connecting:
-      "a socket that is not connected yet; hand it over once connect has succeeded"
+      "a socket that is not connected yet; pass it after connect(2) has succeeded"
     case .notConnected:
       "a socket that is not connected, or is no longer connected; a connected socket is needed"
     case .schedulersOwn:
@@ -91,7 +91,7 @@ public enum ConnectedSocket {
   private static func name(ofType type: Int32) -> String {
     switch UInt32(bitPattern: type) {
     case SOCK_DGRAM.rawValue: "a datagram socket (SOCK_DGRAM)"
-    case SOCK_SEQPACKET.rawValue: "a socket of packets (SOCK_SEQPACKET)"
+    case SOCK_SEQPACKET.rawValue: "a sequenced-packet socket (SOCK_SEQPACKET)"
     case SOCK_RAW.rawValue: "a raw socket (SOCK_RAW)"
     case _: "a socket of type \(type)"
     }

@@ -10,15 +10,15 @@ public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
 
     var description: String {
       switch self {
-      case .signals: "resetting signals"
-      case .stdio: "placing standard input and output"
-      case .closeOthers: "closing other file descriptors"
-      case .session: "setsid"
-      case .processGroup: "setpgid"
-      case .limit: "setting the limit on open files"
-      case .groups: "setgroups"
-      case .gid: "setresgid"
-      case .uid: "setresuid"
+      case .signals: "resetting the signals of"
+      case .stdio: "setting up standard input and output of"
+      case .closeOthers: "closing other file descriptors of"
+      case .session: "setsid of"
+      case .processGroup: "setpgid of"
+      case .limit: "setting the limit on open files of"
+      case .groups: "setgroups of"
+      case .gid: "setresgid of"
+      case .uid: "setresuid of"
       case .directory: "changing to the working directory"
       case .execute: "executing"
       }

@@ -58,7 +58,7 @@ struct AdoptionTests {
       throw SystemError(call: "pidfd_open", errno: ESRCH)
     }
     let answer = try RawClient(daemon).call(Self.adopt, descriptors: [thread.rawValue])
-    #expect(reason(answer) == "it is a thread of the kernel", "\(String(describing: answer))")
+    #expect(reason(answer) == "it is a kernel thread", "\(String(describing: answer))")
     #expect(try daemon.applications().isEmpty)
   }
 

@@ -343,7 +343,7 @@ struct ManagedSocketTests {
     arguments: [
       ("file", "a file"), ("path", "O_PATH"), ("pipe", "a pipe"), ("epoll", "a kernel object"),
       ("listening", "a listening socket"), ("datagram", "SOCK_DGRAM"),
-      ("packets", "a socket of packets"), ("unconnected", "not connected"),
+      ("packets", "a sequenced-packet socket"), ("unconnected", "not connected"),
       ("own", "taskschedd"), ("events", "taskschedd"),
     ])
   func noConnection(_ what: String, _ reason: String) throws {

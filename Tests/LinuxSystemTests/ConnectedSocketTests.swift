@@ -61,7 +61,7 @@ final class ConnectedSocketTests {
         == "a datagram socket (SOCK_DGRAM); a connected stream socket (SOCK_STREAM) is needed")
     let packets = try socket(AF_UNIX, SOCK_SEQPACKET.rawValue)
     #expect(
-      refusal(packets.rawValue) == .notAStream(what: "a socket of packets (SOCK_SEQPACKET)"))
+      refusal(packets.rawValue) == .notAStream(what: "a sequenced-packet socket (SOCK_SEQPACKET)"))
     let netlink = try socket(AF_NETLINK, SOCK_RAW.rawValue)
     #expect(refusal(netlink.rawValue) == .notAStream(what: "a raw socket (SOCK_RAW)"))
   }

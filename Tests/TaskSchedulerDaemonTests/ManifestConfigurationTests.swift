@@ -96,7 +96,7 @@ struct ManifestConfigurationTests {
     Mistake(
       header + "command = []",
       ":2: command: is empty; write [\"/usr/bin/program\", \"argument\"], "
-        + "or omit the key if the daemon need not launch it"),
+        + "or omit the key if the daemon need not launch the application"),
     Mistake(
       header + "command = [\"bin/mail\"]",
       ":2: command[0]: \"bin/mail\" is not a program; "

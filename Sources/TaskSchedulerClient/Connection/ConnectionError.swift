@@ -42,7 +42,7 @@ package enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible
     case .unreadableAnswer(let method, let error):
       "taskschedd's answer to \(method) does not match the interface: \(error)"
     case .occupied(let method):
-      "\(method) with several replies occupies the connection; use another one"
+      "the connection still receives replies to \(method); use another connection"
     }
   }
 

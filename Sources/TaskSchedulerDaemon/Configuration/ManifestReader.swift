@@ -125,7 +125,9 @@ package struct ManifestReader {
     }
     guard words.count == elements.count else { return }
     guard let program = words.first else {
-      refuse(path, "is empty; write \(example), or omit the key if the daemon need not launch it")
+      refuse(
+        path,
+        "is empty; write \(example), or omit the key if the daemon need not launch the application")
       return
     }
     let hasSlash = program.utf8.contains(UInt8(ascii: "/"))

@@ -102,8 +102,8 @@ extension SettingDescription {
       "How many connections one user may have open."),
     .count(
       "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
-      "How many monitors that watch all applications one user may have, and how many that watch "
-        + "the same application."),
+      "How many monitors of all applications (taskctl monitor) one user may run, and how many of "
+        + "each single application."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
       summary: "How many bytes a client may leave unread before the daemon closes the connection.",

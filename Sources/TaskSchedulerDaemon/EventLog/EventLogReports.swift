@@ -23,7 +23,8 @@ extension Log {
       write(
         .error,
         "cannot write the event log: \(problem). The daemon accepts no new requests until "
-          + "it can; a crash before then would lose all applications", id: .eventLogBehind)
+          + "it can. If the daemon crashes before then, it loses track of all applications",
+        id: .eventLogBehind)
     case .whole: write(.notice, "the event log is complete again", id: .eventLogWhole)
     case .nextHasNoRoom(let problem):
       write(

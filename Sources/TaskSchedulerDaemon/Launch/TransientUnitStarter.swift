@@ -164,7 +164,7 @@ private final class TransientUnitStart {
     childs = FileDescriptor(taking: theirs)
     try hold.setNonblocking(true)
     timer = try loop.timer { [weak self] in
-      self?.fail("it did not start within \(TimeSpan.format(Self.timeout))")
+      self?.fail("systemd did not start its unit within \(TimeSpan.format(Self.timeout))")
     }
     timer?.set(BootClock.after(Self.timeout))
     holdSource = try loop.watch(ours, for: .input) { [weak self] _ in self?.held() }

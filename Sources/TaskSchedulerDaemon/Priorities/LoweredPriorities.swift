@@ -142,9 +142,9 @@ struct LoweredPriorities {
         let threads = Set(lowered.map(\.thread)).count
         words.append(kind.words(last.after, before: last.before, count: threads))
       }
-      if let obstacle = obstacles[kind] { words.append("not the \(kind.name): \(obstacle)") }
+      if let obstacle = obstacles[kind] { words.append("\(kind.name) unchanged: \(obstacle)") }
     }
-    words.append("not the network, which would need CAP_NET_ADMIN")
+    words.append("network priority unchanged: a change would need CAP_NET_ADMIN")
     return words
   }
 }

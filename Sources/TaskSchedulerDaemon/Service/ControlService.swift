@@ -242,7 +242,7 @@ final class ControlService: ControlInterface.Implementation {
     } catch where error.errno == EINVAL {
       throw ParameterError(
         parameter: "processFileDescriptor",
-        problem: "it must be a pidfd of a whole process that the daemon can see")
+        problem: "it must be a pidfd of a process (not of a thread) in the daemon's PID namespace")
     } catch {
       throw Interface.Failure.invalidProcess(pid: 0, reason: Self.reason(notHeld: error))
     }
@@ -267,7 +267,7 @@ final class ControlService: ControlInterface.Implementation {
         pid: Int(pid), reason: SessionAgents.refusal(of: pid))
     }
     if try membership.proc.stat(pid)?.isKernelThread ?? false {
-      throw Interface.Failure.invalidProcess(pid: Int(pid), reason: "it is a thread of the kernel")
+      throw Interface.Failure.invalidProcess(pid: Int(pid), reason: "it is a kernel thread")
     }
     if let caller = try peer.identity(),
       try membership.proc.ancestors(caller.pid).contains(process.identity) {

@@ -113,7 +113,7 @@ package enum PNGProblem: Error, Hashable, CustomStringConvertible {
     case .wrongChecksum: "a damaged PNG image: the checksum of IHDR is wrong"
     case .wrongSize(let width, let height):
       "a PNG image of \(width) x \(height) pixels; each side must be 1 to \(PNGImage.sideMax), and "
-        + "there may be \(PNGImage.pixelsMax) pixels"
+        + "the image must have at most \(PNGImage.pixelsMax) pixels"
     case .unknownFormat: "a PNG image in a format that the PNG specification does not define"
     case .truncated: "a truncated PNG image: it ends before the chunk IEND"
     case .noPixels: "a PNG image without pixels: the chunk IDAT is missing"

@@ -148,7 +148,7 @@ final class PowerProvider: SystemChangeProvider {
         report(SystemChange(kind: .powerSource, value: present ? "battery" : "mains"))
       }
     case .error(let error):
-      reportAbsence("UPower does not report it: \(error)")
+      reportAbsence("UPower answers with an error: \(error)")
     case .dropped:
       break
     }
