@@ -197,8 +197,9 @@ struct BackgroundRuleTests {
     #expect(daemon.logged.contains(report.message))
     #expect(try daemon.application(id).instance?.resources?.listening == [path, address])
     let status = try daemon.taskctl("status", id).text
-    #expect(status.contains("Listens on: \(path), \(address); close listening"), "\(status)")
-    #expect(status.contains("Lowered: "), "\(status)")
+    #expect(
+      status.contains("Listened on: \(path), \(address) (at its last suspension)"), "\(status)")
+    #expect(status.contains("Priorities: "), "\(status)")
     // The daemon logs the sentence about the socket only once, although it suspends the application
     // twice.
     try daemon.activate(id)

@@ -161,7 +161,7 @@ struct MemoryTests {
     let shown = try daemon.taskctl("memory")
     #expect(shown.text.contains("suspended, the most dirty memory"))
     #expect(shown.text.contains("in the foreground: never"))
-    #expect(shown.text.contains("(50%); the daemon may terminate applications below 10%"))
+    #expect(shown.text.contains("(50%); below 10%, the daemon may terminate applications"))
     let round = try daemon.taskctl("warn-memory", "--dry-run")
     #expect(round.exit == .exited(code: 0))
     #expect(round.text.hasPrefix("1. \(maps) (suspended): "))

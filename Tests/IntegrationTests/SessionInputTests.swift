@@ -137,7 +137,7 @@ struct SessionInputTests {
     #expect(without.contains("Session agent: none"), "\(without)")
     let agent = try TestAgent(daemon)
     let with = try daemon.taskctl("status").text
-    #expect(with.contains("Session agent: attached, of user \(getuid())"), "\(with)")
+    #expect(with.contains("Session agent: attached for user \(getuid())"), "\(with)")
     let json = try daemon.taskctl("status", "--json").text
     #expect(json.contains("\"sessionAgents\":[\(getuid())]"), "\(json)")
     withExtendedLifetime(agent) {}

@@ -72,8 +72,8 @@ struct TerminalSeatTests {
     let why = try daemon.taskctl("why", first).text
     #expect(
       why.contains(
-        "\(second) became active at seat \(seat), so the daemon sent it to the "
-          + "background."), "\(why)")
+        "\(second) became active at seat \(seat), so the daemon sent this application to "
+          + "the background."), "\(why)")
     let status = try daemon.taskctl("status", first).text
     #expect(
       status.contains("Displaced by: \(second), activated at the same seat"), "\(status)")

@@ -31,15 +31,16 @@ struct MemoryRenderingTests {
   func table() {
     #expect(
       MemoryText.text(memory, context) == """
-        Memory:    80.0 MiB of 1000 MiB available (8%); the daemon may terminate \
-        applications below 10%
+        Memory:    80.0 MiB of 1000 MiB available (8%); below 10%, the daemon may \
+        terminate applications
         Pressure:  the daemon has warned applications; no pressure so far; monitored: \
         machine, slice
 
         NEXT  APPLICATION       STATE           DIRTY    TOTAL  WHY
            1  org.example.maps  suspended     200 MiB  300 MiB  suspended, the most dirty memory
            2  org.example.mail  suspended   ~20.0 MiB  300 MiB  less dirty memory
-           3  org.example.news  suspended    20.0 MiB  300 MiB  equal, and active more recently
+           3  org.example.news  suspended    20.0 MiB  300 MiB  as much dirty \
+        memory, but active more recently
            4  org.example.sync  background    250 MiB  300 MiB  in the background: \
         after all suspended applications
            -  org.example.game  active        280 MiB  300 MiB  in the foreground: never
@@ -61,10 +62,10 @@ struct MemoryRenderingTests {
     let uses = memory.applications.filter { $0.position != nil }
     #expect(
       MemoryText.round(uses, context) == """
-        1. org.example.maps (suspended): frees 200 MiB, without notice
-        2. org.example.mail (suspended): frees about 20.0 MiB, without notice
-        3. org.example.news (suspended): frees 20.0 MiB, without notice
-        4. org.example.sync (background): frees 250 MiB, with willTerminate
+        1. org.example.maps (suspended): terminated without notice; frees 200 MiB
+        2. org.example.mail (suspended): terminated without notice; frees about 20.0 MiB
+        3. org.example.news (suspended): terminated without notice; frees 20.0 MiB
+        4. org.example.sync (background): terminated with willTerminate; frees 250 MiB
 
         """)
     #expect(MemoryText.round([], context).hasPrefix("The daemon would terminate no application"))

@@ -168,10 +168,10 @@ struct StatusTextTests {
                 Owner: ada (uid 1000)
                  Seat: seat0
                 Modes: none declared
-            Opted out: by its manifest: the daemon terminates it instead of sending it to \
-        the background
-           Launchable: no manifest
-             Switcher: never active
+         Multitasking: no, by its manifest: the daemon terminates the application \
+        instead of sending it to the background
+           Launchable: no manifest says how to launch it
+             Switcher: not listed
              Last end: it exited with code 3, \(since) (1 min ago)
 
         """)
@@ -210,7 +210,7 @@ struct StatusTextTests {
                        org.example.b at seat0, inactive
              Sessions: user-1000 is session 2 (wayland) at seat0, locked
                        user-1001 is session c5 (x11), not on the screen
-        Session agent: attached, of user 1000, user 1001
+        Session agent: attached for user 1000, user 1001
 
         """)
   }

@@ -111,8 +111,7 @@ struct ReplayTests {
     #expect(outcome.code == 0 && outcome.errors == "")
     #expect(
       outcome.output.hasPrefix(
-        "\(path), started by taskschedd 9.8.7 with no events before; "
-          + "9 events since\n\(uploadTimeline)\n"))
+        "\(path), started by taskschedd 9.8.7: 9 events\n\(uploadTimeline)\n"))
     let tail = [
       "> begin org.example.mail photos", "began background task 1 'photos', with unlimited time",
       "> send-away org.example.mail", "active -> background (sendAway)", "willResignActive",
@@ -146,7 +145,7 @@ struct ReplayTests {
     let outcome = try replay([path])
     #expect(
       outcome.output == """
-        \(path), started by taskschedd 9.8.7 after 2 events; 1 event since
+        \(path), started by taskschedd 9.8.7: 1 event, after 2 in earlier event logs
         0s  org.example.mail  is inactive, task 1 'photos' outstanding
         3s  > crash org.example.mail 11
             org.example.mail  inactive -> notRunning (leaderExited)

@@ -24,7 +24,8 @@ struct WakeUpRenderingTests {
   func status() {
     let text = StatusText.text(reachableSample(), context)
     for line in [
-      "   Keep-alive: every 15 min, last run 1 min ago, planned in 10 min, at the latest in 14 min",
+      "   Keep-alive: every 15 min; last call 1 min ago; next call in 10 min, at the latest in "
+        + "14 min",
       "      Sockets: 2 managed", "      Changes: 3 system changes wait until it resumes",
       "Notifications: 4 scheduled", "        Badge: 5",
     ] {
@@ -34,7 +35,7 @@ struct WakeUpRenderingTests {
     new.instance?.keepAlive?.lastRunUSec = nil
     new.instance?.ending = .memoryPressure
     for line in [
-      "   Keep-alive: every 15 min, not run yet, planned in 10 min, at the latest in 14 min",
+      "   Keep-alive: every 15 min; not called yet; next call in 10 min, at the latest in 14 min",
       "       Ending: the daemon is terminating it because the machine is short of memory",
     ] {
       #expect(StatusText.text(new, context).contains("\n\(line)\n"))
@@ -48,7 +49,7 @@ struct WakeUpRenderingTests {
       atUSec: 1_008_000_000, delayUSec: 16_000_000, awaitsMemory: false)
     #expect(
       StatusText.text(application, context)
-        .contains("\n  Next launch: in 8 s, 16 s after the last end\n"))
+        .contains("\n  Next launch: in 8 s; the relaunch delay is 16 s\n"))
   }
 
   @Test("The status says that the next launch waits until memory pressure ends")
@@ -59,7 +60,7 @@ struct WakeUpRenderingTests {
     #expect(
       StatusText.text(application, context).contains(
         "\n  Next launch: when memory pressure ends (the daemon terminated the application to free "
-          + "memory), but at the earliest in 8 s (16 s after the last end)\n"))
+          + "memory), but at the earliest in 8 s; the relaunch delay is 16 s\n"))
     application.nextLaunch?.atUSec = 990_000_000
     #expect(
       StatusText.text(application, context).contains(

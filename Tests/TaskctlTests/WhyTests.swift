@@ -61,7 +61,8 @@ struct WhyTests {
     var application = reachableSample()
     application.instance?.displacedBy = "org.example.maps"
     let sentence =
-      "org.example.maps became active at seat seat0, so the daemon sent it to the background."
+      "org.example.maps became active at seat seat0, so the daemon sent this application to the "
+      + "background."
     #expect(text(application, cause: "noEntitlement").contains("  \(sentence)\n  Nothing entitled"))
     application.state = .background
     let shown = text(application, cause: "otherActivated")
@@ -144,8 +145,8 @@ struct WhyTests {
   func unknownEnd() {
     #expect(
       text(endedSample(reason: .unknown, code: nil)).contains(
-        "\n  It ended for an unknown reason: taskschedd was not running, or the kernel does not "
-          + "report it.\n"))
+        "\n  It ended for an unknown reason: taskschedd was not running, or the kernel did not "
+          + "report the reason.\n"))
   }
 
   private var memoryEnd: Control.MemoryEnd {
@@ -200,7 +201,8 @@ struct WhyTests {
     end.choosingTimeUSec = 0
     #expect(
       text(ending, memory: end).contains(
-        "  The daemon chose it at once, because it had already measured the sizes.\n"))
+        "  The daemon chose the application at once, because the memory sizes were already "
+          + "known.\n"))
   }
 
   @Test(
@@ -270,7 +272,7 @@ struct WhyTests {
   func incompleteLook() {
     var application = sample(state: .suspended)
     application.instance?.resources = .found(descriptorsExamined: false)
-    #expect(text(application).contains("the daemon could not examine all of its descriptors"))
+    #expect(text(application).contains("The daemon could not examine all of its descriptors"))
   }
 
   @Test("The explanation covers a debugger, a termination and an application that never ran")

@@ -12,8 +12,9 @@ struct LogCommand: ParsableCommand {
     discussion: """
       If your user may read the system journal, this command executes journalctl with the matching \
       options, so its pager and exit code apply. Otherwise, and with --socket, it prints the \
-      newest records about your applications that the daemon has kept since it started. Without \
-      --socket, it says so on standard error. --follow, --since and --explain need the journal.
+      newest records about your applications that the daemon has kept since it started. If the \
+      command cannot read the journal, it prints the reason on standard error. --follow, --since \
+      and --explain need the journal.
 
       Examples:
         taskctl log org.example.mail --since today

@@ -10,9 +10,9 @@ struct TerminateCommand: DaemonCommand {
     discussion: """
       The daemon sends willTerminate, or SIGTERM to a program without an event stream. It kills \
       the application if the application does not exit in time, and kills a suspended application \
-      without notice. The command waits for the exit and prints how the application ended. It \
-      cancels a pending relaunch. For an application that is not running, the command prints its \
-      last end.
+      without notice. It also cancels a pending relaunch. The command waits for the exit and \
+      prints how the application ended. For an application that is not running, the command \
+      prints its last end.
 
       Example: taskctl terminate org.example.mail
       """,

@@ -24,7 +24,7 @@ enum EndDetailText {
     let began = TimeSpan.text(usec: end.chosenAtUSec - end.pressedSinceUSec)
     let found =
       end.choosingTimeUSec == 0
-      ? "The daemon chose it at once, because it had already measured the sizes."
+      ? "The daemon chose the application at once, because the memory sizes were already known."
       : "Measuring and choosing took \(TimeSpan.text(usec: end.choosingTimeUSec))."
     return [
       "When the daemon chose it, \(context.clock.moment(ofBoot: end.chosenAtUSec)), "

@@ -24,7 +24,7 @@ enum MemoryText {
       ? "not monitored; 'taskctl log' gives the reason"
       : "monitored: \(memory.heard.joined(separator: ", "))"
     return """
-      Memory:    \(available); the daemon may terminate applications below \(memory.floorPercent)%
+      Memory:    \(available); below \(memory.floorPercent)%, the daemon may terminate applications
       Pressure:  \(words(memory.phase)); \(last); \(PrintableText.of(heard))
 
       """
@@ -78,7 +78,8 @@ enum MemoryText {
         : "no application is suspended; the most dirty memory"
     }
     if before.state != use.state { return "in the background: after all suspended applications" }
-    return before.dirty == use.dirty ? "equal, and active more recently" : "less dirty memory"
+    return before.dirty == use.dirty
+      ? "as much dirty memory, but active more recently" : "less dirty memory"
   }
 
   /// Returns one line for each application that would be terminated.
@@ -89,10 +90,11 @@ enum MemoryText {
       return "The daemon would terminate no application: none is suspended or in the background.\n"
     }
     return uses.map { use in
-      let how = use.state == .suspended ? "without notice" : "with willTerminate"
+      let how =
+        use.state == .suspended ? "terminated without notice" : "terminated with willTerminate"
       let size = (use.estimate ? "about " : "") + bytes(use.dirty)
       let name = PrintableText.of(use.application)
-      return "\(use.position ?? 0). \(name) (\(use.state.rawValue)): frees \(size), \(how)\n"
+      return "\(use.position ?? 0). \(name) (\(use.state.rawValue)): \(how); frees \(size)\n"
     }.joined()
   }
 

@@ -24,13 +24,15 @@ enum StatusText {
     lines.add("Modes", modes.isEmpty ? "none declared" : modes)
     if !application.multitasking {
       lines.add(
-        "Opted out",
-        "by its manifest: the daemon terminates it instead of sending it to "
+        "Multitasking",
+        "no, by its manifest: the daemon terminates the application instead of sending it to "
           + "the background")
     }
-    lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no manifest")
+    lines.add(
+      "Launchable",
+      application.launchable ? "yes, by its manifest" : "no manifest says how to launch it")
     let position = application.switcherPosition
-    lines.add("Switcher", position.map { "number \($0)" } ?? "not in it")
+    lines.add("Switcher", position.map { "number \($0)" } ?? "not listed")
     if let end = application.lastEnd {
       lines.add("Last end", "it \(end.words), \(context.clock.moment(ofBoot: end.atUSec))")
     }
@@ -55,9 +57,9 @@ enum StatusText {
   ) -> String {
     let delay = TimeSpan.text(usec: next.delayUSec)
     let wait = context.clock.wait(untilBoot: next.atUSec)
-    guard next.awaitsMemory else { return "\(wait), \(delay) after the last end" }
+    guard next.awaitsMemory else { return "\(wait); the relaunch delay is \(delay)" }
     return "when memory pressure ends (the daemon terminated the application to free memory)"
-      + (wait == "now" ? "" : ", but at the earliest \(wait) (\(delay) after the last end)")
+      + (wait == "now" ? "" : ", but at the earliest \(wait); the relaunch delay is \(delay)")
   }
 
   private static func add(
@@ -74,7 +76,8 @@ enum StatusText {
       lines.add("Remaining", remaining.map { "\($0) of background time" } ?? "unlimited")
     }
     let awareness =
-      instance.aware ? "has opened its event stream" : "has no event stream, gets no callbacks"
+      instance.aware
+      ? "has opened its event stream" : "has no event stream, so it receives no callbacks"
     lines.add("Process", "pid \(instance.pid), \(awareness)")
     if let unit = instance.unit { lines.add("Unit", PrintableText.of(unit)) }
     let started = context.clock.moment(ofBoot: instance.startedAtUSec)
@@ -99,11 +102,11 @@ enum StatusText {
     if let keepAlive = instance.keepAlive {
       let interval = TimeSpan.text(usec: keepAlive.intervalUSec)
       let last = keepAlive.lastRunUSec.map { last in
-        "last run \(TimeSpan.text(usec: context.clock.ageUSec(ofBoot: last))) ago"
-      } ?? "not run yet"
+        "last call \(TimeSpan.text(usec: context.clock.ageUSec(ofBoot: last))) ago"
+      } ?? "not called yet"
       lines.add(
         "Keep-alive",
-        "every \(interval), \(last), planned"
+        "every \(interval); \(last); next call"
           + " \(context.clock.wait(untilBoot: keepAlive.plannedUSec)), at the latest"
           + " \(context.clock.wait(untilBoot: keepAlive.deadlineUSec))")
     }
@@ -119,19 +122,20 @@ enum StatusText {
   /// Adds the effects of the background resource rules.
   private static func add(_ resources: ControlInterface.Resources, to lines: inout Lines) {
     for (index, words) in resources.lowered.enumerated() {
-      lines.add(index == 0 ? "Lowered" : "", PrintableText.of(words))
+      lines.add(index == 0 ? "Priorities" : "", PrintableText.of(words))
     }
     if let percent = resources.throttledPercent {
       lines.add("Throttled", "to \(percent) % of one CPU")
     }
     if !resources.listening.isEmpty {
-      lines.add("Listens on", "\(listening(resources)); close listening sockets before suspension")
+      lines.add("Listened on", "\(listening(resources)) (at its last suspension)")
+      lines.add("", "An application should close its listening sockets before it is suspended.")
     }
     if !resources.descriptorsExamined {
       lines.add(
-        "Examined",
-        "not all descriptors; it may hold locks or listen on sockets that the daemon "
-          + "does not know")
+        "Descriptors",
+        "the daemon could not examine all of them; the application may hold locks or listen on "
+          + "sockets that the daemon does not know")
     }
   }
 
@@ -180,8 +184,10 @@ enum StatusText {
 
   /// Returns the users whose session agents report which windows are visible.
   private static func sessionAgents(_ users: [Int]) -> String {
-    guard !users.isEmpty else { return "none, so the focus of windows changes no state" }
-    return "attached, of " + users.map { "user \($0)" }.joined(separator: ", ")
+    guard !users.isEmpty else {
+      return "none, so the focus of windows does not change the states of applications"
+    }
+    return "attached for " + users.map { "user \($0)" }.joined(separator: ", ")
   }
 
   /// Returns `user-1000 is session 2 (wayland) at seat0, locked`.

@@ -70,7 +70,7 @@ enum WhyText {
     if let other = instance.displacedBy {
       lines.append(
         "\(PrintableText.of(other)) became active at seat \(PrintableText.of(application.seat)), "
-          + "so the daemon sent it to the background.")
+          + "so the daemon sent this application to the background.")
     }
     if let cause = explanation.cause.flatMap(CauseText.sentence),
       instance.displacedBy == nil || explanation.cause != "otherActivated" {
@@ -154,9 +154,9 @@ enum WhyText {
       case .callback: "it acknowledged \(last.callback?.rawValue ?? "its last callback")"
       case .audio: "its audio stopped"
       case .location: "its location updates stopped"
-      case .event: "it finished handling the event that woke it"
+      case .event: "it finished handling the event that woke it,"
       case .eventTime: "its time to handle the event that woke it ended"
-      case .launchTime: "it did not open an event stream in time after its launch"
+      case .launchTime: "its time to open an event stream after its launch ended"
       }
     return ": \(words) \(age) ago."
   }
@@ -166,8 +166,8 @@ enum WhyText {
     var lines: [String] = []
     if let percent = resources.throttledPercent {
       lines.append(
-        "The daemon throttles it to \(percent) % of one CPU, because it used too much in the "
-          + "background.")
+        "The daemon throttles it to \(percent) % of one CPU, because it used too much CPU time in "
+          + "the background.")
     }
     if !resources.listening.isEmpty {
       let addresses = StatusText.listening(resources)
@@ -177,8 +177,8 @@ enum WhyText {
     }
     if !resources.descriptorsExamined {
       lines.append(
-        "At its last suspension, the daemon could not examine all of its descriptors. It may hold "
-          + "locks on shared files, or listen on sockets, that the daemon does not know.")
+        "The daemon could not examine all of its descriptors at its last suspension. It may hold "
+          + "locks or listen on sockets that the daemon does not know.")
     }
     return lines
   }
@@ -209,7 +209,7 @@ enum WhyText {
       "its time for the event ends; the daemon suspends it unless something else entitles it to run"
     case .suspension: "the daemon tries again to stop its processes"
     case .kill: "the daemon sends SIGKILL unless it has exited"
-    case .killRetry: "the daemon sends SIGKILL again to processes that it has not reached"
+    case .killRetry: "the daemon tries again to send SIGKILL to its processes"
     case .keepAlive: "the daemon calls its keep-alive handler"
     case .relaunch: "the daemon relaunches it"
     case .relaunchAfterPressure:

@@ -49,7 +49,8 @@ extension ControlInterface.EndKind {
         $0.isFault ? "crashed with \($0.name)" : "was terminated by \($0.name)"
       } ?? "was terminated by a signal"
     case .unknown:
-      "ended for an unknown reason: taskschedd was not running, or the kernel does not report it"
+      "ended for an unknown reason: taskschedd was not running, or the kernel did not report the "
+        + "reason"
     case .terminatedByOperator: "was terminated by an operator"
     case .terminatedByUser: "was terminated by the user"
     case .callbackTimeout: "was killed because it did not acknowledge a callback in time"

@@ -52,9 +52,9 @@ struct EventLogRun {
   private func heading(of eventLog: EventLogTimeline, _ path: String) -> String {
     let before = eventLog.start.eventCount
     return PrintableText.of(
-      "\(path), started by taskschedd \(eventLog.start.writer) "
-        + (before == 0 ? "with no events before" : "after \(before) events")
-        + (eventLog.eventCount == 1 ? "; 1 event since" : "; \(eventLog.eventCount) events since"))
+      "\(path), started by taskschedd \(eventLog.start.writer): "
+        + (eventLog.eventCount == 1 ? "1 event" : "\(eventLog.eventCount) events")
+        + (before == 0 ? "" : ", after \(before) in earlier event logs"))
       + "\n"
   }
 

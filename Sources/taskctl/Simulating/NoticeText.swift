@@ -8,7 +8,7 @@ enum NoticeText {
     case .systemChanges(let changes):
       "receives the change of \(changes.map(text).joined(separator: ", "))"
     case .notificationFired(let id): "receives its notification \(id.number)"
-    case .notificationChosen(let id): "receives that its notification \(id.number) was chosen"
+    case .notificationChosen(let id): "is told that the user chose its notification \(id.number)"
     case .memoryWarning: "receives a memory warning"
     }
   }

@@ -83,12 +83,12 @@ struct SeedCampaign {
     Output.complain(
       "taskctl: \(tally.violated.count) of \(plan.seeds.count) seeds have a violation")
     Output.complain(Self.text(options, violation))
-    Output.complain("minimizing …")
+    Output.complain("shortening the run …")
     let smallest = Shrinking.shrink(options, violation)
     if let violation = Simulation(smallest).run().violation {
       Output.complain(Self.text(smallest, violation))
     }
-    Output.complain("for Tests/TaskSchedulerSimulationTests/RegressionTests.swift:")
+    Output.complain("code for Tests/TaskSchedulerSimulationTests/RegressionTests.swift:")
     Output.complain("  " + smallest.swiftText)
     throw SimulationExit.violation
   }
