@@ -64,7 +64,9 @@ extension WallClock {
   /// was interrupted between the readings.
   public static func offset(of brackets: [Bracket]) -> Int64 {
     let narrowest = brackets.min { $0.after - $0.before < $1.after - $1.before }
-    guard let narrowest else { preconditionFailure("at least one bracket is required") }
+    guard let narrowest else {
+      preconditionFailure("at least one reading of the clocks is required")
+    }
     return narrowest.offset
   }
 }

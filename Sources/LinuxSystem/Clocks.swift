@@ -57,6 +57,6 @@ enum ThreadClock {
 private func read(_ clock: clockid_t) -> timespec {
   var time = timespec()
   let result = clock_gettime(clock, &time)
-  precondition(result == 0, "Linux has had these clocks since 2.6.39")
+  precondition(result == 0, "clock_gettime failed; Linux 2.6.39 or later is required")
   return time
 }

@@ -49,7 +49,7 @@ public struct ControlGroup: Hashable, Sendable {
   public func child(_ name: String) -> ControlGroup {
     precondition(
       !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/")),
-      "a cgroup's name is one component of a path")
+      "a cgroup's name must be one component of a path")
     return ControlGroup(path: "\(path)/\(name)")
   }
 

@@ -16,7 +16,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
   ///   Closing a socket with SO_LINGER waits until its peer reads, and closing a FUSE file waits
   ///   until its server answers. Use it also for a descriptor that takes 10 to 20 ms to close.
   public init(taking rawValue: Int32, closesElsewhere: Bool = false) {
-    precondition(rawValue >= 0, "a file descriptor is never negative")
+    precondition(rawValue >= 0, "a file descriptor must not be negative")
     self.rawValue = rawValue
     self.closesElsewhere = closesElsewhere
   }

@@ -14,7 +14,7 @@ public final class SharedValue<State>: @unchecked Sendable {
     changed = .allocate(capacity: 1)
     changed.initialize(to: pthread_cond_t())
     let codes = (pthread_mutex_init(mutex, nil), pthread_cond_init(changed, nil))
-    precondition(codes == (0, 0), "a default mutex and condition need no resource on Linux")
+    precondition(codes == (0, 0), "a default mutex or condition variable could not be created")
   }
 
   deinit {

@@ -55,7 +55,7 @@ public struct RecordReader: RecordSource {
   ) -> Result<UnsafeRawBufferPointer, MalformedBytes> {
     Result { () throws(MalformedBytes) in
       guard let record = try Self.record(in: bytes, at: end) else {
-        throw MalformedBytes("it ends before the record '\(kind)'")
+        throw MalformedBytes("the file ends before the record '\(kind)'")
       }
       end += EventLogLayout.recordHeaderBytes + record.count
       guard record.first == kind.rawValue else {
@@ -70,7 +70,7 @@ public struct RecordReader: RecordSource {
     in bytes: UnsafeRawBufferPointer, at place: Int
   ) throws(MalformedBytes) -> UnsafeRawBufferPointer? {
     let start = place + EventLogLayout.recordHeaderBytes
-    guard place + 4 <= bytes.count else { throw MalformedBytes("it was cut off") }
+    guard place + 4 <= bytes.count else { throw MalformedBytes("the file was cut off") }
     let count = UInt32(
       littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
     guard count > 0 else { return nil }

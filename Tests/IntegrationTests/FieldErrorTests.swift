@@ -151,6 +151,8 @@ struct FieldErrorTests {
       one("badge", [-1, 1_000_000_000], "InvalidParameter"),
       one("socketFileDescriptor", [0, 7, -1], "InvalidParameter"),
       one("processFileDescriptor", [7, -1], "InvalidParameter"),
+      one("snapshotFileDescriptor", [0, 7, -1], "InvalidParameter"),
+      one("seat", ["", control, long], "InvalidParameter"),
       one("backgroundTask", [control, long], "InvalidParameter"),
       one("backgroundModes[0]", ["", "video", control, long], "InvalidParameter"),
       one("marker", ["", control, long, "a-b"], "InvalidParameter"),
@@ -218,6 +220,7 @@ struct FieldErrorTests {
     case "Control.PostNotification":
       ["application": .string(Self.program), "content": ["title": "a"]]
     case "Control.PostSystemChange": ["name": "a"]
+    case "Control.ListSwitcher": [:]
     case "Control.Adopt": ["application": "org.test.adopted", "processFileDescriptor": 0]
     case let other where other.hasPrefix("Control."): ["application": .string(Self.program)]
     case _: [:]

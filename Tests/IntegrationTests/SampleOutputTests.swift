@@ -95,13 +95,15 @@ struct SampleOutputTests {
   private static let others: Set<String> = [
     "taskctl run --id org.example.render render film.blend   # suspended in the background",
     "taskctl task --name backup rsync -a ~/ backup:home/     "
-      + "# runs rsync as one background task; the daemon kills it at the limit",
+      + "# runs rsync in the background, for at most BackgroundTime",
     // These outputs need a machine that is short of memory, and a busy GPU.
     "taskctl why org.example.maps", "taskctl status org.example.sync",
     // The program of the example manifest is not installed.
     "taskctl launch org.example.mail",
     // The sessions of a desktop, which this test does not have.
     "taskctl status",
+    // The list that this command shows on a terminal.
+    "taskctl switcher",
   ]
 
   /// Runs each command in the state that the documents describe.

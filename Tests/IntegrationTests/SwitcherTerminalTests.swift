@@ -97,10 +97,11 @@ struct SwitcherTerminalTests {
     arguments: [("TERM", 143), ("INT", 130), ("HUP", 129)])
   func ended(signal: String, code: Int) throws {
     let it = try Scene(first)
-    try it.open("", "; echo code=$?")
+    try it.open()
     let pid = try switcherPID(it)
     kill(pid, ["TERM": SIGTERM, "INT": SIGINT, "HUP": SIGHUP][signal]!)
     try it.terminal.wait(for: "\u{1b}[?25h\u{1b}[?1049l")
+    try it.terminal.type("echo code=$?\n")
     try it.terminal.wait(for: "code=\(code)")
     try it.terminal.type("stty -a | grep -o '[-]*icanon'\n")
     try it.terminal.wait(for: "\r\nicanon")
@@ -150,7 +151,7 @@ struct SwitcherTerminalTests {
     let connection = try daemon.connect()
     _ = try? connection.call(
       ControlInterface.Terminate.self, .init(application: first), timeout: .zero)
-    try terminal.wait(for: "(terminating)")
+    _ = try application.nextCallback()
     try terminal.type("\r")
     try terminal.wait(for: "taskctl: Terminating: '\(first)' is being terminated")
     try terminal.type("q")

@@ -242,7 +242,7 @@ struct EndTests {
     _ = world.make(key("org.example.other", uid: 2000), .notRunning)
     let known = world.scheduler.statuses(at: world.now).filter { $0.key.owner == UserID(1000) }
     #expect(
-      known.map(\.key.id.name) == ["org.example.app10", "org.example.app9", "org.example.app8"])
+      known.map(\.key.id.name) == ["org.example.app10", "org.example.app8", "org.example.app9"])
     #expect(world.scheduler.owners(of: key("org.example.other").id) == [UserID(2000)])
   }
 
@@ -293,6 +293,6 @@ struct EndTests {
     var world = World { $0.endedApplicationsMax = 2 }
     for _ in 1...10 { _ = world.make(mail, .notRunning) }
     _ = world.make(music, .notRunning)
-    #expect(world.scheduler.statuses(at: world.now).map(\.key) == [music, mail])
+    #expect(world.scheduler.statuses(at: world.now).map(\.key) == [mail, music])
   }
 }

@@ -191,12 +191,12 @@ struct RandomWalk {
   }
 
   private mutating func switcherEvent() -> SwitcherEvent {
-    let request = request()
     switch Int.random(in: 0..<8, using: &generator) {
-    case 0: return .remove(request, pick(apps), byUser: pick([true, false]))
+    case 0: return .remove(request(), pick(apps), byUser: pick([true, false]))
     case 1: return .lost(world.scheduler.pictures)
-    case 2: return .setSnapshot(request, instance(), pick([nil, .sensitive]))
+    case 2: return .setSnapshot(request(), instance(), pick([nil, .sensitive]))
     case _:
+      let request = request()
       let picture = Snapshot.picture(SnapshotID(request.number))
       return .setSnapshot(request, instance(), picture)
     }

@@ -72,7 +72,10 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
     .suspensionFailed(reason: "it waits"), .suspensionFailed,
     " could not be suspended and keeps running: it waits"
   ),
-  (.signalFailed(reason: "EPERM"), .signalFailed, " could not be signalled: EPERM"),
+  (
+    .signalFailed(reason: "EPERM"), .signalFailed,
+    ": an operation on its processes failed: EPERM"
+  ),
   (
     .keepAliveSet(interval: .seconds(600)), .keepAliveSet,
     " set a keep-alive handler with an interval of 10min"

@@ -31,6 +31,7 @@ struct ConfigurationLoadTests {
       "policy.MaxUnfinishedBytesPerUser": ("\"192K\"", "192K"),
       "policy.MaxUnfinishedDescriptorsPerUser": ("35", "35"),
       "policy.MaxMonitorsPerUser": ("36", "36"),
+      "policy.MaxSnapshotsPerUser": ("40", "40"),
       "policy.MaxApplicationsPerUser": ("15", "15"), "policy.MaxQueuedCallbacks": ("16", "16"),
       "policy.MaxEndedApplications": ("17", "17"), "policy.MaxConnectionsPerUser": ("18", "18"),
       "policy.MaxQueuedBytesPerConnection": ("\"64K\"", "64K"),

@@ -40,8 +40,11 @@ struct InterfaceTypesTests {
     _ swift: Structure.Type, _ fields: [Field], _ interface: InterfaceDescription, _ place: String
   ) throws {
     #expect(Structure.fieldNames == fields.map(\.name), "\(place)")
-    let descriptors = fields.filter { $0.name.hasSuffix("FileDescriptor") }.count
     for isFull in [true, false] {
+      let descriptors = fields.count {
+        if case .optional = $0.type, !isFull { return false }
+        return $0.name.hasSuffix("FileDescriptor")
+      }
       let json = try sample(fields, interface, isFull: isFull)
       let value = try Structure(
         parameters: json, fileDescriptorCount: descriptors, unknownFields: .refused)

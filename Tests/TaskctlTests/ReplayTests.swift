@@ -230,7 +230,7 @@ struct ReplayTests {
     #expect(outcome.code == 1)
     #expect(
       outcome.errors == "taskctl: DamagedEventLog: \(path): from byte \(place) on: a record's"
-        + " checksum is wrong; only the records before it are shown\n")
+        + " checksum is wrong; only the records before the damage are shown\n")
     let cut = try replay([try directory.write("event-log.1", Array(recorded.bytes.dropLast(10)))])
     #expect(cut.output == outcome.output)
     #expect(cut.code == 1 && cut.errors.contains("was cut off"))

@@ -157,7 +157,9 @@ final class EventChannel: EventSink {
           guard state.iterations.contains(iteration) else { return .success(nil) }
           if !state.waiting.isEmpty { return .success(state.waiting.removeFirst()) }
           if let end = state.end { return end }
-          precondition(state.taker == nil, "two tasks iterate the events of one application")
+          precondition(
+            state.taker == nil,
+            "two tasks iterate the events of one application; only one may iterate at a time")
           state.taker = (iteration, continuation)
           return nil
         }

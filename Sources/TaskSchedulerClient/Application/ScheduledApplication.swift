@@ -140,7 +140,9 @@ public final class ScheduledApplication: Sendable {
   ///
   /// - Precondition: The application was registered without a delegate.
   public var events: ApplicationEvents {
-    guard let channel else { preconditionFailure("the delegate of \(id) receives its events") }
+    guard let channel else {
+      preconditionFailure("\(id) has a delegate, which receives the events; use no delegate")
+    }
     return ApplicationEvents(channel)
   }
 

@@ -72,7 +72,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .streamReplaced: "another connection of this application has opened the event stream"
     case .unknownTask(let task):
       "background task \(task) is not outstanding; it never began, or has ended"
-    case .invalidState(let id, let state): "\(id) cannot do this while it is \(state.rawValue)"
+    case .invalidState(let id, let state):
+      "the request is not possible while \(id) is \(state.rawValue)"
     case .modeNotDeclared(let id, let mode):
       "the manifest of \(id) does not declare the background mode '\(mode)'"
     case .quotaExceeded(let quota, let limit): "the quota \(quota) (\(limit)) is reached"

@@ -150,7 +150,7 @@ extension Record.Change {
         ["reason": .text(reason)], isIndispensable: true)
     case .signalFailed(let reason):
       .init(
-        .signalFailed, .predicate("could not be signalled: \(reason)"),
+        .signalFailed, .clause("an operation on its processes failed: \(reason)"),
         ["reason": .text(reason)], isIndispensable: true)
     case .keepAliveSet(let interval): .init(.keepAliveSet, .predicate(keepAlive(interval)))
     case .keepAliveCalled:
@@ -183,7 +183,8 @@ extension Record.Change {
         .predicate("was sent a memory warning\(isSimulated ? " (simulated)" : "")"))
     case .memoryChosen(let choice): choice.recordDescription
     case .resources(let record): record.recordDescription
-    case .snapshotChanged(let snapshot): .init(.snapshotChanged, .debug, .predicate(words(snapshot)))
+    case .snapshotChanged(let snapshot):
+      .init(.snapshotChanged, .debug, .predicate(words(snapshot)))
     case .removedFromSwitcher:
       .init(.removedFromSwitcher, .info, .predicate("was removed from the application switcher"))
     }

@@ -158,7 +158,9 @@ final class EffectRunner: EffectHandler {
         id, of: key.id.name, leader: details.process, uid: details.uid, origin: details.origin)
     } catch {
       // Without a pidfd, the daemon would not notice the end of the process.
-      log.write(.error, "cannot monitor process \(leader.pid); releasing it: \(error)")
+      log.write(
+        .error,
+        "cannot monitor process \(leader.pid), so the daemon no longer manages it: \(error)")
       post(.process(.leaderExited(id, .unknown)))
     }
   }

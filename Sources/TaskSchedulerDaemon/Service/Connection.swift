@@ -41,8 +41,7 @@ final class Connection: WorkSource, CurrentCall {
   private var seen: PollEvents = []
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
-  /// The event log of the owner. Access through this property is faster than through `owner`, and
-  /// each call needs the event log several times.
+  /// The event log of the owner. Access through this property is faster than through `owner`.
   private let eventLog: EventLog
   private var input = MessageInput()
   private var wire: ServerConnection
@@ -107,10 +106,8 @@ final class Connection: WorkSource, CurrentCall {
     input.descriptors.take(index.rawValue)
   }
 
-  /// Returns the cookie of a socket that came with the call.
-  ///
-  /// - Throws: The reason why the daemon does not manage the socket, for example because it is a
-  ///   connection to the daemon.
+  /// Returns the cookie of a socket that came with the call, or throws the reason why the daemon
+  /// does not manage the socket.
   func cookie(ofReceived socket: Int32) throws(SocketRefusal) -> UInt64 {
     try ConnectedSocket.cookie(
       of: socket, listener: owner.listenerNumber, isOwn: owner.hasConnection)
@@ -309,8 +306,8 @@ final class Connection: WorkSource, CurrentCall {
     owner.save(self)
   }
 
-  /// Takes the message of the current call from the socket. The caller does this after the event log
-  /// has stored the event of that call, or immediately before the answer.
+  /// Takes the message of the current call from the socket. The caller does this after the event
+  /// log has stored the event of that call, or immediately before the answer.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
     eventLog.setCallPhase(.taking)
@@ -353,10 +350,8 @@ final class Connection: WorkSource, CurrentCall {
     updateHeldResources()
   }
 
-  /// Answers the current call with a descriptor, to which the answer refers by the index 0.
-  ///
-  /// A connection with an unread answer accepts no other call, so the answer is the first in
-  /// `output`.
+  /// Answers the current call with a descriptor, whose index is 0. The answer is the first in
+  /// `output`, because a connection with an unread answer accepts no other call.
   func reply(_ parameters: some WireValue, with descriptor: consuming FileDescriptor) {
     guard isOpen, wire.isBusy else { return }
     precondition(output.isEmpty, "an answer with a descriptor follows another answer")

@@ -14,6 +14,10 @@ extension ControlService {
       status.switcherPosition != nil && (owner == nil || status.key.owner.uid == owner)
     }
     var seat = input.seat
+    if let seat, !(1...255).contains(seat.utf8.count) || seat != PrintableText.of(seat) {
+      throw ParameterError(
+        parameter: "seat", problem: "a seat has 1 to 255 bytes, without control characters")
+    }
     if seat == nil, owner == nil, input.all != true {
       seat = try self.seat(of: connection.peer, among: listed).name
     }

@@ -111,7 +111,7 @@ struct AdoptionCandidate {
       throw AdoptionRefusal("it is a terminal: process \(pid) runs at \(other.name)")
     }
     if membership.instance(ledBy: stat.identity) != nil {
-      throw AdoptionRefusal("process \(pid) is an application of its own")
+      throw AdoptionRefusal("process \(pid) is the main process of another application")
     }
     members.append(stat.identity)
     guard members.count <= Self.processesMax else {

@@ -9,8 +9,8 @@ struct FoundEventLog {
   let number: UInt64
   let file: MappedEventLog
   let replay: Replay
-  /// Processes that the dead daemon possibly left stopped, but that the intact records of this event
-  /// log do not name; nil if neither this nor a newer event log is damaged.
+  /// Processes that the dead daemon possibly left stopped, but that the intact records of this
+  /// event log do not name; nil if neither this nor a newer event log is damaged.
   let unclear: Leftovers?
 }
 

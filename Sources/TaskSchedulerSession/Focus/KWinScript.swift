@@ -78,9 +78,10 @@ package enum KWinReportError: Error, Hashable, Sendable, CustomStringConvertible
   package var description: String {
     switch self {
     case .oversized(let bytes):
-      "the report has \(bytes) bytes; the maximum is \(KWinReport.bytesMax)"
-    case .badJSON(let error): "the report is malformed: \(error)"
-    case .field(let name): "\"\(name)\" is missing or of another type in the report"
+      "the report of KWin's script has \(bytes) bytes; the maximum is \(KWinReport.bytesMax)"
+    case .badJSON(let error): "the report of KWin's script is malformed: \(error)"
+    case .field(let name):
+      "\"\(name)\" is missing or of another type in the report of KWin's script"
     }
   }
 }

@@ -15,9 +15,9 @@ package enum XFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .refused(let display, let code): "cannot connect to display \(display) (XCB error \(code))"
-    case .noScreen: "the display has no screen with the number in its name"
-    case .noResourceExtension: "the server lacks the extension X-Resource 1.2"
-    case .closed: "the server closed the connection during its setup"
+    case .noScreen: "the X server has no screen with the number that DISPLAY names"
+    case .noResourceExtension: "the X server lacks the extension X-Resource 1.2"
+    case .closed: "the X server closed the connection while the agent set it up"
     }
   }
 }

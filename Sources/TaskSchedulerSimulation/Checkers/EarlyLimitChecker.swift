@@ -26,9 +26,12 @@ struct EarlyLimitChecker: Checker {
     if case .scheduler(.recovered) = observed.event {
       return try require(instance.isKilled, "\(name) is killed by the recovery of the daemon")
     }
-    if case .operation(.terminate) = observed.event, instance.wasSuspendedAtEnd, !instance.isKilled
-    {
-      return
+    switch observed.event {
+    case .operation(.terminate), .switcher(.remove):
+      if instance.wasSuspendedAtEnd, !instance.isKilled { return }
+    case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+      .session, .memory, .resources, .switcher:
+      break
     }
     // A termination to free memory enforces no limit. `MemoryChecker` checks it.
     if case .memory = observed.event, instance.ending == .memoryPressure,

@@ -62,11 +62,13 @@ struct EndChecker: Checker {
   /// Returns whether an end is the right reply to the termination of an application that does not
   /// run: the last end of that application.
   private func endsRelaunch(_ end: End, _ observed: ObservedState) -> Bool {
-    guard case .operation(.terminate(_, let key, _)) = observed.event, observed.byKey[key] == nil
-    else {
-      return false
+    switch observed.event {
+    case .operation(.terminate(_, let key, _)), .switcher(.remove(_, let key, _)):
+      observed.byKey[key] == nil && end.reason == reasons[key]
+    case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+      .session, .memory, .resources, .switcher:
+      false
     }
-    return end.reason == reasons[key]
   }
 
   private func expected(_ instance: ObservedInstance, _ event: Event) -> EndReason {

@@ -121,7 +121,7 @@ struct MemoryChecker: Checker {
       if case .process(.leaderExited(id, _)) = observed.event { return }
       try require(
         observed[id]?.isKilled ?? true,
-        "the memory of instance \(id.number) is reclaimed while it runs")
+        "the memory of instance \(id.number) is reclaimed while the instance runs")
     case .release(let id, _):
       activeAt[id] = nil
       suspendedSince[id] = nil
@@ -150,34 +150,39 @@ struct MemoryChecker: Checker {
   ) throws(Finding) {
     try checkTime(observed)
     guard let chosen = observed.byKey[choice.chosen.application] else {
-      return try require(false, "\(choice.chosen.application.id.name) is chosen, but does not run")
+      return try require(
+        false, "\(choice.chosen.application.id.name) is chosen for termination, but does not run")
     }
     let name = chosen.name
-    try require(victim == nil, "\(name) is chosen while \(victim?.name ?? "") ends")
+    try require(victim == nil, "\(name) is chosen for termination while \(victim?.name ?? "") ends")
     try require(
       chosen.state == .suspended || chosen.state == .background,
       "\(name) is \(chosen.state), but is chosen for termination")
-    try require(chosen.ending == nil, "\(name) is chosen, but ends already")
+    try require(chosen.ending == nil, "\(name) is chosen for termination, but ends already")
     try require(
       chosen.state == .suspended || !chosen.hasStream || warned.contains(chosen.id),
-      "\(name) is chosen, but was not warned")
+      "\(name) is chosen for termination, but was not warned")
     try checkAge(of: chosen, observed)
     let others = observed.live.filter { $0.ending == nil && $0 !== chosen }
     for other in others where other.state == .suspended || other.state == .background {
       let otherName = other.name
       try require(
         chosen.state == .suspended || other.state != .suspended,
-        "\(name) is chosen, but \(otherName) is suspended")
+        "\(name) is chosen for termination, but \(otherName) is suspended")
       guard other.state == chosen.state else { continue }
       try checkAge(of: other, observed)
       guard let one = dirty[chosen.id], let more = dirty[other.id] else {
-        return try require(false, "\(name) is chosen, but \(otherName) was not measured")
+        return try require(
+          false, "\(name) is chosen for termination, but \(otherName) was not measured")
       }
       try require(
         one >= more,
-        "\(name) has \(one) bytes of dirty memory and is chosen, but \(otherName) has \(more)")
+        "\(name) has \(one) bytes of dirty memory and is chosen for termination, but "
+          + "\(otherName) has \(more)")
       if one == more, let recent = activeAt[chosen.id], let older = activeAt[other.id] {
-        try require(recent < older, "\(name) is chosen, but \(otherName) was active longer ago")
+        try require(
+          recent < older,
+          "\(name) is chosen for termination, but \(otherName) was active longer ago")
       }
     }
     mayChoose = false

@@ -99,7 +99,8 @@ struct LogCommand: ParsableCommand {
         name: "JournalUnavailable",
         sentence: "\(name) needs the system journal, but "
           + (options.socket != nil
-            ? "the journal does not distinguish sockets; use --user or --system" : obstacle)
+            ? "the journal does not record the socket of a daemon; use --user or --system"
+            : obstacle)
           + instead)
     }
     let records = try DaemonLog.records(application: application, lines: lines, from: connection)

@@ -39,7 +39,8 @@ struct EventLogRun {
     if let damage = eventLog.damage {
       throw CommandFailure.failed(
         name: "DamagedEventLog",
-        sentence: PrintableText.of("\(path): \(damage); only the records before it are shown"))
+        sentence: PrintableText.of(
+          "\(path): \(damage); only the records before the damage are shown"))
     }
   }
 

@@ -60,7 +60,10 @@ struct SwitcherSession: ~Copyable {
     let list = try query.list(on: connection)
     signals = try SignalQueue(
       [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])
-    self.query = query
+    // The list stays that of the first seat, also after its last application has left it.
+    var input = query.input
+    input.seat = list.seat
+    self.query = SwitcherQuery(path: query.path, input: input)
     self.connection = connection
     self.monitor = monitor
     self.changes = changes
