@@ -113,9 +113,10 @@ extension Record.Change {
     case .taskExpired, .refused, .relaunchPlanned, .memoryChosen: .notice
     case .transition, .registered, .taskBegan, .taskEnded, .keepAliveSet, .keepAliveCalled,
       .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
-      .notificationsCancelled, .notificationFired, .notificationChosen, .memoryWarned:
+      .notificationsCancelled, .notificationFired, .notificationChosen, .memoryWarned,
+      .removedFromSwitcher:
       .info
-    case .badgeSet: .debug
+    case .badgeSet, .snapshotChanged: .debug
     case .ended(let end): end.reason.level
     case .resources(let record): record.level
     }
@@ -184,9 +185,9 @@ extension Record.Change {
     case .memoryChosen(let choice): choice.recordDescription
     case .resources(let record): record.recordDescription
     case .snapshotChanged(let snapshot):
-      .init(.snapshotChanged, .debug, .predicate(words(snapshot)))
+      .init(.snapshotChanged, .predicate(words(snapshot)))
     case .removedFromSwitcher:
-      .init(.removedFromSwitcher, .info, .predicate("was removed from the application switcher"))
+      .init(.removedFromSwitcher, .predicate("was removed from the application switcher"))
     }
   }
 

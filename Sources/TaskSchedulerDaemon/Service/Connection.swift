@@ -333,8 +333,6 @@ final class Connection: WorkSource, CurrentCall {
     source?.wait(for: next.union(.onChange))
   }
 
-  // MARK: Output
-
   /// Answers the current call. With `continues`, further answers follow.
   ///
   /// Disconnects a client that leaves too many bytes of earlier answers unread. A single answer can
