@@ -54,6 +54,23 @@ int clinux_route_socket(int is_watch) {
   return fd;
 }
 
+int clinux_netlink_protocol(int fd, uint32_t *groups) {
+  struct sockaddr_nl address;
+  socklen_t length = sizeof address;
+  int protocol;
+  socklen_t size = sizeof protocol;
+  if (getsockname(fd, (struct sockaddr *)&address, &length) < 0 ||
+      getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) < 0) {
+    return -1;
+  }
+  if (length != sizeof address || address.nl_family != AF_NETLINK) {
+    errno = EAFNOSUPPORT;
+    return -1;
+  }
+  *groups = address.nl_groups;
+  return protocol;
+}
+
 int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence) {
   // For addresses, the kernel expects a struct ifaddrmsg instead of a struct rtmsg. Both begin with
   // the family, and the kernel reads nothing else.
@@ -90,7 +107,7 @@ int clinux_diagnosis_socket(void) {
   return socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }
 
-int clinux_diagnosis_ask(int fd, uint8_t family) {
+int clinux_diagnosis_ask(int fd, uint8_t family, uint32_t sequence) {
   struct {
     struct nlmsghdr header;
     union {
@@ -98,7 +115,12 @@ int clinux_diagnosis_ask(int fd, uint8_t family) {
       struct inet_diag_req_v2 internet;
     };
   } question = {
-      .header = {.nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+      .header =
+          {
+              .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+              .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+              .nlmsg_seq = sequence,
+          },
   };
   if (family == AF_UNIX) {
     question.header.nlmsg_len = NLMSG_LENGTH(sizeof question.local);
@@ -115,7 +137,7 @@ int clinux_diagnosis_ask(int fd, uint8_t family) {
       sizeof kernel);
 }
 
-int clinux_diagnosis_ask_connected(int fd) {
+int clinux_diagnosis_ask_connected(int fd, uint32_t sequence) {
   struct {
     struct nlmsghdr header;
     struct unix_diag_req body;
@@ -125,6 +147,7 @@ int clinux_diagnosis_ask_connected(int fd) {
               .nlmsg_len = sizeof question,
               .nlmsg_type = SOCK_DIAG_BY_FAMILY,
               .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+              .nlmsg_seq = sequence,
           },
       .body =
           {

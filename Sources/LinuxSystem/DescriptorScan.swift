@@ -72,11 +72,15 @@ public struct DescriptorScan: Sendable {
 
   /// Runs the scan.
   ///
-  /// - Parameter isCancelled: A function that the scan calls repeatedly. The scan ends when the
-  ///   function returns true.
+  /// - Parameters:
+  ///   - diagnosis: The kernel's report of sockets. Without it, and for processes in another network
+  ///     namespace, the scan reads the tables in /proc, which programs can forge.
+  ///   - isCancelled: A function that the scan calls repeatedly. The scan ends when the function
+  ///     returns true.
   /// - Returns: nil if the scan was cancelled.
   public func run(
-    in proc: ProcFS, isCancelled: @escaping () -> Bool = { false }
+    in proc: ProcFS, _ diagnosis: SocketDiagnosis? = nil,
+    isCancelled: @escaping () -> Bool = { false }
   ) -> Findings? {
     let start = ThreadClock.now()
     let walk = DescriptorWalk(self, proc, isCancelled)
@@ -86,12 +90,13 @@ public struct DescriptorScan: Sendable {
     var findings = walk.findings
     if findsListeners {
       var search = ListenerSearch(
-        walk.sockets, in: proc, until: ThreadClock.now() + budget.processorTime.nanoseconds / 2)
+        walk.sockets, in: proc, diagnosis,
+        until: ThreadClock.now() + budget.processorTime.nanoseconds / 2)
       findings.listening = search.addresses()
       if !search.isComplete { findings.isComplete = false }
     }
     if let isServer {
-      let search = ServerSearch(walk.sockets, in: proc, isServer)
+      let search = ServerSearch(walk.sockets, in: proc, diagnosis, isServer)
       findings.servers = walk.soundDevices.union(search.servers).sorted()
       findings.hasAllServers = search.isComplete && walk.findings.isComplete
     }

@@ -1,4 +1,27 @@
+import CLinux
 import Glibc
+
+/// The purpose of a socket of netlink(7) that another program opened.
+public enum NetlinkSocket: Sendable {
+  /// Receives changes of links, addresses or routes.
+  case changes
+  /// Answers requests for links, addresses and routes.
+  case routes
+  /// Answers requests for sockets.
+  case diagnosis
+
+  /// Returns nil for a socket with another purpose.
+  ///
+  /// - Throws: EAFNOSUPPORT if it is no netlink socket.
+  public init?(_ socket: Int32) throws(SystemError) {
+    var groups: UInt32 = 0
+    switch try check("getsockname", { clinux_netlink_protocol(socket, &groups) }) {
+    case Int32(CLINUX_NETLINK_ROUTE): self = groups == 0 ? .routes : .changes
+    case Int32(CLINUX_NETLINK_SOCK_DIAG): self = .diagnosis
+    default: return nil
+    }
+  }
+}
 
 /// A message of netlink(7).
 struct NetlinkMessage: Hashable {

@@ -1,27 +1,27 @@
 /// Finds the servers to which processes are connected by Unix sockets.
 ///
 /// The kernel names only the server's end of a connection, and reports the inode of the other end
-/// by sock_diag(7). It reports the sockets of the caller's network namespace. For a process in
-/// another namespace, the search reads the table in /proc, which does not show the other end of a
-/// connection. The search then assumes that the process is connected to every wanted server in that
-/// namespace.
+/// by sock_diag(7), for the sockets of one network namespace. For a process in another namespace,
+/// the search reads the table in /proc, which does not show the other end of a connection. The
+/// search then assumes that the process is connected to every wanted server in that namespace.
 struct ServerSearch {
   private(set) var servers: Set<String> = []
   /// Whether the search examined all sockets.
   private(set) var isComplete = true
 
   /// - Parameter isServer: Returns whether a name is that of a wanted server.
-  init(_ sockets: SocketsByNetwork, in proc: ProcFS, _ isServer: (String) -> Bool) {
+  init(
+    _ sockets: SocketsByNetwork, in proc: ProcFS, _ diagnosis: SocketDiagnosis?,
+    _ isServer: (String) -> Bool
+  ) {
     // A process may have inherited sockets from another namespace.
     let inodes = sockets.networks.values.reduce(into: Set()) { $0.formUnion($1.inodes) }
     guard !inodes.isEmpty else { return }
     do throws(SystemError) {
-      _ = try SocketDiagnosis.forEachNamedConnection { name, peer in
+      try diagnosis?.forEachNamedConnection { name, peer in
         if inodes.contains(peer), isServer(name) { servers.insert(name) }
-        return true
       }
-      let own = try proc.link("self/ns/net")
-      for (name, network) in sockets.networks where name != own {
+      for (name, network) in sockets.networks where name != diagnosis?.network {
         let table = SocketTable(path: "\(network.process)/net/unix", proc: proc)
         try table.forEachLine { line in
           if let name = table.connectedName(line), isServer(name) { servers.insert(name) }

@@ -41,15 +41,17 @@ public final class Daemon {
     pump = Pump(scheduler: startup.scheduler, store: eventLog, clock: Instant.sinceBoot)
     settings = CurrentSettings(
       startup.configuration, paths: arguments.paths, pump: pump, loop: loop, log: log)
-    subsystems = try Self.subsystems(arguments, startup, settings, pump)
     let inherited = try DescriptorStore.Inherited()
+    subsystems = try Self.subsystems(arguments, startup, settings, pump, inherited.network)
     ownSocketPath = inherited.listeners.isEmpty ? arguments.socketPath : nil
     let listener = try Self.listener(inherited.listeners, arguments.socketPath)
     server = try Self.server(
       startup, subsystems, listener: listener, socketPath: arguments.socketPath, settings, pump)
     runner = try Self.runner(startup, subsystems, server, pump)
+    var locations = SystemChangeProviders.Locations()
+    locations.networkSockets = inherited.network
     systemChanges = SystemChangeProviders(
-      loop: loop, log: log,
+      loop: loop, log: log, locations: locations,
       report: { [unowned pump] in pump.post(.systemChanged(nil, $0, for: nil)) },
       clockSet: { [unowned pump] _ in pump.post(.scheduler(.clockRead(.now))) })
     survival = try loop.timer { [unowned eventLog] in

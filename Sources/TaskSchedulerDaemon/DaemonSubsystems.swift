@@ -5,7 +5,8 @@ import TaskSchedulerEventLog
 // Creates the parts of the daemon.
 extension Daemon {
   static func subsystems(
-    _ arguments: Arguments, _ startup: StartupState, _ settings: CurrentSettings, _ pump: Pump
+    _ arguments: Arguments, _ startup: StartupState, _ settings: CurrentSettings, _ pump: Pump,
+    _ network: NetworkSockets
   ) throws -> Subsystems {
     let openFiles = try ResourceLimits.raiseOpenFiles()
     let (loop, log, proc) = (startup.loop, startup.log, startup.proc)
@@ -17,8 +18,10 @@ extension Daemon {
       proc: proc, loop: loop, socketPath: arguments.socketPath, scope: settings.scope,
       mechanism: options.launchMechanism, openFilesSoft: openFiles.forChildren)
     let processes = try ProcessController(
-      proc: proc, loop: loop, options: options, eventLog: eventLog, store: store,
-      unitExits: launcher.ends,
+      proc: proc, loop: loop, options: options, eventLog: eventLog,
+      scans: DescriptorScans(
+        proc: proc, diagnosis: try? network.openDiagnosis(in: proc), loop: loop),
+      store: store, unitExits: launcher.ends,
       state: { [unowned pump] id in pump.withScheduler { $0.state(of: id) } }, report: post)
     let notifications = try LocalNotifications(
       path: arguments.statePath.map { $0 + "/notifications.db" }, loop: loop, log: log, post: post)

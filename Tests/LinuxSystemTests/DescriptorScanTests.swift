@@ -161,7 +161,7 @@ struct OwnDescriptorScanTests {
     let proc = try ProcFS()
     var scan = DescriptorScan(of: [try #require(try proc.identity(getpid()))])
     scan.findsListeners = true
-    return try #require(scan.run(in: proc)).listening
+    return try #require(scan.run(in: proc, SocketDiagnosis(in: proc))).listening
   }
 
   private func bound(_ name: String) throws -> FileDescriptor {

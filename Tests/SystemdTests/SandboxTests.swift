@@ -224,6 +224,55 @@ extension SystemdTests {
       while let line = try output.readLine(), !line.contains("willTerminate") {}
     }
 
+    @Test("The daemon reports changes of the machine's network, although its own is empty")
+    func network() throws {
+      let client = try installed.startClient("org.example.client")
+      let daemon = try installed.property("MainPID")
+      let own = try machine.must("readlink", "/proc/\(daemon)/ns/net").text
+      #expect(try own != machine.must("readlink", "/proc/1/ns/net").text)
+      try machine.must(
+        "sh", "-c",
+        """
+        ip link add near type veth peer name far
+        ip link set far up
+        ip link set near up
+        ip address add 192.0.2.2/24 dev near
+        ip route add default via 192.0.2.1
+        """)
+      defer { _ = try? machine.run("ip", "link", "delete", "near") }
+      var event = ""
+      repeat {
+        event = try installed.ask(client, "event")
+      } while !event.contains("\"network\"") && event != "it ended"
+      #expect(event.contains("\"online\""), "\(event)")
+    }
+
+    @Test("The kernel reports the machine's listening sockets, so no program can forge one")
+    func listeners() throws {
+      let program = try machine.start(
+        [
+          "taskctl", "run", "--id", "org.example.server", "--", "python3", "-I", "-u", "-c",
+          """
+          import os, socket, time
+          server = socket.socket()
+          server.bind(("127.0.0.1", 8080))
+          server.listen()
+          quiet = socket.socket(socket.AF_UNIX)
+          quiet.bind("\\0quiet")
+          forging = socket.socket(socket.AF_UNIX)
+          inode = os.fstat(quiet.fileno()).st_ino
+          forging.bind("\\0a\\n0: 00000002 00000000 00010000 0001 01 %d /run/forged\\n" % inode)
+          print("listens")
+          time.sleep(1000)
+          """,
+        ], as: InstalledMachine.other)
+      #expect(try program.readLine() == "listens")
+      try machine.must("taskctl", "background", "org.example.server")
+      try installed.waitForJournal("listens on 127.0.0.1:8080 while it is suspended")
+      try machine.must("taskctl", "terminate", "org.example.server")
+      _ = try program.waitForExit()
+    }
+
     @Test("The sandbox shows the daemon no file of a user")
     func homes() throws {
       try machine.must("sh", "-c", "mkdir -p /home/tester; touch /home/tester/secret /root/secret")

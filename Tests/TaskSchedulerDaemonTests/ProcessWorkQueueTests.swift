@@ -116,7 +116,8 @@ struct ManyProcessesTests {
       // On a busy machine, hundreds of processes take longer than the default of 2 s to stop.
       options.suspendTimeout = deadline
       let controller = try ProcessController(
-        proc: proc, loop: loop, options: options, eventLog: eventLog, store: DescriptorStore(),
+        proc: proc, loop: loop, options: options, eventLog: eventLog,
+        scans: DescriptorScans(proc: proc, loop: loop), store: DescriptorStore(),
         state: { _ in .notRunning }
       ) { [unowned self] in reported.append($0) }
       self.controller = controller

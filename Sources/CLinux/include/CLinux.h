@@ -147,13 +147,21 @@ int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
 /// Returns 0 if the datagram is not from the kernel.
 ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
 
+/// Returns the protocol of a netlink socket (CLINUX_NETLINK_ROUTE and so on) and the groups whose
+/// messages it receives, or -1. EAFNOSUPPORT for another socket.
+int clinux_netlink_protocol(int fd, uint32_t *groups);
+enum {
+  CLINUX_NETLINK_ROUTE = 0,
+  CLINUX_NETLINK_SOCK_DIAG = 4,
+};
+
 /// Creates a non-blocking socket of NETLINK_SOCK_DIAG.
 int clinux_diagnosis_socket(void);
 /// Requests the listening sockets of a family (AF_UNIX; AF_INET and AF_INET6 for TCP) with their
 /// names.
-int clinux_diagnosis_ask(int fd, uint8_t family);
+int clinux_diagnosis_ask(int fd, uint8_t family, uint32_t sequence);
 /// Requests the connected Unix sockets with their names and the inodes of their peers.
-int clinux_diagnosis_ask_connected(int fd);
+int clinux_diagnosis_ask_connected(int fd, uint32_t sequence);
 
 // MARK: memory
 

@@ -24,7 +24,7 @@ final class ProcessController {
   private var leaderExits: LeaderExits?
   let steps: ProcessWorkQueue
   private var processScanner: ProcessScanner?
-  private(set) var descriptorScans: DescriptorScans?
+  let descriptorScans: DescriptorScans
   private(set) var suspensionScans: SuspensionScans?
   private(set) var gpuSampling: GPUSampling?
   private(set) var takeoverWork: TakeoverWork?
@@ -48,12 +48,13 @@ final class ProcessController {
   /// - Parameter report: Called with each event, after the call that caused it has returned.
   init(
     proc: ProcFS, loop: EventLoop, options: DaemonOptions, eventLog: EventLog,
-    store: DescriptorStore, unitExits: UnitExits? = nil,
+    scans: DescriptorScans, store: DescriptorStore, unitExits: UnitExits? = nil,
     state: @escaping (InstanceID) -> ApplicationState, report: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.unitExits = unitExits
     self.state = state
     self.proc = proc
+    descriptorScans = scans
     self.eventLog = eventLog
     self.store = store
     self.loop = loop
@@ -96,16 +97,15 @@ final class ProcessController {
   }
 
   private func createScans() throws(SystemError) {
-    let scans = try DescriptorScans(proc: proc, loop: loop)
-    descriptorScans = scans
-    suspensionScans = try SuspensionScans(scans: scans, loop: loop) { [weak self] id, findings in
+    suspensionScans = try SuspensionScans(scans: descriptorScans, loop: loop) {
+      [weak self] id, findings in
       guard let self, let instance = instances[id], instance.isFullyStopped else { return }
       take(findings, of: instance)
     } ended: { [weak self] in
       self?.reportSuspended($0)
     }
     gpuSampling = try GPUSampling(
-      scans: scans, membership: membership, loop: loop,
+      scans: descriptorScans, membership: membership, loop: loop,
       instances: { [weak self] in
         guard let self else { return [] }
         return resources.values

@@ -21,14 +21,19 @@ final class DescriptorScans {
   private static let answersAtOnceMax = 64
 
   private let proc: ProcFS
+  private let diagnosis: SocketDiagnosis?
   private let shared = SharedValue(ScanQueue())
   private let notifier: LoopNotifier
   private var source: DescriptorSource?
   private var answers: [UInt64: (DescriptorScan.Findings) -> Void] = [:]
   private var numberLast: UInt64 = 0
 
-  init(proc: ProcFS, loop: EventLoop) throws(SystemError) {
+  /// - Parameter diagnosis: The kernel's report of the machine's sockets.
+  init(
+    proc: ProcFS, diagnosis: SocketDiagnosis? = nil, loop: EventLoop
+  ) throws(SystemError) {
     self.proc = proc
+    self.diagnosis = diagnosis
     notifier = try LoopNotifier()
     source = try loop.watch(notifier.rawValue, for: .input) { [weak self] _ in self?.answer() }
   }
@@ -61,12 +66,14 @@ final class DescriptorScans {
 
   private func startThread() {
     do throws(SystemError) {
-      try DetachedThread.start { [shared, notifier, proc] in
+      try DetachedThread.start { [shared, notifier, proc, diagnosis] in
         // The daemon runs with the Nice= of its unit. A scan must compete with applications like
         // any other program.
         if getpriority(Self.process, 0) < 0 { _ = setpriority(Self.process, 0, 0) }
         while let job = shared.change({ $0.take() }) {
-          let findings = job.scan.run(in: proc) { shared.change { $0.isCancelled(job.number) } }
+          let findings = job.scan.run(in: proc, diagnosis) {
+            shared.change { $0.isCancelled(job.number) }
+          }
           shared.change { $0.finish(job, findings) }
           notifier.notify()
         }

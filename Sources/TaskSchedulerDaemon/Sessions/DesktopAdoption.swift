@@ -98,7 +98,7 @@ final class DesktopAdoption {
     scan.isServer = {
       AdoptionRules.isAudio($0) || AdoptionRules.isDaemon($0, own: socketPath)
     }
-    _ = processes.descriptorScans?.request(scan, user: candidate.uid) { [weak self] findings in
+    _ = processes.descriptorScans.request(scan, user: candidate.uid) { [weak self] findings in
       guard let self else { return }
       do {
         try checkConnections(findings)

@@ -11,6 +11,7 @@ final class NetworkProvider: SystemChangeProvider {
   let subject = "the network"
   private let loop: EventLoop
   private let report: SystemChangeReport
+  private let inherited: NetworkSockets
   private var sockets: Sockets?
   private var burst: DebouncedWatch?
   /// The number of times that the provider has read the tables after a burst.
@@ -22,20 +23,32 @@ final class NetworkProvider: SystemChangeProvider {
     let watch: FileDescriptor
     let questions: FileDescriptor
 
-    init() throws(SystemError) {
-      watch = try RouteSocket.watch()
-      questions = try RouteSocket.open()
+    /// Takes the sockets that systemd opened, or opens new ones in the daemon's own network
+    /// namespace.
+    init(_ inherited: NetworkSockets) throws(SystemError) {
+      watch =
+        if let changes = inherited.changes { FileDescriptor(taking: changes) } else {
+          try RouteSocket.watch()
+        }
+      questions =
+        if let routes = inherited.routes { FileDescriptor(taking: routes) } else {
+          try RouteSocket.open()
+        }
     }
   }
 
-  init(loop: EventLoop, report: @escaping SystemChangeReport) {
+  /// - Parameter inherited: The sockets that systemd opened for the daemon, if it did so.
+  init(
+    loop: EventLoop, inherited: NetworkSockets = NetworkSockets(), report: @escaping SystemChangeReport
+  ) {
     self.loop = loop
+    self.inherited = inherited
     self.report = report
   }
 
   func start() throws(SystemError) {
     // The subscription precedes the reading, so that no change is missed.
-    let sockets = try Sockets()
+    let sockets = try Sockets(inherited)
     reading = try RouteSocket.read(sockets.questions.rawValue)
     self.sockets = sockets
     burst = try DebouncedWatch(

@@ -13,6 +13,8 @@ final class SystemChangeProviders {
     var systemBus = BusAddress(text: "unix:path=/run/dbus/system_bus_socket")
     /// Returns the offset of the wall clock from CLOCK_BOOTTIME.
     var clockOffset = { WallClock.offset() }
+    /// The netlink sockets that systemd opened for the daemon.
+    var networkSockets = NetworkSockets()
 
     init() {}
   }
@@ -48,7 +50,7 @@ final class SystemChangeProviders {
     }
     providers = [
       clock, timeZone, day, LocaleProvider(loop: loop, etc: locations.etc, report: report),
-      NetworkProvider(loop: loop, report: report), power,
+      NetworkProvider(loop: loop, inherited: locations.networkSockets, report: report), power,
     ]
     for provider in providers {
       do throws(SystemError) {

@@ -12,6 +12,8 @@ struct DescriptorStore {
   private static let socketPrefix = "socket-"
   private static let picturePrefix = "snapshot-"
   private static let slowToCloseName = "slow-to-close"
+  /// FileDescriptorName= of taskschedd-network.socket.
+  private static let networkName = "network"
 
   /// Whether a service manager started the daemon, and provides a store.
   let isThere = getenv("NOTIFY_SOCKET") != nil && getenv("INVOCATION_ID") != nil
@@ -82,6 +84,7 @@ struct DescriptorStore {
   struct Inherited {
     /// The listening sockets. The caller closes them.
     var listeners: [Int32] = []
+    var network = NetworkSockets()
     var connections: [Int32] = []
     var leaders: [InstanceID: Int32] = [:]
     /// Watches of managed sockets, by instance and by the cookie of the socket.
@@ -123,6 +126,8 @@ struct DescriptorStore {
         if let twice = pictures.updateValue(number, forKey: SnapshotID(id)) { close(twice) }
       } else if name == slowToCloseName {
         slowToClose.append(number)
+      } else if name == networkName {
+        network.add(number)
       } else {
         listeners.append(number)
       }
