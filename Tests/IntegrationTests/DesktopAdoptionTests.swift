@@ -121,7 +121,10 @@ struct DesktopAdoptionTests {
       import os, pty
       pid, screen = pty.fork()
       if pid == 0:
+          os.write(1, b"x")
           os.execvp("sleep", ["sleep", "1000"])
+      # From now on, the child's controlling terminal is the new one.
+      os.read(screen, 1)
       print("ready", flush=True)
       input()
       """)

@@ -103,6 +103,7 @@ struct SwitcherTerminalTests {
     try it.terminal.wait(for: "\u{1b}[?25h\u{1b}[?1049l")
     try it.terminal.type("echo code=$?\n")
     try it.terminal.wait(for: "code=\(code)")
+    try it.terminal.wait(for: "$ ")
     try it.terminal.type("stty -a | grep -o '[-]*icanon'\n")
     try it.terminal.wait(for: "\r\nicanon")
   }
@@ -116,6 +117,7 @@ struct SwitcherTerminalTests {
       if way == "SIGTSTP" { kill(try switcherPID(it), SIGTSTP) }
       try it.terminal.wait(for: "\u{1b}[?25h\u{1b}[?1049l")
       try it.terminal.wait(for: "Stopped")
+      try it.terminal.wait(for: "$ ")
       try it.terminal.type("stty -a | grep -o '[-]*icanon'\n")
       try it.terminal.wait(for: "\r\nicanon")
       try it.terminal.wait(for: "$ ")

@@ -90,7 +90,7 @@ final class ConnectedSocketTests {
     let second = try server.beginToConnect()
     #expect(
       refusal(second.number)?.description
-        == "a socket that is not connected yet; hand it over once connect has succeeded")
+        == "a socket that is not connected yet; pass it after connect(2) has succeeded")
     #expect(refusal(first.number) == nil, "a connection may be passed before it is accepted")
   }
 

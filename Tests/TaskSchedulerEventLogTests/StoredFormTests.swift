@@ -137,20 +137,33 @@ struct StoredFormTests {
   private static func sample(
     _ type: any Stored.Type, ofCase number: Int = 0
   ) throws -> [UInt8] {
+    func isReadable<Value: Stored>(_ type: Value.Type, _ bytes: [UInt8]) -> Bool {
+      (try? StoredReader.read(type, from: bytes)) != nil
+    }
+    // The byte 1 is the number 1, or the signed number -1, which some types do not permit.
+    let samples = [1, 2].lazy.compactMap { try? sample(type, ofCase: number, byte: $0) }
+    return try #require(samples.first { isReadable(type, $0) }, "no sample of \(type)")
+  }
+
+  /// Returns the bytes of a value whose numbers consist of `byte`.
+  private static func sample(
+    _ type: any Stored.Type, ofCase number: Int = 0, byte: UInt8
+  ) throws -> [UInt8] {
     if let container = type as? any StoredContainer.Type {
-      return try [1] + container.elements.flatMap { try sample($0) }
+      return try [1] + container.elements.flatMap { try sample($0, byte: byte) }
     }
     if let type = type as? any StoredByParts.Type {
       switch type.parts {
-      case .fields(let types), .derived(let types): return try types.flatMap { try sample($0) }
+      case .fields(let types), .derived(let types):
+        return try types.flatMap { try sample($0, byte: byte) }
       case .cases(let cases):
-        return try [UInt8(number)] + cases[number].payload.flatMap { try sample($0) }
+        return try [UInt8(number)] + cases[number].payload.flatMap { try sample($0, byte: byte) }
       }
     }
-    // Tries the bytes of a number, an id, each case's name and a policy.
+    // Tries the bytes of a number, a flag, an id, each case's name and a policy.
     let names = type is any RawRepresentable.Type ? declaredNames(of: type) : []
     let candidates =
-      [[1]] + (["org.example.a"] + names).map { StoredWriter.bytes(of: $0) }
+      [[byte], [1]] + (["org.example.a"] + names).map { StoredWriter.bytes(of: $0) }
       + [StoredWriter.bytes(of: Policy())]
     func isReadable<Value: Stored>(_ type: Value.Type, _ bytes: [UInt8]) -> Bool {
       (try? StoredReader.read(type, from: bytes)) != nil

@@ -37,6 +37,18 @@ extension Checker {
   }
 }
 
+extension Event {
+  /// The application that the event terminates at the request of a user or an operator.
+  var terminatedApplication: ApplicationKey? {
+    switch self {
+    case .operation(.terminate(_, let key, _)), .switcher(.remove(_, let key, _)): key
+    case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+      .session, .memory, .resources, .switcher:
+      nil
+    }
+  }
+}
+
 /// All checkers, and the observed state that they share.
 public struct Checkers {
   private let observed: ObservedState

@@ -26,12 +26,10 @@ struct EarlyLimitChecker: Checker {
     if case .scheduler(.recovered) = observed.event {
       return try require(instance.isKilled, "\(name) is killed by the recovery of the daemon")
     }
-    switch observed.event {
-    case .operation(.terminate), .switcher(.remove):
-      if instance.wasSuspendedAtEnd, !instance.isKilled { return }
-    case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
-      .session, .memory, .resources, .switcher:
-      break
+    if observed.event.terminatedApplication != nil, instance.wasSuspendedAtEnd,
+      !instance.isKilled
+    {
+      return
     }
     // A termination to free memory enforces no limit. `MemoryChecker` checks it.
     if case .memory = observed.event, instance.ending == .memoryPressure,

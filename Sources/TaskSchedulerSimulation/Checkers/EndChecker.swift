@@ -62,13 +62,8 @@ struct EndChecker: Checker {
   /// Returns whether an end is the right reply to the termination of an application that does not
   /// run: the last end of that application.
   private func endsRelaunch(_ end: End, _ observed: ObservedState) -> Bool {
-    switch observed.event {
-    case .operation(.terminate(_, let key, _)), .switcher(.remove(_, let key, _)):
-      observed.byKey[key] == nil && end.reason == reasons[key]
-    case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
-      .session, .memory, .resources, .switcher:
-      false
-    }
+    guard let key = observed.event.terminatedApplication else { return false }
+    return observed.byKey[key] == nil && end.reason == reasons[key]
   }
 
   private func expected(_ instance: ObservedInstance, _ event: Event) -> EndReason {

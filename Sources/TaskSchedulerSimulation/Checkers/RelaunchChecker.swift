@@ -46,9 +46,9 @@ struct RelaunchChecker: Checker {
     } else if isPressed, pressedAt + quietTime(observed) <= observed.now {
       isPressed = false
     }
-    if case .operation(.terminate(_, let key, _)) = event, !observed.isRefused,
-      observed.byKey[key] == nil,
-      plans[key]?.due != nil {
+    if let key = event.terminatedApplication, !observed.isRefused, observed.byKey[key] == nil,
+      plans[key]?.due != nil
+    {
       // The termination cancels the pending relaunch.
       plans[key] = nil
     }

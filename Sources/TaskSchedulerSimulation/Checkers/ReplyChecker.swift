@@ -35,13 +35,7 @@ struct ReplyChecker: Checker {
       }
     case .began: if case .application(.beginBackgroundTask) = event { true } else { false }
     case .started: if case .operation(.adopt) = event { true } else { false }
-    case .ended:
-      switch event {
-      case .operation(.terminate), .switcher(.remove): true
-      case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
-        .session, .memory, .resources, .switcher:
-        false
-      }
+    case .ended: event.terminatedApplication != nil
     case .managed: if case .socket(.manage) = event { true } else { false }
     case .cancelled: if case .notification(.cancel) = event { true } else { false }
     case .scheduled: false
