@@ -77,7 +77,7 @@ final class Uploader: ApplicationDelegate {
   private func expire(_ application: ScheduledApplication) {
     if stubborn { return say("the task expires: ignored") }
     stop()
-    say("the task expires: stopped")
+    say("the task expires: the upload stops")
     endTask(application)
   }
 

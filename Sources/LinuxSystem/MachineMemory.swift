@@ -29,7 +29,8 @@ public struct MachineMemory: Hashable, Sendable {
   public static func read(path: String = "/proc/meminfo") throws(SystemError) -> MachineMemory {
     let bytes = try FileDescriptor.open(reading: path).readToEnd()
     guard let memory = MachineMemory(parsing: bytes) else {
-      throw SystemError(call: "\(path) lacks MemTotal or MemAvailable in kB", errno: EINVAL)
+      throw SystemError(
+        call: "\(path) has no line 'MemTotal: N kB' or 'MemAvailable: N kB'", errno: EINVAL)
     }
     return memory
   }

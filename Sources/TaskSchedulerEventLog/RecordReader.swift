@@ -116,7 +116,10 @@ public struct RecordReader: RecordSource {
       let value = UnsafeRawBufferPointer(rebasing: record.dropFirst())
       return .note(try StoredReader.read(Note.self, from: value))
     case .start, .daemonState, .scheduler, nil:
-      throw MalformedBytes("a record after the third one has the kind \(record[0])")
+      typealias Kind = EventLogLayout.RecordKind
+      throw MalformedBytes(
+        "the record has the kind \(record[0]); after the first three records, only kinds "
+          + "\(Kind.event.rawValue) (event) and \(Kind.note.rawValue) (note) are valid")
     }
   }
 }

@@ -4,8 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1: after a client or process has ended without notice, no process stays suspended,
-/// and the daemon keeps no descriptor and no memory for the client or process.
+/// After a client or process has ended without notice, no process stays suspended
+/// (contract.md#never-stay-suspended), and the daemon keeps no descriptor and no memory for the
+/// client or process.
 @Suite("§15: No process stays suspended when no daemon manages it")
 struct ForgottenTests {
   private let id = "org.test.program"

@@ -18,8 +18,8 @@ import Testing
     #expect(fixture.daemon.state.current.memory.keepAliveSeconds == 900)
     fixture.daemon.send(.keepAlive)
     gate.waitForHandler()
-    // The daemon answers this later request. An acknowledgement sent before it would have arrived
-    // by now.
+    // If the library had already acknowledged the call, the stand-in would have received the
+    // acknowledgement before this request.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.callback != nil)
     gate.open()

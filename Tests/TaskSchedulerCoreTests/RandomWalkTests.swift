@@ -267,7 +267,7 @@ struct RandomWalk {
     #expect(active.count <= 1, "at most one application is active at a seat")
   }
 
-  /// Checks that every request has exactly one reply once the scheduler has stopped.
+  /// Checks, after the scheduler has stopped, that every request has exactly one reply.
   private func checkReplies() {
     var answers: [RequestID: Int] = [:]
     for case .reply(let request, _) in world.effects { answers[request, default: 0] += 1 }

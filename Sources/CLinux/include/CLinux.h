@@ -260,8 +260,8 @@ struct clinux_spawn {
   size_t groups_count;
   /// The soft limit on open files; 0 for that of the parent.
   uint64_t open_files_soft;
-  /// The child reads one byte from this descriptor before it continues. At the end of the file, the
-  /// child exits.
+  /// The child reads one byte from this descriptor, a socket, before it continues. If the other
+  /// end of the socket closes before the byte arrives, the child exits.
   int hold_fd;
   /// If a step fails, the child writes a clinux_spawn_failure to this descriptor. A successful exec
   /// closes the descriptor.

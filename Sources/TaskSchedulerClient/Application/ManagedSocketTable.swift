@@ -18,7 +18,7 @@ struct ManagedSocketTable: Sendable {
 
   /// All managed sockets, in the order in which the application passed them.
   private(set) var sockets: [ManagedSocket] = []
-  /// The sockets by the daemon's present numbers.
+  /// The sockets by the numbers that the running daemon assigned to them.
   private var socketsByNumber: [Int: ManagedSocket] = [:]
   private var managesInFlight = 0
   /// Whether the library must still pass sockets to a daemon that does not know them any more.

@@ -15,7 +15,7 @@ public enum ProcessEvent: Equatable, Sendable {
   case suspensionFailed(InstanceID, reason: String)
   /// Another program has resumed a process of a suspended instance.
   case suspensionLost(InstanceID, reason: String)
-  /// The daemon could not send a signal.
+  /// An operation on the instance's processes failed. The reason describes the failure.
   case signalFailed(InstanceID, reason: String)
   /// The answer to ``Effect/checkTracer(_:)``.
   case tracerChecked(InstanceID, isTraced: Bool)

@@ -183,8 +183,8 @@ struct SettingsLoader {
     return sentence + "; 'taskctl config' lists all settings"
   }
 
-  /// Checks the relations between limits, and reports each problem at a file that sets one of the
-  /// limits. Skips relations that involve a refused limit.
+  /// Checks the relations between limits, and attributes each problem to a file that sets one of
+  /// the limits. Skips relations that involve a refused limit.
   mutating func checkRelations() {
     for sentence in configuration.policy.problems {
       let words = Set(sentence.split { !$0.isLetter }.map(String.init))

@@ -175,8 +175,10 @@ final class ObservedInstance {
 
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
 
-  /// Begins the end for a reason. An instance that is not suspended receives a callback first. The
-  /// order of a user or operator replaces a reason of the daemon (contract.md#end-ordered).
+  /// Begins to end the instance, with this reason. An instance that is not suspended first receives
+  /// willTerminate, and before that willResignActive if it is active. If a user or an operator
+  /// terminates an instance that the daemon is already ending, that termination becomes the reason
+  /// (contract.md#end-ordered).
   func end(_ reason: EndReason, at now: UInt64) {
     if let present = ending {
       if reason.isByPerson, !present.isByPerson { ending = reason }

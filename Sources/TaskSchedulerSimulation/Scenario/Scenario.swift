@@ -14,7 +14,8 @@ public struct Scenario: Equatable, Sendable {
     public var seat = SeatID("seat0")
     public var modes: [BackgroundMode] = []
     public var multitasking = true
-    /// The delay from the start to the event stream; nil if the application never registers.
+    /// The delay from the launch or adoption to the opening of the event stream; nil if the
+    /// application never opens it.
     public var openDelay: Duration? = .milliseconds(50)
     /// The delay before the application acknowledges a callback; nil if it never acknowledges
     /// callbacks.

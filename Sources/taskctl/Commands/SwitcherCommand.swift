@@ -14,7 +14,9 @@ struct SwitcherCommand: DaemonCommand {
       terminates it, and q, Esc or Ctrl-C leaves. The list changes as the applications do. Without \
       a terminal, and with --plain or --json, the command prints the list.
 
-      The seat is your terminal if an application runs there, otherwise your own default seat.
+      Without --seat, --owner and --all, the command shows the first of these seats that has an \
+      application in the switcher: your terminal, then your login session, if that session is not \
+      graphical. If neither has one, the command shows your graphical session.
 
       Examples:
         taskctl switcher

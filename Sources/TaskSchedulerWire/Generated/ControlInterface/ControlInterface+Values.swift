@@ -119,7 +119,8 @@ extension ControlInterface {
   /// - `refused`: the daemon refused a call; `reason` names the error
   /// - `suspensionFailed`: the daemon could not stop all processes, or another program resumed one;
   ///   the application runs
-  /// - `signalFailed`: the daemon could not send a signal
+  /// - `signalFailed`: an operation on the application's processes failed; `reason` describes the
+  ///   failure
   /// - `keepAliveSet`: the application set its keep-alive interval
   /// - `keepAliveCalled`: the daemon called the keep-alive handler
   /// - `socketManaged`, `socketReleased`, `socketsReady`: a managed socket was added, released or

@@ -19,8 +19,8 @@
 /// has only the fields of a Varlink call, each with its type. No object in it contains a name
 /// twice. It does not set both more and oneway. It comes with at most 8 file descriptors.
 ///
-/// The daemon answers a call with wrong parameters with InvalidParameter, which names the field.
-/// The connection stays open.
+/// If a parameter of a valid call is wrong, the daemon replies with the error InvalidParameter,
+/// which names the field. The connection stays open.
 public enum ControlInterface {
   public static let name = "org.taskschedd.Control"
 
