@@ -118,7 +118,7 @@ struct BackgroundTaskTests {
 
   @Test(
     """
-    §15.5: An application that has ended its task before the limit is not killed at the limit, \
+    §15: An application that has ended its task before the limit is not killed at the limit, \
     even if the daemon had not read the call: the daemon first reads the socket's pending calls
     """)
   func endedUnheard() throws {

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.7 at the real socket.
+/// Contract §15 at the real socket.
 @Suite(
   """
   §15: Bad input never crashes the daemon or changes its state. The error names the field

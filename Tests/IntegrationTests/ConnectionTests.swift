@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.6 and §16 at the real socket: slow, flooding and vanishing clients.
+/// Contract §15 and §16 at the real socket: slow, flooding and vanishing clients.
 @Suite("§16: The daemon disconnects only the client that does not read")
 struct ConnectionTests {
   private static let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
@@ -119,7 +119,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "§15.6: The calls of a user who floods the daemon with lists wait for another user's calls",
+    "§15: The calls of a user who floods the daemon with lists wait for another user's calls",
     .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func floodOfAnotherUser() throws {
     let daemon = try DaemonFixture()

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1 with a damaged event log: every stopped process is managed or resumed, and other
+/// Contract §15 with a damaged event log: every stopped process is managed or resumed, and other
 /// daemons' processes stay as they are.
 @Suite("§15: No process stays suspended because the event log was damaged or lost")
 struct DamagedEventLogTests {

@@ -5,7 +5,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §12 and §15.6, with an application that has more descriptors than the daemon can
+/// Contract §12 and §15, with an application that has more descriptors than the daemon can
 /// examine quickly.
 @Suite("§12: The daemon serves other users, however many descriptors an application has")
 struct DescriptorTests {
@@ -36,7 +36,7 @@ struct DescriptorTests {
   }
 
   @Test(
-    "§15.6: Thousands of another user's calls are answered while 500,000 descriptors are examined",
+    "§15: Thousands of another user's calls are answered while 500,000 descriptors are examined",
     .enabled(if: geteuid() == 0, "only root can run other users' programs"))
   func served() throws {
     let daemon = try DaemonFixture()

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §14, and the state of processes after a stop of the daemon (§15.1).
+/// Contract §14, and the state of processes after a stop of the daemon (§15).
 @Suite("§14: Every end has exactly one reason, logged and kept")
 struct EndTests {
   private let id = "org.test.program"

@@ -4,10 +4,10 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.6. The tests count calls in the order in which the daemon reports them to its
+/// Contract §15. The tests count calls in the order in which the daemon reports them to its
 /// monitors. The result therefore depends neither on a clock nor on the load of the machine.
 @Suite(
-  "§15.6: A flood is limited to its fair share",
+  "§15: A flood is limited to its fair share",
   .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct FairShareTests {
   private let flooder = 65534

@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.7, for each field of each method of the interfaces. The tests read the fields from
+/// Contract §15, for each field of each method of the interfaces. The tests read the fields from
 /// the interface descriptions, and therefore include new fields.
-@Suite("§15.7: Invalid input in each field of each method gets an error that names the field")
+@Suite("§15: Invalid input in each field of each method gets an error that names the field")
 struct FieldErrorTests {
   private typealias FieldType = InterfaceDescription.FieldType
   private static let interfaces = [

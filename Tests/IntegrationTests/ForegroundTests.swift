@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §2 and §15.3: a foreground application runs, whatever it and other applications do.
+/// Contract §2 and §15: a foreground application runs, whatever it and other applications do.
 @Suite("§15: The foreground application is never suspended")
 struct ForegroundTests {
   private let id = "org.test.mail"

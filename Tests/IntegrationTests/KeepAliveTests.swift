@@ -275,7 +275,7 @@ struct KeepAliveTests {
 
   @Test(
     """
-    §15.4: kill -9 between two bursts does not lose an acknowledged keep-alive handler: the next \
+    §15: kill -9 between two bursts does not lose an acknowledged keep-alive handler: the next \
     daemon calls the handler in time
     """)
   func daemonKilled() throws {

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §8 and §15.4: the daemon dies during launches. One of the launched programs kills the
+/// Contract §8 and §15: the daemon dies during launches. One of the launched programs kills the
 /// daemon as soon as it runs, while the daemon starts or registers other programs.
 @Suite("§8: Launches while the daemon dies")
 struct LaunchSurvivalTests {
@@ -41,7 +41,7 @@ struct LaunchSurvivalTests {
 
   @Test(
       """
-      §15.4: After kill -9 during launches, the next daemon manages all launched programs, and \
+      §15: After kill -9 during launches, the next daemon manages all launched programs, and \
       starts no program twice
       """,
     arguments: 0..<8)

@@ -424,7 +424,7 @@ struct ManagedSocketTests {
 
   @Test(
       """
-      §15.4: After kill -9 of a daemon without a descriptor store, the application learns that its \
+      §15: After kill -9 of a daemon without a descriptor store, the application learns that its \
       socket is unwatched, and passes it again
       """,
     arguments: StreamKind.allCases)

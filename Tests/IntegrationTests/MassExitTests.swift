@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.6, with many applications that end at the same moment.
+/// Contract §15, with many applications that end at the same moment.
 @Suite("§15: 2,000 applications that end at once do not delay other clients")
 struct MassExitTests {
   /// Adopts children and kills all of them at once, while another connection sends calls

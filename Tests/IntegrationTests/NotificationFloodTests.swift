@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.6 and §16: how many notifications one user can store under unused application ids.
+/// Contract §15 and §16: how many notifications one user can store under unused application ids.
 @Suite(
-  "§15.6: A user who schedules notifications for many free ids slows and starves no other user",
+  "§15: A user who schedules notifications for many free ids slows and starves no other user",
   .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct NotificationFloodTests {
   private let nobody: UInt32 = 65534

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.6 and §15.7 for the parameters of notifications.
-@Suite("§15.7: Invalid input about notifications gets an error that names the field")
+/// Contract §15 and §15 for the parameters of notifications.
+@Suite("§15: Invalid input about notifications gets an error that names the field")
 struct NotificationInputTests {
   private let id = "org.test.clock"
   private let nobody: UInt32 = 65534
@@ -211,7 +211,7 @@ struct NotificationInputTests {
     input()
     """
 
-  @Test("§15.6: 10,000 notifications are scheduled and cancelled while other users are served")
+  @Test("§15: 10,000 notifications are scheduled and cancelled while other users are served")
   func flood() throws {
     // The flooding client acknowledges no callback, so CallbackTimeout must not kill it.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))

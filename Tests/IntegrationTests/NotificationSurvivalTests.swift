@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9 and §15.4: acknowledged notifications survive kill -9 and a reboot.
+/// Contract §9 and §15: acknowledged notifications survive kill -9 and a reboot.
 /// `NotificationStoreTests` tests that they are on the disk. `SystemdTests` tests restarts by
 /// systemd and a full disk.
 @Suite("§9: Notifications survive the daemon's restart, the application's end and a reboot")
@@ -57,7 +57,7 @@ struct NotificationSurvivalTests {
   }
 
   @Test(
-    "§15.4 The log names a damaged store, and the number and ids of the lost notifications",
+    "§15 The log names a damaged store, and the number and ids of the lost notifications",
     arguments: ["file truncated", "log removed", "file replaced by a pipe"])
   func lost(how: String) throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"

@@ -143,7 +143,7 @@ struct NotificationTests {
 
   @Test(
     """
-    §9 Notifications that have fired do not count for MaxNotificationsPerApplication. §15.4 \
+    §9 Notifications that have fired do not count for MaxNotificationsPerApplication. §15 \
     Notifications that were not shown are never removed: MaxNotificationsPerUser limits their \
     number
     """)
@@ -255,7 +255,7 @@ struct NotificationTests {
     #expect(try daemon.call(ControlInterface.ListNotifications.self, .init()).notifications.isEmpty)
   }
 
-  @Test("§15.4: Notifications survive the end of the application")
+  @Test("§15: Notifications survive the end of the application")
   func applicationsEnd() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)

@@ -36,7 +36,7 @@ private enum PIDReuser {
   }()
 }
 
-/// Contract §15.2. The kernel really assigns the pid of an ended process to another process
+/// Contract §15. The kernel really assigns the pid of an ended process to another process
 /// (clone3(2) with `set_tid`).
 @Suite(
   "§15: A signal reaches only processes of its application (pid reuse included)",

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1, where the kernel refuses SIGCONT because the process has changed its user since
+/// Contract §15, where the kernel refuses SIGCONT because the process has changed its user since
 /// the daemon stopped it. A stopped process cannot change its user. A debugger therefore holds the
 /// process at its SIGSTOP until the daemon has found the process stopped, and then resumes it.
 @Suite(

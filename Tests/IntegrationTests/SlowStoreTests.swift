@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9 and §15.4 with a store that is slow or fails. Triggers in its database make a change
+/// Contract §9 and §15 with a store that is slow or fails. Triggers in its database make a change
 /// take as long as the test requires, or fail.
-@Suite("§9, §15.4: The daemon answers a notification call after it is stored, even on a slow disk")
+@Suite("§9, §15: The daemon answers a notification call after it is stored, even on a slow disk")
 struct SlowStoreTests {
   /// A call that changes the store.
   enum Change: String, CaseIterable, CustomTestStringConvertible {

@@ -166,7 +166,7 @@ struct SystemChangeTests {
     #expect(count == 1)
   }
 
-  @Test("§15.7: Names and values are checked, and an error names the field")
+  @Test("§15: Names and values are checked, and an error names the field")
   func input() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -238,7 +238,7 @@ struct SystemChangeTests {
     input()
     """
 
-  @Test("§15.6: 10,000 posts as fast as possible do not delay other users")
+  @Test("§15: 10,000 posts as fast as possible do not delay other users")
   func flood() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -262,7 +262,7 @@ struct SystemChangeTests {
     #expect(try suspended.nextSystemChanges() == ["dock=9999"])
   }
 
-  @Test("§15.4: Changes are held in order across kill -9 of the daemon")
+  @Test("§15: Changes are held in order across kill -9 of the daemon")
   func killed() throws {
     var daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)

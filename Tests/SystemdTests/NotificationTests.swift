@@ -85,7 +85,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("§15.4: No notification is lost or fires twice when the daemon is killed while they fire")
+    @Test("§15: No notification is lost or fires twice when the daemon is killed while they fire")
     func killedWhileFiring() throws {
       let client = try client()
       let time = Date(timeIntervalSinceNow: 6)

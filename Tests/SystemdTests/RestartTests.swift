@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// §15.4: the daemon never forgets an acknowledged begin, keep-alive, notification or
+  /// §15: the daemon never forgets an acknowledged begin, keep-alive, notification or
   /// registration, even after a crash, an upgrade or kill -9.
   @Suite("Death and restart of the daemon")
   struct Restarts {
@@ -183,7 +183,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("§15.1: An upgrade to a daemon that cannot be started leaves nothing suspended")
+    @Test("§15: An upgrade to a daemon that cannot be started leaves nothing suspended")
     func failedUpgrade() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
@@ -193,7 +193,7 @@ extension SystemdTests {
       try waitUntilThawed(group)
     }
 
-    @Test("§15.1: A restart that becomes a stop leaves nothing suspended")
+    @Test("§15: A restart that becomes a stop leaves nothing suspended")
     func cancelledRestart() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
@@ -255,7 +255,7 @@ extension SystemdTests {
       try installed.waitForJournal("there is space for the next event log again")
     }
 
-    @Test("§15.4: With a completely full runtime directory, kill -9 loses nothing")
+    @Test("§15: With a completely full runtime directory, kill -9 loses nothing")
     func full() throws {
       try mount(size: "8m")
       defer { unmount() }

@@ -83,7 +83,7 @@ extension SystemdTests {
       let used = try group.cpuMicroseconds()
       try machine.must("systemctl", "--user", "restart", "taskschedd.service", as: Self.user)
       try machine.must("taskctl", "list", "--user", as: Self.user)
-      #expect(try group.cpuMicroseconds() == used, "§15.4: an upgrade resumes no application")
+      #expect(try group.cpuMicroseconds() == used, "§15: an upgrade resumes no application")
     }
 
     /// Returns the user of a process.

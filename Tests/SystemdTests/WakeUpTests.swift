@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// Contract §15.4: after `kill -9` of the daemon, applications stay suspended and reachable,
+  /// Contract §15: after `kill -9` of the daemon, applications stay suspended and reachable,
   /// because systemd keeps the daemon's descriptors.
   @Suite("Wake-ups and relaunches across the death of the daemon")
   struct WakeUps {

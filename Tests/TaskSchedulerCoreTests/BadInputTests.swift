@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§15.7 The error for invalid input names the mistake, and the input changes nothing")
+@Suite("§15 The error for invalid input names the mistake, and the input changes nothing")
 struct BadInputTests {
   private let stranger = InstanceID(99)
 

@@ -168,7 +168,7 @@ struct SwitcherTests {
     #expect(world.scheduler.pictures.count == 3)
   }
 
-  @Test("§15.4 A crash of the daemon loses no snapshot; a stop deletes all")
+  @Test("§15 A crash of the daemon loses no snapshot; a stop deletes all")
   func crash() throws {
     var world = World()
     world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))

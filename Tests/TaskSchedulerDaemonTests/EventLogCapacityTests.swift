@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.4: The daemon forgets nothing acknowledged, however small the event log's disk is")
+@Suite("§15: The daemon forgets nothing acknowledged, however small the event log's disk is")
 struct EventLogCapacityTests {
   private let temporary = TemporaryDirectory()
   private let folder: EventLogDirectory

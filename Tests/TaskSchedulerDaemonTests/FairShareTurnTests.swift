@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: A user without credit still has a turn")
+@Suite("§15: A user without credit still has a turn")
 struct FairShareTurnTests {
   /// A connection with one call.
   private final class Caller: WorkSource {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: A disconnected client costs little")
+@Suite("§15: A disconnected client costs little")
 struct GoneClientTests {
   private static let query = "org.taskschedd.Control.ListApplications"
   private static let order = "org.taskschedd.Control.Activate"

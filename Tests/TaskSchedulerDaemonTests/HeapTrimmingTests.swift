@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: After an attack, the daemon returns memory to the system")
+@Suite("§15: After an attack, the daemon returns memory to the system")
 struct HeapTrimmingTests {
   private final class Count {
     var value = 0

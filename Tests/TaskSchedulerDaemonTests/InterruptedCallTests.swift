@@ -9,7 +9,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.1: No client notices the restart, not even in the middle of a message")
+@Suite("§15: No client notices the restart, not even in the middle of a message")
 struct InterruptedCallTests {
   private let temporary = TemporaryDirectory()
   private let folder: EventLogDirectory

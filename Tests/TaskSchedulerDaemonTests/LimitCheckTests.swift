@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: Before the daemon enforces a limit, it reads what the application has sent")
+@Suite("§15: Before the daemon enforces a limit, it reads what the application has sent")
 struct LimitCheckTests {
   /// A limit check of two users' instances. The instance `talker` always has more data to read.
   private final class Scene {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: Work on the processes of instances is done in steps")
+@Suite("§15: Work on the processes of instances is done in steps")
 struct ProcessWorkQueueTests {
   private let loop: EventLoop
   private let steps: ProcessWorkQueue
@@ -81,7 +81,7 @@ struct ProcessWorkQueueTests {
 
 /// Tests with a real application that has more processes than the daemon handles in one turn of its
 /// loop.
-@Suite("§15.6: No turn of the loop handles all processes of an application")
+@Suite("§15: No turn of the loop handles all processes of an application")
 struct ManyProcessesTests {
   private static let count = 5 * ProcessWorkQueue.stepsMax
   private let scene: Scene

@@ -1,4 +1,4 @@
-// Recovery after the daemon's absence (contract §15). The scheduler repeats the effects that
+// Recovery after the daemon's absence (contract.md#never). The scheduler repeats the effects that
 // processes and applications may have missed. Repeating these effects does no harm.
 
 extension Scheduler {

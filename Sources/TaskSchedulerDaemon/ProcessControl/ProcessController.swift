@@ -8,7 +8,8 @@ import TaskSchedulerEventLog
 /// reports the results.
 ///
 /// The daemon sends every signal through a pidfd, after it has checked the start time of the
-/// process. A signal thus never reaches a process that has reused the pid (contract §15.2).
+/// process. A signal thus never reaches a process that has reused the pid
+/// (contract.md#never-wrong-process).
 final class ProcessController {
   let membership: InstanceMembership
   let proc: ProcFS

@@ -3,9 +3,9 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// Resumes stopped processes (contract §15.1). The kernel refuses to resume a process that has
-// changed its user. The daemon then reports the problem, and tries again each second until it
-// succeeds.
+// Resumes stopped processes (contract.md#never-stay-suspended). The kernel refuses to resume a
+// process that has changed its user. The daemon then reports the problem, and tries again each
+// second until it succeeds.
 extension ProcessController {
   private static let refusalRetryInterval: Duration = .seconds(1)
 

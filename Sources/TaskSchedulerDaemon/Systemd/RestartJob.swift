@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-// Whether systemd starts another daemon (contract §15.1). Only then may suspended applications stay
-// suspended.
+// Whether systemd starts another daemon (contract.md#never-stay-suspended). Only then may suspended
+// applications stay suspended.
 extension SystemdManager {
   /// systemd replaces this path with the unit of the calling process.
   static let ownUnit = "/org/freedesktop/systemd1/unit/self"
