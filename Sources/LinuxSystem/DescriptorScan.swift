@@ -73,8 +73,8 @@ public struct DescriptorScan: Sendable {
   /// Runs the scan.
   ///
   /// - Parameters:
-  ///   - diagnosis: The kernel's report of sockets. Without it, and for processes in another network
-  ///     namespace, the scan reads the tables in /proc, which programs can forge.
+  ///   - diagnosis: The kernel's report of sockets. Without it, and for processes in another
+  ///     network namespace, the scan reads the tables in /proc, which programs can forge.
   ///   - isCancelled: A function that the scan calls repeatedly. The scan ends when the function
   ///     returns true.
   /// - Returns: nil if the scan was cancelled.

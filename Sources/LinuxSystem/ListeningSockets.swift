@@ -19,10 +19,10 @@ struct SocketsByNetwork {
 /// A search for the addresses on which sockets listen.
 ///
 /// The kernel reports these addresses by sock_diag(7) for one network namespace. For other
-/// namespaces, and without that interface, the search reads the tables in /proc. A program can forge
-/// lines of a table, because the name of a Unix socket may contain a line end. A forged line can
-/// make a socket look like a listening socket. It cannot hide a listening socket, because the table
-/// also contains that socket's own line.
+/// namespaces, and without that interface, the search reads the tables in /proc. A program can
+/// forge lines of a table, because the name of a Unix socket may contain a line end. A forged line
+/// can make a socket look like a listening socket. It cannot hide a listening socket, because the
+/// table also contains that socket's own line.
 struct ListenerSearch {
   private let sockets: SocketsByNetwork
   private let proc: ProcFS

@@ -39,7 +39,8 @@ final class NetworkProvider: SystemChangeProvider {
 
   /// - Parameter inherited: The sockets that systemd opened for the daemon, if it did so.
   init(
-    loop: EventLoop, inherited: NetworkSockets = NetworkSockets(), report: @escaping SystemChangeReport
+    loop: EventLoop, inherited: NetworkSockets = NetworkSockets(),
+    report: @escaping SystemChangeReport
   ) {
     self.loop = loop
     self.inherited = inherited
