@@ -322,7 +322,7 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
 	install -m 0644 Examples/scenarios/*.scenario $(DOC)/examples/scenarios
 	install -d $(addprefix $(DESTDIR)$(SYSCONFDIR)/taskschedd/,taskschedd.toml.d applications)
-	@[ -n "$(DESTDIR)" ] || scripts/after-install
+	@[ -n "$(DESTDIR)" ] || scripts/after-install install
 
 .PHONY: uninstall
 uninstall: ## Remove installed files except those in /etc
@@ -336,7 +336,7 @@ uninstall: ## Remove installed files except those in /etc
 	    taskctl*.$(section) taskschedd*.$(section) org.taskschedd.*.$(section)))
 	rm -rf $(DOC) $(SHARE)/taskschedd/interfaces
 	rmdir --ignore-fail-on-non-empty $(SHARE)/taskschedd/applications $(SHARE)/taskschedd
-	@[ -n "$(DESTDIR)" ] || scripts/after-install
+	@[ -n "$(DESTDIR)" ] || scripts/after-install uninstall
 
 .PHONY: clean
 clean: ## Remove build results
