@@ -302,6 +302,7 @@ struct LostAgentTests {
   func comesBackLate() {
     var (world, first, second) = World.withTwo()
     world.see([(first, .visible), (second, .focused)])
+    world.acknowledgeAll(first)
     world.acknowledgeAll(second)
     world.feed(.session(.agentLost(user)))
     world.advance(by: .seconds(60))
