@@ -93,7 +93,8 @@ struct TaskctlTerminalTests {
     let terminal = try TestTerminal(daemon)
     // The trap may interrupt a `read`.
     try run(
-      "trap \"echo trap\"\"ped\" INT; echo re\"\"ady; until read x; do :; done; exit 6", at: terminal)
+      "trap \"echo trap\"\"ped\" INT; echo re\"\"ady; until read x; do :; done; exit 6",
+      at: terminal)
     try terminal.wait(for: "ready")
     try terminal.type("\u{3}")
     try terminal.wait(for: "trapped")
