@@ -94,7 +94,7 @@ demo-desktop: build ## Show a desktop whose focus decides which programs run
 	@scripts/install-packages $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
 	@scripts/demo-desktop
 
-# Runs one process for each CPU. A seed takes about 15 ms.
+# Runs one process for each CPU. A seed takes about 0.1 s of CPU time.
 SEEDS ?= 10000
 FIRST ?= 1
 .PHONY: simulate
