@@ -101,6 +101,8 @@ struct SwitcherTerminalTests {
     let pid = try switcherPID(it)
     kill(pid, ["TERM": SIGTERM, "INT": SIGINT, "HUP": SIGHUP][signal]!)
     try it.terminal.wait(for: "\u{1b}[?25h\u{1b}[?1049l")
+    // When a signal ends the command, the shell discards what was typed before its prompt.
+    try it.terminal.wait(for: "$ ")
     try it.terminal.type("echo code=$?\n")
     try it.terminal.wait(for: "code=\(code)")
     try it.terminal.wait(for: "$ ")
