@@ -169,7 +169,7 @@ upgrade: test-setup ## Like chaos, starting with the daemon of another commit (F
 	git -C $(CURDIR) archive "$(FROM)" | tar -x -C $(PREVIOUS) --recursive-unlink
 	# Builds without the flags of this commit, because an earlier commit may need Foundation.
 	$(BUILD) -c release --static-swift-stdlib --package-path $(PREVIOUS) --product taskschedd
-	@.build/release/chaos $(CHAOS_OPTIONS) --previous $(PREVIOUS)/.build/release/taskschedd
+	@.build/release/chaos $(CHAOS_OPTIONS) --previous $(PREVIOUS)
 
 # libFuzzer with the sanitizer of addresses. C and C++ code also has the sanitizer of undefined
 # behaviour. Swift has traps of its own for undefined behaviour, and its compiler takes only one

@@ -20,8 +20,8 @@ struct CampaignMachine {
     """
 
   /// - Parameters:
-  /// - previous: The program of the first daemon; nil for this version's program. An upgrade later
-  ///   installs this version's program.
+  /// - previous: The source tree of the first daemon, with its program in `.build/release`; nil for
+  ///   this version. An upgrade later installs this version's program and units.
   /// - settings: The contents of taskschedd.toml.
   init(clients: Int, forgets: Bool = false, previous: String? = nil, settings: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
@@ -74,8 +74,11 @@ struct CampaignMachine {
         PREFIX=/usr </dev/null 2>&1 && install -m 0755 "$BUILT/chaos" "$TREE/usr/bin/chaos" &&
       if [ -n "$PREVIOUS" ]; then
         mv "$TREE\(Settings.program)" "$TREE\(Settings.nextProgram)" &&
-        install -m 0755 "$PREVIOUS" "$TREE\(Settings.program)" 2>&1
-      fi
+        mv "$TREE\(Settings.units)" "$TREE\(Settings.nextUnits)" &&
+        install -d "$TREE\(Settings.units)" &&
+        install -m 0755 "$PREVIOUS/.build/release/taskschedd" "$TREE\(Settings.program)" &&
+        install -m 0644 "$PREVIOUS"/systemd/*.{service,socket} "$TREE\(Settings.units)"
+      fi 2>&1
       """
     let make = try TestProcess.shell(script) { request in
       request.environment += [

@@ -37,8 +37,9 @@ struct RunCommand: ParsableCommand {
   var forget = false
   @Option(
     help: ArgumentHelp(
-      "Begin with this daemon of another version, and upgrade it after half of the kills.",
-      valueName: "taskschedd"))
+      "Begin with the daemon of another version, whose source tree this is, and upgrade it after "
+        + "half of the kills. Its program is in .build/release of the tree.",
+      valueName: "directory"))
   var previous: String?
   @Option(
     help: ArgumentHelp(
@@ -51,8 +52,9 @@ struct RunCommand: ParsableCommand {
     guard (1...10_000).contains(clients) else {
       throw ValidationError("--clients must be 1 to 10000")
     }
-    if let previous, access(previous, X_OK) != 0 {
-      throw ValidationError("--previous: '\(previous)' is not an executable file")
+    if let previous, access(previous + "/.build/release/taskschedd", X_OK) != 0 {
+      throw ValidationError(
+        "--previous: '\(previous)/.build/release/taskschedd' is not an executable file")
     }
   }
 

@@ -19,10 +19,17 @@ struct Daemon {
     return nil
   }
 
-  /// Replaces the installed program of the daemon by the next version.
+  /// Replaces the installed program and units of the daemon by those of the next version.
   static func install() throws {
-    guard rename(Settings.nextProgram, Settings.program) == 0 else {
-      throw SystemError(call: "rename", errno: errno)
+    var replacements = [(Settings.nextProgram, Settings.program)]
+    for unit in try Directory.names(path: Settings.nextUnits) {
+      replacements.append(("\(Settings.nextUnits)/\(unit)", "\(Settings.units)/\(unit)"))
+    }
+    for (next, installed) in replacements {
+      guard rename(next, installed) == 0 else { throw SystemError(call: "rename", errno: errno) }
+    }
+    guard try systemctl("daemon-reload").wait() == .ended(.exited(code: 0)) else {
+      throw Failure(sentence: "systemctl daemon-reload failed")
     }
   }
 

@@ -4,8 +4,10 @@ import LinuxSystem
 enum Settings {
   static let socket = "/run/taskschedd/socket"
   static let program = "/usr/bin/taskschedd"
-  /// The program that an upgrade installs.
+  static let units = "/usr/lib/systemd/system"
+  /// The program and the directory of units that an upgrade installs.
   static let nextProgram = "/usr/bin/taskschedd.next"
+  static let nextUnits = "/usr/lib/systemd/system.next"
   static let agent = "/usr/bin/taskschedd-session"
   static let folder = "/run/chaos"
   /// The runtime directory of the desktop's user, who is the first of ``users``.
