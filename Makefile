@@ -37,7 +37,6 @@ RELEASE_TASKCTL = $(RELEASE_WITHOUT_TABLES) --product taskctl
 RELEASE_SESSION = $(RELEASE_WITHOUT_TABLES) --product taskschedd-session
 # The maximum size of each installed program, in MB.
 SIZES := taskschedd=20 taskschedd-session=14 taskctl=16
-TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libxcb1-dev libxcb-res0-dev
@@ -129,10 +128,7 @@ documentation: setup ## Write the reference of the client library, without warni
 .PHONY: test
 test: test-setup ## Run all tests, as CI does
 	$(BUILD) --build-tests
-	# Some tests of the client await Swift tasks. These tasks would wait behind all tests that block
-	# their thread, so the tests of the client run separately.
-	$(TEST) --skip-build --filter TaskSchedulerClientTests
-	$(TEST) --skip-build --skip TaskSchedulerClientTests
+	@scripts/run-tests "$$($(BUILD) --show-bin-path)"
 	$(MAKE) documentation
 	$(MAKE) fuzz-smoke
 

@@ -46,9 +46,9 @@ public enum MonotonicClock {
 }
 
 /// CLOCK_THREAD_CPUTIME_ID: the CPU time that the calling thread has used.
-enum ThreadClock {
+public enum ThreadClock {
   /// Returns the time in nanoseconds.
-  static func now() -> UInt64 {
+  public static func now() -> UInt64 {
     let time = read(CLOCK_THREAD_CPUTIME_ID)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
