@@ -322,6 +322,7 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 
 .PHONY: uninstall
 uninstall: ## Remove installed files except those in /etc
+	@[ -n "$(DESTDIR)" ] || scripts/before-uninstall
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(LIB)/sysusers.d/taskschedd.conf \
 	  $(LIB)/tmpfiles.d/taskschedd.conf $(LIB)/systemd/catalog/taskschedd.catalog \
 	  $(addprefix $(LIB)/systemd/system/,$(SYSTEM_UNITS)) \

@@ -38,6 +38,7 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropFocus = "drop-focus"
   case keepFocus = "keep-focus"
   case dropShown = "drop-shown"
+  case keepWindows = "keep-windows"
   case earlySettle = "early-settle"
   case earlyHidden = "early-hidden"
   case lateHidden = "late-hidden"
@@ -56,6 +57,8 @@ struct PlantedDefect {
   /// The defect affects every n-th opportunity, where n is the period.
   private let period: Int
   private var opportunities = 0
+  /// The instances that had a window in the last report of a user.
+  private var reported: [UserID: Set<InstanceID>] = [:]
   /// The request of the current event.
   private var request: RequestID?
 
@@ -101,7 +104,7 @@ struct PlantedDefect {
   mutating func begin(_ event: Event) { request = event.request }
 
   /// Returns the event that the scheduler receives in place of the given event.
-  func event(_ event: Event) -> Event {
+  mutating func event(_ event: Event) -> Event {
     if case .scheduler(.policyChanged(let changed)) = event {
       return .scheduler(.policyChanged(policy(changed)))
     }
@@ -127,7 +130,7 @@ struct PlantedDefect {
     return event
   }
 
-  private func changed(_ event: SessionEvent) -> Event {
+  private mutating func changed(_ event: SessionEvent) -> Event {
     let nothing = Event.scheduler(.deadlineReached)
     switch event {
     case .windows(let user, var snapshot):
@@ -140,6 +143,11 @@ struct PlantedDefect {
         }
       }
       if canary == .keepFocus { snapshot.hasFocus = false }
+      if canary == .keepWindows {
+        let gone = reported[user, default: []].subtracting(snapshot.windows.map(\.instance))
+        snapshot.windows += gone.sorted().map { WindowReport($0, .hidden) }
+        reported[user] = Set(snapshot.windows.map(\.instance))
+      }
       return .session(.windows(user, snapshot))
     case .agentLost: return canary == .dropLoss ? nothing : .session(event)
     case .locked: return canary == .dropLock ? nothing : .session(event)

@@ -244,6 +244,54 @@ struct FocusTests {
   }
 }
 
+@Suite("§20 Windows that are closed while their application is suspended")
+struct ClosedWindowTests {
+  @Test("A suspended application whose windows are closed runs for EventTime")
+  func closed() {
+    var world = World()
+    world.attach()
+    let id = world.make(mail, .suspended)
+    world.see([(id, .hidden)])
+    #expect(world.state(id) == .suspended)
+    world.see([])
+    #expect(world.state(id) == .background)
+    #expect(world.scheduler.explanation(of: mail)?.cause == .closed)
+    world.advance(by: .milliseconds(9_999))
+    #expect(world.state(id) == .background)
+    world.advance(by: .milliseconds(1))
+    #expect(world.state(id) == .suspended)
+    world.forget()
+    world.see([])
+    #expect(world.effects.isEmpty, "it already has no window")
+  }
+
+  @Test("SessionGraceTime after the loss of an agent, its suspended applications run for EventTime")
+  func lost() {
+    var world = World()
+    world.attach()
+    let id = world.make(mail, .suspended)
+    world.see([(id, .hidden)])
+    world.feed(.session(.agentLost(user)))
+    world.advance(by: .milliseconds(9_999))
+    #expect(world.state(id) == .suspended)
+    world.advance(by: .milliseconds(1))
+    #expect(world.state(id) == .background)
+  }
+
+  @Test("An application that closes its windows itself is suspended as any other")
+  func closedItself() {
+    var (world, first, second) = World.withTwo()
+    world.see([(second, .focused)])
+    world.acknowledgeAll(first)
+    world.acknowledgeAll(second)
+    world.advance(by: .milliseconds(30_500))
+    world.acknowledgeAll(first)
+    #expect(world.state(first) == .suspended)
+    world.see([(second, .visible)])
+    #expect(world.state(first) == .suspended)
+  }
+}
+
 @Suite("§20 The loss of a session agent")
 struct LostAgentTests {
   @Test("The last report of a lost agent stays valid for SessionGraceTime")

@@ -4,7 +4,9 @@
 struct HandledEvents: Equatable, Sendable {
   struct Entry: Equatable {
     let id: CallbackID
-    let notice: Notice
+    /// The notice that reports the event to the application; nil for an event that the application
+    /// notices by other means and does not acknowledge.
+    let notice: Notice?
     var endsAt: Instant
   }
 
@@ -17,9 +19,9 @@ struct HandledEvents: Equatable, Sendable {
   var nextEnd: Instant? { entries.map(\.endsAt).min() }
 
   /// The notices that report the events to the application, in order.
-  var notices: [Notice] { entries.map(\.notice) }
+  var notices: [Notice] { entries.compactMap(\.notice) }
 
-  mutating func begin(_ id: CallbackID, _ notice: Notice, until endsAt: Instant) {
+  mutating func begin(_ id: CallbackID, _ notice: Notice?, until endsAt: Instant) {
     entries.append(Entry(id: id, notice: notice, endsAt: endsAt))
   }
 

@@ -39,6 +39,7 @@ extension TransitionCause {
     case .shown: ": its window is visible, without the focus"
     case .unfocused: ": its window lost the focus"
     case .hidden: ": its windows are hidden"
+    case .closed: ": its windows were closed"
     case .locked: ": the screen was locked"
     case .unlocked: ": the screen was unlocked"
     case .released: ": it must not be suspended"

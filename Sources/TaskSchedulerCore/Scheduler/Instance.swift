@@ -144,7 +144,7 @@ struct Instance: Equatable, Sendable {
         window.unfocusedSince == nil || isActiveOrActivating || termination != nil,
         "an inactive instance has a limit after which it becomes inactive")
       try require(
-        window.hiddenSince == nil || state.isForeground && window.visibility == .hidden,
+        window.hiddenSince == nil || state.isForeground && window.isHidden,
         "an instance has a limit for hidden windows, but is not in the foreground with all windows "
           + "hidden")
     }

@@ -44,14 +44,18 @@ extension Scheduler {
   ) {
     let reported = visibilities(snapshot, of: user)
     var changed: [InstanceID] = []
+    var closed: [InstanceID] = []
     for id in Set(instancesWithWindows(of: user)).union(reported.keys).sorted() {
-      let next = reported[id] ?? .hidden
-      guard instances.boxes[id]?.value.window?.visibility != next else { continue }
+      let next = reported[id] ?? .closed
+      let previous = instances.boxes[id]?.value.window?.visibility
+      guard previous != next else { continue }
       changed.append(id)
+      if next == .closed, previous != nil { closed.append(id) }
       // All windows change before the first transition. An activation sends another application to
       // the background only if that application has no known window.
       updateInstance(id, in: &turn) { $0.windowChanged(to: next, at: $1.instant) }
     }
+    for id in closed { updateInstance(id, in: &turn) { $0.windowsClosed(in: &$1) } }
     for id in changed where reported[id] == .focused { focus(id, in: &turn) }
     for id in changed where reported[id] == .visible {
       updateInstance(id, in: &turn) { $0.show(in: &$1) }
@@ -102,7 +106,8 @@ extension Scheduler {
   // MARK: Lost agents
 
   /// Discards the reports of the agents that were lost `SessionGraceTime` ago. The focus then no
-  /// longer changes the states of their applications.
+  /// longer changes the states of their applications. The compositor has probably ended, and closed
+  /// the windows.
   mutating func sessionsDue(in turn: inout Turn) {
     guard sessions.firstLoss != nil else { return }
     for user in sessions.agents.keys.sorted() {
@@ -111,7 +116,11 @@ extension Scheduler {
       guard due <= turn.instant else { continue }
       sessions.agents[user] = nil
       for id in instancesWithWindows(of: user).sorted() {
-        updateInstance(id, in: &turn) { instance, _ in instance.window?.forget() }
+        updateInstance(id, in: &turn) { instance, turn in
+          let isOpen = instance.window?.isOpen ?? false
+          instance.window?.forget()
+          if isOpen { instance.windowsClosed(in: &turn) }
+        }
       }
     }
   }
@@ -196,6 +205,17 @@ extension Instance {
     case .active, .inactive, .notRunning: return
     }
     enqueue([.willEnterForeground], in: &turn)
+  }
+
+  /// Resumes a suspended instance for `EventTime`, because all of its windows have been closed. It
+  /// could not close them itself, so its compositor or X server has ended or disconnected it. Most
+  /// programs exit when they notice that.
+  mutating func windowsClosed(in turn: inout Turn) {
+    guard termination == nil, state == .suspended else { return }
+    handling.begin(
+      callbacks.nextID(), nil, until: turn.instant.advanced(by: turn.policy.eventTime))
+    leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .closed, in: &turn)
+    reconsider(in: &turn)
   }
 
   /// Makes an active instance inactive if its window lost the focus to another window.

@@ -4,14 +4,16 @@ public enum WindowVisibility: String, Equatable, Sendable, CaseIterable {
   case focused
   /// A window of the instance is on the screen. None of its windows has the focus.
   case visible
-  /// No window of the instance is on the screen.
+  /// The instance has windows. None of them is on the screen.
   case hidden
+  /// The instance has no window any more.
+  case closed
 }
 
 /// What the user sees of an instance.
 public struct WindowReport: Equatable, Sendable {
   public var instance: InstanceID
-  /// The visibility of the most visible window of the instance.
+  /// The visibility of the most visible window of the instance; never `closed`.
   public var visibility: WindowVisibility
 
   public init(_ instance: InstanceID, _ visibility: WindowVisibility) {
@@ -48,6 +50,12 @@ struct ReportedWindow: Equatable, Sendable {
   /// background; nil if these limits do not run.
   private(set) var hiddenSince: Instant?
 
+  /// Whether the instance is known to have windows.
+  var isOpen: Bool { visibility != nil && visibility != .closed }
+
+  /// Whether the windows are known and none of them is on the screen.
+  var isHidden: Bool { visibility == .hidden || visibility == .closed }
+
   init(_ visibility: WindowVisibility, at now: Instant) {
     self.visibility = visibility
     since = now
@@ -69,7 +77,10 @@ struct ReportedWindow: Equatable, Sendable {
     visibility = next
     since = now
     unfocusedSince = next != .focused && isActive ? unfocusedSince ?? now : nil
-    hiddenSince = next == .hidden && isForeground ? now : nil
+    switch next {
+    case .focused, .visible: hiddenSince = nil
+    case .hidden, .closed: hiddenSince = isForeground ? hiddenSince ?? now : nil
+    }
   }
 
   /// Discards what a lost agent has reported. The next agent's first report is a change, even if

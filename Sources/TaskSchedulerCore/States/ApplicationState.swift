@@ -88,6 +88,8 @@ public enum TransitionCause: Equatable, Sendable {
   case unfocused
   /// The windows of the application have been hidden for `FocusSettleTime` and `HiddenGraceTime`.
   case hidden
+  /// All windows of the suspended application have been closed, and not by the application.
+  case closed
   /// The screen of the seat was locked.
   case locked
   /// The screen of the seat was unlocked.
@@ -117,6 +119,7 @@ public enum TransitionCause: Equatable, Sendable {
     case .shown: "shown"
     case .unfocused: "unfocused"
     case .hidden: "hidden"
+    case .closed: "closed"
     case .locked: "locked"
     case .unlocked: "unlocked"
     case .released: "released"

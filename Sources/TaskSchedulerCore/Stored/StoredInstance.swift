@@ -71,7 +71,7 @@ extension TransitionCause: StoredByCases {
     Case("schedulerStopped", Self.schedulerStopped), Case("focused", Self.focused),
     Case("shown", Self.shown), Case("unfocused", Self.unfocused), Case("hidden", Self.hidden),
     Case("locked", Self.locked), Case("unlocked", Self.unlocked),
-    Case("released", Self.released),
+    Case("released", Self.released), Case("closed", Self.closed),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -97,6 +97,7 @@ extension TransitionCause: StoredByCases {
     case .locked: writer.write(case: 18)
     case .unlocked: writer.write(case: 19)
     case .released: writer.write(case: 20)
+    case .closed: writer.write(case: 21)
     }
   }
 }

@@ -102,7 +102,8 @@ extension WindowVisibility? {
     switch (self, other) {
     case (.focused, _), (_, .focused): self = .focused
     case (.visible, _), (_, .visible): self = .visible
-    case (.hidden, .hidden), (nil, .hidden): self = .hidden
+    case (.hidden, _), (_, .hidden): self = .hidden
+    case (.closed, .closed), (nil, .closed): self = .closed
     }
   }
 }

@@ -75,6 +75,7 @@ public struct Checkers {
   private var focus = FocusChecker()
   private var visible: VisibleChecker
   private var hidden: HiddenChecker
+  private var closed = ClosedChecker()
   private var lostAgents: LostAgentChecker
   private var locks = LockChecker()
   private var switcher = SwitcherChecker()
@@ -173,6 +174,7 @@ public struct Checkers {
     try focus.after(observed)
     try visible.after(observed)
     try hidden.after(observed)
+    try closed.after(observed)
     try lostAgents.after(observed)
     try locks.after(observed)
     try switcher.after(observed)
@@ -182,6 +184,7 @@ public struct Checkers {
     try focus.see(effect, observed)
     try visible.see(effect, observed)
     try hidden.see(effect, observed)
+    try closed.see(effect, observed)
     try lostAgents.see(effect, observed)
     try locks.see(effect, observed)
   }

@@ -94,6 +94,27 @@ struct HiddenChecker: Checker {
   }
 }
 
+/// Checks that a suspended application is resumed when its windows are closed, and that no other
+/// application is resumed for that reason (contract.md#session-closed).
+struct ClosedChecker: Checker {
+  static let name = "closed windows"
+
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
+    guard let (instance, _, cause) = observed.transition(effect), cause == .closed else { return }
+    try require(
+      observed.sessions.mustWake.contains(instance.id),
+      "\(instance.name) is resumed, but no window of it was closed")
+  }
+
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.sessions.mustWake.compactMap({ observed[$0] }) {
+      try require(
+        instance.state != .suspended || instance.ending != nil,
+        "the windows of \(instance.name) were closed, but it stays suspended")
+    }
+  }
+}
+
 /// Checks that the focus changes the state only of applications whose windows are known
 /// (contract.md#session-lost).
 ///
@@ -119,7 +140,7 @@ struct LostAgentChecker: Checker {
         "\(instance.name) becomes inactive because of the focus, but its windows are not known")
     case .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway,
       .otherActivated, .terminate, .noEntitlement, .event, .suspensionLost, .leaderExited,
-      .schedulerStopped, .locked, .unlocked, .released:
+      .schedulerStopped, .closed, .locked, .unlocked, .released:
       break
     }
   }

@@ -90,7 +90,7 @@ struct TransitionChecker: Checker {
     add([.background, .suspended], [.inactive], ["shown"])
     add([.active, .inactive], [.background], ["otherActivated", "sendAway", "hidden"])
     add([.background], [.suspended], ["noEntitlement"])
-    add([.suspended], [.background], ["event", "register", "suspensionLost"])
+    add([.suspended], [.background], ["event", "register", "suspensionLost", "closed"])
     add(running, [.notRunning], ["leaderExited", "schedulerStopped", "released"])
     return Set(rows)
   }()
@@ -143,6 +143,7 @@ struct TransitionChecker: Checker {
     case .unfocused:
       isWindowEvent(event) || isUnlock(event) || event == .scheduler(.deadlineReached)
     case .hidden: event == .scheduler(.deadlineReached)
+    case .closed: isWindowEvent(event) || event == .scheduler(.deadlineReached)
     case .locked: if case .session(.locked) = event { true } else { false }
     case .unlocked: isUnlock(event)
     }

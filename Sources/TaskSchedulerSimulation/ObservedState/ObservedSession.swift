@@ -53,6 +53,8 @@ struct ObservedSessions {
   var mustLeave: [InstanceID] = []
   /// Instances whose limit for windows without the focus passes with the event.
   var settled: [InstanceID] = []
+  /// Suspended instances whose windows are closed by the event.
+  var mustWake: [InstanceID] = []
 
   mutating func begin() {
     isRepetition = false
@@ -61,6 +63,7 @@ struct ObservedSessions {
     mustResign = []
     mustLeave = []
     settled = []
+    mustWake = []
   }
 }
 
@@ -109,7 +112,10 @@ extension ObservedState {
     var changed: [ObservedInstance] = []
     for instance in live.sorted(by: { $0.id < $1.id }) where instance.key.owner == user {
       guard instance.window != nil || reported[instance.id] != nil else { continue }
-      if change(instance, to: reported[instance.id] ?? .hidden) { changed.append(instance) }
+      let previous = instance.window?.visibility
+      let next = reported[instance.id] ?? .closed
+      if change(instance, to: next) { changed.append(instance) }
+      if next == .closed, previous != nil, previous != .closed { closed(instance) }
     }
     for instance in changed where reported[instance.id] == .focused { focus(instance) }
     for instance in changed where reported[instance.id] == .visible {
@@ -129,10 +135,20 @@ extension ObservedState {
     let before = instance.window?.unfocusedSince
     var window = ObservedWindow(visibility: next, since: now)
     if next != .focused, instance.isActiveOrActivating { window.unfocusedSince = before ?? now }
-    if next == .hidden, instance.state.isForeground { window.hiddenSince = now }
+    if next == .hidden || next == .closed, instance.state.isForeground {
+      window.hiddenSince = instance.window?.hiddenSince ?? now
+    }
     instance.window = window
     instance.hadWindow = true
     return true
+  }
+
+  /// Records that the windows of an instance are closed. A suspended instance cannot have closed
+  /// them itself.
+  private func closed(_ instance: ObservedInstance) {
+    if instance.state == .suspended, instance.ending == nil {
+      sessions.mustWake.append(instance.id)
+    }
   }
 
   private func focus(_ instance: ObservedInstance) {
@@ -213,6 +229,7 @@ extension ObservedState {
       sessions.agents[user] = nil
       sessions.lastSnapshot[user] = nil
       for instance in live where instance.key.owner == user {
+        if let visibility = instance.window?.visibility, visibility != .closed { closed(instance) }
         instance.window?.visibility = nil
         instance.window?.hold()
       }

@@ -375,6 +375,7 @@ extension ObservedState {
       instance.isLockedOut = cause == .locked
       if !instance.isActiveOrActivating { instance.window?.unfocusedSince = nil }
       if !to.isForeground { instance.window?.hold() }
+      if cause == .closed { instance.handledEvents.append((nil, now + limits.eventTime)) }
     }
     if case .taskBegan(let task, _, _) = record.change {
       instance.tasks.append((task, false))
@@ -430,7 +431,7 @@ extension TransitionCause {
     case .interruption, .otherActivated, .shown, .unfocused, .locked: false
     case .launch, .register, .adopt, .activate, .acknowledged, .sendAway, .terminate,
       .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped, .focused, .hidden,
-      .unlocked, .released:
+      .closed, .unlocked, .released:
       true
     }
   }

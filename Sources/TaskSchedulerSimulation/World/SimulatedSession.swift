@@ -23,6 +23,9 @@ struct SimulatedSession {
 // The actions in a session: users work with windows and lock screens. Session agents report windows
 // late, report wrong windows, and die.
 extension Simulation {
+  /// The visibilities that an agent can report.
+  private static let reportable: [WindowVisibility] = [.focused, .visible, .hidden]
+
   /// After some actions, performs one action in a session. Half of the seeds have no session agent.
   func actInSession(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .session, UInt64(number) + 2)
@@ -115,7 +118,7 @@ extension Simulation {
     var reports = [WindowReport(InstanceID(1 << 40), .focused)]
     for process in processes.suffix(8) {
       guard let id = process.instance else { continue }
-      reports.append(WindowReport(id, chance.pick(WindowVisibility.allCases)))
+      reports.append(WindowReport(id, chance.pick(Self.reportable)))
       if chance.happens(200) { reports.append(WindowReport(id, .focused)) }
     }
     send(.windows(user, WindowSnapshot(reports, hasFocus: chance.happens(500))), of: user)

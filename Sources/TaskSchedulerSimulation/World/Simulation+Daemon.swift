@@ -37,9 +37,9 @@ extension Simulation {
       waiting.append(event)
       return
     }
-    guard let canary else { return pump.post(event) }
+    guard let changed = canary?.event(event) else { return pump.post(event) }
     posted.append(event)
-    pump.post(canary.event(event))
+    pump.post(changed)
   }
 
   // MARK: Handling an event

@@ -243,6 +243,8 @@ private enum CauseText {
     case "shown": "Its window is visible, without the keyboard focus."
     case "unfocused": "Its window lost the keyboard focus."
     case "hidden": "Its windows have been hidden for HiddenGraceTime."
+    case "closed":
+      "All of its windows were closed while it was suspended. It may run until it notices that."
     case "locked": "The screen was locked."
     case "unlocked": "The screen was unlocked."
     case _: nil
