@@ -1,3 +1,4 @@
+import Glibc
 import LinuxSystem
 
 /// The reason why the daemon did not start.
@@ -22,6 +23,22 @@ public enum StartFailure: Error, CustomStringConvertible {
     case .occupied(let path, let facts):
       "\(path) is \(facts?.kindName ?? "there"): taskschedd creates its socket there, and "
         + "replaces only the socket of an earlier daemon; name another path with --socket"
+    }
+  }
+}
+
+extension Daemon {
+  /// Closes the connections that wait at systemd's socket. Call this before the process exits
+  /// because of a failure that a new start does not correct: systemd would start the daemon again
+  /// at once for each waiting connection.
+  public static func refuseWaitingConnections() {
+    guard let inherited = try? DescriptorStore.Inherited() else { return }
+    for listener in inherited.listeners {
+      // systemd passes the socket in blocking mode.
+      var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+      while poll(&waiting, 1, 0) == 1, let connection = try? UnixSocket.accept(listener) {
+        connection.close()
+      }
     }
   }
 }

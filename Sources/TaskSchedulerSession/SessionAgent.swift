@@ -22,6 +22,8 @@ package final class SessionAgent {
     case windowsKnown
     /// The agent no longer knows the windows.
     case windowsUnknown(SourceEnd?)
+    /// The agent found no compositor or X server that it knows.
+    case windowsAbsent(SessionEnvironment)
     /// Notifications cannot be shown for this reason. They wait until they can be shown.
     case notificationsWait(DesktopFailure)
     /// Notifications can be shown again.
@@ -40,6 +42,9 @@ package final class SessionAgent {
       case .windowsUnknown(let reason):
         "the windows of the session are unknown: "
           + (reason?.description ?? "the window manager has ended")
+      case .windowsAbsent(let environment):
+        "cannot see the windows of the session: found no sway, X server or KWin with "
+          + environment.displayText
       case .notificationsWait(let reason): "cannot show notifications: \(reason)"
       case .notificationsShown: "can show notifications again"
       }
@@ -51,6 +56,7 @@ package final class SessionAgent {
   private var focus: FocusMonitor?
   private var notifications: DesktopNotifications?
   private var areWindowsKnown = false
+  private let environment: SessionEnvironment
 
   /// Starts the agent.
   ///
@@ -62,6 +68,7 @@ package final class SessionAgent {
     report: @escaping (Occurrence) -> Void
   ) throws(SystemError) {
     self.report = report
+    self.environment = environment
     notifications = try DesktopNotifications(
       address: environment.busAddress, loop: loop,
       problemChanged: { problem in
@@ -105,6 +112,7 @@ package final class SessionAgent {
       areWindowsKnown = false
       report(.windowsUnknown(reason))
       for link in links { link.update(nil) }
+    case .absent: report(.windowsAbsent(environment))
     }
   }
 }

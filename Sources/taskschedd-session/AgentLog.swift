@@ -39,7 +39,8 @@ extension SessionAgent.Occurrence {
     switch self {
     case .replaced: .error
     case .refused: .warning
-    case .attached, .windowsUnknown, .notificationsWait, .notificationsShown: .notice
+    case .attached, .windowsUnknown, .windowsAbsent, .notificationsWait, .notificationsShown:
+      .notice
     case .unreachable, .windowsKnown: .info
     }
   }

@@ -210,6 +210,7 @@ do {
   withExtendedLifetime(daemon) { exit(ending == .restarting ? ExitStatus.restarting : 0) }
 } catch StartFailure.configuration {
   complain("not started: the configuration has the problems above")
+  Daemon.refuseWaitingConnections()
   exit(ExitStatus.configuration)
 } catch {
   complain(String(describing: error))

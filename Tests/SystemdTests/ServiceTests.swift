@@ -52,6 +52,15 @@ extension SystemdTests {
       try installed.waitForJournal("/etc/taskschedd/taskschedd.toml:1: log-levle")
     }
 
+    @Test("A service with an invalid configuration refuses the callers that wait for it")
+    func refusedCaller() throws {
+      try installed.write("/etc/taskschedd/taskschedd.toml", "log-levle = \"info\"")
+      // systemd starts the daemon for this caller.
+      let answer = try machine.run("taskctl", "list")
+      #expect(answer.code == 3)
+      #expect(answer.text.contains("closed the connection"), "\(answer.text)")
+    }
+
     @Test(
         """
         The watchdog kills a daemon that hangs, and the next daemon manages the suspended \

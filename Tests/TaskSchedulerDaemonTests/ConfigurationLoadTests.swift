@@ -152,7 +152,7 @@ struct ConfigurationLoadTests {
     #expect(
       problems.map(\.description) == [
         "f:2: focus.adopt: is a string, not an array; write names, such as "
-          + "[\"org.gnome.TextEditor\", \"foot\"], or \"all\"",
+          + "[\"org.gnome.TextEditor\", \"mpv\"], or \"all\"",
         "f:3: focus.exept: unknown setting; did you mean except?",
       ])
   }

@@ -131,6 +131,7 @@ struct SwayEndTests {
   func later() throws {
     let runtime = try Sway.Runtime()
     let focus = try FocusFixture(runtime.environment())
+    try focus.wait("the monitor reports that it found nothing") { $0.reports == [.absent] }
     let sway = try Sway(runtime)
     let first = try sway.startTerminal("org.test.first")
     try focus.wait(focused: [first])

@@ -10,14 +10,15 @@ struct WhyTests {
   private func text(
     _ application: Control.Application, cause: String? = nil,
     last: Control.EndedEntitlement? = nil, traced: Bool = false, limits: [Control.Limit] = [],
-    memory: Control.MemoryEnd? = nil, rule: Control.BrokenRule? = nil
+    memory: Control.MemoryEnd? = nil, rule: Control.BrokenRule? = nil,
+    windows: Control.WindowVisibility? = nil
   ) -> String {
     WhyText.text(
       .init(
         application: application,
         explanation: .init(
           cause: cause, lastEntitlement: last, traced: traced, limits: limits, memoryEnd: memory,
-          brokenRule: rule)), context)
+          brokenRule: rule, windows: windows)), context)
   }
 
   @Test("The explanation shows the state, its duration, the entitlement and the next limit")
@@ -54,6 +55,16 @@ struct WhyTests {
           It will then receive 3 system changes.
           Next, in 10 min: the daemon calls its keep-alive handler.
         """)
+  }
+
+  @Test("The explanation of a suspended application says that its windows are hidden")
+  func hidden() {
+    let shown = text(sample(state: .suspended), cause: "noEntitlement", windows: .hidden)
+    #expect(shown.contains("Its windows are hidden."))
+    #expect(
+      shown.contains(
+        "It resumes when the user or an operator brings it to the foreground, or when one of its "
+          + "windows is shown."))
   }
 
   @Test("The explanation names the application that displaced another, even when that is suspended")

@@ -185,7 +185,7 @@ extension SettingKind {
   private static func programs(
     _ node: TOMLNode, allowsAll: Bool
   ) throws(SettingRefusal) -> SettingValue {
-    let right = "write names, such as [\"org.gnome.TextEditor\", \"foot\"]"
+    let right = "write names, such as [\"org.gnome.TextEditor\", \"mpv\"]"
       + (allowsAll ? ", or \"all\"" : "")
     if allowsAll, case .string("all") = node { return .text("all") }
     guard case .array(let elements) = node else {

@@ -5,8 +5,9 @@ import TaskSchedulerWire
 /// (contract §9 and §20).
 ///
 /// An agent may be absent, and its user may still see notifications that an earlier agent showed.
-/// Therefore the daemon sends everything again to an agent that attaches, and repeats a withdrawal
-/// until an agent has reported the notification as closed.
+/// Therefore the daemon sends everything again to an agent that attaches, and, after a restart, to
+/// each agent that stayed attached. It repeats a withdrawal until an agent has reported the
+/// notification as closed.
 final class AgentNotifications {
   typealias Order = SessionInterface.Attach.Output
 

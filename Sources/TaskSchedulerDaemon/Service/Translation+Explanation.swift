@@ -9,7 +9,8 @@ extension ControlInterface.Explanation {
     self.init(
       cause: explanation.cause?.name,
       lastEntitlement: explanation.lastEntitlement.map { .init($0) },
-      traced: explanation.isTraced, limits: explanation.limits.map { .init($0) })
+      traced: explanation.isTraced, limits: explanation.limits.map { .init($0) },
+      windows: explanation.window.map { .init($0.visibility) })
     switch explanation.end {
     case .memory(let choice, let warnedAt):
       memoryEnd = .init(choice, warnedAt: warnedAt, isVisible: isVisible)
@@ -21,6 +22,17 @@ extension ControlInterface.Explanation {
     case .sharedResource(let path): brokenRule = .init(path: path)
     case .released(let reason): releaseReason = reason
     case .callback, .task, nil: break
+    }
+  }
+}
+
+extension ControlInterface.WindowVisibility {
+  fileprivate init(_ visibility: TaskSchedulerCore.WindowVisibility) {
+    switch visibility {
+    case .focused: self = .focused
+    case .visible: self = .visible
+    case .hidden: self = .hidden
+    case .closed: self = .closed
     }
   }
 }

@@ -15,6 +15,8 @@ package final class FocusMonitor {
     /// Nothing is known about the windows any more: the compositor, X server or window manager
     /// ended. `reason` is nil if the window manager ended.
     case unknown(reason: SourceEnd?)
+    /// No compositor or X server that the monitor knows listens. The monitor waits for one.
+    case absent
   }
 
   /// The delay after the first failed attempt. It doubles with each further attempt. The monitor
@@ -41,6 +43,8 @@ package final class FocusMonitor {
   private var attempts = 0
   private var connectedAt: UInt64 = 0
   private var last: SessionWindows?
+  /// Whether the monitor has reported that it found nothing, and nothing since.
+  private var isAbsent = false
 
   /// A class, so that closures can refer to it.
   private final class Watch {
@@ -110,7 +114,7 @@ package final class FocusMonitor {
     untried = environment.candidates(
       runtimeNames: Self.names(in: environment.runtimeDirectory),
       xNames: Self.names(in: environment.xDirectory))
-    if !untried.isEmpty { connect() }
+    connect()
   }
 
   private static func names(in directory: String?) -> [String] {
@@ -143,7 +147,7 @@ package final class FocusMonitor {
   }
 
   private func retryLater() {
-    guard attempts < Self.attemptsMax else { return }
+    guard attempts < Self.attemptsMax else { return reportAbsence() }
     let delay = Self.firstDelay * (1 << attempts)
     attempts += 1
     timer?.set(BootClock.now() + UInt64(delay / .nanoseconds(1)))
@@ -151,12 +155,19 @@ package final class FocusMonitor {
 
   // MARK: Reports
 
+  private func reportAbsence() {
+    guard last == nil, !isAbsent else { return }
+    isAbsent = true
+    report(.absent)
+  }
+
   private func heard(_ report: SourceReport, isKWins: Bool = false) {
     switch report {
     case .windows(let windows):
       self.isKWins = isKWins
       guard windows != last else { return }
       last = windows
+      isAbsent = false
       self.report(.windows(windows))
     case .unknown: if self.isKWins == isKWins { forget(nil) }
     case .ended(let reason):

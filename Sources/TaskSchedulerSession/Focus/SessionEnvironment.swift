@@ -58,6 +58,15 @@ package struct SessionEnvironment: Hashable, Sendable {
     case x(display: String)
   }
 
+  /// The variables by which the agent finds the session, such as `WAYLAND_DISPLAY=wayland-1`.
+  package var displayText: String {
+    let variables = [
+      ("WAYLAND_DISPLAY", waylandDisplay), ("SWAYSOCK", swaySocket), ("DISPLAY", display),
+    ]
+    let texts = variables.map { "\($0)=\($1 ?? "")" }
+    return texts.joined(separator: " ")
+  }
+
   /// Whether the session is an X11 session. In a Wayland session, the X server has only some of the
   /// windows. In an X11 session, sway can run only inside a window.
   var isX11: Bool { display != nil && waylandDisplay == nil && swaySocket == nil }

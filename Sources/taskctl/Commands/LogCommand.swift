@@ -91,7 +91,8 @@ struct LogCommand: ParsableCommand {
   /// Prints the records that the daemon keeps.
   private func show(_ connection: Connection, hasJournalctl: Bool) throws {
     let obstacle =
-      hasJournalctl ? "no permission to read the system journal" : "journalctl is not in PATH"
+      hasJournalctl
+      ? "you may not read the system journal" : "journalctl is not in PATH"
     if follow || since != nil || explain {
       let name = follow ? "--follow" : since != nil ? "--since" : "--explain"
       let instead = follow ? "; 'taskctl monitor' shows changes as they happen" : ""
@@ -100,7 +101,7 @@ struct LogCommand: ParsableCommand {
         sentence: "\(name) needs the system journal, but "
           + (options.socket != nil
             ? "the journal does not record the socket of a daemon; use --user or --system"
-            : obstacle)
+            : obstacle + (explain ? "; omit --explain to see the newest records" : ""))
           + instead)
     }
     let records = try DaemonLog.records(application: application, lines: lines, from: connection)

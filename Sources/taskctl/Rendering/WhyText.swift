@@ -126,6 +126,7 @@ enum WhyText {
     _ context: RenderingContext
   ) -> [String] {
     var wakers = ["the user or an operator brings it to the foreground"]
+    if explanation.windows == .hidden { wakers.append("one of its windows is shown") }
     if instance.keepAlive != nil { wakers.append("its keep-alive handler is due") }
     if instance.managedSockets > 0 {
       let count = instance.managedSockets
@@ -133,7 +134,8 @@ enum WhyText {
         "data arrives on "
           + (count == 1 ? "its managed socket" : "one of its \(count) managed sockets"))
     }
-    var lines = ["Nothing entitled it to run any longer" + last(explanation, context)]
+    var lines = explanation.windows == .hidden ? ["Its windows are hidden."] : []
+    lines.append("Nothing entitled it to run any longer" + last(explanation, context))
     lines.append("It resumes when \(wakers.joined(separator: ", or when ")).")
     if instance.heldChanges > 0 {
       lines.append("It will then receive \(instance.heldChanges) system changes.")

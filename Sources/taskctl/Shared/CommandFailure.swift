@@ -59,8 +59,10 @@ enum CommandFailure: Error, Hashable {
   private static func startCommand(_ path: String) -> String {
     switch path {
     case SocketPath.system.path:
-      "'systemctl start taskschedd.socket', or your own daemon with 'taskschedd --user'"
-    case SocketPath.user.path: "'systemctl --user start taskschedd.socket' or 'taskschedd --user'"
+      "'systemctl enable --now taskschedd.service', or your own daemon with 'systemctl --user "
+        + "enable --now taskschedd.service'"
+    case SocketPath.user.path:
+      "'systemctl --user enable --now taskschedd.service' or 'taskschedd --user'"
     default: "'taskschedd --socket \(PrintableText.of(path))'"
     }
   }

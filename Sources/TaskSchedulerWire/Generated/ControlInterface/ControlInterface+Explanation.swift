@@ -20,14 +20,18 @@ extension ControlInterface {
     /// The reason, as a clause, for which the daemon released the application instead of suspending
     /// it. null if the daemon has not released it, or manages it again.
     public var releaseReason: String?
+    /// null if no session agent reports windows of it.
+    public var windows: WindowVisibility?
 
     public static let fieldNames = [
       "cause", "lastEntitlement", "traced", "limits", "memoryEnd", "brokenRule", "releaseReason",
+      "windows",
     ]
 
     public init(
       cause: String? = nil, lastEntitlement: EndedEntitlement? = nil, traced: Bool, limits: [Limit],
-      memoryEnd: MemoryEnd? = nil, brokenRule: BrokenRule? = nil, releaseReason: String? = nil
+      memoryEnd: MemoryEnd? = nil, brokenRule: BrokenRule? = nil, releaseReason: String? = nil,
+      windows: WindowVisibility? = nil
     ) {
       self.cause = cause
       self.lastEntitlement = lastEntitlement
@@ -36,6 +40,7 @@ extension ControlInterface {
       self.memoryEnd = memoryEnd
       self.brokenRule = brokenRule
       self.releaseReason = releaseReason
+      self.windows = windows
     }
 
     public init(_ fields: FieldReader) throws(ParameterError) {
@@ -46,6 +51,7 @@ extension ControlInterface {
       memoryEnd = try fields.optional("memoryEnd")
       brokenRule = try fields.optional("brokenRule")
       releaseReason = try fields.optional("releaseReason")
+      windows = try fields.optional("windows")
     }
 
     public func writeFields(to object: inout [UInt8]) {
@@ -56,6 +62,7 @@ extension ControlInterface {
       object.append(field: "memoryEnd", memoryEnd)
       object.append(field: "brokenRule", brokenRule)
       object.append(field: "releaseReason", releaseReason)
+      object.append(field: "windows", windows)
     }
   }
 }

@@ -88,6 +88,15 @@ extension ControlInterface {
     case hidden
   }
 
+  /// How much of an application's windows the user sees.
+  /// - `focused`: a window has the keyboard focus
+  /// - `visible`: a window is on the screen without the focus
+  /// - `hidden`: no window is on the screen
+  /// - `closed`: it has no window any more
+  public enum WindowVisibility: String, WireEnumeration {
+    case focused, visible, hidden, closed
+  }
+
   /// What the application switcher shows of an application in place of its icon.
   /// - `none`: nothing: the application has set no snapshot
   /// - `picture`: the picture that GetSnapshot returns
