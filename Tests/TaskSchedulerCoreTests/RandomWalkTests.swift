@@ -253,7 +253,16 @@ struct RandomWalk {
         .process(.tracerChecked(id, isTraced: pick([true, false]))),
         .scheduler(.recovered(lastAlive: world.now)),
       ])
-    case 7: return .process(.activityBegan(id, pick(Activity.allCases)))
+    case 7:
+      let stream = AudioStream(
+        AudioStreamID(server: 1, index: UInt64.random(in: 0..<4, using: &generator)), of: id,
+        pick(AudioStream.Direction.allCases), isRunning: pick([true, true, false]),
+        isMuted: pick([true, false, false]))
+      return pick([
+        .process(.activityBegan(id, pick(Activity.allCases))),
+        .session(.audio(mail.owner, AudioSnapshot(pick([[], [stream], [stream]])))),
+        .session(.audioLost(mail.owner)),
+      ])
     case _: return .process(.activityEnded(id, pick(Activity.allCases)))
     }
   }
@@ -302,7 +311,7 @@ struct RandomWalk {
       case .release(let id, _):
         keys[id] = nil
       case .reply, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .checkTracer, .resources, .dropPicture:
+        .checkTracer, .resources, .dropPicture, .audio:
         continue
       }
     }

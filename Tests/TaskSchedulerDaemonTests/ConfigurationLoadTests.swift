@@ -56,6 +56,8 @@ struct ConfigurationLoadTests {
       "policy.FocusSettleTime": ("\"37ms\"", "37ms"),
       "policy.HiddenGraceTime": ("\"38s\"", "38s"),
       "policy.SessionGraceTime": ("\"39s\"", "39s"),
+      "policy.AudioGraceTime": ("\"40s\"", "40s"),
+      "policy.AudioMuteTime": ("\"41ms\"", "41ms"),
       "policy.BackgroundProcessorShare": ("34", "34"),
       "policy.ThrottledProcessorShare": ("15", "15"),
       "policy.SharedResources": ("[\"/srv/db\"]", "[\"/srv/db\"]"),

@@ -41,6 +41,7 @@ extension TransitionCause {
     case .hidden: ": its windows are hidden"
     case .locked: ": the screen was locked"
     case .unlocked: ": the screen was unlocked"
+    case .audio: ": it plays or records audio"
     case .released: ": it must not be suspended"
     }
   }

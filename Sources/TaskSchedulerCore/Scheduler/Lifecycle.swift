@@ -128,6 +128,8 @@ extension Instance {
     if !isPrioritized { prioritize(from: state, to: next.state, in: &turn) }
     phase = next
     stateSince = turn.instant
+    // In the foreground, no limit ends the grace.
+    if state == .background { endAudioGraceIfDue(at: turn.instant) }
     if !isActiveOrActivating { window?.resigned() }
     if !state.isForeground { window?.hold() }
   }

@@ -69,6 +69,11 @@ extension Scheduler {
     sessions.agents.filter { $0.value == .attached }.keys.sorted()
   }
 
+  /// The users whose session agents report the streams of their audio servers.
+  public var audioReportingUsers: [UserID] {
+    sessions.audio.filter { $0.value.agent == .attached }.keys.sorted()
+  }
+
   /// Returns, for each seat, the front one of the given instances. This is the active instance,
   /// otherwise one in the foreground, otherwise the instance that was active last.
   public func inFront(_ ids: [InstanceID]) -> [InstanceID] {
@@ -135,7 +140,7 @@ extension Scheduler {
       managedSockets: instance.sockets.ids.count,
       heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0,
       priority: ProcessPriority(instance.state), throttledTo: instance.stint?.use?.throttledTo,
-      listening: instance.listening)
+      listening: instance.listening, audio: instance.audio?.use ?? AudioUse())
   }
 }
 

@@ -48,6 +48,9 @@ extension Instance {
     if passed(stint?.launchEnds) {
       stint?.launchEnds = now.advanced(by: policy.launchTime)
     }
+    if passed(audio?.graceEnds) {
+      audio?.setGrace(until: now.advanced(by: policy.audioGraceTime))
+    }
     if passed(window?.nextDue(policy)) { window?.restart(at: now) }
     if case .signalled(let killAt) = termination?.phase, passed(killAt) {
       termination?.phase = .signalled(killAt: now.advanced(by: policy.terminateTimeout))

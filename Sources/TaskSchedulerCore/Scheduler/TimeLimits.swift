@@ -56,6 +56,7 @@ extension Instance {
     if termination != nil { return }
     stint?.forEachLimit(policy, body)
     if let due = handling.nextEnd { body(Limit(kind: .event, at: due)) }
+    if stint != nil, let due = audio?.graceEnds { body(Limit(kind: .audio, at: due)) }
   }
 
   private func nearest(_ policy: SharedPolicy) -> Instant? {
@@ -131,6 +132,7 @@ extension Instance {
       stint?.launchEnds = nil
       reasons.entitlementEnded(.launchTime, at: now)
     }
+    endAudioGraceIfDue(at: now)
     if case .failed(let retryAt) = stint?.suspension, retryAt <= now { stint?.suspension = .none }
     if let due = stint?.time.warningDue(turn.policy), due <= now {
       stint?.time.warn(at: now)
@@ -175,7 +177,11 @@ extension Stint {
   /// Calls `body` with each pending limit, in no particular order.
   fileprivate func forEachLimit(_ policy: SharedPolicy, _ body: (Limit) -> Void) {
     if let launchEnds { body(Limit(kind: .launch, at: launchEnds)) }
-    if case .failed(let retryAt) = suspension { body(Limit(kind: .suspension, at: retryAt)) }
+    switch suspension {
+    case .failed(let retryAt): body(Limit(kind: .suspension, at: retryAt))
+    case .muting(let end): body(Limit(kind: .mute, at: end))
+    case .none, .stopping: break
+    }
     if let due = time.warningDue(policy) { body(Limit(kind: .expiration, at: due)) }
     if !time.isOver { body(Limit(kind: .backgroundTime, at: time.limit(policy))) }
   }

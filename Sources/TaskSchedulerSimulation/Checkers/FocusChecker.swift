@@ -119,7 +119,7 @@ struct LostAgentChecker: Checker {
         "\(instance.name) becomes inactive because of the focus, but its windows are not known")
     case .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway,
       .otherActivated, .terminate, .noEntitlement, .event, .suspensionLost, .leaderExited,
-      .schedulerStopped, .locked, .unlocked, .released:
+      .schedulerStopped, .locked, .unlocked, .audio, .released:
       break
     }
   }

@@ -90,7 +90,7 @@ struct TransitionChecker: Checker {
     add([.background, .suspended], [.inactive], ["shown"])
     add([.active, .inactive], [.background], ["otherActivated", "sendAway", "hidden"])
     add([.background], [.suspended], ["noEntitlement"])
-    add([.suspended], [.background], ["event", "register", "suspensionLost"])
+    add([.suspended], [.background], ["event", "register", "suspensionLost", "audio"])
     add(running, [.notRunning], ["leaderExited", "schedulerStopped", "released"])
     return Set(rows)
   }()
@@ -137,6 +137,7 @@ struct TransitionChecker: Checker {
     case .event: true  // `WakeChecker` checks the cause.
     case .leaderExited: if case .process(.leaderExited) = event { true } else { false }
     case .schedulerStopped: event == .scheduler(.stop)
+    case .audio: if case .session(.audio) = event { true } else { false }
     case .released: if case .process(.released) = event { true } else { false }
     case .terminate: false
     case .focused, .shown: isWindowEvent(event) || isUnlock(event)

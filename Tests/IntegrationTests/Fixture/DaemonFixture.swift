@@ -240,13 +240,13 @@ final class DaemonFixture: Sendable {
   @discardableResult
   func adopt(
     _ id: String, _ process: TestProcess, background: Bool? = nil, task: String? = nil,
-    marker: String? = nil
+    modes: [String]? = nil, marker: String? = nil
   ) throws -> Int {
     try connect().call(
       ControlInterface.Adopt.self,
       .init(
         application: id, processFileDescriptor: FileDescriptorIndex(0), background: background,
-        backgroundTask: task, marker: marker),
+        backgroundTask: task, backgroundModes: modes, marker: marker),
       fileDescriptors: [process.pidfd.rawValue], timeout: deadline
     ).instance
   }

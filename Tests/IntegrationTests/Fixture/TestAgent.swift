@@ -64,6 +64,39 @@ final class TestAgent {
       + String(decoding: parameters, as: UTF8.self) + "}"
   }
 
+  /// Returns a stream of a running process, whose pid the server knows from the client's socket.
+  func stream(
+    _ id: Int, of pid: Int32, running: Bool = true, muted: Bool = false
+  ) throws -> SessionInterface.AudioStream {
+    let startTime = try proc.identity(pid)?.startTime ?? 0
+    return SessionInterface.AudioStream(
+      id: id, direction: .playback, pid: Int(pid), startTime: Int(startTime), claimed: false,
+      running: running, muted: muted)
+  }
+
+  /// Reports all streams of a server, and returns the answer.
+  @discardableResult
+  func reportAudio(
+    _ streams: [SessionInterface.AudioStream], generation: Int = 1
+  ) throws -> JSONValue? {
+    let input = SessionInterface.ReportAudio.Input(
+      attachment: attachment,
+      server: .init(path: "/run/none/native", generation: generation), streams: streams)
+    var parameters: [UInt8] = []
+    input.write(to: &parameters)
+    return try reports.call(
+      "{\"method\":\"\(SessionInterface.ReportAudio.name)\",\"parameters\":"
+        + String(decoding: parameters, as: UTF8.self) + "}")
+  }
+
+  /// Returns the next order to mute, or to end a mute.
+  func nextMute() throws -> JSONValue? {
+    while let order = try orders.receive() {
+      if let mute = order["parameters"]?["mute"] { return mute }
+    }
+    return nil
+  }
+
   func forgetWindows() throws -> JSONValue? {
     try reports.call(
       #"{"method":"org.taskschedd.Session.ForgetWindows","parameters":{"attachment":"#
