@@ -38,12 +38,15 @@ SIZES := taskschedd=20 taskschedd-session=12 taskctl=17
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
-BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libxcb1-dev libxcb-res0-dev
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libxcb1-dev libxcb-res0-dev \
+  libpulse-dev
 DESKTOP_PACKAGES := dunst xvfb dbus-daemon dbus-bin libglib2.0-bin
 # Compositors and window managers that run without a screen, and clients of them.
 FOCUS_PACKAGES := sway xwayland foot i3-wm openbox x11-utils
+AUDIO_PACKAGES := pulseaudio pulseaudio-utils pipewire pipewire-bin pipewire-pulse wireplumber
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
-  python3-dbusmock mandoc $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
+  python3-dbusmock mandoc $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES) \
+  $(AUDIO_PACKAGES)
 BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3
 
 .PHONY: help

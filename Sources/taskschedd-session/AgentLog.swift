@@ -40,7 +40,7 @@ extension SessionAgent.Occurrence {
     case .replaced: .error
     case .refused: .warning
     case .attached, .windowsUnknown, .notificationsWait, .notificationsShown: .notice
-    case .unreachable, .windowsKnown: .info
+    case .unreachable, .windowsKnown, .audioKnown, .audioUnknown: .info
     }
   }
 }

@@ -22,7 +22,7 @@ enum SourceRules {
       "TaskSchedulerEventLog", "TaskSchedulerWire",
     ],
     "TaskSchedulerSession": [
-      "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",
+      "CPulse", "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",
     ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskschedd-session": [
