@@ -82,9 +82,8 @@ struct AudioTests {
     try scene.client.run("pause")
     try scene.monitor.transition(id, to: .suspended)
     #expect(try scene.server.mutedStreams() == [])
-    #expect(
-      try scene.daemon.taskctl("why", id).text.contains("its audio stopped"),
-      "\(try scene.daemon.taskctl("why", id).text)")
+    let why = try scene.daemon.taskctl("why", id).text
+    #expect(why.contains("its audio stopped"), "\(why)")
   }
 
   @Test(
