@@ -21,8 +21,6 @@ let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
-let orderedCollections = Target.Dependency.product(
-  name: "OrderedCollections", package: "swift-collections")
 let serviceLifecycle = Target.Dependency.product(
   name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
@@ -50,8 +48,7 @@ let package = Package(
   targets: [
     // The targets in the order of ARCHITECTURE.md. Each target imports only targets above it.
     .target(
-      name: "TaskSchedulerCore", dependencies: [deque, heap, orderedCollections],
-      swiftSettings: strictHot),
+      name: "TaskSchedulerCore", dependencies: [deque, heap], swiftSettings: strictHot),
     .target(
       name: "TaskSchedulerWire",
       resources: [

@@ -119,6 +119,7 @@ extension Daemon {
     let environment = DesktopAdoption.Environment(
       refusal: { [unowned settings] in try settings.refusal(of: $0, uid: $1) },
       seat: { DefaultSeats().ofUser($0) },
+      isRunning: { [unowned pump] key in pump.withScheduler { $0.isRunning(key) } },
       adopt: { [unowned pump, requests = subsystems.requests] in
         pump.post(.operation(.adopt(requests.openOwn(), $0)))
       }, socketPath: socketPath)

@@ -46,6 +46,7 @@ struct DesktopAdoptionTests {
     let adoption = try monitor.transition(adopted, to: .active)
     #expect(adoption.cause == "adopt")
     let application = try daemon.application(adopted)
+    #expect(application.instance?.launchReason == .user)
     #expect(application.owner == Int(getuid()))
     #expect(application.seat == "user-\(getuid())")
     try agent.report([agent.window(program.pid, .hidden, id: adopted)])
@@ -108,6 +109,22 @@ struct DesktopAdoptionTests {
     let other = try decide(daemon, monitor, agent, windows)
     #expect(try daemon.applications().map(\.application) == [witness])
     #expect(daemon.logged.contains("is \"sleep\""), "\(daemon.logged)")
+    withExtendedLifetime(other) {}
+  }
+
+  @Test("§20: Of several programs with the same app id, the daemon adopts the first")
+  func sameID() throws {
+    let daemon = try DaemonFixture(settings(("adopt", "\"all\"")))
+    let monitor = try Monitor(daemon)
+    let agent = try TestAgent(daemon)
+    let first = try daemon.shell("read line"), second = try daemon.shell("read line")
+    let window = try agent.window(first.pid, .visible, id: adopted)
+    try agent.report([window])
+    try monitor.transition(adopted, to: .inactive)
+    let other = try decide(
+      daemon, monitor, agent, [window, agent.window(second.pid, .visible, id: adopted)])
+    #expect(try daemon.application(adopted).instance?.pid == Int(first.pid))
+    #expect(daemon.logged.contains("another process is already managed as \(adopted)"))
     withExtendedLifetime(other) {}
   }
 

@@ -298,6 +298,23 @@ struct LostAgentTests {
     #expect(world.state(first) == .inactive)
   }
 
+  @Test("An application without a window in the first report after a long loss counts as hidden")
+  func comesBackLate() {
+    var (world, first, second) = World.withTwo()
+    world.see([(first, .visible), (second, .focused)])
+    world.acknowledgeAll(first)
+    world.acknowledgeAll(second)
+    world.feed(.session(.agentLost(user)))
+    world.advance(by: .seconds(60))
+    world.attach()
+    world.see([(first, .visible)])
+    #expect(world.state(second) == .active)
+    world.advance(by: .milliseconds(30_500))
+    world.acknowledgeAll(second)
+    #expect(!world.state(second).isForeground)
+    #expect(world.state(first) == .inactive)
+  }
+
   @Test(
     "After the loss of an agent, an activation displaces applications whose windows are unknown")
   func sentAway() {

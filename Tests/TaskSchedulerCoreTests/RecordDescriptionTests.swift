@@ -33,7 +33,7 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
   (
     .transition(from: .suspended, to: .inactive, cause: .shown), .transition,
-    " is inactive: its window is visible again, without the focus"
+    " is inactive: its window is visible, without the focus"
   ),
   (
     .transition(from: .active, to: .inactive, cause: .unfocused), .transition,

@@ -64,6 +64,11 @@ struct WhyTests {
       "org.example.maps became active at seat seat0, so the daemon sent this application to the "
       + "background."
     #expect(text(application, cause: "noEntitlement").contains("  \(sentence)\n  Nothing entitled"))
+    application.state = .inactive
+    #expect(
+      text(application, cause: "unfocused").contains(
+        "org.example.maps became active at seat seat0, so the daemon made this application "
+          + "inactive."))
     application.state = .background
     let shown = text(application, cause: "otherActivated")
     #expect(shown.contains("  \(sentence)\n"))

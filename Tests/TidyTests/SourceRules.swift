@@ -5,7 +5,7 @@ enum SourceRules {
 
   /// The modules that each target may import. No target may import the full Foundation.
   static let imports: [String: Set<String>] = [
-    "TaskSchedulerCore": ["DequeModule", "HeapModule", "OrderedCollections"],
+    "TaskSchedulerCore": ["DequeModule", "HeapModule"],
     "TaskSchedulerWire": ["Glibc"],
     "generate-interfaces": ["FoundationEssentials", "TaskSchedulerWire"],
     "TaskSchedulerEventLog": ["TaskSchedulerCore"],
@@ -17,9 +17,8 @@ enum SourceRules {
     ],
     "TaskSchedulerServiceLifecycle": ["ServiceLifecycle", "TaskSchedulerClient"],
     "TaskSchedulerDaemon": [
-      "CLinux", "CSQLite", "CSystemd", "DequeModule", "EventLoop", "Glibc", "HeapModule",
-      "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",
-      "TaskSchedulerEventLog", "TaskSchedulerWire",
+      "CLinux", "CSQLite", "CSystemd", "DequeModule", "EventLoop", "Glibc", "LinuxSystem",
+      "TOMLKit", "TaskSchedulerCore", "TaskSchedulerEventLog", "TaskSchedulerWire",
     ],
     "TaskSchedulerSession": [
       "CPulse", "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",

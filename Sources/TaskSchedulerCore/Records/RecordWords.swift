@@ -36,7 +36,7 @@ extension TransitionCause {
     case .leaderExited: ": its main process has exited"
     case .schedulerStopped: ": taskschedd has stopped"
     case .focused: ": its window has the focus"
-    case .shown: ": its window is visible again, without the focus"
+    case .shown: ": its window is visible, without the focus"
     case .unfocused: ": its window lost the focus"
     case .hidden: ": its windows are hidden"
     case .locked: ": the screen was locked"

@@ -104,7 +104,8 @@ extension Scheduler {
     let key = adoption.application
     let manifest = applications.manifest(for: key)
     let plan = StartPlan(
-      target: adoption.target, reason: .operator, seat: manifest?.seatNamed ?? adoption.seat,
+      target: adoption.target, reason: adoption.reason,
+      seat: manifest?.seatNamed ?? adoption.seat,
       backgroundModes: adoption.backgroundModes.isEmpty
         ? manifest?.backgroundModes ?? [] : adoption.backgroundModes,
       mayStayInBackground: manifest?.multitasking ?? true,

@@ -32,10 +32,13 @@ public struct Adoption: Equatable, Sendable {
   public var backgroundTask: String?
   /// The background modes, in place of those of the manifest; empty to use those of the manifest.
   public var backgroundModes: [BackgroundMode]
+  /// Who started the program: an operator, or a user if the daemon adopts it because of its window.
+  public var reason: LaunchReason
 
   public init(
     application: ApplicationKey, leader: Leader, target: LaunchTarget, seat: SeatID,
-    backgroundTask: String? = nil, backgroundModes: [BackgroundMode] = []
+    backgroundTask: String? = nil, backgroundModes: [BackgroundMode] = [],
+    reason: LaunchReason = .operator
   ) {
     self.application = application
     self.leader = leader
@@ -43,6 +46,7 @@ public struct Adoption: Equatable, Sendable {
     self.seat = seat
     self.backgroundTask = backgroundTask
     self.backgroundModes = backgroundModes
+    self.reason = reason
   }
 }
 
@@ -162,7 +166,7 @@ extension Scheduler {
     for id in seats.foreground(of: seat) {
       guard let other = instances[id], other.application != key else { continue }
       let cause: TransitionCause = isByFocus ? .unfocused : .otherActivated(by: key)
-      if other.window == nil {
+      if other.window?.visibility == nil {
         updateInstance(id, in: &turn) {
           $0.enterBackground(cause: .otherActivated(by: key), in: &$1)
         }

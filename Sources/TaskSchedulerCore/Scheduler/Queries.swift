@@ -1,6 +1,11 @@
 // The queries of the scheduler, which change nothing.
 
 extension Scheduler {
+  /// Returns whether an application runs or is being launched.
+  public func isRunning(_ key: ApplicationKey) -> Bool {
+    applications[key].map { $0.instance != nil || $0.launching != nil } ?? false
+  }
+
   /// Returns the status of every application. Applications in the application switcher come first,
   /// in its order; the others follow, ordered by id.
   public func statuses(at now: Instant) -> [ApplicationStatus] {
@@ -170,7 +175,9 @@ extension Scheduler {
       cause: instance.reasons.cause,
       lastEntitlement: instance.state.isForeground ? nil : instance.reasons.lastEntitlement,
       isTraced: instance.isTraced, limits: limits.sorted { $0.at < $1.at },
-      window: instance.window.map { WindowStatus(visibility: $0.visibility, since: $0.since) },
+      window: instance.window.flatMap { window in
+        window.visibility.map { WindowStatus(visibility: $0, since: window.since) }
+      },
       end: instance.termination?.detail)
   }
 }

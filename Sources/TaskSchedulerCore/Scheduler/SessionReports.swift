@@ -68,7 +68,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns the instances of a user whose windows are known, in no order.
+  /// Returns the instances of a user whose windows are or were known, in no order.
   private func instancesWithWindows(of user: UserID) -> [InstanceID] {
     // Reads the boxes, because a copy of each instance would cost more than the search.
     instances.boxes.values.lazy
@@ -123,7 +123,7 @@ extension Scheduler {
       guard due <= turn.instant else { continue }
       sessions.agents[user] = nil
       for id in instancesWithWindows(of: user).sorted() {
-        updateInstance(id, in: &turn) { instance, _ in instance.window = nil }
+        updateInstance(id, in: &turn) { instance, _ in instance.window?.forget() }
       }
     }
   }
@@ -177,7 +177,9 @@ extension Scheduler {
       instance.termination == nil, instance.reasons.cause == .locked,
       !seats.foreground(of: seat).contains(where: { instances[$0]?.isActiveOrActivating ?? false })
     else { return }
-    if let window = instance.window, window.since >= lock.since, window.visibility != .focused {
+    if let window = instance.window, let visibility = window.visibility,
+      window.since >= lock.since, visibility != .focused
+    {
       return updateInstance(id, in: &turn) { instance, _ in
         instance.reasons.moved(to: .inactive, .unfocused)
       }

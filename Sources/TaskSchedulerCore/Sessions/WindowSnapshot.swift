@@ -37,7 +37,8 @@ public struct WindowSnapshot: Equatable, Sendable {
 
 /// What the scheduler knows about the windows of one instance.
 struct ReportedWindow: Equatable, Sendable {
-  private(set) var visibility: WindowVisibility
+  /// Nil since the reports of the lost agent were discarded: the windows are no longer known.
+  private(set) var visibility: WindowVisibility?
   /// The instant of the last change of the visibility.
   private(set) var since: Instant
   /// The start of `FocusSettleTime`, after which the instance becomes inactive; nil if that limit
@@ -53,7 +54,7 @@ struct ReportedWindow: Equatable, Sendable {
   }
 
   init(
-    visibility: WindowVisibility, since: Instant, unfocusedSince: Instant?, hiddenSince: Instant?
+    visibility: WindowVisibility?, since: Instant, unfocusedSince: Instant?, hiddenSince: Instant?
   ) {
     self.visibility = visibility
     self.since = since
@@ -69,6 +70,13 @@ struct ReportedWindow: Equatable, Sendable {
     since = now
     unfocusedSince = next != .focused && isActive ? unfocusedSince ?? now : nil
     hiddenSince = next == .hidden && isForeground ? now : nil
+  }
+
+  /// Discards what a lost agent has reported. The next agent's first report is a change, even if
+  /// the instance has no window in it.
+  mutating func forget() {
+    visibility = nil
+    hold()
   }
 
   /// Cancels the limit after which the instance becomes inactive, because the instance is no longer

@@ -82,7 +82,7 @@ public enum TransitionCause: Equatable, Sendable {
   case schedulerStopped
   /// A window of the application got the focus.
   case focused
-  /// A window of the application is visible again, without the focus.
+  /// A window of the application is visible, without the focus.
   case shown
   /// The windows of the application lost the focus.
   case unfocused

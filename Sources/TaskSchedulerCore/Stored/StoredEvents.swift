@@ -116,8 +116,8 @@ extension SchedulerEvent: StoredByCases {
 
 extension Adoption: StoredByForm {
   package static let form = Form(
-    Adoption.init(application:leader:target:seat:backgroundTask:backgroundModes:), \.application,
-    \.leader, \.target, \.seat, \.backgroundTask, \.backgroundModes)
+    Adoption.init(application:leader:target:seat:backgroundTask:backgroundModes:reason:),
+    \.application, \.leader, \.target, \.seat, \.backgroundTask, \.backgroundModes, \.reason)
 }
 
 extension ExitStatus: StoredByCases {

@@ -27,8 +27,8 @@ extension ControlService {
         seat: seat, applications: described(chosen, for: connection.peer)))
   }
 
-  /// Returns the seat of a caller: the first of its controlling terminal, its login session and its
-  /// user's default seat that an application in the switcher has.
+  /// Returns the seat of a caller: its controlling terminal or its login session, the first of the
+  /// two that an application in the switcher has, or else its user's default seat.
   private func seat(
     of peer: Peer, among listed: [ApplicationStatus]
   ) throws(SystemError) -> SeatID {

@@ -15,6 +15,8 @@ final class DesktopAdoption {
     var refusal: (ProcessHandle, UInt32) throws -> String?
     /// Returns the seat of a user's programs with windows.
     var seat: (UInt32) -> SeatID
+    /// Returns whether an application runs or is being launched.
+    var isRunning: (ApplicationKey) -> Bool
     /// Passes an adoption to the scheduler.
     var adopt: (Adoption) -> Void
     var socketPath: String
@@ -130,12 +132,17 @@ final class DesktopAdoption {
     guard try !process.pidfd.hasEnded(),
       try membership.instance(of: process.identity, uid: uid) == nil
     else { return }
+    let key = ApplicationKey(id, owner: UserID(uid))
+    if environment.isRunning(key) {
+      throw AdoptionRefusal("another process is already managed as \(id.name)")
+    }
     let origin = InstanceProcesses.Origin(group: candidate.group, isFromWindow: true)
     let leader = launches.expect(.init(process: process, uid: uid, origin: origin))
     environment.adopt(
       Adoption(
-        application: ApplicationKey(id, owner: UserID(uid)), leader: leader,
-        target: visibility == .focused ? .foreground : .background, seat: environment.seat(uid)))
+        application: key, leader: leader,
+        target: visibility == .focused ? .foreground : .background, seat: environment.seat(uid),
+        reason: .user))
   }
 
   private func refuse(_ pid: Int32, _ appID: String, _ error: any Error) {

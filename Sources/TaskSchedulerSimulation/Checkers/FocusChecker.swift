@@ -109,13 +109,13 @@ struct LostAgentChecker: Checker {
     switch cause {
     case .focused, .shown, .hidden:
       try require(
-        instance.window != nil,
+        instance.window?.visibility != nil,
         "\(instance.name) becomes \(to) because of the focus, but its windows are not known")
     case .unfocused:
       // An application without windows goes to the background when another application is
       // activated.
       try require(
-        instance.window != nil,
+        instance.window?.visibility != nil,
         "\(instance.name) becomes inactive because of the focus, but its windows are not known")
     case .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway,
       .otherActivated, .terminate, .noEntitlement, .event, .suspensionLost, .leaderExited,

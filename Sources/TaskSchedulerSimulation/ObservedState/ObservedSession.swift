@@ -3,7 +3,8 @@ import TaskSchedulerCore
 /// The windows of one instance, as its user's session agent reports them. Instants are in
 /// nanoseconds.
 struct ObservedWindow {
-  var visibility: WindowVisibility
+  /// Nil if the agent that reported the windows is lost.
+  var visibility: WindowVisibility?
   var since: UInt64
   /// The start of `FocusSettleTime` for an active application without the focus.
   var unfocusedSince: UInt64?
@@ -193,7 +194,9 @@ extension ObservedState {
       instance.state == .inactive, instance.ending == nil
     else { return }
     instance.isLockedOut = false
-    if let window = instance.window, window.since >= lock.since, window.visibility != .focused {
+    if let window = instance.window, let visibility = window.visibility,
+      window.since >= lock.since, visibility != .focused
+    {
       return
     }
     guard instance.mayChange(policy) else {
@@ -211,7 +214,10 @@ extension ObservedState {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }
       sessions.agents[user] = nil
       sessions.lastSnapshot[user] = nil
-      for instance in live where instance.key.owner == user { instance.window = nil }
+      for instance in live where instance.key.owner == user {
+        instance.window?.visibility = nil
+        instance.window?.hold()
+      }
     }
     for instance in live where instance.ending == nil {
       guard let due = instance.window?.nextDue(limits), due <= now else { continue }

@@ -20,7 +20,7 @@ extension ObservedState {
     where instance.state.isForeground && instance.ending == nil && instance.plan.seat == seat
       && instance !== other
     {
-      if instance.window == nil {
+      if instance.window?.visibility == nil {
         sendToBackground(instance)
       } else if instance.isActivating {
         instance.resign()

@@ -177,7 +177,7 @@ final class ObservedState {
       newPlan = plan(key, target, .user, seat: seat)
       newPlan?.isAware = true
     } else if case .operation(.adopt(_, let adoption)) = event {
-      var plan = plan(adoption.application, adoption.target, .operator, seat: adoption.seat)
+      var plan = plan(adoption.application, adoption.target, adoption.reason, seat: adoption.seat)
       if !adoption.backgroundModes.isEmpty { plan.modes = adoption.backgroundModes }
       plan.task = adoption.backgroundTask
       newPlan = plan

@@ -68,9 +68,11 @@ enum WhyText {
   ) -> [String] {
     var lines: [String] = []
     if let other = instance.displacedBy {
+      let effect = application.state == .inactive
+        ? "made this application inactive" : "sent this application to the background"
       lines.append(
         "\(PrintableText.of(other)) became active at seat \(PrintableText.of(application.seat)), "
-          + "so the daemon sent this application to the background.")
+          + "so the daemon \(effect).")
     }
     if let cause = explanation.cause.flatMap(CauseText.sentence),
       instance.displacedBy == nil || explanation.cause != "otherActivated" {
@@ -243,7 +245,7 @@ private enum CauseText {
     switch cause {
     case "launch": "taskschedd launched it."
     case "register": "It was started without taskschedd and opened its event stream."
-    case "adopt": "It was already running when taskschedd began to manage it."
+    case "adopt": "taskschedd began to manage it while it was running."
     case "activate": "The user or an operator brought it to the foreground."
     case "interruption": "It was interrupted, or lost the focus but stayed visible."
     case "sendAway": "The user or an operator sent it to the background."
@@ -253,7 +255,7 @@ private enum CauseText {
       "Another program resumed its processes, or taskschedd could not stop them again after its "
         + "own restart."
     case "focused": "Its window has the keyboard focus."
-    case "shown": "Its window is visible again, without the keyboard focus."
+    case "shown": "Its window is visible, without the keyboard focus."
     case "unfocused": "Its window lost the keyboard focus."
     case "hidden": "Its windows have been hidden for HiddenGraceTime."
     case "locked": "The screen was locked."

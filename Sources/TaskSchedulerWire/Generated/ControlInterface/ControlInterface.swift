@@ -587,9 +587,9 @@ extension ControlInterface {
   ///
   /// `seat` names the seat, as in Application.seat, and `owner` limits the list to the applications
   /// of one user. If `seat` is null, the list is that of the caller's seat, or of all seats with
-  /// `all` or `owner`. The caller's seat is the first of these that an application in the switcher
-  /// has: the caller's controlling terminal, the caller's login session, the default seat of the
-  /// caller's user. The reply names the seat; null stands for all seats.
+  /// `all` or `owner`. The caller's seat is the caller's controlling terminal or the caller's login
+  /// session: the first of the two that an application in the switcher has. If none has one, it is
+  /// the default seat of the caller's user. The reply names the seat; null stands for all seats.
   public enum ListSwitcher: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListSwitcher"
 
