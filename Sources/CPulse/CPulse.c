@@ -9,11 +9,13 @@
 #include <pulse/introspect.h>
 #include <pulse/operation.h>
 #include <pulse/proplist.h>
+#include <pulse/stream.h>
 #include <pulse/subscribe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-event.h>
+#include <unistd.h>
 
 #include "EventLoop.h"
 
@@ -27,6 +29,15 @@ typedef struct {
   int32_t pid;
   bool is_claimed;
 } client;
+
+// The measurement of a playback stream.
+typedef struct meter {
+  struct meter *next;
+  cpulse *pulse;
+  uint32_t index;
+  pa_stream *stream;
+  bool is_silent;
+} meter;
 
 struct cpulse {
   sd_event *event;
@@ -47,6 +58,7 @@ struct cpulse {
   // The streams of the last complete list.
   cpulse_stream *streams;
   size_t stream_count, stream_capacity;
+  meter *meters;
 };
 
 static void *grown(void *items, size_t count, size_t *capacity, size_t size) {
@@ -152,6 +164,8 @@ static void got_source_output(
       .has_device = info->source != PA_INVALID_INDEX,
   };
   set_process(pulse, &stream, info->client, info->proplist);
+  // The agent's own recording streams measure other streams.
+  if (stream.pid == getpid()) return;
   add(pulse, stream);
 }
 
@@ -195,6 +209,82 @@ static void begin_list(cpulse *pulse) {
   pulse->client_count = 0;
   pulse->fresh_count = 0;
   start(pulse, pa_context_get_client_info_list(pulse->context, got_client, pulse));
+}
+
+// MARK: Measurements
+
+// A sample of silence is smaller than half a step of 16-bit audio. Resampling and volume change
+// samples by less.
+#define SILENCE (0.5f / 32768)
+
+static void measured(pa_stream *stream, size_t size, void *userdata) {
+  (void)size;
+  meter *meter = userdata;
+  float peak = -1;
+  const void *data;
+  size_t count;
+  while (pa_stream_readable_size(stream) > 0) {
+    if (pa_stream_peek(stream, &data, &count) < 0 || count == 0) break;
+    const float *samples = data;
+    for (size_t number = 0; samples && number < count / sizeof *samples; number++) {
+      if (samples[number] > peak) peak = samples[number];
+    }
+    pa_stream_drop(stream);
+  }
+  if (peak < 0) return;
+  bool is_silent = peak < SILENCE;
+  if (is_silent != meter->is_silent) meter->pulse->is_stale = true;
+  meter->is_silent = is_silent;
+}
+
+static void free_meter(meter *meter) {
+  pa_stream_set_read_callback(meter->stream, NULL, NULL);
+  pa_stream_disconnect(meter->stream);
+  pa_stream_unref(meter->stream);
+  free(meter);
+}
+
+static void begin_measuring(cpulse *pulse, uint32_t index) {
+  pa_sample_spec spec = {.format = PA_SAMPLE_FLOAT32NE, .rate = 1, .channels = 1};
+  pa_stream *stream = pa_stream_new(pulse->context, "silence", &spec, NULL);
+  meter *meter = calloc(1, sizeof *meter);
+  if (!stream || !meter) {
+    if (stream) pa_stream_unref(stream);
+    free(meter);
+    return;
+  }
+  *meter = (struct meter){.next = pulse->meters, .pulse = pulse, .index = index, .stream = stream};
+  pulse->meters = meter;
+  pa_stream_set_read_callback(stream, measured, meter);
+  pa_stream_set_monitor_stream(stream, index);
+  pa_buffer_attr attributes = {.maxlength = UINT32_MAX, .fragsize = sizeof(float)};
+  // A stream that cannot be measured counts as loud.
+  pa_stream_connect_record(
+      stream, NULL, &attributes,
+      PA_STREAM_DONT_MOVE | PA_STREAM_PEAK_DETECT | PA_STREAM_ADJUST_LATENCY |
+          PA_STREAM_DONT_INHIBIT_AUTO_SUSPEND);
+}
+
+void cpulse_set_measured(cpulse *pulse, uint32_t index, bool is_measured) {
+  if (pulse->state != CPULSE_LISTING && pulse->state != CPULSE_READY) return;
+  for (meter **link = &pulse->meters; *link; link = &(*link)->next) {
+    meter *found = *link;
+    if (found->index != index) continue;
+    if (is_measured) return;
+    *link = found->next;
+    if (found->is_silent) pulse->is_stale = true;
+    free_meter(found);
+    return;
+  }
+  if (is_measured) begin_measuring(pulse, index);
+}
+
+static bool is_silent(const cpulse *pulse, const cpulse_stream *stream) {
+  if (stream->is_recording) return false;
+  for (const meter *meter = pulse->meters; meter; meter = meter->next) {
+    if (meter->index == stream->index) return meter->is_silent;
+  }
+  return false;
 }
 
 // MARK: The connection
@@ -287,6 +377,11 @@ cpulse *cpulse_new(const char *path, int *error) {
 }
 
 void cpulse_free(cpulse *pulse) {
+  while (pulse->meters) {
+    meter *meter = pulse->meters;
+    pulse->meters = meter->next;
+    free_meter(meter);
+  }
   if (pulse->context) {
     pa_context_set_state_callback(pulse->context, NULL, NULL);
     pa_context_set_subscribe_callback(pulse->context, NULL, NULL);
@@ -336,7 +431,9 @@ bool cpulse_take_listed(cpulse *pulse) {
 size_t cpulse_stream_count(const cpulse *pulse) { return pulse->stream_count; }
 
 cpulse_stream cpulse_stream_at(const cpulse *pulse, size_t number) {
-  return pulse->streams[number];
+  cpulse_stream stream = pulse->streams[number];
+  stream.is_silent = is_silent(pulse, &stream);
+  return stream;
 }
 
 void cpulse_set_mute(cpulse *pulse, uint32_t index, bool is_muted) {

@@ -69,11 +69,12 @@ extension Daemon {
   ) {
     notifications.agents.send = { [unowned agents] in agents.order($0, to: $1) }
     notifications.agents.begin = { [unowned agents] in agents.begin(with: $0, for: $1) }
+    notifications.recordingNotices = { [unowned pump] user in
+      pump.withScheduler { $0.recordingNotices(for: user) }
+    }
     agents.attached = { [unowned notifications, unowned agents, unowned pump] user in
       notifications.agentAttached(user)
-      let orders = pump.withScheduler { $0.audioOrders(for: user) }
-      agents.setMuted(orders.muted, true, of: user)
-      agents.setMuted(orders.unmuted, false, of: user)
+      agents.begin(with: pump.withScheduler { $0.audioOrders(for: user) }, for: user)
     }
   }
 

@@ -61,6 +61,7 @@ package final class SessionAgent {
   private var audio: AudioMonitor?
   private var isAudioKnown = false
   private var mutes = DaemonMutes()
+  private var measurements = DaemonMeasurements()
   /// A timer for each daemon, which expires if the daemon does not return.
   private var absences: [TimerSource] = []
 
@@ -103,13 +104,16 @@ package final class SessionAgent {
     switch occurrence {
     case .attached:
       absences[daemon].clear()
+      audio?.measure(measurements.end(of: daemon))
       notifications?.attached(daemon)
       report(.attached(socket: path))
     case .unreachable(let reason):
       absences[daemon].set(BootClock.now() + DaemonMutes.graceTime)
       report(.unreachable(socket: path, reason))
     case .refused(let error): report(.refused(socket: path, error: error))
-    case .replaced: report(.replaced(socket: path))
+    case .replaced:
+      audio?.measure(measurements.end(of: daemon))
+      report(.replaced(socket: path))
     case .order(.show(let notification)): notifications?.show(notification, of: daemon)
     case .order(.close(let withdrawn)): notifications?.close(withdrawn, of: daemon)
     case .order(.badge(let badge)): notifications?.setBadge(badge, of: daemon)
@@ -117,12 +121,15 @@ package final class SessionAgent {
     case .order(.mute(let mute)):
       mutes.take(mute, of: daemon)
       carryOut(mute)
+    case .order(.measure(let measurement)):
+      audio?.measure(measurements.take(measurement, of: daemon))
     }
   }
 
-  /// Ends the mutes of a daemon that has not returned.
+  /// Ends the mutes and measurements of a daemon that has not returned.
   private func endMutes(of daemon: Int) {
     for mute in mutes.end(of: daemon) { carryOut(mute) }
+    audio?.measure(measurements.end(of: daemon))
   }
 
   private func carryOut(_ mute: SessionInterface.AudioMute) {

@@ -55,6 +55,10 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropMute = "drop-mute"
   case earlyMute = "early-mute"
   case dropUnmute = "drop-unmute"
+  case dropMeasure = "drop-measure"
+  case earlyPause = "early-pause"
+  case latePause = "late-pause"
+  case dropNotice = "drop-notice"
 }
 
 /// Applies a canary to the events and effects of a run.
@@ -99,6 +103,8 @@ struct PlantedDefect {
     if canary == .earlyLoss { shorter.sessionGraceTime = policy.sessionGraceTime / 2 }
     if canary == .earlySilence { shorter.audioGraceTime = policy.audioGraceTime / 2 }
     if canary == .lateSilence { shorter.audioGraceTime = policy.audioGraceTime * 2 }
+    if canary == .earlyPause { shorter.audioSilenceTime = policy.audioSilenceTime / 2 }
+    if canary == .latePause { shorter.audioSilenceTime = policy.audioSilenceTime * 2 }
     if canary == .earlyMute { shorter.audioMuteTime = policy.audioMuteTime / 2 }
     guard canary == .earlyLimit else { return shorter }
     shorter.keepAliveHandlerTime = policy.keepAliveHandlerTime / 2
@@ -159,6 +165,7 @@ struct PlantedDefect {
       if canary == .dropAudio { snapshot.streams.removeAll { !$0.isMuted } }
       return .session(.audio(user, snapshot))
     case .audioLost: return canary == .dropAudioLoss ? nothing : .session(event)
+    case .recordingChosen: return .session(event)
     }
   }
 
@@ -233,6 +240,9 @@ struct PlantedDefect {
       if canary == .forgetChange { return [.notify(id, .systemChanges(changes.dropLast()))] }
     case .audio(.mute): if canary == .dropMute, strikes() { return [] }
     case .audio(.unmute): if canary == .dropUnmute, strikes() { return [] }
+    case .audio(.measure): if canary == .dropMeasure, strikes() { return [] }
+    case .audio(.showRecording): if canary == .dropNotice, strikes() { return [] }
+    case .audio(.stopMeasuring), .audio(.hideRecording): break
     case .memory(.measure):
       if canary == .dropChoice, strikes() { return [] }
     case .notify(_, .memoryWarning):

@@ -69,7 +69,7 @@ struct AudioReportTests {
           [
             "id": 1, "direction": "playback", "pid": .integer(Int64(program.pid)),
             "startTime": .integer(Int64(startTime)), "claimed": false, "running": true,
-            "muted": false,
+            "muted": false, "silent": false,
           ]
         ],
       ])
@@ -112,6 +112,45 @@ struct AudioReportTests {
     try daemon.activate(first)
     let unmute = try agent.nextMute()
     #expect(unmute?["streams"] == [7] && unmute?["muted"] == false)
+  }
+
+  @Test(
+    "§13: The user is shown which application records in the background; the choice activates it")
+  func recordingNotice() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let program = try daemon.shell("read line")
+    try daemon.adopt(first, program, modes: ["audio"])
+    let agent = try TestAgent(daemon)
+    var stream = try agent.stream(1, of: program.pid)
+    stream.direction = .recording
+    try agent.reportAudio([stream])
+    try daemon.sendToBackground(first)
+    let notice = try #require(try agent.nextOrder("show"))
+    #expect(notice["title"] == .string("\(first) records audio"))
+    guard case .integer(let id)? = notice["id"] else {
+      Issue.record("no id: \(notice)")
+      return
+    }
+    let second = try TestAgent(daemon, expecting: "show")
+    try second.choose(id)
+    try monitor.transition(first, to: .active)
+    #expect(try second.nextOrder("close")?["id"] == .integer(id))
+  }
+
+  @Test("§13: With AudioRecordingNotice off, the user is not shown which application records")
+  func noRecordingNotice() throws {
+    let daemon = try DaemonFixture(.init(policy: [("AudioRecordingNotice", "false")]))
+    let program = try daemon.shell("read line")
+    try daemon.adopt(first, program, modes: ["audio"])
+    let agent = try TestAgent(daemon)
+    var stream = try agent.stream(1, of: program.pid)
+    stream.direction = .recording
+    try agent.reportAudio([stream])
+    try daemon.sendToBackground(first)
+    // An agent that attaches would receive the notice before the order `synchronized`.
+    _ = try TestAgent(daemon)
+    #expect(try audio(daemon) == [.recording])
   }
 
   @Test("§13: A new agent receives all mutes again, and the ends that no report has confirmed")

@@ -21,11 +21,11 @@ struct AudioTests {
 
     init(
       _ kind: AudioServerKind, _ id: String, modes: [String], plays: Bool = true,
-      properties: String = ""
+      properties: String = "", policy: [(String, String)] = [("AudioGraceTime", "200ms")]
     ) throws {
       self.id = id
       server = try AudioServer(kind)
-      daemon = try DaemonFixture(.init(policy: [("AudioGraceTime", "200ms")]))
+      daemon = try DaemonFixture(.init(policy: policy))
       monitor = try Monitor(daemon)
       client = try Self.client(of: server, daemon, properties)
       try startAgent()
@@ -205,6 +205,88 @@ struct AudioTests {
     try scene.agents.send(SIGCONT)
     try scene.waitUntilMuted(true)
     try scene.daemon.activate(id)
+    try scene.waitUntilMuted(false)
+  }
+
+  @Test(
+    "§13: An application with mode audio that plays silence for AudioSilenceTime is suspended",
+    arguments: AudioServerKind.available)
+  func silence(_ kind: AudioServerKind) throws {
+    let scene = try Scene(
+      kind, id, modes: ["audio"],
+      policy: [("AudioGraceTime", "200ms"), ("AudioSilenceTime", "1s")])
+    try scene.wait(for: [.playing])
+    try scene.client.run("loud")
+    try scene.daemon.sendToBackground(id)
+    let loud = try Scene.client(of: scene.server, scene.daemon)
+    try loud.run("loud")
+    try loud.run("play")
+    try scene.daemon.adopt("org.test.loud", loud.process, modes: ["audio"])
+    try scene.daemon.sendToBackground("org.test.loud")
+    try scene.client.run("silent")
+    try scene.monitor.transition(id, to: .suspended)
+    #expect(try scene.daemon.application("org.test.loud").state == .background)
+    try scene.daemon.activate(id)
+    try scene.waitUntilMuted(false)
+  }
+
+  @Test(
+    "§12: While an application with mode audio plays in the background, it keeps its priorities")
+  func priorities() throws {
+    let scene = try Scene(.pulseAudio, id, modes: ["audio"])
+    try scene.wait(for: [.playing])
+    func resources() throws -> ControlInterface.Resources? {
+      try scene.daemon.application(id).instance?.resources
+    }
+    try scene.daemon.sendToBackground(id)
+    #expect(try resources() == nil)
+    try scene.client.run("pause")
+    try scene.monitor.transition(id, to: .suspended)
+    try waitUntil("its priority is lowered") { try resources() != nil }
+  }
+
+  @Test("§13: An application that begins a stream for each track runs on between the tracks")
+  func manyTracks() throws {
+    let scene = try Scene(.pulseAudio, id, modes: ["audio"], policy: [("AudioGraceTime", "1h")])
+    try scene.wait(for: [.playing])
+    try scene.daemon.sendToBackground(id)
+    for _ in 0..<200 {
+      try scene.client.run("end")
+      try scene.client.run("play")
+    }
+    #expect(try scene.state() == .background)
+    #expect(try scene.server.mutedStreams() == [])
+    try scene.wait(for: [.playing])
+  }
+
+  @Test("§13: A stopped audio server delays a suspension by AudioMuteTime only")
+  func stoppedServer() throws {
+    let scene = try Scene(.pulseAudio, id, modes: [])
+    try scene.wait(for: [.playing])
+    scene.server.send(signal: SIGSTOP)
+    try scene.daemon.sendToBackground(id)
+    try scene.monitor.transition(id, to: .suspended)
+    scene.server.send(signal: SIGCONT)
+    try scene.waitUntilMuted(true)
+    try scene.daemon.activate(id)
+    try scene.waitUntilMuted(false)
+  }
+
+  @Test("§13: After the audio server was killed while it muted an application, nothing is muted")
+  func serverDiesMuted() throws {
+    let scene = try Scene(.pulseAudio, id, modes: [])
+    try scene.wait(for: [.playing])
+    try scene.daemon.sendToBackground(id)
+    try scene.monitor.transition(id, to: .suspended)
+    #expect(try scene.server.mutedStreams().count == 1)
+    scene.server.kill()
+    try scene.wait(for: [])
+    try scene.server.start()
+    try scene.daemon.terminate(id)
+    let next = try Scene.client(of: scene.server, scene.daemon)
+    try next.run("play")
+    try scene.daemon.adopt(id, next.process)
+    try scene.wait(for: [.playing])
     try scene.waitUntilMuted(false)
   }
 

@@ -250,7 +250,7 @@ struct FieldErrorTests {
       let window: JSONValue = ["pid": 1, "startTime": 0, "visibility": "hidden"]
       let stream: JSONValue = [
         "id": 1, "direction": "playback", "pid": 1, "startTime": 0, "claimed": true,
-        "running": true, "muted": false,
+        "running": true, "muted": false, "silent": false,
       ]
       new = [setting(parts[1], to: value, in: name == "streams" ? stream : window)]
     } else if parts.count > 1 {

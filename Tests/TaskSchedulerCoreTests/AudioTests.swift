@@ -13,9 +13,15 @@ extension World {
     ask { .operation(.activate($0, app)) }
   }
 
-  /// The orders to the session agent since the last ``forget()``.
+  /// The orders to mute and unmute since the last ``forget()``.
   fileprivate var orders: [AudioEffect] {
-    effects.compactMap { if case .audio(let effect) = $0 { effect } else { nil } }
+    effects.compactMap {
+      guard case .audio(let effect) = $0 else { return nil }
+      return switch effect {
+      case .mute, .unmute: effect
+      case .measure, .stopMeasuring, .showRecording, .hideRecording: nil
+      }
+    }
   }
 
   fileprivate var mutedStreams: [UInt64] {
@@ -244,7 +250,7 @@ struct MuteTests {
     world.activate(mail)
     #expect(world.mutedStreams == [])
     #expect(world.status(id)?.audio == AudioUse(isAudible: true))
-    #expect(world.scheduler.audioOrders(for: user) == ([], []))
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
   }
 
   @Test("A silent application is suspended at once, and nothing is muted")
@@ -309,7 +315,7 @@ struct MuteTests {
     world.sendAway(mail)
     world.feed(.process(.leaderExited(id, .exited(code: 0))))
     #expect(world.mutedStreams == [])
-    #expect(world.scheduler.audioOrders(for: user) == ([], []))
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
   }
 
   @Test("The mutes are ended when the scheduler stops")
@@ -355,12 +361,12 @@ struct MuteTests {
     world.sendAway(mail)
     world.muting = .never
     world.activate(mail)
-    #expect(world.scheduler.audioOrders(for: user) == ([], [stream(1)]))
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders(unmuted: [stream(1)]))
     try world.crash()
-    #expect(world.scheduler.audioOrders(for: user) == ([], [stream(1)]))
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders(unmuted: [stream(1)]))
     world.streams[0].isMuted = false
     world.feed(world.audioReport)
-    #expect(world.scheduler.audioOrders(for: user) == ([], []))
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
     #expect(world.status(id)?.audio == AudioUse(isAudible: true))
   }
 
@@ -370,7 +376,7 @@ struct MuteTests {
     world.sendAway(mail)
     try world.crash()
     #expect(world.state(id) == .suspended)
-    #expect(world.scheduler.audioOrders(for: user) == ([stream(1)], []))
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders(muted: [stream(1)]))
     world.activate(mail)
     #expect(world.mutedStreams == [])
   }

@@ -181,7 +181,7 @@ struct RandomWalk {
     case 0, 1: return .agentAttached(user)
     case 2: return .agentLost(user)
     case 3: return pick([.locked(seat0, byRequest: pick([true, false])), .unlocked(seat0)])
-    case 4: return .audioLost(user)
+    case 4: return pick([.audioLost(user), .recordingChosen(pick(apps))])
     case 5...9: return .audio(user, audioSnapshot())
     case _:
       var windows: [WindowReport] = []

@@ -24,6 +24,7 @@ extension Event {
           AudioStream(
             AudioStreamID(server: 0, index: 2), of: nil, .recording, isRunning: false),
         ]))), .session(.audioLost(mail.owner)),
+    .session(.recordingChosen(mail)),
     .session(.locked(seat0, byRequest: true)), .session(.unlocked(seat0)),
     .application(.openStream(one, instance, named: mail.id)), .application(.streamClosed(instance)),
     .application(.acknowledge(one, instance, CallbackID(3))),

@@ -101,6 +101,8 @@ struct World {
       return .resources(.used(id, use(of: id)))
     case .audio(.mute(_, let ids)): return setMuted(ids, true)
     case .audio(.unmute(_, let ids)): return setMuted(ids, false)
+    case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
+      return nil
     case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record,
       .resources, .dropPicture:
       return nil
@@ -387,6 +389,14 @@ struct World {
   mutating func pause(_ id: InstanceID) {
     for index in streams.indices where streams[index].instance == id {
       streams[index].isRunning = false
+    }
+    feed(audioReport)
+  }
+
+  /// Reports that the streams of an instance play only silence, or that they are loud.
+  mutating func setSilent(_ id: InstanceID, _ isSilent: Bool) {
+    for index in streams.indices where streams[index].instance == id {
+      streams[index].isSilent = isSilent
     }
     feed(audioReport)
   }

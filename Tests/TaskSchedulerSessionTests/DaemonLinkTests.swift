@@ -38,6 +38,8 @@ struct DaemonLinkTests {
       case .order(.badge(let badge)): reported.append("badge \(badge.count)")
       case .order(.mute(let mute)):
         reported.append("\(mute.muted ? "mute" : "unmute") \(mute.streams)")
+      case .order(.measure(let order)):
+        reported.append("\(order.measured ? "measure" : "do not measure") \(order.streams)")
       case .unreachable(let reason): reported.append("unreachable: \(reason)")
       case .refused(let error): reported.append("refused: \(error)")
       case .replaced: reported.append("replaced")
@@ -103,7 +105,7 @@ struct DaemonLinkTests {
     #expect(scene.reported == ["attached"])
   }
 
-  @Test("After each attachment, the agent reports all audio streams; it receives orders to mute")
+  @Test("After each attachment, the agent reports all audio streams; it receives orders")
   func audio() throws {
     let scene = try Scene()
     let stream = AudioStream(
@@ -119,10 +121,12 @@ struct DaemonLinkTests {
       report.streams == [
         .init(
           id: 4, direction: .playback, pid: 10, startTime: 7, claimed: true, running: true,
-          muted: false)
+          muted: false, silent: false)
       ])
     scene.daemon?.order(.init(mute: .init(generation: 9, streams: [4], muted: true)))
     try scene.wait("the order arrives") { scene.reported.last == "mute [4]" }
+    scene.daemon?.order(.init(measure: .init(generation: 9, streams: [4], measured: true)))
+    try scene.wait("the second order arrives") { scene.reported.last == "measure [4]" }
     scene.daemon = nil
     try scene.wait("the attachment ends") {
       scene.reported.last?.hasPrefix("unreachable") == true

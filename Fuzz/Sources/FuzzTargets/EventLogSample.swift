@@ -188,7 +188,7 @@ struct EventLogSample: Sendable {
     .event(.process(.leaderExited(second, .signaled(9)))),
     .note(.forgotten(second)),
     .event(.session(.audio(mail.owner, AudioSnapshot()))),
-    .event(.session(.audioLost(mail.owner))),
+    .event(.session(.audioLost(mail.owner))), .event(.session(.recordingChosen(mail))),
     .event(.operation(.launch(nil, player, target: .foreground, reason: .boot))),
     .event(.process(.spawnFailed(InstanceID(4), reason: "ENOENT"))),
     .event(.scheduler(.stop)),

@@ -34,6 +34,8 @@ typedef struct {
   int32_t pid;
   // Whether only the client told the server its pid.
   bool is_claimed;
+  // Whether a measured stream has played only silence since the last measurement.
+  bool is_silent;
 } cpulse_stream;
 
 typedef struct cpulse cpulse;
@@ -68,3 +70,6 @@ cpulse_stream cpulse_stream_at(const cpulse *pulse, size_t number);
 
 // Mutes a playback stream, or ends its mute. A stream that has ended is ignored.
 void cpulse_set_mute(cpulse *pulse, uint32_t index, bool is_muted);
+// Begins or ends the measurement of a playback stream: once a second, the server sends the highest
+// sample. When a stream becomes silent or loud, cpulse_is_stale returns true.
+void cpulse_set_measured(cpulse *pulse, uint32_t index, bool is_measured);

@@ -25,6 +25,9 @@ public struct AudioStream: Equatable, Sendable {
   /// plays must also be above zero.
   public var isRunning: Bool
   public var isMuted: Bool
+  /// Whether the stream played only silence when the agent last measured it. False if the agent
+  /// does not measure the stream.
+  public var isSilent: Bool
 
   /// The direction of a stream.
   public enum Direction: String, Equatable, Sendable, CaseIterable {
@@ -33,13 +36,14 @@ public struct AudioStream: Equatable, Sendable {
 
   public init(
     _ id: AudioStreamID, of instance: InstanceID?, _ direction: Direction = .playback,
-    isRunning: Bool = true, isMuted: Bool = false
+    isRunning: Bool = true, isMuted: Bool = false, isSilent: Bool = false
   ) {
     self.id = id
     self.instance = instance
     self.direction = direction
     self.isRunning = isRunning
     self.isMuted = isMuted
+    self.isSilent = isSilent
   }
 
   var isAudible: Bool { direction == .playback && isRunning && !isMuted }

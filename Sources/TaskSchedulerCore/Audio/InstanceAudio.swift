@@ -23,13 +23,18 @@ struct InstanceAudio: Equatable, Sendable {
   private(set) var muted: [AudioStreamID] = []
   /// The streams whose mute the daemon is ending, ordered by their ids.
   private(set) var restoring: [AudioStreamID] = []
+  var silence = AudioSilence()
+  /// The instant since which the user is shown that the instance records; nil if it is not shown.
+  var noticedAt: Instant?
 
   var isAudible: Bool { streams.contains { $0.isAudible } }
   var isRecording: Bool { streams.contains { $0.isRecording } }
-  var isInUse: Bool { streams.contains { $0.isAudible || $0.isRecording } }
+  /// Whether the instance records, or is audible and not silent for `AudioSilenceTime`.
+  var isInUse: Bool { isRecording || isAudible && !silence.isLong }
   /// Whether the value contains nothing that the scheduler must remember.
   var isEmpty: Bool {
     streams.isEmpty && graceEnds == nil && muted.isEmpty && restoring.isEmpty
+      && silence == AudioSilence() && noticedAt == nil
   }
   /// The streams that are muted, or may still be muted, because of the daemon.
   var changed: [AudioStreamID] { (muted + restoring).sorted() }
@@ -41,6 +46,9 @@ struct InstanceAudio: Equatable, Sendable {
   ///
   /// - Returns: Whether a stream that the daemon had muted has ended.
   mutating func take(_ own: [AudioStream], _ all: [AudioStreamID: AudioStream]) -> Bool {
+    // A stream that begins to play may be loud, so it ends the silence.
+    let audible = Set(streams.lazy.filter(\.isAudible).map(\.id))
+    if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
     let count = muted.count + restoring.count
     muted.removeAll { all[$0] == nil }
@@ -54,6 +62,7 @@ struct InstanceAudio: Equatable, Sendable {
   mutating func forgetReports() {
     streams = []
     graceEnds = nil
+    silence = AudioSilence()
   }
 
   mutating func setGrace(until end: Instant?) { graceEnds = end }
@@ -87,12 +96,56 @@ struct InstanceAudio: Equatable, Sendable {
   func check() throws(InvariantViolation) {
     try require(Self.isOrdered(streams.map(\.id)), "the streams of an instance are not in order")
     try require(
+      silence.since == nil || !silence.measured.isEmpty,
+      "an instance is silent, but its streams are not measured")
+    try require(
       Self.isOrdered(changed), "a muted stream of an instance is listed twice")
   }
 
   private static func isOrdered(_ ids: [AudioStreamID]) -> Bool {
     zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
   }
+}
+
+/// How long an instance has played only silence (contract.md#audio-silence).
+///
+/// To measure a stream wakes the agent once a second. The agent therefore measures only the streams
+/// of instances in the background that nothing but their audible streams entitles to run.
+struct AudioSilence: Equatable, Sendable {
+  /// The streams that the agent must measure, ordered by their ids.
+  private(set) var measured: [AudioStreamID] = []
+  /// The instant since which all of them are silent; nil if one of them is loud.
+  private(set) var since: Instant?
+  /// Whether the silence has lasted for `AudioSilenceTime`. The instance then counts as paused,
+  /// until one of its streams begins to play or it leaves the background.
+  private(set) var isLong = false
+
+  /// Sets the streams to measure, and whether all of them are silent.
+  ///
+  /// - Returns: The streams that the agent must begin to measure, and those that it must not
+  ///   measure any longer.
+  mutating func measure(
+    _ streams: [AudioStreamID], areSilent: Bool, at now: Instant
+  ) -> (begin: [AudioStreamID], end: [AudioStreamID]) {
+    let begin = streams.filter { !measured.contains($0) }
+    let end = measured.filter { !streams.contains($0) }
+    measured = streams
+    since = areSilent && !streams.isEmpty ? since ?? now : nil
+    return (begin, end)
+  }
+
+  /// The instant at which the instance no longer counts as playing; nil if it is not silent.
+  func due(_ policy: SharedPolicy) -> Instant? {
+    since?.advanced(by: policy.audioSilenceTime)
+  }
+
+  /// Starts `AudioSilenceTime` again.
+  mutating func restart(at now: Instant) { if since != nil { since = now } }
+
+  mutating func becomeLong() { isLong = true }
+
+  /// Ends a silence that has lasted for `AudioSilenceTime`.
+  mutating func end() { isLong = false }
 }
 
 /// What the scheduler knows about the audio server of one user.
@@ -103,8 +156,28 @@ struct SessionAudio: Equatable, Sendable {
   var restoring: [AudioStreamID: ApplicationKey] = [:]
 }
 
-/// An order about the streams of a user's audio server.
+/// A notification for the user that an application records in the background.
+public struct RecordingNotice: Equatable, Sendable {
+  public var instance: InstanceID
+  public var application: ApplicationKey
+  /// The instant since which it is shown. Together with the instance, it identifies the notice.
+  public var since: Instant
+
+  public init(_ instance: InstanceID, _ application: ApplicationKey, since: Instant) {
+    self.instance = instance
+    self.application = application
+    self.since = since
+  }
+}
+
+/// An order to the session agent of a user about audio.
 public enum AudioEffect: Equatable, Sendable {
   case mute(UserID, [AudioStreamID])
   case unmute(UserID, [AudioStreamID])
+  /// Measure whether the streams play only silence.
+  case measure(UserID, [AudioStreamID])
+  case stopMeasuring(UserID, [AudioStreamID])
+  /// Show the user that an instance records in the background.
+  case showRecording(RecordingNotice)
+  case hideRecording(InstanceID, ApplicationKey)
 }

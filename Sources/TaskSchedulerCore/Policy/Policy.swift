@@ -199,6 +199,14 @@ public struct Policy: Equatable, Sendable {
   /// between two tracks.
   public var audioGraceTime: Duration = .seconds(5)
 
+  /// `AudioSilenceTime`: how long an application with mode audio may play only silence in the
+  /// background until it counts as paused. Source: contract §13.
+  public var audioSilenceTime: Duration = .seconds(30)
+
+  /// `AudioRecordingNotice`: whether the agent shows the user which application records in the
+  /// background. Source: contract §13.
+  public var audioRecordingNotice = true
+
   /// `AudioMuteTime`: how long the suspension of an application waits until its audio is muted.
   /// Source: this project. An agent mutes a stream within 5 ms. A hanging agent or audio server
   /// delays the suspension by less than a person notices.
@@ -221,7 +229,8 @@ public struct Policy: Equatable, Sendable {
       ("MemoryQuietTime", memoryQuietTime),
       ("BackgroundUseWindow", backgroundUseWindow), ("FocusSettleTime", focusSettleTime),
       ("HiddenGraceTime", hiddenGraceTime), ("SessionGraceTime", sessionGraceTime),
-      ("AudioGraceTime", audioGraceTime), ("AudioMuteTime", audioMuteTime),
+      ("AudioGraceTime", audioGraceTime), ("AudioSilenceTime", audioSilenceTime),
+      ("AudioMuteTime", audioMuteTime),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),

@@ -65,9 +65,15 @@ extension Scheduler {
     }
   }
 
-  /// Ends the mutes of an instance that has ended. Its processes may continue to run, and the
+  /// Ends all orders about an instance that has ended. Its processes may continue to run, and the
   /// server remembers the mutes of ended streams.
   mutating func restoreAudio(of instance: Instance, in turn: inout Turn) {
+    if let measured = instance.audio?.silence.measured, !measured.isEmpty {
+      turn.emit(.audio(.stopMeasuring(instance.application.owner, measured)))
+    }
+    if instance.audio?.noticedAt != nil {
+      turn.emit(.audio(.hideRecording(instance.id, instance.application)))
+    }
     guard let changed = instance.audio?.changed, !changed.isEmpty else { return }
     let owner = instance.application.owner
     for id in changed {
@@ -76,16 +82,44 @@ extension Scheduler {
     turn.emit(.audio(.unmute(owner, changed)))
   }
 
-  /// Returns the streams of a user that must be muted, and those that must be unmuted.
-  public func audioOrders(for user: UserID) -> (muted: [AudioStreamID], unmuted: [AudioStreamID]) {
-    var orders: (muted: [AudioStreamID], unmuted: [AudioStreamID]) = ([], [])
+  mutating func recordingChosen(_ key: ApplicationKey, in turn: inout Turn) {
+    guard let id = applications[key]?.instance, instances[id]?.state != .active else { return }
+    activate(nil, key, in: &turn)
+  }
+
+  /// Returns the notices that the agent of a user must show.
+  public func recordingNotices(for user: UserID) -> [RecordingNotice] {
+    instancesWithAudio(of: user).sorted().compactMap { id in
+      guard let instance = instances[id], let since = instance.audio?.noticedAt else { return nil }
+      return RecordingNotice(id, instance.application, since: since)
+    }
+  }
+
+  /// Returns the orders that a new agent of a user must receive.
+  public func audioOrders(for user: UserID) -> AudioOrders {
+    var orders = AudioOrders()
     orders.unmuted = sessions.audio[user].map { Array($0.restoring.keys) } ?? []
     for id in instancesWithAudio(of: user) {
       guard let audio = instances.boxes[id]?.value.audio else { continue }
       orders.muted += audio.muted
       orders.unmuted += audio.restoring
+      orders.measured += audio.silence.measured
     }
-    return (orders.muted.sorted(), orders.unmuted.sorted())
+    orders.sort()
+    return orders
+  }
+}
+
+/// The streams of a user that must be muted, unmuted and measured, ordered by their ids.
+public struct AudioOrders: Equatable, Sendable {
+  public var muted: [AudioStreamID] = []
+  public var unmuted: [AudioStreamID] = []
+  public var measured: [AudioStreamID] = []
+
+  fileprivate mutating func sort() {
+    muted.sort()
+    unmuted.sort()
+    measured.sort()
   }
 }
 
@@ -108,10 +142,61 @@ extension Instance {
     }
   }
 
-  /// Mutes the streams of an instance that is about to be suspended, and unmutes those of an
-  /// instance that runs. Call this after every change of the instance.
-  mutating func adjustMutes(in turn: inout Turn) {
+  /// Mutes, measures and shows the streams of an instance as its state requires. Call this after
+  /// every change of the instance.
+  mutating func adjustAudio(in turn: inout Turn) {
     guard audio != nil else { return }
+    adjustMutes(in: &turn)
+    adjustMeasuring(in: &turn)
+    adjustNotice(in: &turn)
+    if audio?.isEmpty == true { audio = nil }
+  }
+
+  /// Shows the user that the instance records in the background, or ends the notice.
+  private mutating func adjustNotice(in turn: inout Turn) {
+    let isNoticed = audio?.noticedAt != nil
+    let isWanted = turn.policy.audioRecordingNotice && recordsInBackground(turn)
+    guard isNoticed != isWanted else { return }
+    audio?.noticedAt = isWanted ? turn.instant : nil
+    if isWanted {
+      turn.emit(.audio(.showRecording(RecordingNotice(id, application, since: turn.instant))))
+    } else {
+      turn.emit(.audio(.hideRecording(id, application)))
+    }
+  }
+
+  /// An instance that has only callbacks to acknowledge is suspended soon, so nothing is shown.
+  private func recordsInBackground(_ turn: borrowing Turn) -> Bool {
+    guard state == .background, termination == nil, audio?.isRecording == true else {
+      return false
+    }
+    return isEntitledByAudio
+      || callbacks.isEmpty && isEntitled(turn.policy, at: turn.instant, byAudio: false)
+  }
+
+  /// Has the agent measure the streams of an instance that nothing but its audible streams entitles
+  /// to run.
+  private mutating func adjustMeasuring(in turn: inout Turn) {
+    guard let streams = audio?.streams else { return }
+    let audible = mayBeMeasured(at: turn.instant, turn.policy) ? streams.filter(\.isAudible) : []
+    let change = audio?.silence.measure(
+      audible.map(\.id), areSilent: audible.allSatisfy(\.isSilent), at: turn.instant)
+    guard let change else { return }
+    let owner = application.owner
+    if !change.begin.isEmpty { turn.emit(.audio(.measure(owner, change.begin))) }
+    if !change.end.isEmpty { turn.emit(.audio(.stopMeasuring(owner, change.end))) }
+  }
+
+  private func mayBeMeasured(at now: Instant, _ policy: SharedPolicy) -> Bool {
+    guard state == .background, termination == nil, backgroundModes.contains(.audio),
+      let audio, audio.isAudible, !audio.isRecording, !audio.silence.isLong
+    else { return false }
+    return !isEntitled(policy, at: now, byAudio: false)
+  }
+
+  /// Mutes the streams of an instance that is about to be suspended, and unmutes those of an
+  /// instance that runs.
+  mutating func adjustMutes(in turn: inout Turn) {
     let owner = application.owner
     if isSilenced {
       let streams = audio?.mute() ?? []
@@ -123,7 +208,16 @@ extension Instance {
       turn.emit(.audio(.unmute(owner, streams)))
       record(.audioMuted(false), in: &turn)
     }
-    if audio?.isEmpty == true { audio = nil }
+  }
+
+  /// Changes the audio of the instance. If audio begins or ceases to entitle the instance to run,
+  /// its priority changes.
+  private mutating func changeAudio(
+    in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
+  ) {
+    let before = priority(in: state)
+    change(&self, &turn)
+    prioritize(from: before, to: priority(in: state), in: &turn)
   }
 
   /// Takes a report of all streams of the user.
@@ -146,7 +240,7 @@ extension Instance {
       }
     }
     setGrace(of: &next, before: before, in: turn)
-    audio = next
+    changeAudio(in: &turn) { instance, _ in instance.audio = next }
     if next.isAudible != before.isAudible || next.isRecording != before.isRecording {
       let use = next.use
       record(
@@ -175,8 +269,8 @@ extension Instance {
   fileprivate mutating func forgetAudio(in turn: inout Turn) {
     guard let before = audio else { return }
     let wasEntitled = isEntitledByAudio
-    audio?.forgetReports()
-    if before.isInUse {
+    changeAudio(in: &turn) { instance, _ in instance.audio?.forgetReports() }
+    if before.isAudible || before.isRecording {
       record(.audioChanged(isAudible: false, isRecording: false), in: &turn)
     }
     if wasEntitled { reasons.entitlementEnded(.audio, at: turn.instant) }
@@ -184,9 +278,26 @@ extension Instance {
   }
 
   /// Ends the entitlement of an instance whose `AudioGraceTime` has passed.
-  mutating func endAudioGraceIfDue(at now: Instant) {
-    guard let due = audio?.graceEnds, due <= now else { return }
-    audio?.setGrace(until: nil)
-    reasons.entitlementEnded(.audio, at: now)
+  mutating func endAudioGraceIfDue(in turn: inout Turn) {
+    guard let due = audio?.graceEnds, due <= turn.instant else { return }
+    changeAudio(in: &turn) { instance, _ in instance.audio?.setGrace(until: nil) }
+    reasons.entitlementEnded(.audio, at: turn.instant)
+  }
+
+  /// Ends a silence that has lasted for `AudioSilenceTime`, because the instance may have begun to
+  /// play since.
+  mutating func endSilence(in turn: inout Turn) {
+    guard audio?.silence.isLong == true else { return }
+    changeAudio(in: &turn) { instance, _ in instance.audio?.silence.end() }
+  }
+
+  /// Starts `AudioGraceTime` for an instance that has been silent for `AudioSilenceTime`.
+  mutating func endSilenceIfDue(in turn: borrowing Turn) {
+    guard let due = audio?.silence.due(turn.policy), due <= turn.instant, let before = audio
+    else { return }
+    audio?.silence.becomeLong()
+    guard var next = audio else { return }
+    setGrace(of: &next, before: before, in: turn)
+    audio = next
   }
 }

@@ -14,9 +14,10 @@ extension Instance {
     return entitlements
   }
 
-  private func isEntitled(_ policy: SharedPolicy, at now: Instant) -> Bool {
+  /// - Parameter byAudio: Whether audio counts as an entitlement.
+  func isEntitled(_ policy: SharedPolicy, at now: Instant, byAudio: Bool = true) -> Bool {
     !callbacks.isEmpty || stint?.launchEnds != nil || !handling.isEmpty || !activities.isEmpty
-      || isEntitledByAudio
+      || byAudio && isEntitledByAudio
       || (!tasks.isEmpty && hasTimeLeft(policy, at: now))
   }
 

@@ -144,8 +144,9 @@ extension Scheduler {
       },
       managedSockets: instance.sockets.ids.count,
       heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0,
-      priority: ProcessPriority(instance.state), throttledTo: instance.stint?.use?.throttledTo,
-      listening: instance.listening, audio: instance.audio?.use ?? AudioUse())
+      priority: instance.priority(in: instance.state),
+      throttledTo: instance.stint?.use?.throttledTo, listening: instance.listening,
+      audio: instance.audio?.use ?? AudioUse())
   }
 }
 

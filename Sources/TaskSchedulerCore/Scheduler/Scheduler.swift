@@ -203,7 +203,7 @@ extension Instance {
     let wasActive = state == .active
     let hadSeat = isAtSeat
     change(&self, &turn)
-    adjustMutes(in: &turn)
+    adjustAudio(in: &turn)
     let hasSeat = isAtSeat
     return ChangeOutcome(
       tasksAdded: tasks.count - taskCount, application: application,

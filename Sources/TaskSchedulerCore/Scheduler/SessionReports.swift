@@ -17,6 +17,8 @@ public enum SessionEvent: Equatable, Sendable {
   case audio(UserID, AudioSnapshot)
   /// The agent that reported the audio of the user is lost.
   case audioLost(UserID)
+  /// The user has chosen the notice that an application records.
+  case recordingChosen(ApplicationKey)
   /// The screen of a seat, and of all seats within it, is locked.
   ///
   /// `byRequest` is true if a program asked logind for the lock, and the desktop has not set
@@ -38,6 +40,7 @@ extension Scheduler {
       }
     case .audio(let user, let snapshot): apply(snapshot, of: user, in: &turn)
     case .audioLost(let user): loseAudio(of: user, in: &turn)
+    case .recordingChosen(let key): recordingChosen(key, in: &turn)
     case .locked(let seat, let isRequest): lock(seat, isRequest, in: &turn)
     case .unlocked(let seat): unlock(seat, in: &turn)
     }

@@ -56,7 +56,9 @@ extension Instance {
     if termination != nil { return }
     stint?.forEachLimit(policy, body)
     if let due = handling.nextEnd { body(Limit(kind: .event, at: due)) }
-    if stint != nil, let due = audio?.graceEnds { body(Limit(kind: .audio, at: due)) }
+    guard stint != nil, let audio else { return }
+    if let due = audio.graceEnds { body(Limit(kind: .audio, at: due)) }
+    if let due = audio.silence.due(policy) { body(Limit(kind: .audio, at: due)) }
   }
 
   private func nearest(_ policy: SharedPolicy) -> Instant? {
@@ -132,7 +134,8 @@ extension Instance {
       stint?.launchEnds = nil
       reasons.entitlementEnded(.launchTime, at: now)
     }
-    endAudioGraceIfDue(at: now)
+    endSilenceIfDue(in: turn)
+    endAudioGraceIfDue(in: &turn)
     if case .failed(let retryAt) = stint?.suspension, retryAt <= now { stint?.suspension = .none }
     if let due = stint?.time.warningDue(turn.policy), due <= now {
       stint?.time.warn(at: now)

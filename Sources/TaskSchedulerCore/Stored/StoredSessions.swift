@@ -3,7 +3,7 @@ extension SessionEvent: StoredByCases {
     Case("agentAttached", Self.agentAttached), Case("windows", Self.windows),
     Case("agentLost", Self.agentLost), Case("locked", Self.locked(_:byRequest:)),
     Case("unlocked", Self.unlocked), Case("audio", Self.audio),
-    Case("audioLost", Self.audioLost),
+    Case("audioLost", Self.audioLost), Case("recordingChosen", Self.recordingChosen),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -15,6 +15,7 @@ extension SessionEvent: StoredByCases {
     case .unlocked(let a): writer.write(case: 4, a)
     case .audio(let a, let b): writer.write(case: 5, a, b)
     case .audioLost(let a): writer.write(case: 6, a)
+    case .recordingChosen(let a): writer.write(case: 7, a)
     }
   }
 }

@@ -120,7 +120,8 @@ final class SessionService: SessionInterface.Implementation {
     return ReportedAudioStream(
       id: id, direction: stream.direction == .playback ? .playback : .recording,
       process: try process(stream.pid, stream.startTime, parameter: parameter),
-      isClaimed: stream.claimed, isRunning: stream.running, isMuted: stream.muted)
+      isClaimed: stream.claimed, isRunning: stream.running, isMuted: stream.muted,
+      isSilent: stream.silent)
   }
 
   // MARK: Notifications

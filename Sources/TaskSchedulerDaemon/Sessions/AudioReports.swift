@@ -24,6 +24,7 @@ struct ReportedAudioStream: Equatable {
   var isClaimed: Bool
   var isRunning: Bool
   var isMuted: Bool
+  var isSilent: Bool
 }
 
 /// A running audio server.
@@ -220,7 +221,7 @@ final class ReportedAudio {
         return AudioStream(
           AudioStreamID(server: server.generation, index: stream.id),
           of: isProven ? instance(of: stream.process) : nil, stream.direction,
-          isRunning: stream.isRunning, isMuted: stream.isMuted)
+          isRunning: stream.isRunning, isMuted: stream.isMuted, isSilent: stream.isSilent)
       })
   }
 }

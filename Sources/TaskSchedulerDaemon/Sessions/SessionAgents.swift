@@ -149,21 +149,46 @@ final class SessionAgents {
 
   // MARK: Audio
 
-  /// Orders the agent of a user to mute streams, or to end their mutes.
-  func setMuted(_ streams: [AudioStreamID], _ isMuted: Bool, of user: UserID) {
-    for order in Self.orders(streams, isMuted: isMuted) { self.order(order, to: user) }
+  func run(_ effect: AudioEffect) {
+    switch effect {
+    case .mute(let user, let streams): setMuted(streams, true, of: user)
+    case .unmute(let user, let streams): setMuted(streams, false, of: user)
+    case .measure(let user, let streams): setMeasured(streams, true, of: user)
+    case .stopMeasuring(let user, let streams): setMeasured(streams, false, of: user)
+    // `RecordingNotices` handles these effects.
+    case .showRecording, .hideRecording: break
+    }
   }
 
-  /// Returns the orders to mute streams, one for each audio server.
-  static func orders(
-    _ streams: [AudioStreamID], isMuted: Bool
-  ) -> [SessionInterface.Attach.Output] {
-    let servers = Dictionary(grouping: streams, by: \.server)
-    return servers.sorted { $0.key < $1.key }.map { server, streams in
-      .init(
-        mute: .init(
-          generation: Int(clamping: server), streams: streams.map { Int(clamping: $0.index) },
-          muted: isMuted))
+  /// Sends the orders that a new agent must receive.
+  func begin(with orders: AudioOrders, for user: UserID) {
+    setMuted(orders.muted, true, of: user)
+    setMuted(orders.unmuted, false, of: user)
+    setMeasured(orders.measured, true, of: user)
+  }
+
+  /// Orders the agent of a user to mute streams, or to end their mutes.
+  func setMuted(_ streams: [AudioStreamID], _ isMuted: Bool, of user: UserID) {
+    for (generation, ids) in Self.byServer(streams) {
+      order(
+        .init(mute: .init(generation: generation, streams: ids, muted: isMuted)), to: user)
+    }
+  }
+
+  private func setMeasured(_ streams: [AudioStreamID], _ isMeasured: Bool, of user: UserID) {
+    for (generation, ids) in Self.byServer(streams) {
+      order(
+        .init(measure: .init(generation: generation, streams: ids, measured: isMeasured)),
+        to: user)
+    }
+  }
+
+  /// Returns the streams of each audio server. An order names the streams of one server.
+  private static func byServer(
+    _ streams: [AudioStreamID]
+  ) -> [(generation: Int, ids: [Int])] {
+    Dictionary(grouping: streams, by: \.server).sorted { $0.key < $1.key }.map {
+      (Int(clamping: $0.key), $0.value.map { Int(clamping: $0.index) })
     }
   }
 

@@ -69,6 +69,12 @@ final class AudioConnection {
     soon?.request()
   }
 
+  /// Begins or ends the measurement of a playback stream.
+  func setMeasured(_ stream: UInt32, _ isMeasured: Bool) {
+    cpulse_set_measured(pulse, stream, isMeasured)
+    soon?.request()
+  }
+
   /// Stops reading and writing.
   private func close() {
     source = nil

@@ -44,6 +44,8 @@ final class AudioMonitor {
   private var pace = ReportPace()
   private var refreshTimer: TimerSource?
   private var orders = AudioOrders()
+  /// The streams that the daemons want to be measured, by audio server.
+  private var measured: [UInt64: Set<UInt32>] = [:]
   private var last: AudioStreams?
   /// The failure that was reported last; nil while the monitor is connected.
   private var problem: AudioFailure?
@@ -73,6 +75,17 @@ final class AudioMonitor {
       return
     }
     for stream in streams { connection.setMute(stream, isMuted) }
+  }
+
+  /// Measures exactly these streams of each server. A measured stream wakes the agent once a
+  /// second.
+  func measure(_ streams: [UInt64: Set<UInt32>]) {
+    let before = measured
+    measured = streams
+    guard case .ready(let connection, let server) = state else { return }
+    let (old, new) = (before[server.generation] ?? [], streams[server.generation] ?? [])
+    for stream in old.subtracting(new) { connection.setMeasured(stream, false) }
+    for stream in new.subtracting(old) { connection.setMeasured(stream, true) }
   }
 
   // MARK: The connection
@@ -108,6 +121,7 @@ final class AudioMonitor {
       for order in confirm(streams, of: server) {
         connection.setMute(order.stream, order.isMuted)
       }
+      for stream in measured[server.generation] ?? [] { connection.setMeasured(stream, true) }
     case (.ready(_, let server), .listed(let streams)):
       listed(streams, of: server)
       _ = confirm(streams, of: server)
@@ -158,7 +172,7 @@ final class AudioMonitor {
           id: stream.index, isRecording: stream.is_recording, process: process,
           isClaimed: stream.is_claimed,
           isRunning: !stream.is_corked && stream.has_device && stream.is_loud,
-          isMuted: stream.is_muted))
+          isMuted: stream.is_muted, isSilent: stream.is_silent))
     }
     // Streams that run come first, because a report has a maximum length.
     let ordered = reported.filter(\.isRunning) + reported.filter { !$0.isRunning }

@@ -21,6 +21,8 @@ package struct AudioStream: Hashable, Sendable {
   /// is also above zero.
   package var isRunning: Bool
   package var isMuted: Bool
+  /// Whether the stream played only silence in the last second. False if it is not measured.
+  package var isSilent = false
 }
 
 /// All streams of the user's audio server at one instant.

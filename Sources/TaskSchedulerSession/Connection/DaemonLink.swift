@@ -33,6 +33,8 @@ final class DaemonLink {
     case synchronized
     /// Mute streams, or end their mutes.
     case mute(SessionInterface.AudioMute)
+    /// Measure streams, or measure them no longer.
+    case measure(SessionInterface.AudioMeasurement)
   }
 
   private enum State {
@@ -244,6 +246,7 @@ final class DaemonLink {
     if let withdrawn = order.close { report(.order(.close(withdrawn))) }
     if let badge = order.badge { report(.order(.badge(badge))) }
     if let mute = order.mute { report(.order(.mute(mute))) }
+    if let measurement = order.measure { report(.order(.measure(measurement))) }
     if order.synchronized == true {
       isSynchronized = true
       report(.order(.synchronized))
@@ -363,7 +366,8 @@ extension SessionInterface.AudioStream {
     self.init(
       id: Int(stream.id), direction: stream.isRecording ? .recording : .playback,
       pid: Int(stream.process.pid), startTime: Int(clamping: stream.process.startTime),
-      claimed: stream.isClaimed, running: stream.isRunning, muted: stream.isMuted)
+      claimed: stream.isClaimed, running: stream.isRunning, muted: stream.isMuted,
+      silent: stream.isSilent)
   }
 }
 

@@ -22,12 +22,16 @@ struct AudioEntitlementChecker: Checker {
       try require(
         instance.state != .suspended || !instance.isEntitledByAudio,
         "\(instance.name) plays or records audio with mode audio, but is suspended")
-      guard instance.state == .background, !instance.isTraced, instance.askedAt == nil,
-        let due = instance.audio.graceDue
+      try checkMeasured(instance)
+      try checkNotice(instance, observed)
+      guard instance.state == .background, !instance.isTraced, instance.askedAt == nil
       else { continue }
+      let dues = [instance.audio.graceDue, instance.audio.silenceDue(observed.limits)]
+      guard let due = dues.compactMap({ $0 }).min() else { continue }
       try require(
         max(due, observed.floor) + slack >= observed.now,
-        "\(instance.name) is entitled by its audio for longer than AudioGraceTime")
+        "\(instance.name) is entitled by its audio for longer than AudioGraceTime or "
+          + "AudioSilenceTime")
     }
     for (_, lostAt) in observed.audio.agents {
       guard let lostAt else { continue }
@@ -36,6 +40,43 @@ struct AudioEntitlementChecker: Checker {
         due + slack >= observed.now,
         "the reports of audio by a lost agent are valid for too long")
     }
+  }
+}
+
+extension AudioEntitlementChecker {
+  /// Checks that the user is shown which applications record in the background
+  /// (contract.md#audio-recording-notice).
+  private func checkNotice(
+    _ instance: ObservedInstance, _ observed: ObservedState
+  ) throws(Finding) {
+    let records =
+      observed.policy.audioRecordingNotice && instance.state == .background
+      && instance.audio.isRecording
+    try require(
+      records || !instance.audio.isNoticed,
+      "the user is shown that \(instance.name) records in the background, but it does not")
+    try require(
+      instance.audio.isNoticed || !records || !instance.isEntitledByAudio,
+      "\(instance.name) records in the background, but the user is not shown this")
+  }
+
+  /// Checks that the agent measures exactly the streams of instances that nothing but their audible
+  /// streams entitles to run (contract.md#audio-silence).
+  private func checkMeasured(_ instance: ObservedInstance) throws(Finding) {
+    let audio = instance.audio
+    let isOnlyAudible =
+      instance.state == .background && instance.plan.modes.contains(.audio) && !audio.isRecording
+      && !audio.isSilent
+    try require(
+      audio.measured.isEmpty || isOnlyAudible,
+      "the streams of \(instance.name) are measured without need")
+    guard isOnlyAudible, instance.outstanding.isEmpty, instance.handledEvents.isEmpty,
+      instance.launchDue == nil, !instance.isLocating, instance.eventCount == 0,
+      instance.tasks.isEmpty
+    else { return }
+    try require(
+      audio.measured == Set(audio.audible.map(\.id)),
+      "only its audio entitles \(instance.name) to run, but its streams are not measured")
   }
 }
 
@@ -55,6 +96,8 @@ struct MuteChecker: Checker {
     case .suspend(let id): if let instance = observed[id] { try checkSuspend(instance, observed) }
     case .audio(.mute(let user, let ids)): try checkMute(ids, of: user, observed)
     case .audio(.unmute(_, let ids)): unmuted.formUnion(ids)
+    case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
+      break
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture:
       break

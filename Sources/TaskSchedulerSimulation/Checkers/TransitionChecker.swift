@@ -119,8 +119,13 @@ struct TransitionChecker: Checker {
     case .activate:
       if case .operation(.activate(_, key)) = event {
         true
+      } else if case .session(.recordingChosen(key)) = event {
+        true
+      } else if case .notification(.chosen(_, key)) = event {
+        true
+      } else {
+        false
       }
-      else if case .notification(.chosen(_, key)) = event { true } else { false }
     case .interruption: if case .operation(.deactivate(_, key)) = event { true } else { false }
     case .sendAway: if case .operation(.sendToBackground(_, key)) = event { true } else { false }
     case .acknowledged: if case .application(.acknowledge) = event { true } else { false }
@@ -167,7 +172,7 @@ struct TransitionChecker: Checker {
   private func newcomer(_ observed: ObservedState) -> ApplicationKey? {
     switch observed.event {
     case .operation(.activate(_, let key)), .application(.register(_, let key, _, _, _)),
-      .notification(.chosen(_, let key)):
+      .notification(.chosen(_, let key)), .session(.recordingChosen(let key)):
       key
     case .operation(.adopt(_, let adoption)): adoption.application
     case .process(.spawned(let id, _)): observed.launches[id]?.key

@@ -158,6 +158,7 @@ public struct EventLogTimeline {
       let text = streams.isEmpty ? "none" : streams.joined(separator: ", ")
       return "audio of user \(user.uid): \(text)"
     case .audioLost(let user): return "the audio of user \(user.uid) is no longer reported"
+    case .recordingChosen(let key): return "the user chose the notice that \(key.id.name) records"
     case .locked(let seat, byRequest: _): return "lock \(seat.name)"
     case .unlocked(let seat): return "unlock \(seat.name)"
     }

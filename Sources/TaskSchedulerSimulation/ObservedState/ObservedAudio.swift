@@ -9,13 +9,22 @@ struct ObservedAudio {
   var muted: Set<AudioStreamID> = []
   /// The instant at which the suspension no longer waits for the mute; nil if it does not wait.
   var muteDue: UInt64?
+  /// The streams that the agent measures.
+  var measured: Set<AudioStreamID> = []
+  /// The instant since which all measured streams are silent.
+  var silentSince: UInt64?
+  /// Whether the silence has lasted for `AudioSilenceTime`.
+  var isSilent = false
+  /// Whether the user is shown that the instance records.
+  var isNoticed = false
 
   var audible: [AudioStream] {
     streams.filter { $0.direction == .playback && $0.isRunning && !$0.isMuted }
   }
-  var isInUse: Bool {
-    !audible.isEmpty || streams.contains { $0.direction == .recording && $0.isRunning }
-  }
+  var isRecording: Bool { streams.contains { $0.direction == .recording && $0.isRunning } }
+  var isInUse: Bool { isRecording || !audible.isEmpty && !isSilent }
+
+  func silenceDue(_ limits: Limits) -> UInt64? { silentSince.map { $0 + limits.audioSilenceTime } }
 }
 
 /// What the checkers know about the session agents that report audio.
@@ -37,6 +46,17 @@ extension ObservedInstance {
   func endGraceIfDue(at now: UInt64) {
     if let due = audio.graceDue, due <= now { audio.graceDue = nil }
   }
+
+  func endSilenceIfDue(_ limits: Limits, at now: UInt64) {
+    guard let due = audio.silenceDue(limits), due <= now else { return }
+    audio.isSilent = true
+    audio.graceDue = now + limits.audioGraceTime
+  }
+
+  /// The priority that the daemon must have set (contract.md#resource-playing).
+  var rightfulPriority: ProcessPriority {
+    state == .background && isEntitledByAudio ? .foreground : ProcessPriority(state)
+  }
 }
 
 extension ObservedState {
@@ -57,6 +77,10 @@ extension ObservedState {
   ) {
     let before = instance.audio
     instance.audio.streams = own
+    let audible = Set(before.audible.map(\.id))
+    if instance.audio.audible.contains(where: { !audible.contains($0.id) }) {
+      instance.audio.isSilent = false
+    }
     let gone = before.muted.filter { all[$0] == nil }
     instance.audio.muted.subtract(gone)
     if !gone.isEmpty { audio.restoresNext.insert(instance.key) }
@@ -86,6 +110,8 @@ extension ObservedState {
       for instance in live where instance.key.owner == user {
         instance.audio.streams = []
         instance.audio.graceDue = nil
+        instance.audio.measured = []
+        instance.audio.isSilent = false
       }
     }
   }
@@ -109,6 +135,28 @@ extension ObservedState {
         instance.audio.muted.subtract(ids)
         instance.audio.muteDue = nil
       }
+    case .measure(let user, let ids):
+      for instance in live where instance.key.owner == user {
+        instance.audio.measured.formUnion(
+          instance.audio.streams.map(\.id).filter { ids.contains($0) })
+      }
+    case .stopMeasuring(_, let ids):
+      for instance in live { instance.audio.measured.subtract(ids) }
+    case .showRecording(let notice): self[notice.instance]?.audio.isNoticed = true
+    case .hideRecording(let id, _): self[id]?.audio.isNoticed = false
+    }
+  }
+
+  /// Determines since when the instances are silent.
+  func noteSilence() {
+    for instance in live {
+      let audio = instance.audio
+      let isSilent =
+        !audio.measured.isEmpty
+        && audio.measured.allSatisfy { id in
+          audio.streams.contains { $0.id == id && $0.isSilent }
+        }
+      instance.audio.silentSince = isSilent ? audio.silentSince ?? now : nil
     }
   }
 }

@@ -210,6 +210,7 @@ struct Limits {
   let hiddenGraceTime: UInt64
   let sessionGraceTime: UInt64
   let audioGraceTime: UInt64
+  let audioSilenceTime: UInt64
   let audioMuteTime: UInt64
 
   init(_ policy: Policy) {
@@ -226,6 +227,7 @@ struct Limits {
     hiddenGraceTime = Nanoseconds.of(policy.hiddenGraceTime)
     sessionGraceTime = Nanoseconds.of(policy.sessionGraceTime)
     audioGraceTime = Nanoseconds.of(policy.audioGraceTime)
+    audioSilenceTime = Nanoseconds.of(policy.audioSilenceTime)
     audioMuteTime = Nanoseconds.of(policy.audioMuteTime)
   }
 }

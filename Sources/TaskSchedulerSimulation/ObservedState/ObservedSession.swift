@@ -87,6 +87,7 @@ extension ObservedState {
       if sessions.agents[user] == .some(nil) { apply(snapshot, of: user) }
     case .audio(let user, let snapshot): apply(snapshot, of: user)
     case .audioLost(let user): loseAudio(of: user)
+    case .recordingChosen(let key): if byKey[key] != nil { notificationChosen(key) }
     case .agentLost(let user):
       if sessions.agents[user] == .some(nil) { sessions.agents[user] = now }
     case .locked(let seat, byRequest: _): lock(seat)

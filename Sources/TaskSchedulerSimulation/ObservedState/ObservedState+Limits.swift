@@ -27,6 +27,7 @@ extension ObservedState {
     guard instance.ending == nil else { return }
     instance.handledEvents.removeAll { $0.due <= now }
     if let due = instance.launchDue, due <= now { instance.launchDue = nil }
+    instance.endSilenceIfDue(limits, at: now)
     instance.endGraceIfDue(at: now)
     if let due = instance.retryDue, due <= now { instance.retryDue = nil }
     guard instance.state == .background else { return }
@@ -73,7 +74,7 @@ extension ObservedState {
     let grace = instance.state == .background ? instance.audio.graceDue : nil
     return [
       callback, instance.launchDue, instance.retryDue, stintDue(instance), event, grace,
-      instance.audio.muteDue,
+      instance.audio.muteDue, instance.audio.silenceDue(limits),
     ].compactMap { $0 }.min()
   }
 
@@ -104,6 +105,7 @@ extension ObservedState {
       instance.restartEventLimits(limits, at: now)
     }
     if passed(instance.audio.graceDue) { instance.audio.graceDue = now + limits.audioGraceTime }
+    if passed(instance.audio.silenceDue(limits)) { instance.audio.silentSince = now }
     if passed(instance.window?.nextDue(limits)) { instance.window?.restart(at: now) }
     if passed(instance.launchDue) { instance.launchDue = now + limits.launchTime }
     if !instance.isKilled, passed(instance.terminateDue) {

@@ -260,6 +260,7 @@ extension ObservedState {
   /// Finishes an event: cancels the next attempt to suspend each instance that is entitled to run
   /// again.
   func finish() {
+    noteSilence()
     for instance in live where instance.retryDue != nil {
       let mayRun =
         instance.isBusy(at: now)
@@ -403,6 +404,7 @@ extension ObservedState {
 
   private func move(_ instance: ObservedInstance, from: ApplicationState, to: ApplicationState) {
     instance.state = to
+    if to != .suspended { instance.audio.isSilent = false }
     if from == .background {
       if to != .notRunning {
         for index in instance.tasks.indices { instance.tasks[index].isExpired = false }

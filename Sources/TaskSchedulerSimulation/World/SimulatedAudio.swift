@@ -10,7 +10,12 @@ struct SimulatedAudio {
     var isMuted: Bool
     /// Whether the server began the stream muted, because an earlier stream ended muted.
     let beganMuted: Bool
+    /// Whether the process plays silence.
+    var isSilent: Bool
   }
+
+  /// The streams that the agent measures.
+  var measured: Set<AudioStreamID> = []
 
   /// The number of the running server.
   private var server: UInt64 = 1
@@ -23,16 +28,18 @@ struct SimulatedAudio {
   var ids: [AudioStreamID] { streams.keys.sorted() }
 
   mutating func begin(
-    _ process: Int, of key: ApplicationKey, _ direction: AudioStream.Direction
+    _ process: Int, of key: ApplicationKey, _ direction: AudioStream.Direction, isSilent: Bool
   ) {
     streamLast += 1
     let isMuted = direction == .playback && remembered.contains(key)
     streams[AudioStreamID(server: server, index: streamLast)] = Stream(
       process: process, direction: direction, isRunning: true, isMuted: isMuted,
-      beganMuted: isMuted)
+      beganMuted: isMuted, isSilent: isSilent)
   }
 
   mutating func toggle(_ id: AudioStreamID) { streams[id]?.isRunning.toggle() }
+
+  mutating func toggleSilence(_ id: AudioStreamID) { streams[id]?.isSilent.toggle() }
 
   mutating func pauseAll() {
     for id in streams.keys { streams[id]?.isRunning = false }
@@ -66,6 +73,8 @@ extension Simulation {
     case 70..<85: endStream(of: user, &chance)
     case 85..<90: sessions[user]?.audio.restart()
     case 90..<95: return lieAboutAudio(user, &chance)
+    case 95..<98:
+      return post(.session(.recordingChosen(chance.pick(configuration.keys))))
     case _: break
     }
     reportAudio(of: user, &chance)
@@ -79,16 +88,21 @@ extension Simulation {
     let index = chance.pick(owned)
     let direction: AudioStream.Direction = chance.happens(800) ? .playback : .recording
     sessions[user, default: SimulatedSession()].audio.begin(
-      index, of: processes[index].key, direction)
+      index, of: processes[index].key, direction, isSilent: chance.happens(400))
   }
 
-  /// Pauses or continues a stream of a running process.
+  /// Pauses or continues a stream of a running process, or lets it play or not play silence.
   private func changeStream(of user: UserID, _ chance: inout SeededGenerator) {
     let ids = sessions[user]?.audio.ids.filter { id in
       sessions[user]?.audio.streams[id].map { !processes[$0.process].isStopped } ?? false
     }
     guard let ids, !ids.isEmpty else { return }
-    sessions[user]?.audio.toggle(chance.pick(ids))
+    let id = chance.pick(ids)
+    if chance.happens(400) {
+      sessions[user]?.audio.toggleSilence(id)
+    } else {
+      sessions[user]?.audio.toggle(id)
+    }
   }
 
   private func endStream(of user: UserID, _ chance: inout SeededGenerator) {
@@ -110,12 +124,13 @@ extension Simulation {
       sessions[user]?.audio.end(id)
     }
     let streams = sessions[user]?.audio.streams ?? [:]
+    let measured = sessions[user]?.audio.measured ?? []
     return AudioSnapshot(
       streams.keys.sorted().compactMap { id in
         streams[id].map {
           AudioStream(
             id, of: processes[$0.process].instance, $0.direction, isRunning: $0.isRunning,
-            isMuted: $0.isMuted)
+            isMuted: $0.isMuted, isSilent: $0.isSilent && measured.contains(id))
         }
       })
   }
@@ -139,44 +154,48 @@ extension Simulation {
 
   /// Sends the agent of a user an order of the daemon.
   func carryOut(_ effect: AudioEffect) {
-    switch effect {
-    case .mute(let user, let ids): order(user, ids, isMuted: true)
-    case .unmute(let user, let ids): order(user, ids, isMuted: false)
-    }
-  }
-
-  private func order(_ user: UserID, _ ids: [AudioStreamID], isMuted: Bool) {
-    guard let session = sessions[user], session.isAttached, !ids.isEmpty else { return }
+    // The simulated world has no notices.
+    guard let user = effect.user, let session = sessions[user], session.isAttached,
+      !effect.streams.isEmpty
+    else { return }
     var chance = draw(.audio)
     let isSlow = chance.happens(faults[.messagesAreSlow])
     let lag = chance.below(isSlow ? Nanoseconds.second : 5 * Nanoseconds.millisecond)
     // The orders arrive in their order.
     let arrival = max(session.orderLast, now + lag)
     sessions[user]?.orderLast = arrival
-    schedule(
-      after: arrival - now,
-      .orderArrives(user, ids, isMuted: isMuted, attachment: session.attachment))
+    schedule(after: arrival - now, .orderArrives(effect, attachment: session.attachment))
   }
 
   /// Carries out an order, unless the agent that received it has died.
-  func carryOutOrder(
-    _ user: UserID, _ ids: [AudioStreamID], isMuted: Bool, attachment: Int
-  ) {
-    guard let session = sessions[user], session.isAttached, session.attachment == attachment
+  func carryOutOrder(_ order: AudioEffect, attachment: Int) {
+    guard let user = order.user, let session = sessions[user], session.isAttached,
+      session.attachment == attachment
     else { return }
-    for id in ids {
-      guard let stream = session.audio.streams[id] else { continue }
-      sessions[user]?.audio.mute(id, of: processes[stream.process].key, isMuted)
+    switch order {
+    case .mute(_, let ids): setMuted(ids, of: user, true)
+    case .unmute(_, let ids): setMuted(ids, of: user, false)
+    case .measure(_, let ids): sessions[user]?.audio.measured.formUnion(ids)
+    case .stopMeasuring(_, let ids): sessions[user]?.audio.measured.subtract(ids)
+    case .showRecording, .hideRecording: break
     }
     send(.audio(user, audioSnapshot(of: user)), of: user)
+  }
+
+  private func setMuted(_ ids: [AudioStreamID], of user: UserID, _ isMuted: Bool) {
+    for id in ids {
+      guard let stream = sessions[user]?.audio.streams[id] else { continue }
+      sessions[user]?.audio.mute(id, of: processes[stream.process].key, isMuted)
+    }
   }
 
   /// Sends all orders again to an agent that has attached, or that the daemon has taken over.
   func repeatOrders(to user: UserID) {
     guard isUp else { return }
     let orders = pump.scheduler.audioOrders(for: user)
-    order(user, orders.muted, isMuted: true)
-    order(user, orders.unmuted, isMuted: false)
+    carryOut(AudioEffect.mute(user, orders.muted))
+    carryOut(AudioEffect.unmute(user, orders.unmuted))
+    carryOut(AudioEffect.measure(user, orders.measured))
   }
 
   /// Attaches all agents, and pauses all streams later.
@@ -206,6 +225,26 @@ extension Simulation {
           "mutes",
           "stream \(id.index) of \(processes[stream.process].key.id.name) is still muted")
       }
+    }
+  }
+}
+
+extension AudioEffect {
+  /// The user whose streams the order names; nil for a notice.
+  fileprivate var user: UserID? {
+    switch self {
+    case .mute(let user, _), .unmute(let user, _), .measure(let user, _),
+      .stopMeasuring(let user, _):
+      user
+    case .showRecording, .hideRecording: nil
+    }
+  }
+
+  fileprivate var streams: [AudioStreamID] {
+    switch self {
+    case .mute(_, let ids), .unmute(_, let ids), .measure(_, let ids), .stopMeasuring(_, let ids):
+      ids
+    case .showRecording, .hideRecording: []
     }
   }
 }

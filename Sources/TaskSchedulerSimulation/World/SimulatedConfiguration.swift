@@ -96,6 +96,7 @@ struct SimulatedConfiguration {
     policy.hiddenGraceTime = .milliseconds(10 + chance.below(20_000))
     policy.sessionGraceTime = .milliseconds(10 + chance.below(12_000))
     policy.audioGraceTime = .milliseconds(10 + chance.below(8000))
+    policy.audioSilenceTime = .milliseconds(1000 + chance.below(20_000))
     policy.audioMuteTime = .milliseconds(1 + chance.below(300))
   }
 

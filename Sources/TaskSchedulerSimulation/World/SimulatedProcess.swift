@@ -132,8 +132,8 @@ enum PlannedEvent {
   case repeatingWorkEnds(isLast: Bool)
   /// The session agent of a user connects.
   case agentAttaches(UserID)
-  /// A session agent receives an order to mute streams, or to end their mutes.
-  case orderArrives(UserID, [AudioStreamID], isMuted: Bool, attachment: Int)
+  /// A session agent receives an order about streams.
+  case orderArrives(AudioEffect, attachment: Int)
   /// All players and recorders of a user pause.
   case playersPause(UserID)
 }

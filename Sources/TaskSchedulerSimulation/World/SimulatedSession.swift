@@ -99,6 +99,7 @@ extension Simulation {
     guard sessions[user]?.isAttached != true else { return }
     sessions[user, default: SimulatedSession()].isAttached = true
     sessions[user]?.attachment += 1
+    sessions[user]?.audio.measured = []
     repeatOrders(to: user)
     send(.agentAttached(user), of: user)
     send(.windows(user, snapshot(of: sessions[user] ?? SimulatedSession())), of: user)

@@ -32,8 +32,8 @@ extension Simulation {
       if isUp, generation == recoveryCount { post(.memory(event)) }
     case .repeatingWorkEnds(let isLast): endRepeatingWork(isLast: isLast)
     case .agentAttaches(let user): attach(user)
-    case .orderArrives(let user, let ids, let isMuted, let attachment):
-      carryOutOrder(user, ids, isMuted: isMuted, attachment: attachment)
+    case .orderArrives(let order, let attachment):
+      carryOutOrder(order, attachment: attachment)
     case .playersPause(let user): pausePlayers(of: user)
     }
   }

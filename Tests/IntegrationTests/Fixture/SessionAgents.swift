@@ -22,7 +22,8 @@ final class SessionAgents {
       ["taskschedd-session", "--socket", daemon.socketPath]
     ) {
       $0.environment = [
-        "PATH=/usr/bin:/bin", SystemString("XDG_RUNTIME_DIR=\(runtime ?? self.runtime.path)"),
+        "PATH=/usr/bin:/bin", SystemString("HOME=\(runtime ?? self.runtime.path)"),
+        SystemString("XDG_RUNTIME_DIR=\(runtime ?? self.runtime.path)"),
         SystemString("DBUS_SESSION_BUS_ADDRESS=\(address)"),
       ]
       $0.stdio.error = $0.stdio.output

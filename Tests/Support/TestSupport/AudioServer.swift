@@ -23,7 +23,7 @@ public enum AudioServerKind: String, CaseIterable, Sendable {
   }
 }
 
-/// A real audio server with one sink that plays to nowhere. It ends with the value.
+/// A real audio server with a sink that plays to nowhere. It ends with the value.
 public final class AudioServer {
   public let kind: AudioServerKind
   private let directory: TemporaryDirectory
@@ -80,7 +80,8 @@ public final class AudioServer {
       unlink(path)
       try start(
         "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
-        "-L", "module-null-sink sink_name=null", "-L", "module-stream-restore",
+        "-L", "module-null-sink sink_name=null", "-L", "module-null-sink sink_name=second",
+        "-L", "module-stream-restore",
         "-L", "module-native-protocol-unix socket=\(path)")
     case .pipeWire:
       unlink("\(runtime)/bus")
@@ -149,7 +150,8 @@ public final class AudioServer {
   }
 }
 
-/// A client of an audio server, which plays or records silence as the test tells it.
+/// A client of an audio server, which plays or records as the test tells it. At first, it plays
+/// silence.
 public final class AudioClient {
   public let process: TestProcess
 
@@ -197,6 +199,22 @@ public final class AudioClient {
     while not context:
         select.select([], [], [], 0.01)
         context = connected()
+    LIST = ctypes.CFUNCTYPE(None, P, P, ctypes.c_int, P)
+    get_sinks = function("pa_context_get_sink_info_list", P, P, LIST, P)
+    sinks = []
+    def listed(context, sink, end_of_list, _):
+        sinks.append(not end_of_list)
+        signal(loop, 0)
+    listed = LIST(listed)
+    # A server may have clients before it has a sink.
+    while not any(sinks):
+        select.select([], [], [], 0.01)
+        lock(loop)
+        sinks = []
+        get_sinks(context, listed, None)
+        while not sinks or sinks[-1]:
+            wait(loop)
+        unlock(loop)
     spec = Spec(3, 44100, 2)
     new = function("pa_stream_new", P, P, ctypes.c_char_p, ctypes.POINTER(Spec), P)
     write = function(
@@ -204,8 +222,9 @@ public final class AudioClient {
     peek = function("pa_stream_peek", ctypes.c_int, P, P, P)
     drop = function("pa_stream_drop", ctypes.c_int, P)
     data, count = P(), ctypes.c_size_t()
+    level = bytes(4)
     def wrote(stream, size, _):
-        write(stream, ctypes.create_string_buffer(size), size, None, 0, 0)
+        write(stream, (level * (size // 4 + 1))[:size], size, None, 0, 0)
     def read(stream, size, _):
         peek(stream, ctypes.byref(data), ctypes.byref(count))
         drop(stream)
@@ -223,21 +242,26 @@ public final class AudioClient {
     for line in sys.stdin:
         word = line.strip()
         lock(loop)
-        if word in ("play", "record"):
+        if word in ("play", "begin", "record"):
             stream = new(context, b"music", ctypes.byref(spec), None)
             on_state(stream, changed, None)
-            on_write(stream, wrote, None)
+            if word != "begin":
+                on_write(stream, wrote, None)
             on_read(stream, read, None)
-            if word == "play":
-                play(stream, None, None, 0, None, None)
-            else:
+            if word == "record":
                 record(stream, None, None, 0)
+            else:
+                play(stream, None, None, 0, None, None)
             while stream_state(stream) < 2:
                 wait(loop)
+            if stream_state(stream) != 2:
+                word = "failed"
         elif word == "pause":
             cork(stream, 1, None, None)
         elif word == "continue":
             cork(stream, 0, None, None)
+        elif word in ("loud", "silent"):
+            level = bytes((0, 32, 0, 32)) if word == "loud" else bytes(4)
         elif word == "end":
             disconnect(stream)
             while stream_state(stream) == 2:
@@ -253,12 +277,14 @@ public final class AudioClient {
   ///   - properties: the properties that the client tells the server besides the usual ones.
   public init(
     of path: String, name: String = "player", properties: String = "",
-    home: String = "/nonexistent",
     configure: (inout SpawnRequest) -> Void = { _ in }
   ) throws {
+    // libpulse writes a file of its own in the home directory.
+    let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+      .joined(separator: "/")
     process = try TestProcess.python(Self.program, [path, name]) {
       $0.environment = [
-        "PATH=/usr/bin:/bin", SystemString("HOME=\(home)"),
+        "PATH=/usr/bin:/bin", SystemString("HOME=\(directory)"),
         SystemString("PULSE_PROP=\(properties)"),
       ]
       configure(&$0)
@@ -268,8 +294,8 @@ public final class AudioClient {
     }
   }
 
-  /// Tells the client what to do, and waits until it has done it: play, record, pause, continue or
-  /// end.
+  /// Tells the client what to do, and waits until it has done it: play, begin (play without data),
+  /// record, pause, continue, loud, silent or end.
   public func run(_ command: String) throws {
     try process.writeLine(command)
     guard try process.readLine() == command else {

@@ -174,6 +174,31 @@ struct AudioMonitorTests {
     #expect(readiness == 0)
   }
 
+  @Test(
+    "A measured stream is reported as silent while it plays only silence",
+    arguments: AudioServerKind.available)
+  func measures(_ kind: AudioServerKind) throws {
+    let server = try AudioServer(kind)
+    let client = try AudioClient(of: server.path)
+    let fixture = try AudioFixture(server.path)
+    try client.run("loud")
+    try client.run("play")
+    let stream = try fixture.waitForStream(of: client.pid, "it plays") { $0.isRunning }
+    let generation = try #require(fixture.newest?.server?.generation)
+    fixture.monitor?.measure([generation: [stream.id]])
+    try client.run("silent")
+    _ = try fixture.waitForStream(of: client.pid, "it is silent") { $0.isSilent }
+    #expect(
+      fixture.newest?.streams.contains(where: \.isRecording) == false,
+      "the agent's own streams are not reported")
+    try client.run("loud")
+    _ = try fixture.waitForStream(of: client.pid, "it is loud") { !$0.isSilent }
+    try client.run("silent")
+    _ = try fixture.waitForStream(of: client.pid, "it is silent again") { $0.isSilent }
+    fixture.monitor?.measure([:])
+    _ = try fixture.waitForStream(of: client.pid, "it is not measured") { !$0.isSilent }
+  }
+
   @Test("A stopped server does not delay the agent, which hears it again when it continues")
   func stoppedServer() throws {
     let server = try AudioServer(.pulseAudio)
@@ -190,15 +215,19 @@ struct AudioMonitorTests {
     _ = try fixture.waitForStream(of: client.pid, "it is muted") { $0.isMuted }
   }
 
-  @Test("200 streams of one client are reported together")
+  @Test("500 streams of two clients are reported together")
   func manyStreams() throws {
     let server = try AudioServer(.pulseAudio)
     let client = try AudioClient(of: server.path)
+    // PulseAudio permits 256 streams for each sink.
+    let other = try AudioClient(of: server.path, name: "other") {
+      $0.environment += ["PULSE_SINK=second"]
+    }
     let fixture = try AudioFixture(server.path)
-    // PulseAudio permits 256 streams for each sink by default.
-    for _ in 0..<200 { try client.run("play") }
-    let report = try fixture.wait("all play") { $0.streams.filter(\.isRunning).count == 200 }
-    #expect(Set(report.streams.map(\.process)).count == 1)
+    for _ in 0..<250 { try client.run("begin") }
+    for _ in 0..<250 { try other.run("begin") }
+    let report = try fixture.wait("all play") { $0.streams.filter(\.isRunning).count == 500 }
+    #expect(Set(report.streams.map(\.process)).count == 2)
   }
 }
 

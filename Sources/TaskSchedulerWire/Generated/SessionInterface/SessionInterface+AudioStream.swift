@@ -18,14 +18,17 @@ extension SessionInterface {
     /// stream is also above zero.
     public var running: Bool
     public var muted: Bool
+    /// True if the stream played only silence in the last second. False if the daemon has not
+    /// ordered the agent to measure the stream.
+    public var silent: Bool
 
     public static let fieldNames = [
-      "id", "direction", "pid", "startTime", "claimed", "running", "muted",
+      "id", "direction", "pid", "startTime", "claimed", "running", "muted", "silent",
     ]
 
     public init(
       id: Int, direction: AudioDirection, pid: Int, startTime: Int, claimed: Bool, running: Bool,
-      muted: Bool
+      muted: Bool, silent: Bool
     ) {
       self.id = id
       self.direction = direction
@@ -34,6 +37,7 @@ extension SessionInterface {
       self.claimed = claimed
       self.running = running
       self.muted = muted
+      self.silent = silent
     }
 
     public init(_ fields: FieldReader) throws(ParameterError) {
@@ -44,6 +48,7 @@ extension SessionInterface {
       claimed = try fields.required("claimed")
       running = try fields.required("running")
       muted = try fields.required("muted")
+      silent = try fields.required("silent")
     }
 
     public func writeFields(to object: inout [UInt8]) {
@@ -54,6 +59,7 @@ extension SessionInterface {
       object.append(field: "claimed", claimed)
       object.append(field: "running", running)
       object.append(field: "muted", muted)
+      object.append(field: "silent", silent)
     }
   }
 }

@@ -93,7 +93,7 @@ extension SessionInterface {
   /// `attached` again, with the same number, and the agent reports all windows again.
   ///
   /// After `attached`, the agent also reports all streams if it knows them, and the daemon sends
-  /// again all mutes, and all ends of mutes that no report has confirmed.
+  /// again all mutes, all ends of mutes that no report has confirmed, and all measurements.
   ///
   /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
   /// application receives the error AgentIsManaged.
@@ -114,12 +114,16 @@ extension SessionInterface {
       /// True when the daemon has sent all notifications and badges.
       public var synchronized: Bool?
       public var mute: AudioMute?
+      public var measure: AudioMeasurement?
 
-      public static let fieldNames = ["attached", "show", "close", "badge", "synchronized", "mute"]
+      public static let fieldNames = [
+        "attached", "show", "close", "badge", "synchronized", "mute", "measure",
+      ]
 
       public init(
         attached: Int? = nil, show: Notification? = nil, close: WithdrawnNotification? = nil,
-        badge: Badge? = nil, synchronized: Bool? = nil, mute: AudioMute? = nil
+        badge: Badge? = nil, synchronized: Bool? = nil, mute: AudioMute? = nil,
+        measure: AudioMeasurement? = nil
       ) {
         self.attached = attached
         self.show = show
@@ -127,6 +131,7 @@ extension SessionInterface {
         self.badge = badge
         self.synchronized = synchronized
         self.mute = mute
+        self.measure = measure
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
@@ -136,6 +141,7 @@ extension SessionInterface {
         badge = try fields.optional("badge")
         synchronized = try fields.optional("synchronized")
         mute = try fields.optional("mute")
+        measure = try fields.optional("measure")
       }
 
       public func writeFields(to object: inout [UInt8]) {
@@ -145,6 +151,7 @@ extension SessionInterface {
         object.append(field: "badge", badge)
         object.append(field: "synchronized", synchronized)
         object.append(field: "mute", mute)
+        object.append(field: "measure", measure)
       }
     }
   }
