@@ -97,6 +97,11 @@ demo-desktop: build ## Show a desktop whose focus decides which programs run
 	@scripts/install-packages $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
 	@scripts/demo-desktop
 
+.PHONY: demo-audio
+demo-audio: build ## Show that players play on in the background (SERVER=pulseaudio or pipewire)
+	@scripts/install-packages $(AUDIO_PACKAGES) mpv procps dbus-daemon
+	@scripts/demo-audio $(SERVER)
+
 # Runs one process for each CPU. A seed takes about 0.1 s of CPU time.
 SEEDS ?= 10000
 FIRST ?= 1
@@ -153,7 +158,7 @@ chaos: test-setup ## Kill the daemon repeatedly under load (KILLS=1000, CLIENTS=
 
 .PHONY: chaos-desktop
 chaos-desktop: KILLS = 100
-chaos-desktop: test-setup ## Kill the session agent, the daemon and sway in turn (KILLS=100, SEED=, LOG=)
+chaos-desktop: test-setup ## Kill the agent, the daemon, PulseAudio and sway in turn (KILLS=100, SEED=, LOG=)
 	$(RELEASE) --product taskschedd
 	$(RELEASE_SESSION)
 	$(RELEASE_TASKCTL)
