@@ -39,12 +39,15 @@ RELEASE_SESSION = $(RELEASE_WITHOUT_TABLES) --product taskschedd-session
 SIZES := taskschedd=20 taskschedd-session=14 taskctl=16
 
 # Debian's packages: to build, and to test and measure.
-BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libxcb1-dev libxcb-res0-dev
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libxcb1-dev libxcb-res0-dev \
+  libpulse-dev
 DESKTOP_PACKAGES := dunst xvfb dbus-daemon dbus-bin libglib2.0-bin
 # Compositors and window managers that run without a screen, and clients of them.
 FOCUS_PACKAGES := sway xwayland foot i3-wm openbox x11-utils
+AUDIO_PACKAGES := pulseaudio pulseaudio-utils pipewire pipewire-bin pipewire-pulse wireplumber
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
-  python3-dbusmock mandoc $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
+  python3-dbusmock mandoc $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES) \
+  $(AUDIO_PACKAGES)
 BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3
 
 .PHONY: help
@@ -92,6 +95,11 @@ demo-voip: build ## Show a suspended phone that receives calls, stays connected 
 demo-desktop: build ## Show a desktop whose focus decides which programs run
 	@scripts/install-packages $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
 	@scripts/demo-desktop
+
+.PHONY: demo-audio
+demo-audio: build ## Show that players play on in the background (SERVER=pulseaudio or pipewire)
+	@scripts/install-packages $(AUDIO_PACKAGES) mpv procps dbus-daemon
+	@scripts/demo-audio $(SERVER)
 
 # Runs one process for each CPU. A seed takes about 0.1 s of CPU time.
 SEEDS ?= 10000
@@ -146,7 +154,7 @@ chaos: test-setup ## Kill the daemon repeatedly under load (KILLS=1000, CLIENTS=
 
 .PHONY: chaos-desktop
 chaos-desktop: KILLS = 100
-chaos-desktop: test-setup ## Kill the session agent, the daemon and sway in turn (KILLS=100, SEED=, LOG=)
+chaos-desktop: test-setup ## Kill the agent, the daemon, PulseAudio and sway in turn (KILLS=100, SEED=, LOG=)
 	$(RELEASE) --product taskschedd
 	$(RELEASE_SESSION)
 	$(RELEASE_TASKCTL)

@@ -71,6 +71,9 @@ let package = Package(
     .target(
       name: "CXCB", cSettings: strictC,
       linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
+    .target(
+      name: "CPulse", cSettings: strictC,
+      linkerSettings: [.linkedLibrary("pulse"), .linkedLibrary("systemd")]),
     .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),
     .target(
       name: "EventLoop", dependencies: ["CSystemd", "LinuxSystem"], swiftSettings: strictHot),
@@ -89,7 +92,7 @@ let package = Package(
       swiftSettings: strictHot),
     .target(
       name: "TaskSchedulerSession",
-      dependencies: ["TaskSchedulerWire", "CXCB", "LinuxSystem", "EventLoop"],
+      dependencies: ["TaskSchedulerWire", "CPulse", "CXCB", "LinuxSystem", "EventLoop"],
       swiftSettings: strict),
     .executableTarget(
       name: "taskschedd", dependencies: ["TaskSchedulerDaemon", argumentParser],

@@ -74,8 +74,8 @@ struct RunCommand: ParsableCommand {
 struct DesktopCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "desktop",
-    abstract: "Boot a machine with a desktop, and kill the session agent, the daemon and the "
-      + "compositor in turn while the focus changes.")
+    abstract: "Boot a machine with a desktop, and kill the session agent, the daemon, the audio "
+      + "server and the compositor in turn while the focus changes.")
 
   @Option(help: "The number of kills.")
   var kills = 100

@@ -2,11 +2,12 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// Kills the session agent, the daemon and the compositor in turn while the focus changes, and
-/// checks that the states of the applications follow the focus.
+/// Kills the session agent, the daemon, the audio server and the compositor in turn while the focus
+/// changes. Checks that the states of the applications follow the focus, and that exactly the
+/// suspended applications are muted.
 ///
-/// Each window has a workspace of its own. One more workspace is empty. After each kill, the
-/// campaign chooses a last workspace, and waits until the states agree with it.
+/// Each window has a workspace of its own, and plays. One more workspace is empty. After each kill,
+/// the campaign chooses a last workspace, and waits until the states agree with it.
 final class DesktopCampaign {
   struct Options {
     var kills: Int
@@ -18,6 +19,7 @@ final class DesktopCampaign {
   private enum Victim: String, CaseIterable {
     case agent = "the session agent"
     case daemon = "the daemon"
+    case audioServer = "the audio server"
     case compositor = "the compositor"
   }
 
@@ -38,6 +40,7 @@ final class DesktopCampaign {
   private var excused = 0
   private var agent: PIDFD?
   private var compositor: ChaosCompositor
+  private var audio: ChaosAudio
   /// The applications whose windows the compositor shows, by workspace.
   private var applications: [String] = []
 
@@ -46,6 +49,7 @@ final class DesktopCampaign {
     proc = try ProcFS()
     chance = SeededGenerator(seed: options.seed, for: -3)
     compositor = try ChaosCompositor()
+    audio = try ChaosAudio()
     try startAgent()
   }
 
@@ -58,7 +62,9 @@ final class DesktopCampaign {
   func run() throws -> Bool {
     _ = Daemon.waitUntilServed()
     try openWindows()
-    print("killing the session agent, the daemon and the compositor \(options.kills) times")
+    print(
+      "killing the session agent, the daemon, the audio server and the compositor "
+        + "\(options.kills) times")
     while kills < options.kills {
       let victim = Victim.allCases[kills % Victim.allCases.count]
       stolenTime.sample()
@@ -79,7 +85,8 @@ final class DesktopCampaign {
     for (workspace, id) in applications.enumerated() {
       try compositor.run("workspace \(workspace)")
       try compositor.run(
-        "exec taskctl run --id \(id) -- foot --app-id window\(workspace) sleep infinity")
+        "exec taskctl run --id \(id) -- foot --app-id window\(workspace) "
+          + "pacat --client-name=\(id) /dev/zero")
       try wait("the window of \(id)") { try self.compositor.shows("window\(workspace)") }
     }
   }
@@ -105,12 +112,19 @@ final class DesktopCampaign {
       }
       _ = try daemon.send(signal: SIGKILL)
       _ = try daemon.waitForEnd(timeout: .seconds(5))
+    case .audioServer:
+      try end(audio.process)
+      // A suspended program does not notice that its server has died.
+      for id in applications { try terminate(id) }
+      audio = try ChaosAudio()
+      kills += 1
+      return try openWindows()
     case .compositor:
       try end(compositor.process)
-      // A suspended program does not notice that its compositor has died.
       for id in applications { try terminate(id) }
       compositor = try ChaosCompositor()
-      try openWindows()
+      kills += 1
+      return try openWindows()
     }
     kills += 1
   }
@@ -141,6 +155,7 @@ final class DesktopCampaign {
       _ = poll(nil, 0, 5)
       wrong = try wrongStates(workspace)
     }
+    if wrong.isEmpty { wrong = try waitForStreams() }
     longest[victim] = max(longest[victim] ?? 0, BootClock.now() - start)
     stolenTime.sample()
     if !wrong.isEmpty, stolenTime.explainsDelay(BootClock.now()) {
@@ -178,6 +193,33 @@ final class DesktopCampaign {
     }
   }
 
+  /// Waits until exactly the streams of suspended applications are muted, as long as the states may
+  /// take to follow the focus. Returns the wrong streams after that time.
+  private func waitForStreams() throws -> [String] {
+    let end = BootClock.now() + Self.settleTime
+    var wrong = try wrongStreams()
+    while !wrong.isEmpty, BootClock.now() < end {
+      _ = poll(nil, 0, 5)
+      wrong = try wrongStreams()
+    }
+    return wrong
+  }
+
+  private func wrongStreams() throws -> [String] {
+    let listed = try Daemon.call(ControlInterface.ListApplications.self, .init()).applications
+    let streams = try audio.streams()
+    return applications.compactMap { id in
+      switch (listed.first { $0.application == id }?.state, streams[id]) {
+      case (.active, true): "\(id) is active, and is muted"
+      case (.active, nil): "\(id) is active, and does not play"
+      case (.suspended, false): "\(id) is suspended, and is not muted"
+      case (.active, false), (.suspended, true), (.suspended, nil), (.background, _),
+        (.inactive, _), (.notRunning, _), (nil, _):
+        nil
+      }
+    }
+  }
+
   /// Waits until a condition holds, for up to 20 s.
   private func wait(_ what: String, until isReached: () throws -> Bool) throws {
     let end = BootClock.now() + 20_000_000_000
@@ -199,7 +241,7 @@ final class DesktopCampaign {
       "  other guests of the hypervisor took \(Int(stolenTime.share * 100)) % of the CPU time "
         + "that this machine needed; \(excused) wrong states are ignored for this reason")
     if findings.isEmpty {
-      print("  no findings: every state followed the focus")
+      print("  no findings: every state followed the focus, and so did the mutes")
     } else {
       print("\n\(findings.count) findings:\n\(findings.text)")
     }

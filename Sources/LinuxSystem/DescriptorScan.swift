@@ -20,6 +20,9 @@ public struct DescriptorScan: Sendable {
   /// wanted servers to which the processes are connected. A name is the name of a Unix socket, or
   /// the path of an open sound device.
   public var isServer: (@Sendable (String) -> Bool)?
+  /// Whether `servers` contains only servers to which the kernel proves the connection. Otherwise
+  /// it also contains servers in other network namespaces to which a process may be connected.
+  public var provesConnections = false
   /// Whether the scan finds the controlling terminals of the processes.
   public var findsTerminals = false
   /// Whether the scan finds GPU devices.
@@ -96,7 +99,8 @@ public struct DescriptorScan: Sendable {
       if !search.isComplete { findings.isComplete = false }
     }
     if let isServer {
-      let search = ServerSearch(walk.sockets, in: proc, diagnosis, isServer)
+      let search = ServerSearch(
+        walk.sockets, in: proc, diagnosis, isStrict: provesConnections, isServer)
       findings.servers = walk.soundDevices.union(search.servers).sorted()
       findings.hasAllServers = search.isComplete && walk.findings.isComplete
     }

@@ -9,10 +9,12 @@ struct ServerSearch {
   /// Whether the search examined all sockets.
   private(set) var isComplete = true
 
-  /// - Parameter isServer: Returns whether a name is that of a wanted server.
+  /// - Parameters:
+  ///   - isStrict: Whether to find only servers to which the kernel proves the connection.
+  ///   - isServer: Returns whether a name is that of a wanted server.
   init(
     _ sockets: SocketsByNetwork, in proc: ProcFS, _ diagnosis: SocketDiagnosis?,
-    _ isServer: (String) -> Bool
+    isStrict: Bool, _ isServer: (String) -> Bool
   ) {
     // A process may have inherited sockets from another namespace.
     let inodes = sockets.networks.values.reduce(into: Set()) { $0.formUnion($1.inodes) }
@@ -21,6 +23,7 @@ struct ServerSearch {
       try diagnosis?.forEachNamedConnection { name, peer in
         if inodes.contains(peer), isServer(name) { servers.insert(name) }
       }
+      if isStrict { return }
       for (name, network) in sockets.networks where name != diagnosis?.network {
         let table = SocketTable(path: "\(network.process)/net/unix", proc: proc)
         try table.forEachLine { line in

@@ -107,7 +107,7 @@ public final class Daemon {
 
   /// Connects each part to the parts that it needs.
   private func connect() {
-    Self.connect(subsystems.notifications, subsystems.agents)
+    Self.connect(subsystems.notifications, subsystems.agents, pump)
     eventLog.state = { [unowned self] in state() }
     settings.configure = { [unowned self] in configure($0) }
     settings.operatorsChanged = { [unowned server] in server.reconsiderOperators() }
@@ -210,7 +210,7 @@ public final class Daemon {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere
     if isKept {
-      if isRestarting() { ending = .restarting } else { subsystems.processes.resumeAll() }
+      if isRestarting() { ending = .restarting } else { resumeAll() }
       subsystems.processes.finish()
     } else {
       pump.post(.scheduler(.stop))
@@ -222,6 +222,16 @@ public final class Daemon {
     eventLog.setClean(ending == .stopped)
     server.stop(keepingConnections: isKept)
     loop.exit()
+  }
+
+  /// Resumes all processes and ends all mutes, and leaves the scheduler's state as it is for the
+  /// next daemon.
+  private func resumeAll() {
+    subsystems.processes.resumeAll()
+    for user in subsystems.agents.users {
+      let orders = pump.withScheduler { $0.audioOrders(for: user) }
+      subsystems.agents.setMuted(orders.muted, false, of: user)
+    }
   }
 
   private func isRestarting() -> Bool {

@@ -51,6 +51,7 @@ extension Daemon {
           processes: processes,
           inFront: { [unowned pump] ids in pump.withScheduler { $0.inFront(ids) } },
           focusMoved: { [unowned loginSessions] in loginSessions.focusMoved(by: $0) }, post: post),
+        audio: AudioReports(processes: processes, post: post),
         eventLog: eventLog),
       sockets: ManagedSockets(loop: loop) { id, ready in
         post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
@@ -63,10 +64,18 @@ extension Daemon {
   }
 
   /// Connects the notifications with the session agents that show them.
-  static func connect(_ notifications: LocalNotifications, _ agents: SessionAgents) {
+  static func connect(
+    _ notifications: LocalNotifications, _ agents: SessionAgents, _ pump: Pump
+  ) {
     notifications.agents.send = { [unowned agents] in agents.order($0, to: $1) }
     notifications.agents.begin = { [unowned agents] in agents.begin(with: $0, for: $1) }
-    agents.attached = { [unowned notifications] in notifications.agentAttached($0) }
+    notifications.recordingNotices = { [unowned pump] user in
+      pump.withScheduler { $0.recordingNotices(for: user) }
+    }
+    agents.attached = { [unowned notifications, unowned agents, unowned pump] user in
+      notifications.agentAttached(user)
+      agents.begin(with: pump.withScheduler { $0.audioOrders(for: user) }, for: user)
+    }
   }
 
   static func server(

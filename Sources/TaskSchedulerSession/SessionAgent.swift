@@ -2,8 +2,9 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The session agent of a user: reports which windows the user sees, and shows the notifications of
-/// the user's applications.
+/// The session agent of a user: reports which windows the user sees and which applications play or
+/// record, shows the notifications of the user's applications, and mutes their audio while they are
+/// suspended.
 ///
 /// The agent runs without privileges. It never blocks. If a daemon, a compositor or a bus hangs,
 /// only the work that needs it stops.
@@ -28,6 +29,10 @@ package final class SessionAgent {
     case notificationsWait(DesktopFailure)
     /// Notifications can be shown again.
     case notificationsShown
+    /// The agent knows the streams of the audio server.
+    case audioKnown
+    /// The audio server cannot be reached. The agent waits for it.
+    case audioUnknown(AudioFailure)
 
     package var description: String {
       switch self {
@@ -47,6 +52,8 @@ package final class SessionAgent {
           + environment.displayText
       case .notificationsWait(let reason): "cannot show notifications: \(reason)"
       case .notificationsShown: "can show notifications again"
+      case .audioKnown: "reporting the streams of the audio server"
+      case .audioUnknown(let reason): "waiting for the audio server: \(reason)"
       }
     }
   }
@@ -57,6 +64,12 @@ package final class SessionAgent {
   private var notifications: DesktopNotifications?
   private var areWindowsKnown = false
   private let environment: SessionEnvironment
+  private var audio: AudioMonitor?
+  private var isAudioKnown = false
+  private var mutes = DaemonMutes()
+  private var measurements = DaemonMeasurements()
+  /// A timer for each daemon, which expires if the daemon does not return.
+  private var absences: [TimerSource] = []
 
   /// Starts the agent.
   ///
@@ -80,25 +93,69 @@ package final class SessionAgent {
         try DaemonLink(path: path, loop: loop) { [weak self] in
           self?.heard($0, from: number, at: path)
         })
+      absences.append(try loop.timer { [weak self] in self?.endMutes(of: number) })
     }
     for link in links { link.start() }
     focus = try FocusMonitor(loop: loop, environment: environment, proc: ProcFS()) {
       [weak self] in self?.heard($0)
     }
+    if let path = environment.audioSocket {
+      audio = try AudioMonitor(path: path, loop: loop, proc: ProcFS()) { [weak self] in
+        self?.heard($0)
+      }
+    }
+    audio?.start()
   }
 
   private func heard(_ occurrence: DaemonLink.Occurrence, from daemon: Int, at path: String) {
     switch occurrence {
     case .attached:
+      absences[daemon].clear()
+      audio?.measure(measurements.end(of: daemon))
       notifications?.attached(daemon)
       report(.attached(socket: path))
-    case .unreachable(let reason): report(.unreachable(socket: path, reason))
+    case .unreachable(let reason):
+      absences[daemon].set(BootClock.now() + DaemonMutes.graceTime)
+      report(.unreachable(socket: path, reason))
     case .refused(let error): report(.refused(socket: path, error: error))
-    case .replaced: report(.replaced(socket: path))
+    case .replaced:
+      audio?.measure(measurements.end(of: daemon))
+      report(.replaced(socket: path))
     case .order(.show(let notification)): notifications?.show(notification, of: daemon)
     case .order(.close(let withdrawn)): notifications?.close(withdrawn, of: daemon)
     case .order(.badge(let badge)): notifications?.setBadge(badge, of: daemon)
     case .order(.synchronized): notifications?.synchronized(daemon)
+    case .order(.mute(let mute)):
+      mutes.take(mute, of: daemon)
+      carryOut(mute)
+    case .order(.measure(let measurement)):
+      audio?.measure(measurements.take(measurement, of: daemon))
+    }
+  }
+
+  /// Ends the mutes and measurements of a daemon that has not returned.
+  private func endMutes(of daemon: Int) {
+    for mute in mutes.end(of: daemon) { carryOut(mute) }
+    audio?.measure(measurements.end(of: daemon))
+  }
+
+  private func carryOut(_ mute: SessionInterface.AudioMute) {
+    guard let generation = UInt64(exactly: mute.generation) else { return }
+    audio?.setMuted(
+      mute.streams.compactMap { UInt32(exactly: $0) }, mute.muted, of: generation)
+  }
+
+  private func heard(_ occurrence: AudioMonitor.Occurrence) {
+    switch occurrence {
+    case .streams(let streams):
+      if streams.server != nil, !isAudioKnown {
+        isAudioKnown = true
+        report(.audioKnown)
+      }
+      for link in links { link.update(streams) }
+    case .unreachable(let reason):
+      isAudioKnown = false
+      report(.audioUnknown(reason))
     }
   }
 

@@ -49,6 +49,17 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case keepPicture = "keep-picture"
   case losePicture = "lose-picture"
   case forgetSensitive = "forget-sensitive"
+  case dropAudio = "drop-audio"
+  case dropAudioLoss = "drop-audio-loss"
+  case earlySilence = "early-silence"
+  case lateSilence = "late-silence"
+  case dropMute = "drop-mute"
+  case earlyMute = "early-mute"
+  case dropUnmute = "drop-unmute"
+  case dropMeasure = "drop-measure"
+  case earlyPause = "early-pause"
+  case latePause = "late-pause"
+  case dropNotice = "drop-notice"
 }
 
 /// Applies a canary to the events and effects of a run.
@@ -93,6 +104,11 @@ struct PlantedDefect {
     if canary == .earlyHidden { shorter.hiddenGraceTime = policy.hiddenGraceTime / 2 }
     if canary == .lateHidden { shorter.hiddenGraceTime = policy.hiddenGraceTime * 2 }
     if canary == .earlyLoss { shorter.sessionGraceTime = policy.sessionGraceTime / 2 }
+    if canary == .earlySilence { shorter.audioGraceTime = policy.audioGraceTime / 2 }
+    if canary == .lateSilence { shorter.audioGraceTime = policy.audioGraceTime * 2 }
+    if canary == .earlyPause { shorter.audioSilenceTime = policy.audioSilenceTime / 2 }
+    if canary == .latePause { shorter.audioSilenceTime = policy.audioSilenceTime * 2 }
+    if canary == .earlyMute { shorter.audioMuteTime = policy.audioMuteTime / 2 }
     guard canary == .earlyLimit else { return shorter }
     shorter.keepAliveHandlerTime = policy.keepAliveHandlerTime / 2
     shorter.callbackTimeout = policy.callbackTimeout / 2
@@ -153,6 +169,11 @@ struct PlantedDefect {
     case .locked: return canary == .dropLock ? nothing : .session(event)
     case .unlocked: return canary == .dropUnlock ? nothing : .session(event)
     case .agentAttached: return .session(event)
+    case .audio(let user, var snapshot):
+      if canary == .dropAudio { snapshot.streams.removeAll { !$0.isMuted } }
+      return .session(.audio(user, snapshot))
+    case .audioLost: return canary == .dropAudioLoss ? nothing : .session(event)
+    case .recordingChosen: return .session(event)
     }
   }
 
@@ -197,7 +218,7 @@ struct PlantedDefect {
         return [.record(with(record, .transition(from: from, to: .suspended, cause: .sendAway)))]
       }
     case .expire, .notify, .socket, .notification, .spawn, .manage, .terminate, .memory,
-      .resources, .dropPicture:
+      .resources, .dropPicture, .audio:
       break
     }
     return [effect]
@@ -225,6 +246,11 @@ struct PlantedDefect {
       if canary == .dropThrottle, strikes() { return [] }
     case .notify(let id, .systemChanges(let changes)):
       if canary == .forgetChange { return [.notify(id, .systemChanges(changes.dropLast()))] }
+    case .audio(.mute): if canary == .dropMute, strikes() { return [] }
+    case .audio(.unmute): if canary == .dropUnmute, strikes() { return [] }
+    case .audio(.measure): if canary == .dropMeasure, strikes() { return [] }
+    case .audio(.showRecording): if canary == .dropNotice, strikes() { return [] }
+    case .audio(.stopMeasuring), .audio(.hideRecording): break
     case .memory(.measure):
       if canary == .dropChoice, strikes() { return [] }
     case .notify(_, .memoryWarning):

@@ -180,6 +180,7 @@ public final class Simulation {
       guard violation == nil else { return }
       act(&chance)
       if violation == nil { actInSession(number) }
+      if violation == nil { actOnAudio(number) }
       if violation == nil { runShort(number) }
     }
   }
@@ -211,6 +212,7 @@ public final class Simulation {
     }
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
+    checkMutes()
     if let unread = sockets.unread(where: { pump.scheduler.state(of: $0) == .suspended }) {
       return report(
         "sockets",
@@ -222,6 +224,7 @@ public final class Simulation {
     advance(to: now + 100 * Nanoseconds.second)
     guard violation == nil else { return }
     if let found = checkers.checkStopped() { return report(found.checker, found.sentence) }
+    checkMutes()
     if let frozen = processes.first(where: { $0.isAlive && $0.isStopped }) {
       report(
         "release", "process \(frozen.leader.pid) is still stopped after the scheduler has stopped")

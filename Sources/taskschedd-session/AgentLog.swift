@@ -41,7 +41,7 @@ extension SessionAgent.Occurrence {
     case .refused: .warning
     case .attached, .windowsUnknown, .windowsAbsent, .notificationsWait, .notificationsShown:
       .notice
-    case .unreachable, .windowsKnown: .info
+    case .unreachable, .windowsKnown, .audioKnown, .audioUnknown: .info
     }
   }
 }

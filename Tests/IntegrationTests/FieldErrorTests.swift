@@ -179,6 +179,13 @@ struct FieldErrorTests {
       one("windows[0].startTime", [-1, .integer(.min)], "InvalidParameter"),
       one("windows[0].applicationId", [long], "ReportTooLarge"),
     ],
+    "Session.ReportAudio": [
+      one("server.path", [long], "ReportTooLarge"),
+      one("server.generation", [-1, .integer(.min)], "InvalidParameter"),
+      one("streams[0].id", [-1, .integer(.min)], "InvalidParameter"),
+      one("streams[0].pid", [-1, 0, .integer(1 << 31)], "InvalidParameter"),
+      one("streams[0].startTime", [-1, .integer(.min)], "InvalidParameter"),
+    ],
   ]
 
   /// The invalid values of fields of the reports about notifications.
@@ -204,6 +211,11 @@ struct FieldErrorTests {
     switch method {
     case "Session.ReportWindows":
       ["attachment": .integer(Int64(agent.attachment)), "windows": [], "hasFocus": false]
+    case "Session.ReportAudio":
+      [
+        "attachment": .integer(Int64(agent.attachment)), "server": ["path": "/a", "generation": 1],
+        "streams": [],
+      ]
     case "Session.NotificationShown":
       [
         "attachment": .integer(Int64(agent.attachment)), "notification": 1,
@@ -236,7 +248,11 @@ struct FieldErrorTests {
     var new = value
     if parts.count > 1, parts[0].hasSuffix("[0]") {
       let window: JSONValue = ["pid": 1, "startTime": 0, "visibility": "hidden"]
-      new = [setting(parts[1], to: value, in: window)]
+      let stream: JSONValue = [
+        "id": 1, "direction": "playback", "pid": 1, "startTime": 0, "claimed": true,
+        "running": true, "muted": false, "silent": false,
+      ]
+      new = [setting(parts[1], to: value, in: name == "streams" ? stream : window)]
     } else if parts.count > 1 {
       let around: JSONValue =
         name == "schedule" ? ["date": "2099-01-01T00:00:00", "timeZone": "UTC"] : [:]

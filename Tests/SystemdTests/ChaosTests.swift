@@ -41,10 +41,11 @@ extension SystemdTests {
 
     @Test(
       """
-      §20: After the deaths of the agent, the daemon and the compositor, states follow the focus
+      §13, §20: After the deaths of the agent, the daemon, the audio server and the compositor, \
+      states and mutes follow the focus
       """)
     func desktop() throws {
-      let (code, text) = try run("desktop", "--kills", "9")
+      let (code, text) = try run("desktop", "--kills", "8")
       #expect(code == 0, "\(text)")
       print(text)
     }

@@ -225,12 +225,12 @@ struct BackgroundRuleTests {
       let id = world.adopt(mail, modes: [.audio])
       world.ask { .operation(.sendToBackground($0, mail)) }
       #expect(world.state(id) == .suspended)
-      if isPlaying { world.feed(.process(.activityBegan(id, .audio))) }
       world.suspending = .failing
       world.forget()
       try world.crash()
       #expect(world.state(id) == .background)
       #expect(samples(world) == 1)
+      if isPlaying { world.play(id) }
       world.suspending = .atOnce
       world.advance(by: world.scheduler.policy.suspendRetryInterval)
       #expect(world.state(id) == (isPlaying ? .background : .suspended))

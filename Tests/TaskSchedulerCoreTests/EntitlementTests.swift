@@ -39,8 +39,8 @@ struct EntitlementTests {
 
   @Test(
       """
-      Audio (mode audio), location updates (mode location) and an event that is being \
-      handled each entitle an application until they end
+      Location updates (mode location) and an event that is being handled each entitle an \
+      application until they end
       """, arguments: Activity.allCases)
   func activity(_ activity: Activity) {
     var (world, id) = busy()
@@ -66,23 +66,21 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test(
-    "Audio or location of a suspended application does not resume it",
-    arguments: [Activity.audio, .location])
-  func suspendedStays(_ activity: Activity) {
+  @Test("Location updates of a suspended application do not resume it")
+  func suspendedStays() {
     var (world, id) = busy()
     world.end(id, TaskID(1))
-    world.feed(.process(.activityBegan(id, activity)))
+    world.feed(.process(.activityBegan(id, .location)))
     #expect(world.state(id) == .suspended)
   }
 
   @Test("The end of the last entitlement suspends the application", arguments: [true, false])
   func lastOfSeveral(taskEndsFirst: Bool) {
     var (world, id) = busy()
-    world.feed(.process(.activityBegan(id, .audio)))
+    world.play(id)
     world.feed(.process(.activityBegan(id, .location)))
     if taskEndsFirst { world.end(id, TaskID(1)) }
-    world.feed(.process(.activityEnded(id, .audio)))
+    world.endPlaying(id)
     world.feed(.process(.activityEnded(id, .location)))
     if !taskEndsFirst {
       #expect(world.state(id) == .background)
@@ -97,9 +95,9 @@ struct EntitlementTests {
     let id = world.make(mail, .background)
     let before = world.scheduler.statuses(at: world.now)
     world.forget()
-    world.feed(.process(.activityBegan(id, .audio)))
-    #expect(world.changes(of: mail) == [.refused(.modeNotDeclared(.audio))])
-    #expect(Refusal.modeNotDeclared(.audio).name == "ModeNotDeclared")
+    world.feed(.process(.activityBegan(id, .location)))
+    #expect(world.changes(of: mail) == [.refused(.modeNotDeclared(.location))])
+    #expect(Refusal.modeNotDeclared(.location).name == "ModeNotDeclared")
     #expect(world.scheduler.statuses(at: world.now) == before)
     world.end(id, TaskID(1))
     #expect(world.state(id) == .suspended)
@@ -109,7 +107,7 @@ struct EntitlementTests {
   func adoptedModes() {
     var world = World()
     let id = world.adopt(mail, modes: [.audio])
-    world.feed(.process(.activityBegan(id, .audio)))
+    world.play(id)
     world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.entitlements == [.audio])
@@ -118,12 +116,12 @@ struct EntitlementTests {
   @Test("An application without a task is suspended if its audio ends after BackgroundTime")
   func audioOutlastsWithoutTask() {
     var (world, id) = busy()
-    world.feed(.process(.activityBegan(id, .audio)))
+    world.play(id)
     world.end(id, TaskID(1))
     world.advance(by: .seconds(7200))
     #expect(world.state(id) == .background)
     #expect(world.scheduler.explanation(of: mail)?.limits == [], "no deadline is left")
-    world.feed(.process(.activityEnded(id, .audio)))
+    world.endPlaying(id)
     #expect(world.state(id) == .suspended)
     #expect(world.ends(of: mail).isEmpty)
   }
@@ -131,26 +129,26 @@ struct EntitlementTests {
   @Test("An application with an outstanding task is killed if its audio ends after BackgroundTime")
   func audioOutlastsWithTask() {
     var (world, id) = busy()
-    world.feed(.process(.activityBegan(id, .audio)))
+    world.play(id)
     world.advance(by: .seconds(7200))
     #expect(world.expired(id) == [TaskID(1)])
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.entitlements == [.audio], "the task has no time left")
-    world.feed(.process(.activityEnded(id, .audio)))
+    world.endPlaying(id)
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }
 
   @Test("A task that begins after BackgroundTime, while audio plays, expires at once")
   func taskAfterTheLimit() {
     var (world, id) = busy()
-    world.feed(.process(.activityBegan(id, .audio)))
+    world.play(id)
     world.end(id, TaskID(1))
     world.advance(by: .seconds(700))
     let reply = world.ask { .application(.beginBackgroundTask($0, id, name: nil)) }
     #expect(reply == .began(TaskID(2), remaining: .zero))
     #expect(world.expired(id) == [TaskID(2)])
     world.end(id, TaskID(2))
-    world.feed(.process(.activityEnded(id, .audio)))
+    world.endPlaying(id)
     #expect(world.state(id) == .suspended)
   }
 
@@ -166,10 +164,10 @@ struct EntitlementTests {
   @Test("When a debugger leaves after BackgroundTime has passed, a task has the whole time again")
   func debuggerHoldsTheKill() {
     var (world, id) = busy()
-    world.feed(.process(.activityBegan(id, .audio)))
+    world.play(id)
     world.advance(by: .seconds(700))
     world.traced = [id]
-    world.feed(.process(.activityEnded(id, .audio)))
+    world.endPlaying(id)
     #expect(world.state(id) == .background)
     world.advance(by: .seconds(100))
     world.traced = []
@@ -180,11 +178,11 @@ struct EntitlementTests {
   @Test("Even after BackgroundTime, a new task of a traced application cancels its suspension")
   func taskWhileTraced() {
     var (world, id) = busy()
-    world.feed(.process(.activityBegan(id, .audio)))
+    world.play(id)
     world.advance(by: .seconds(700))
     world.suspending = .never
     world.end(id, TaskID(1))
-    world.feed(.process(.activityEnded(id, .audio)))
+    world.endPlaying(id)
     #expect(world.status(id)?.isSuspending == true)
     world.traced = [id]
     // The application sent BeginBackgroundTask before the daemon stopped its processes.

@@ -177,10 +177,12 @@ struct RandomWalk {
 
   private mutating func sessionEvent() -> SessionEvent {
     let user = UserID(pick([1000, 2000]))
-    switch Int.random(in: 0..<10, using: &generator) {
+    switch Int.random(in: 0..<15, using: &generator) {
     case 0, 1: return .agentAttached(user)
     case 2: return .agentLost(user)
     case 3: return pick([.locked(seat0, byRequest: pick([true, false])), .unlocked(seat0)])
+    case 4: return pick([.audioLost(user), .recordingChosen(pick(apps))])
+    case 5...9: return .audio(user, audioSnapshot())
     case _:
       var windows: [WindowReport] = []
       for _ in 0..<pick([0, 1, 4, 8]) {
@@ -188,6 +190,18 @@ struct RandomWalk {
       }
       return .windows(user, WindowSnapshot(windows, hasFocus: pick([true, false])))
     }
+  }
+
+  private mutating func audioSnapshot() -> AudioSnapshot {
+    var streams: [AudioStream] = []
+    for index in 0..<pick([0, 1, 4, 8]) {
+      streams.append(
+        AudioStream(
+          AudioStreamID(server: 1, index: UInt64(index)), of: instance(),
+          pick(AudioStream.Direction.allCases), isRunning: pick([true, true, false]),
+          isMuted: pick([true, false, false])))
+    }
+    return AudioSnapshot(streams)
   }
 
   private mutating func switcherEvent() -> SwitcherEvent {
@@ -302,7 +316,7 @@ struct RandomWalk {
       case .release(let id, _):
         keys[id] = nil
       case .reply, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .checkTracer, .resources, .dropPicture:
+        .checkTracer, .resources, .dropPicture, .audio:
         continue
       }
     }

@@ -148,6 +148,17 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   (
     .removedFromSwitcher, .removedFromSwitcher, " was removed from the application switcher"
   ),
+  (.audioChanged(isAudible: true, isRecording: false), .audioChanged, " plays audio"),
+  (
+    .audioChanged(isAudible: true, isRecording: true), .audioChanged, " plays and records audio"
+  ),
+  (.audioChanged(isAudible: false, isRecording: true), .audioChanged, " records audio"),
+  (
+    .audioChanged(isAudible: false, isRecording: false), .audioChanged,
+    " neither plays nor records audio"
+  ),
+  (.audioMuted(true), .audioMuted, ": its audio is muted"),
+  (.audioMuted(false), .audioMuted, ": its audio is no longer muted"),
 ]
 
 /// Returns a choice for memory. The chosen application belongs to user 1. Of the next candidates,

@@ -16,6 +16,15 @@ extension Event {
         mail.owner,
         WindowSnapshot(
           WindowVisibility.allCases.map { WindowReport(instance, $0) }, hasFocus: true))),
+    .session(
+      .audio(
+        mail.owner,
+        AudioSnapshot([
+          AudioStream(AudioStreamID(server: .max, index: 1), of: instance, isMuted: true),
+          AudioStream(
+            AudioStreamID(server: 0, index: 2), of: nil, .recording, isRunning: false),
+        ]))), .session(.audioLost(mail.owner)),
+    .session(.recordingChosen(mail)),
     .session(.locked(seat0, byRequest: true)), .session(.unlocked(seat0)),
     .application(.openStream(one, instance, named: mail.id)), .application(.streamClosed(instance)),
     .application(.acknowledge(one, instance, CallbackID(3))),
@@ -44,7 +53,7 @@ extension Event {
     .process(.suspensionFailed(instance, reason: "")),
     .process(.suspensionLost(instance, reason: "SIGCONT")),
     .process(.signalFailed(instance, reason: "EPERM")),
-    .process(.tracerChecked(instance, isTraced: true)), .process(.activityBegan(instance, .audio)),
+    .process(.tracerChecked(instance, isTraced: true)), .process(.activityBegan(instance, .event)),
     .process(.activityEnded(instance, .event)), .scheduler(.deadlineReached),
     .scheduler(.policyChanged(Policy())),
     .scheduler(

@@ -36,6 +36,10 @@ struct DaemonLinkTests {
       case .order(.close(let withdrawn)): reported.append("close \(withdrawn.id)")
       case .order(.synchronized): reported.append("synchronized")
       case .order(.badge(let badge)): reported.append("badge \(badge.count)")
+      case .order(.mute(let mute)):
+        reported.append("\(mute.muted ? "mute" : "unmute") \(mute.streams)")
+      case .order(.measure(let order)):
+        reported.append("\(order.measured ? "measure" : "do not measure") \(order.streams)")
       case .unreachable(let reason): reported.append("unreachable: \(reason)")
       case .refused(let error): reported.append("refused: \(error)")
       case .replaced: reported.append("replaced")
@@ -99,6 +103,36 @@ struct DaemonLinkTests {
       if case .some(nil) = scene.daemon?.windowReports.last { true } else { false }
     }
     #expect(scene.reported == ["attached"])
+  }
+
+  @Test("After each attachment, the agent reports all audio streams; it receives orders")
+  func audio() throws {
+    let scene = try Scene()
+    let stream = AudioStream(
+      id: 4, isRecording: false, process: ProcessIdentity(pid: 10, startTime: 7), isClaimed: true,
+      isRunning: true, isMuted: false)
+    let server = AudioServer(path: "/run/user/1/pulse/native", generation: 9)
+    scene.link?.update(AudioStreams(server: server, streams: [stream]))
+    try scene.wait("a report of the stream") { scene.daemon?.audioReports.count == 1 }
+    let report = try #require(scene.daemon?.audioReports.first)
+    #expect(report.attachment == 1)
+    #expect(report.server == .init(path: server.path, generation: 9))
+    #expect(
+      report.streams == [
+        .init(
+          id: 4, direction: .playback, pid: 10, startTime: 7, claimed: true, running: true,
+          muted: false, silent: false)
+      ])
+    scene.daemon?.order(.init(mute: .init(generation: 9, streams: [4], muted: true)))
+    try scene.wait("the order arrives") { scene.reported.last == "mute [4]" }
+    scene.daemon?.order(.init(measure: .init(generation: 9, streams: [4], measured: true)))
+    try scene.wait("the second order arrives") { scene.reported.last == "measure [4]" }
+    scene.daemon = nil
+    try scene.wait("the attachment ends") {
+      scene.reported.last?.hasPrefix("unreachable") == true
+    }
+    try scene.startDaemon()
+    try scene.wait("the stream is reported again") { scene.daemon?.audioReports.count == 1 }
   }
 
   @Test("An agent that is replaced reports it once, and does not attach again")

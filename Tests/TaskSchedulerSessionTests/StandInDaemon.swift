@@ -62,11 +62,17 @@ final class StandInDaemon {
       switch SessionInterface.MethodName(rawValue: call.method) {
       case .reportWindows: try? call.decode(SessionInterface.ReportWindows.Input.self)
       case .forgetWindows: .some(nil)
-      case .attach, .notificationShown, .notificationChosen, .notificationClosed,
+      case .attach, .reportAudio, .notificationShown, .notificationChosen, .notificationClosed,
         .notificationFailed, nil:
         nil
       }
     }
+  }
+
+  /// The audio reports so far.
+  var audioReports: [SessionInterface.ReportAudio.Input] {
+    reports.lazy.filter { $0.method == SessionInterface.ReportAudio.name }
+      .compactMap { try? $0.decode(SessionInterface.ReportAudio.Input.self) }
   }
 
   private func accept() {

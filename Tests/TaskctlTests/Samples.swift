@@ -25,7 +25,7 @@ func sample(
       id: 7, pid: 4711, startTime: 99, aware: true, launchReason: .operator,
       startedAtUSec: 700_000_000, suspending: false, entitlements: entitlements,
       callbacksPending: 1, backgroundTimeRemainingUSec: remainingUSec, tasks: tasks,
-      managedSockets: 0, heldChanges: 0),
+      managedSockets: 0, heldChanges: 0, audio: []),
     scheduledNotifications: 0)
 }
 

@@ -20,6 +20,7 @@ enum LanguageRules {
     "Package.swift",
     "README.md",
     "Sources/CLinux",
+    "Sources/CPulse",
     "Sources/CSQLite",
     "Sources/CSystemd",
     "Sources/LinuxSystem",

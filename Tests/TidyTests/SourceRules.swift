@@ -21,7 +21,7 @@ enum SourceRules {
       "TOMLKit", "TaskSchedulerCore", "TaskSchedulerEventLog", "TaskSchedulerWire",
     ],
     "TaskSchedulerSession": [
-      "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",
+      "CPulse", "CXCB", "EventLoop", "Glibc", "LinuxSystem", "TaskSchedulerWire",
     ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskschedd-session": [

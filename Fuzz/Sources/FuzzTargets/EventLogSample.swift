@@ -66,6 +66,10 @@ struct EventLogSample: Sendable {
     return ApplicationKey(id, owner: UserID(1000))
   }
 
+  private static func stream(of id: InstanceID) -> AudioStream {
+    AudioStream(AudioStreamID(server: 7, index: 1), of: id)
+  }
+
   private static func leader(_ pid: Int32) -> Leader { Leader(pid: pid, startTime: 12345) }
 
   /// The events that the initial state of the log already includes.
@@ -125,7 +129,7 @@ struct EventLogSample: Sendable {
     .event(.application(.acknowledge(RequestID(5), first, CallbackID(1)))),
     .event(.application(.acknowledge(RequestID(6), first, CallbackID(2)))),
     .event(.operation(.sendToBackground(RequestID(7), mail))),
-    .event(.process(.activityBegan(second, .audio))),
+    .event(.session(.audio(mail.owner, AudioSnapshot([stream(of: second)])))),
     .event(.application(.acknowledge(RequestID(8), first, CallbackID(3)))),
     .event(.application(.acknowledge(RequestID(9), first, CallbackID(4)))),
     .event(.application(.endBackgroundTask(RequestID(10), first, TaskID(1)))),
@@ -183,7 +187,8 @@ struct EventLogSample: Sendable {
     .event(.application(.streamClosed(second))),
     .event(.process(.leaderExited(second, .signaled(9)))),
     .note(.forgotten(second)),
-    .event(.process(.activityEnded(second, .audio))),
+    .event(.session(.audio(mail.owner, AudioSnapshot()))),
+    .event(.session(.audioLost(mail.owner))), .event(.session(.recordingChosen(mail))),
     .event(.operation(.launch(nil, player, target: .foreground, reason: .boot))),
     .event(.process(.spawnFailed(InstanceID(4), reason: "ENOENT"))),
     .event(.scheduler(.stop)),

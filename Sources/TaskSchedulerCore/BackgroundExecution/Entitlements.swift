@@ -5,7 +5,7 @@ public enum Entitlement: String, Equatable, Sendable, CaseIterable {
   case backgroundTask
   /// An unacknowledged callback.
   case callback
-  /// Audible audio.
+  /// Audio that is audible or recorded, and `AudioGraceTime` afterwards.
   case audio
   /// Running location updates.
   case location
@@ -15,13 +15,12 @@ public enum Entitlement: String, Equatable, Sendable, CaseIterable {
 
 /// An activity that the daemon observes in an instance, and that may entitle the instance to run.
 public enum Activity: String, Equatable, Sendable, CaseIterable {
-  case audio, location, event
+  case location, event
 
   /// The mode that the manifest must declare for the activity; nil if the activity requires no
   /// mode.
   var mode: BackgroundMode? {
     switch self {
-    case .audio: .audio
     case .location: .location
     case .event: nil
     }
@@ -30,13 +29,11 @@ public enum Activity: String, Equatable, Sendable, CaseIterable {
 
 /// The current activities of one instance.
 struct Activities: Equatable, Sendable {
-  private(set) var isPlaying = false
   private(set) var isLocating = false
   private(set) var eventsUnderWay = 0
 
   mutating func begin(_ activity: Activity) {
     switch activity {
-    case .audio: isPlaying = true
     case .location: isLocating = true
     case .event: eventsUnderWay += 1
     }
@@ -44,7 +41,6 @@ struct Activities: Equatable, Sendable {
 
   mutating func end(_ activity: Activity) {
     switch activity {
-    case .audio: isPlaying = false
     case .location: isLocating = false
     case .event: eventsUnderWay = max(0, eventsUnderWay - 1)
     }
@@ -53,11 +49,10 @@ struct Activities: Equatable, Sendable {
   /// The entitlements that follow from the activities, in the contract's order.
   var entitlements: [Entitlement] {
     var entitlements: [Entitlement] = []
-    if isPlaying { entitlements.append(.audio) }
     if isLocating { entitlements.append(.location) }
     if eventsUnderWay > 0 { entitlements.append(.event) }
     return entitlements
   }
 
-  var isEmpty: Bool { !isPlaying && !isLocating && eventsUnderWay == 0 }
+  var isEmpty: Bool { !isLocating && eventsUnderWay == 0 }
 }

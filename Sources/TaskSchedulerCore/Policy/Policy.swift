@@ -194,6 +194,24 @@ public struct Policy: Equatable, Sendable {
   /// lost. Source: contract §20.
   public var sessionGraceTime: Duration = .seconds(10)
 
+  /// `AudioGraceTime`: how long an application with mode audio may run in the background after its
+  /// last stream has ended, been paused or muted. Source: contract §13; players close a stream
+  /// between two tracks.
+  public var audioGraceTime: Duration = .seconds(5)
+
+  /// `AudioSilenceTime`: how long an application with mode audio may play only silence in the
+  /// background until it counts as paused. Source: contract §13.
+  public var audioSilenceTime: Duration = .seconds(30)
+
+  /// `AudioRecordingNotice`: whether the agent shows the user which application records in the
+  /// background. Source: contract §13.
+  public var audioRecordingNotice = true
+
+  /// `AudioMuteTime`: how long the suspension of an application waits until its audio is muted.
+  /// Source: this project. An agent mutes a stream within 5 ms. A hanging agent or audio server
+  /// delays the suspension by less than a person notices.
+  public var audioMuteTime: Duration = .milliseconds(100)
+
   public init() {}
 
   /// The violated bounds and relations, one sentence each; empty if there are none. A
@@ -211,6 +229,8 @@ public struct Policy: Equatable, Sendable {
       ("MemoryQuietTime", memoryQuietTime),
       ("BackgroundUseWindow", backgroundUseWindow), ("FocusSettleTime", focusSettleTime),
       ("HiddenGraceTime", hiddenGraceTime), ("SessionGraceTime", sessionGraceTime),
+      ("AudioGraceTime", audioGraceTime), ("AudioSilenceTime", audioSilenceTime),
+      ("AudioMuteTime", audioMuteTime),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),

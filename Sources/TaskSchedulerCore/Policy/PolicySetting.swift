@@ -112,7 +112,24 @@ extension PolicySetting {
     PolicySetting(
       "SessionGraceTime", .timeSpan(\.sessionGraceTime, .milliseconds(10) ... .seconds(3600)),
       "How long the reports of a session agent stay valid after the connection to the agent has "
-        + "ended. After this time, the focus no longer changes the states of applications."),
+        + "ended. After this time, the focus no longer changes the states of applications, and "
+        + "audio entitles no application to run in the background."),
+    PolicySetting(
+      "AudioGraceTime", .timeSpan(\.audioGraceTime, .milliseconds(10) ... .seconds(3600)),
+      "How long an application with mode audio may run in the background after its last stream has "
+        + "ended, been paused or muted."),
+    PolicySetting(
+      "AudioSilenceTime", .timeSpan(\.audioSilenceTime, .seconds(1) ... .seconds(3600)),
+      "How long an application with mode audio may play only silence in the background. After this "
+        + "time, it counts as paused."),
+    PolicySetting(
+      "AudioMuteTime", .timeSpan(\.audioMuteTime, .milliseconds(1) ... .seconds(10)),
+      "How long the suspension of an audible application waits until the session agent has muted "
+        + "it. After this time, the daemon suspends the application anyway."),
+    PolicySetting(
+      "AudioRecordingNotice", .flag(\.audioRecordingNotice),
+      "Whether the session agent shows a notification while an application records audio in the "
+        + "background."),
   ]
 
   /// The settings for memory pressure.

@@ -49,6 +49,10 @@ public struct Record: Equatable, Sendable {
     case snapshotChanged(Snapshot?)
     /// A person removed the application from the application switcher.
     case removedFromSwitcher
+    /// The application became audible, began to record, or ceased to be audible or to record.
+    case audioChanged(isAudible: Bool, isRecording: Bool)
+    /// The daemon mutes the streams of the application, or ends the mute.
+    case audioMuted(Bool)
   }
 }
 
@@ -65,6 +69,7 @@ extension Record {
     case badgeSet, relaunchPlanned, memoryWarned, memoryChosen
     case throttled, listening, ruleBroken
     case snapshotChanged, removedFromSwitcher
+    case audioChanged, audioMuted
 
     /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
     ///
@@ -99,6 +104,8 @@ extension Record {
       case .ruleBroken: "bddad48348434a9db7212a10d0a14697"
       case .snapshotChanged: "a7c59cc4e3ba490db1ba852c74573c22"
       case .removedFromSwitcher: "3a7c61c10d924f69a6ae8e097174e2bf"
+      case .audioChanged: "2450a57e47044177bf7b6ce8d6dd52e2"
+      case .audioMuted: "b13415de87e04ff8ba08e67ab0948153"
       }
     }
   }
@@ -116,7 +123,7 @@ extension Record.Change {
       .notificationsCancelled, .notificationFired, .notificationChosen, .memoryWarned,
       .removedFromSwitcher:
       .info
-    case .badgeSet, .snapshotChanged: .debug
+    case .badgeSet, .snapshotChanged, .audioChanged, .audioMuted: .debug
     case .ended(let end): end.reason.level
     case .resources(let record): record.level
     }
@@ -188,6 +195,11 @@ extension Record.Change {
       .init(.snapshotChanged, .predicate(words(snapshot)))
     case .removedFromSwitcher:
       .init(.removedFromSwitcher, .predicate("was removed from the application switcher"))
+    case .audioChanged(let isAudible, let isRecording):
+      .init(.audioChanged, .predicate(audio(isAudible, isRecording)))
+    case .audioMuted(let isMuted):
+      .init(
+        .audioMuted, .clause(isMuted ? "its audio is muted" : "its audio is no longer muted"))
     }
   }
 
@@ -196,6 +208,15 @@ extension Record.Change {
     case .picture: "has a new snapshot"
     case .sensitive: "hides its snapshot"
     case nil: "has no snapshot any more"
+    }
+  }
+
+  private func audio(_ isAudible: Bool, _ isRecording: Bool) -> String {
+    switch (isAudible, isRecording) {
+    case (true, true): "plays and records audio"
+    case (true, false): "plays audio"
+    case (false, true): "records audio"
+    case (false, false): "neither plays nor records audio"
     }
   }
 
@@ -280,6 +301,8 @@ extension Record.Change: StoredByCases {
     Case("memoryChosen", Self.memoryChosen), Case("resources", Self.resources),
     Case("snapshotChanged", Self.snapshotChanged),
     Case("removedFromSwitcher", Self.removedFromSwitcher),
+    Case("audioChanged", Self.audioChanged(isAudible:isRecording:)),
+    Case("audioMuted", Self.audioMuted),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -309,6 +332,8 @@ extension Record.Change: StoredByCases {
     case .resources(let a): writer.write(case: 22, a)
     case .snapshotChanged(let a): writer.write(case: 23, a)
     case .removedFromSwitcher: writer.write(case: 24)
+    case .audioChanged(let a, let b): writer.write(case: 25, a, b)
+    case .audioMuted(let a): writer.write(case: 26, a)
     }
   }
 }

@@ -42,6 +42,7 @@ extension TransitionCause {
     case .closed: ": its windows were closed"
     case .locked: ": the screen was locked"
     case .unlocked: ": the screen was unlocked"
+    case .audio: ": it plays or records audio"
     case .released: ": it must not be suspended"
     }
   }

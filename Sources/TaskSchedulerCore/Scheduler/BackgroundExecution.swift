@@ -7,14 +7,17 @@ extension Instance {
     var entitlements: [Entitlement] = []
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
     if !callbacks.isEmpty { entitlements.append(.callback) }
+    if isEntitledByAudio { entitlements.append(.audio) }
     entitlements += activities.entitlements
     let isHandling = stint?.launchEnds != nil || !handling.isEmpty
     if isHandling, !entitlements.contains(.event) { entitlements.append(.event) }
     return entitlements
   }
 
-  private func isEntitled(_ policy: SharedPolicy, at now: Instant) -> Bool {
+  /// - Parameter byAudio: Whether audio counts as an entitlement.
+  func isEntitled(_ policy: SharedPolicy, at now: Instant, byAudio: Bool = true) -> Bool {
     !callbacks.isEmpty || stint?.launchEnds != nil || !handling.isEmpty || !activities.isEmpty
+      || byAudio && isEntitledByAudio
       || (!tasks.isEmpty && hasTimeLeft(policy, at: now))
   }
 
@@ -38,9 +41,25 @@ extension Instance {
     } else if !tasks.isEmpty {
       guard debuggerIsAbsent else { return askForDebugger(in: &turn) }
       kill(.backgroundTimeExpired, tasks.endDetail, in: &turn)
-    } else if stint.suspension == .none {
-      self.stint?.suspension = .stopping
+    } else {
+      suspend(stint.suspension, in: &turn)
+    }
+  }
+
+  /// Begins the suspension, or continues it once the audio is muted.
+  private mutating func suspend(_ progress: Stint.Suspension, in turn: inout Turn) {
+    let isAudible = audio?.isAudible ?? false
+    switch progress {
+    case .none where isAudible:
+      let end = turn.instant.advanced(by: turn.policy.audioMuteTime)
+      stint?.suspension = .muting(until: end)
+    case .muting(let end) where isAudible && turn.instant < end: break
+    case .none, .muting:
+      stint?.suspension = .stopping
+      // A stream may have begun since the other streams were muted.
+      adjustMutes(in: &turn)
       turn.emit(.suspend(id))
+    case .stopping, .failed: break
     }
   }
 

@@ -33,6 +33,7 @@ public enum Effect: Equatable, Sendable {
   case record(Record)
   case memory(MemoryEffect)
   case resources(ResourceEffect)
+  case audio(AudioEffect)
   /// Deletes a picture of the application switcher.
   case dropPicture(SnapshotID)
 }

@@ -33,6 +33,8 @@ struct Instance: Equatable, Sendable {
   var tracer = Tracer.absent
   /// The windows of the instance, as a session agent reports them; nil if none is known.
   var window: ReportedWindow?
+  /// The audio of the instance; nil if the scheduler knows and owes nothing about it.
+  var audio: InstanceAudio?
   /// The addresses on which the application listened when it was last suspended.
   var listening = ListeningReport()
 
@@ -133,6 +135,7 @@ struct Instance: Equatable, Sendable {
     try tasks.check()
     try sockets.check()
     try stint?.use?.check()
+    try audio?.check()
     if state == .suspended {
       try require(callbacks.isEmpty, "a suspended instance has an unacknowledged callback")
       try require(handling.isEmpty, "a suspended instance handles an event")

@@ -169,7 +169,8 @@ extension Scheduler {
       instance.reasons.moved(to: instance.state, cause)
       instance.record(
         .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)
-      instance.prioritize(from: .notRunning, to: instance.state, in: &turn)
+      instance.prioritize(
+        from: .foreground, to: instance.priority(in: instance.state), in: &turn)
       afterTransition(&instance, &turn)
       instance.enqueue([.didFinishLaunching], in: &turn)
       instance.deliverMemoryWarning(in: &turn)

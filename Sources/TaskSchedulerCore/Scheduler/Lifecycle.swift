@@ -108,7 +108,7 @@ extension Instance {
     precondition(state == .suspended, "the instance is not suspended")
     if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
     // The processes must have the new priority before they run.
-    prioritize(from: state, to: next.state, in: &turn)
+    prioritize(from: priority(in: state), to: priority(in: next.state), in: &turn)
     turn.emit(.resume(id))
     move(to: next, cause: cause, isPrioritized: true, in: &turn)
     deliverChanges(in: &turn)
@@ -125,9 +125,14 @@ extension Instance {
       stopMeasuringUse(in: &turn)
       tasks.endStint()
     }
-    if !isPrioritized { prioritize(from: state, to: next.state, in: &turn) }
+    if !isPrioritized {
+      prioritize(from: priority(in: state), to: priority(in: next.state), in: &turn)
+    }
     phase = next
     stateSince = turn.instant
+    // In the foreground, no limit ends the grace.
+    if state == .background { endAudioGraceIfDue(in: &turn) }
+    if state != .suspended { endSilence(in: &turn) }
     if !isActiveOrActivating { window?.resigned() }
     if !state.isForeground { window?.hold() }
   }

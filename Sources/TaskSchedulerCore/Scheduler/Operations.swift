@@ -147,6 +147,7 @@ extension Scheduler {
     // released.
     instanceOfMemoryEnded(id, in: &turn)
     let end = instance.finish(status, in: &turn)
+    restoreAudio(of: instance, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
     leaveSwitcherIfGone(instance.application, in: &turn)
     relaunchIfCalledFor(instance, end, in: &turn)

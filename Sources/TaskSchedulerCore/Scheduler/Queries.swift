@@ -74,6 +74,11 @@ extension Scheduler {
     sessions.agents.filter { $0.value == .attached }.keys.sorted()
   }
 
+  /// The users whose session agents report the streams of their audio servers.
+  public var audioReportingUsers: [UserID] {
+    sessions.audio.filter { $0.value.agent == .attached }.keys.sorted()
+  }
+
   /// Returns, for each seat, the front one of the given instances. This is the active instance,
   /// otherwise one in the foreground, otherwise the instance that was active last.
   public func inFront(_ ids: [InstanceID]) -> [InstanceID] {
@@ -139,8 +144,9 @@ extension Scheduler {
       },
       managedSockets: instance.sockets.ids.count,
       heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0,
-      priority: ProcessPriority(instance.state), throttledTo: instance.stint?.use?.throttledTo,
-      listening: instance.listening)
+      priority: instance.priority(in: instance.state),
+      throttledTo: instance.stint?.use?.throttledTo, listening: instance.listening,
+      audio: instance.audio?.use ?? AudioUse())
   }
 }
 

@@ -20,7 +20,7 @@ extension Instance {
     restartLimitsPassed(since: lastAlive, in: &turn)
     if case .asked = tracer { turn.emit(.checkTracer(id)) }
     if isKilled { return turn.emit(.kill(id)) }
-    turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
+    turn.emitLast(.resources(.prioritize(id, priority(in: state))))
     // The previous daemon may have died while it stopped or resumed the processes. This daemon
     // therefore stops or resumes all processes again.
     if state == .suspended || isStopping {
@@ -48,6 +48,10 @@ extension Instance {
     if passed(stint?.launchEnds) {
       stint?.launchEnds = now.advanced(by: policy.launchTime)
     }
+    if passed(audio?.graceEnds) {
+      audio?.setGrace(until: now.advanced(by: policy.audioGraceTime))
+    }
+    if passed(audio?.silence.due(policy)) { audio?.silence.restart(at: now) }
     if passed(window?.nextDue(policy)) { window?.restart(at: now) }
     if case .signalled(let killAt) = termination?.phase, passed(killAt) {
       termination?.phase = .signalled(killAt: now.advanced(by: policy.terminateTimeout))

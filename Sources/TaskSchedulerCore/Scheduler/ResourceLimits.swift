@@ -129,10 +129,17 @@ extension Instance {
 }
 
 extension Instance {
-  /// Sets the priority for a new state. The daemon raises the priority before the processes run,
-  /// and lowers it after all other effects.
-  func prioritize(from state: ApplicationState, to next: ApplicationState, in turn: inout Turn) {
-    let (before, after) = (ProcessPriority(state), ProcessPriority(next))
+  /// Returns the priority of the instance in a state. In the background, an instance that audio
+  /// entitles to run has the priority of the foreground, so that the audio does not stutter.
+  func priority(in state: ApplicationState) -> ProcessPriority {
+    state == .background && isEntitledByAudio ? .foreground : ProcessPriority(state)
+  }
+
+  /// Changes the priority. The daemon raises the priority before the processes run, and lowers it
+  /// after all other effects.
+  func prioritize(
+    from before: ProcessPriority, to after: ProcessPriority, in turn: inout Turn
+  ) {
     guard before != after else { return }
     let effect = Effect.resources(.prioritize(id, after))
     if after == .foreground || before == .suspended {

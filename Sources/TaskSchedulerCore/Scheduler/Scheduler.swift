@@ -172,6 +172,7 @@ public struct Scheduler: Sendable {
     applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
     instanceOfMemoryEnded(id, in: &turn)
     let end = instance.leaveRunning(reason, cause: cause, detail: detail, in: &turn)
+    restoreAudio(of: instance, in: &turn)
     if instance.termination?.reason.isOrdered == true {
       applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
     }
@@ -202,6 +203,7 @@ extension Instance {
     let wasActive = state == .active
     let hadSeat = isAtSeat
     change(&self, &turn)
+    adjustAudio(in: &turn)
     let hasSeat = isAtSeat
     return ChangeOutcome(
       tasksAdded: tasks.count - taskCount, application: application,

@@ -1,4 +1,4 @@
-// The focus, and the lock of the screen (contract §20).
+// The focus, and the lock of the screen (contract §20). `AudioReports` handles reports of audio.
 //
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
 // report with the previous report, and acts on each window that differs. An order of an operator is
@@ -13,6 +13,12 @@ public enum SessionEvent: Equatable, Sendable {
   case windows(UserID, WindowSnapshot)
   /// The connection to the agent has ended.
   case agentLost(UserID)
+  /// All streams of the user's audio server.
+  case audio(UserID, AudioSnapshot)
+  /// The agent that reported the audio of the user is lost.
+  case audioLost(UserID)
+  /// The user has chosen the notice that an application records.
+  case recordingChosen(ApplicationKey)
   /// The screen of a seat, and of all seats within it, is locked.
   ///
   /// `byRequest` is true if a program asked logind for the lock, and the desktop has not set
@@ -32,6 +38,9 @@ extension Scheduler {
       if sessions.agents[user] == .attached {
         sessions.agents[user] = .lost(at: turn.instant)
       }
+    case .audio(let user, let snapshot): apply(snapshot, of: user, in: &turn)
+    case .audioLost(let user): loseAudio(of: user, in: &turn)
+    case .recordingChosen(let key): recordingChosen(key, in: &turn)
     case .locked(let seat, let isRequest): lock(seat, isRequest, in: &turn)
     case .unlocked(let seat): unlock(seat, in: &turn)
     }
@@ -110,6 +119,12 @@ extension Scheduler {
   /// the windows.
   mutating func sessionsDue(in turn: inout Turn) {
     guard sessions.firstLoss != nil else { return }
+    for user in sessions.audio.keys.sorted() {
+      guard let lostAt = sessions.audio[user]?.agent?.lostAt else { continue }
+      if lostAt.advanced(by: policy.sessionGraceTime) <= turn.instant {
+        forgetAudio(of: user, in: &turn)
+      }
+    }
     for user in sessions.agents.keys.sorted() {
       guard let lostAt = sessions.agents[user]?.lostAt else { continue }
       let due = lostAt.advanced(by: policy.sessionGraceTime)
@@ -129,6 +144,9 @@ extension Scheduler {
   mutating func recoverSessions(in turn: inout Turn) {
     for (user, agent) in sessions.agents where agent.lostAt != nil {
       sessions.agents[user] = .lost(at: turn.instant)
+    }
+    for (user, audio) in sessions.audio where audio.agent?.lostAt != nil {
+      sessions.audio[user]?.agent = .lost(at: turn.instant)
     }
   }
 

@@ -56,6 +56,9 @@ extension Instance {
     if termination != nil { return }
     stint?.forEachLimit(policy, body)
     if let due = handling.nextEnd { body(Limit(kind: .event, at: due)) }
+    guard stint != nil, let audio else { return }
+    if let due = audio.graceEnds { body(Limit(kind: .audio, at: due)) }
+    if let due = audio.silence.due(policy) { body(Limit(kind: .audio, at: due)) }
   }
 
   private func nearest(_ policy: SharedPolicy) -> Instant? {
@@ -131,6 +134,8 @@ extension Instance {
       stint?.launchEnds = nil
       reasons.entitlementEnded(.launchTime, at: now)
     }
+    endSilenceIfDue(in: turn)
+    endAudioGraceIfDue(in: &turn)
     if case .failed(let retryAt) = stint?.suspension, retryAt <= now { stint?.suspension = .none }
     if let due = stint?.time.warningDue(turn.policy), due <= now {
       stint?.time.warn(at: now)
@@ -175,7 +180,11 @@ extension Stint {
   /// Calls `body` with each pending limit, in no particular order.
   fileprivate func forEachLimit(_ policy: SharedPolicy, _ body: (Limit) -> Void) {
     if let launchEnds { body(Limit(kind: .launch, at: launchEnds)) }
-    if case .failed(let retryAt) = suspension { body(Limit(kind: .suspension, at: retryAt)) }
+    switch suspension {
+    case .failed(let retryAt): body(Limit(kind: .suspension, at: retryAt))
+    case .muting(let end): body(Limit(kind: .mute, at: end))
+    case .none, .stopping: break
+    }
     if let due = time.warningDue(policy) { body(Limit(kind: .expiration, at: due)) }
     if !time.isOver { body(Limit(kind: .backgroundTime, at: time.limit(policy))) }
   }

@@ -3,6 +3,9 @@ struct Sessions: Equatable, Sendable {
   /// The session agents by user: those that are attached, and those that were lost less than
   /// `SessionGraceTime` ago.
   var agents: [UserID: SessionAgent] = [:]
+  /// The audio servers of users whose session agents report streams, or whose streams the daemon
+  /// must unmute.
+  var audio: [UserID: SessionAudio] = [:]
   var locks: [SeatID: SeatLock] = [:]
 
   /// Whether the screen of a seat, or of the session that contains the seat, is locked.
@@ -12,8 +15,9 @@ struct Sessions: Equatable, Sendable {
 
   /// The instant at which the first of the lost agents was lost; nil if no agent is lost.
   var firstLoss: Instant? {
-    if agents.isEmpty { return nil }
-    return agents.values.lazy.compactMap(\.lostAt).min()
+    if agents.isEmpty, audio.isEmpty { return nil }
+    let audioLoss = audio.values.lazy.compactMap { $0.agent?.lostAt }.min()
+    return earlier(agents.values.lazy.compactMap(\.lostAt).min(), audioLoss)
   }
 }
 

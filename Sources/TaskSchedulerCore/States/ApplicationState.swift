@@ -94,6 +94,8 @@ public enum TransitionCause: Equatable, Sendable {
   case locked
   /// The screen of the seat was unlocked.
   case unlocked
+  /// The application is audible or records, and its manifest declares mode audio.
+  case audio
   /// The application was adopted because of its window, and must not be suspended. The scheduler no
   /// longer manages the application.
   case released
@@ -122,6 +124,7 @@ public enum TransitionCause: Equatable, Sendable {
     case .closed: "closed"
     case .locked: "locked"
     case .unlocked: "unlocked"
+    case .audio: "audio"
     case .released: "released"
     }
   }

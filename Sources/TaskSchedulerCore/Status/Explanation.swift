@@ -39,8 +39,11 @@ public struct EndedEntitlement: Equatable, Sendable {
     case task(TaskID, name: String?)
     /// The application acknowledged a callback.
     case callback(CallbackKind)
-    /// Audio, location updates, or an event that the daemon observed.
+    /// Location updates, or an event that the daemon observed.
     case activity(Activity)
+    /// The application was audible or recorded, and `AudioGraceTime` passed; or the session agent
+    /// was lost.
+    case audio
     /// The application acknowledged an event for which it was resumed.
     case eventHandled
     /// `EventTime` passed.
@@ -68,6 +71,10 @@ public struct Limit: Equatable, Sendable {
     case launch
     /// The time to handle an event ends.
     case event
+    /// `AudioGraceTime` ends.
+    case audio
+    /// The daemon suspends the application even if its audio is not muted.
+    case mute
     /// The daemon tries again to stop the processes.
     case suspension
     /// SIGKILL follows the stop signal.

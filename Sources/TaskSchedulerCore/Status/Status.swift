@@ -59,6 +59,7 @@ public struct InstanceStatus: Equatable, Sendable {
   public var throttledTo: Int?
   /// The addresses on which the instance listened at its last suspension.
   public var listening: ListeningReport
+  public var audio: AudioUse
 }
 
 /// The status of a keep-alive handler.

@@ -6,7 +6,7 @@ extension Effect: StoredByCases {
     Case("memory", Self.memory), Case("spawn", Self.spawn), Case("manage", Self.manage),
     Case("suspend", Self.suspend), Case("resume", Self.resume), Case("terminate", Self.terminate),
     Case("kill", Self.kill), Case("release", Self.release), Case("checkTracer", Self.checkTracer),
-    Case("dropPicture", Self.dropPicture),
+    Case("dropPicture", Self.dropPicture), Case("audio", Self.audio),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -29,6 +29,7 @@ extension Effect: StoredByCases {
     case .release(let a, let b): writer.write(case: 15, a, b)
     case .checkTracer(let a): writer.write(case: 16, a)
     case .dropPicture(let a): writer.write(case: 17, a)
+    case .audio(let a): writer.write(case: 18, a)
     }
   }
 }

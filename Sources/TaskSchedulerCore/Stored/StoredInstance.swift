@@ -3,11 +3,11 @@ extension Instance: StoredByForm {
     Instance.init(
       id:application:leader:seat:launchReason:backgroundModes:mayStayInBackground:stopSignal:
       startedAt:phase:stateSince:reasons:stream:callbacks:tasks:activities:sockets:handling:inbox:
-      suspensionLostAt:termination:tracer:window:listening:),
+      suspensionLostAt:termination:tracer:window:audio:listening:),
     \.id, \.application, \.leader, \.seat, \.launchReason, \.backgroundModes,
     \.mayStayInBackground, \.stopSignal, \.startedAt, \.phase, \.stateSince, \.reasons,
     \.stream, \.callbacks, \.tasks, \.activities, \.sockets, \.handling, \.inbox,
-    \.suspensionLostAt, \.termination, \.tracer, \.window, \.listening)
+    \.suspensionLostAt, \.termination, \.tracer, \.window, \.audio, \.listening)
 }
 
 extension Instance.Phase: StoredByCases {
@@ -72,6 +72,7 @@ extension TransitionCause: StoredByCases {
     Case("shown", Self.shown), Case("unfocused", Self.unfocused), Case("hidden", Self.hidden),
     Case("locked", Self.locked), Case("unlocked", Self.unlocked),
     Case("released", Self.released), Case("closed", Self.closed),
+    Case("audio", Self.audio),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -98,6 +99,7 @@ extension TransitionCause: StoredByCases {
     case .unlocked: writer.write(case: 19)
     case .released: writer.write(case: 20)
     case .closed: writer.write(case: 21)
+    case .audio: writer.write(case: 22)
     }
   }
 }
@@ -110,7 +112,7 @@ extension EndedEntitlement.Kind: StoredByCases {
   package static let cases: [Case<Self>] = [
     Case("task", Self.task), Case("callback", Self.callback), Case("activity", Self.activity),
     Case("eventHandled", Self.eventHandled), Case("eventTime", Self.eventTime),
-    Case("launchTime", Self.launchTime),
+    Case("launchTime", Self.launchTime), Case("audio", Self.audio),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -121,6 +123,7 @@ extension EndedEntitlement.Kind: StoredByCases {
     case .eventHandled: writer.write(case: 3)
     case .eventTime: writer.write(case: 4)
     case .launchTime: writer.write(case: 5)
+    case .audio: writer.write(case: 6)
     }
   }
 }
@@ -146,8 +149,7 @@ extension BackgroundTasks: StoredByForm {
 
 extension Activities: StoredByForm {
   static let form = Form(
-    Activities.init(isPlaying:isLocating:eventsUnderWay:), \.isPlaying, \.isLocating,
-    \.eventsUnderWay)
+    Activities.init(isLocating:eventsUnderWay:), \.isLocating, \.eventsUnderWay)
 }
 
 extension ManagedSockets: StoredByForm {
@@ -186,6 +188,7 @@ extension BackgroundTime: StoredByForm {
 extension Stint.Suspension: StoredByCases {
   static let cases: [Case<Self>] = [
     Case("none", Self.none), Case("stopping", Self.stopping), Case("failed", Self.failed),
+    Case("muting", Self.muting),
   ]
 
   func write(to writer: inout StoredWriter) {
@@ -193,6 +196,7 @@ extension Stint.Suspension: StoredByCases {
     case .none: writer.write(case: 0)
     case .stopping: writer.write(case: 1)
     case .failed(let a): writer.write(case: 2, a)
+    case .muting(let a): writer.write(case: 3, a)
     }
   }
 }

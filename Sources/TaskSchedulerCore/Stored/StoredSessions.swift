@@ -2,7 +2,8 @@ extension SessionEvent: StoredByCases {
   package static let cases: [Case<Self>] = [
     Case("agentAttached", Self.agentAttached), Case("windows", Self.windows),
     Case("agentLost", Self.agentLost), Case("locked", Self.locked(_:byRequest:)),
-    Case("unlocked", Self.unlocked),
+    Case("unlocked", Self.unlocked), Case("audio", Self.audio),
+    Case("audioLost", Self.audioLost), Case("recordingChosen", Self.recordingChosen),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -12,6 +13,9 @@ extension SessionEvent: StoredByCases {
     case .agentLost(let a): writer.write(case: 2, a)
     case .locked(let a, let b): writer.write(case: 3, a, b)
     case .unlocked(let a): writer.write(case: 4, a)
+    case .audio(let a, let b): writer.write(case: 5, a, b)
+    case .audioLost(let a): writer.write(case: 6, a)
+    case .recordingChosen(let a): writer.write(case: 7, a)
     }
   }
 }
@@ -31,7 +35,7 @@ extension ReportedWindow: StoredByForm {
 }
 
 extension Sessions: StoredByForm {
-  static let form = Form(Sessions.init(agents:locks:), \.agents, \.locks)
+  static let form = Form(Sessions.init(agents:audio:locks:), \.agents, \.audio, \.locks)
 }
 
 extension SessionAgent: StoredByCases {

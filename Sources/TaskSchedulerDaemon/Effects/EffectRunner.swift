@@ -100,6 +100,10 @@ final class EffectRunner: EffectHandler {
       if case .transition = record.change { serviceStatus?.note() }
     case .resources(let effect): processes.run(effect)
     case .dropPicture(let id): subsystems.pictures.drop(id)
+    case .audio(.showRecording(let notice)):
+      notifications.recordings.show(notice, name: notifications.displayName(notice.application))
+    case .audio(.hideRecording(let id, let key)): notifications.recordings.hide(id, of: key)
+    case .audio(let effect): subsystems.agents.run(effect)
     }
   }
 

@@ -15,6 +15,7 @@ extension LocalNotifications {
     let name = try DesktopName(input.shown)
     let id = try id(input.notification, of: user)
     agents.shown(to: user)
+    recordings.isShown(input.notification, as: name, to: user)
     guard let id else { return }
     log.write(.debug, "notification \(id.number) is shown")
     note(
@@ -27,6 +28,9 @@ extension LocalNotifications {
   ) throws {
     try check(input.action, "action")
     try check(input.activationToken, "activationToken")
+    if let key = recordings.chosen(input.notification, by: user) {
+      return post(.session(.recordingChosen(key)))
+    }
     guard let id = try id(input.notification, of: user), let row = notification(id) else { return }
     post(.notification(.chosen(id, row.application)))
   }

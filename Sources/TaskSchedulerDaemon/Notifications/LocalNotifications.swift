@@ -26,10 +26,13 @@ final class LocalNotifications {
   private var stored = StoredNotifications()
   private let calendar = NotificationCalendar()
   let agents: AgentNotifications
+  let recordings: RecordingNotices
   let log: Log
   let post: (Event) -> Void
   /// Returns the display name from an application's manifest, if any.
   var displayName: (ApplicationKey) -> String? = { _ in nil }
+  /// Returns the notices about recording applications that a user must see.
+  var recordingNotices: (UserID) -> [RecordingNotice] = { _ in [] }
   /// The pending writes, by their job numbers.
   private var writing: [UInt64: Writing] = [:]
   /// Transactions that arrive before ``serve()``; nil afterwards. While a new daemon finishes an
@@ -44,6 +47,7 @@ final class LocalNotifications {
   ) throws(SystemError) {
     self.log = log
     agents = AgentNotifications(log: log)
+    recordings = RecordingNotices(agents)
     self.post = post
     var store: NotificationStore?
     var problem: StoreError?
@@ -320,8 +324,11 @@ final class LocalNotifications {
     let badges = stored.badges.filter { $0.key.owner == user && $0.value > 0 }.map {
       SessionInterface.Badge(application: $0.key.id.name, count: $0.value)
     }
+    let notices = recordingNotices(user).map {
+      recordings.order($0, name: displayName($0.application))
+    }
     agents.synchronize(
-      user, notifications: rows.map { order($0, firedAt: $0.firedAt) },
+      user, notifications: rows.map { order($0, firedAt: $0.firedAt) } + notices,
       badges: badges.sorted { $0.application < $1.application })
   }
 

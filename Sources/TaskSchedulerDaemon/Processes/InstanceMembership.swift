@@ -26,8 +26,7 @@ final class InstanceMembership {
   /// The number of instances that were added so far. A process that belongs to no instance in one
   /// generation may belong to an instance in the next.
   private(set) var generation: UInt64 = 0
-  /// Called for each instance that is added.
-  var added: (InstanceProcesses) -> Void = { _ in }
+  private var observers: [(InstanceProcesses) -> Void] = []
   /// Called for each instance that is removed.
   var removed: (InstanceID) -> Void = { _ in }
 
@@ -42,8 +41,11 @@ final class InstanceMembership {
     // A marker belongs to one instance. A later instance with the same marker counts as unmarked.
     if let marker = instance.origin.marker, byMarker[marker] == nil { byMarker[marker] = instance }
     if let group = instance.origin.group { byGroup[group.path] = instance }
-    added(instance)
+    for observer in observers { observer(instance) }
   }
+
+  /// Calls a function for each instance that is added from now on.
+  func observe(_ added: @escaping (InstanceProcesses) -> Void) { observers.append(added) }
 
   func remove(_ instance: InstanceProcesses) {
     let pid = instance.leader.identity.pid

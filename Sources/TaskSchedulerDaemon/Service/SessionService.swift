@@ -9,6 +9,9 @@ final class SessionService: SessionInterface.Implementation {
 
   static let windowsMax = 1024
   static let applicationIDBytesMax = 256
+  static let streamsMax = 1024
+  /// The size of sun_path.
+  static let serverPathBytesMax = 108
 
   private let agents: SessionAgents
   private let applications: ApplicationService
@@ -53,21 +56,72 @@ final class SessionService: SessionInterface.Implementation {
   private static func window(
     _ window: Interface.Window, parameter: String
   ) throws -> ReportedProcessWindow {
-    guard let pid = Int32(exactly: window.pid), pid > 0 else {
-      throw ParameterError(
-        parameter: "\(parameter).pid", problem: "it must be from 1 to 2147483647")
-    }
-    guard let startTime = UInt64(exactly: window.startTime) else {
-      throw ParameterError(
-        parameter: "\(parameter).startTime", problem: "a start time must not be negative")
-    }
+    let process = try process(window.pid, window.startTime, parameter: parameter)
     if let id = window.applicationId, id.utf8.count > applicationIDBytesMax {
       throw Interface.Failure.reportTooLarge(
         parameter: "\(parameter).applicationId", limit: applicationIDBytesMax)
     }
     return ReportedProcessWindow(
-      process: ProcessIdentity(pid: pid, startTime: startTime),
-      visibility: .init(window.visibility), applicationID: window.applicationId)
+      process: process, visibility: .init(window.visibility),
+      applicationID: window.applicationId)
+  }
+
+  private static func process(
+    _ pid: Int, _ startTime: Int, parameter: String
+  ) throws(ParameterError) -> ProcessIdentity {
+    guard let pid = Int32(exactly: pid), pid > 0 else {
+      throw ParameterError(
+        parameter: "\(parameter).pid", problem: "it must be from 1 to 2147483647")
+    }
+    guard let startTime = UInt64(exactly: startTime) else {
+      throw ParameterError(
+        parameter: "\(parameter).startTime", problem: "a start time must not be negative")
+    }
+    return ProcessIdentity(pid: pid, startTime: startTime)
+  }
+
+  // MARK: Audio
+
+  func reportAudio(_ input: Interface.ReportAudio.Input, _ connection: Connection) throws {
+    guard input.streams.count <= Self.streamsMax else {
+      throw Interface.Failure.reportTooLarge(parameter: "streams", limit: Self.streamsMax)
+    }
+    let server = try input.server.map { try Self.server($0) }
+    guard server != nil || input.streams.isEmpty else {
+      throw ParameterError(
+        parameter: "streams", problem: "it must be empty if no audio server runs")
+    }
+    let streams = try input.streams.enumerated().map {
+      try Self.stream($0.element, parameter: "streams[\($0.offset)]")
+    }
+    let user = try user(input.attachment, connection)
+    agents.audio.report(streams, of: server, uid: user.uid)
+    connection.reply(NoFields())
+  }
+
+  private static func server(_ server: Interface.AudioServer) throws -> ReportedAudioServer {
+    guard server.path.utf8.count <= serverPathBytesMax else {
+      throw Interface.Failure.reportTooLarge(
+        parameter: "server.path", limit: serverPathBytesMax)
+    }
+    guard let generation = UInt64(exactly: server.generation) else {
+      throw ParameterError(
+        parameter: "server.generation", problem: "a generation must not be negative")
+    }
+    return ReportedAudioServer(path: server.path, generation: generation)
+  }
+
+  private static func stream(
+    _ stream: Interface.AudioStream, parameter: String
+  ) throws -> ReportedAudioStream {
+    guard let id = UInt64(exactly: stream.id) else {
+      throw ParameterError(parameter: "\(parameter).id", problem: "an id must not be negative")
+    }
+    return ReportedAudioStream(
+      id: id, direction: stream.direction == .playback ? .playback : .recording,
+      process: try process(stream.pid, stream.startTime, parameter: parameter),
+      isClaimed: stream.claimed, isRunning: stream.running, isMuted: stream.muted,
+      isSilent: stream.silent)
   }
 
   // MARK: Notifications

@@ -64,7 +64,7 @@ extension ControlInterface.EndedEntitlement {
     switch ended.kind {
     case .task(let id, let name): (task, taskName) = (Int(clamping: id.number), name)
     case .callback(let callback): (kind, self.callback) = (.callback, .init(callback))
-    case .activity(.audio): kind = .audio
+    case .audio: kind = .audio
     case .activity(.location): kind = .location
     case .activity(.event), .eventHandled: kind = .event
     case .eventTime: kind = .eventTime
@@ -90,6 +90,8 @@ extension ControlInterface.Limit {
     case .relaunchAfterPressure: kind = .relaunchAfterPressure
     case .unfocused: kind = .unfocused
     case .hidden: kind = .hidden
+    case .audio: kind = .audio
+    case .mute: kind = .mute
     }
   }
 }

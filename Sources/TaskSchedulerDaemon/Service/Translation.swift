@@ -179,7 +179,7 @@ extension ControlInterface.Instance {
       backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,
       tasks: status.tasks.map { .init($0) },
       keepAlive: status.keepAlive.map { .init($0) }, managedSockets: status.managedSockets,
-      heldChanges: status.heldChanges,
+      heldChanges: status.heldChanges, audio: ControlInterface.AudioUse.all(status.audio),
       resources: !status.priority.isLowered && lowered.isEmpty
         ? nil
         : .init(
@@ -187,6 +187,13 @@ extension ControlInterface.Instance {
           listening: status.listening.addresses, listeningCount: status.listening.count,
           descriptorsExamined: status.listening.isComplete),
       unit: unit)
+  }
+}
+
+extension ControlInterface.AudioUse {
+  fileprivate static func all(_ use: TaskSchedulerCore.AudioUse) -> [Self] {
+    (use.isAudible ? [.playing] : []) + (use.isRecording ? [.recording] : [])
+      + (use.isMuted ? [.muted] : [])
   }
 }
 

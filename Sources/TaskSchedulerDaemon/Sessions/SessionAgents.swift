@@ -29,13 +29,15 @@ protocol AgentConnection: AnyObject {
 final class SessionAgents {
   private var agents: [UInt32: any AgentConnection] = [:]
   let windows: WindowReports
+  let audio: AudioReports
   private let eventLog: EventLog
   /// Called after an agent has attached, and after the takeover of an agent. The receiver sends the
   /// orders that an agent needs at its start.
   var attached: (UserID) -> Void = { _ in }
 
-  init(windows: WindowReports, eventLog: EventLog) {
+  init(windows: WindowReports, audio: AudioReports, eventLog: EventLog) {
     self.windows = windows
+    self.audio = audio
     self.eventLog = eventLog
   }
 
@@ -94,6 +96,7 @@ final class SessionAgents {
       // The scheduler keeps the states that follow from the earlier agent's reports until the new
       // agent has reported.
       windows.lose(uid)
+      audio.lose(uid)
     }
     // The event log must not name the attachment before the reply has been sent. The next daemon
     // would otherwise read the call again on a connection that already has a call.
@@ -117,8 +120,14 @@ final class SessionAgents {
   /// Continues after the takeover of an earlier daemon's connections. Asks the agents for their
   /// windows again, because only the earlier daemon knew the processes of the windows.
   ///
-  /// - Parameter users: The users whose windows the scheduler knows from an agent.
-  func recovered(reporting users: [UserID]) {
+  /// - Parameters:
+  ///   - users: The users whose windows the scheduler knows from an agent.
+  ///   - audioUsers: The users whose audio the scheduler knows from an agent.
+  func recovered(reporting users: [UserID], audio audioUsers: [UserID]) {
+    for user in audioUsers {
+      audio.restore(user.uid)
+      if !isAttached(user) { audio.lose(user.uid) }
+    }
     for user in users {
       windows.restore(user.uid)
       if !isAttached(user) { windows.lose(user.uid) }
@@ -135,6 +144,52 @@ final class SessionAgents {
     guard connection.isAgent, agents[connection.uid] === connection else { return }
     agents[connection.uid] = nil
     windows.lose(connection.uid)
+    audio.lose(connection.uid)
+  }
+
+  // MARK: Audio
+
+  func run(_ effect: AudioEffect) {
+    switch effect {
+    case .mute(let user, let streams): setMuted(streams, true, of: user)
+    case .unmute(let user, let streams): setMuted(streams, false, of: user)
+    case .measure(let user, let streams): setMeasured(streams, true, of: user)
+    case .stopMeasuring(let user, let streams): setMeasured(streams, false, of: user)
+    // `RecordingNotices` handles these effects.
+    case .showRecording, .hideRecording: break
+    }
+  }
+
+  /// Sends the orders that a new agent must receive.
+  func begin(with orders: AudioOrders, for user: UserID) {
+    setMuted(orders.muted, true, of: user)
+    setMuted(orders.unmuted, false, of: user)
+    setMeasured(orders.measured, true, of: user)
+  }
+
+  /// Orders the agent of a user to mute streams, or to end their mutes.
+  func setMuted(_ streams: [AudioStreamID], _ isMuted: Bool, of user: UserID) {
+    for (generation, ids) in Self.byServer(streams) {
+      order(
+        .init(mute: .init(generation: generation, streams: ids, muted: isMuted)), to: user)
+    }
+  }
+
+  private func setMeasured(_ streams: [AudioStreamID], _ isMeasured: Bool, of user: UserID) {
+    for (generation, ids) in Self.byServer(streams) {
+      order(
+        .init(measure: .init(generation: generation, streams: ids, measured: isMeasured)),
+        to: user)
+    }
+  }
+
+  /// Returns the streams of each audio server. An order names the streams of one server.
+  private static func byServer(
+    _ streams: [AudioStreamID]
+  ) -> [(generation: Int, ids: [Int])] {
+    Dictionary(grouping: streams, by: \.server).sorted { $0.key < $1.key }.map {
+      (Int(clamping: $0.key), $0.value.map { Int(clamping: $0.index) })
+    }
   }
 
   // MARK: Windows

@@ -42,7 +42,7 @@ final class WindowReports {
     self.inFront = inFront
     self.focusMoved = focusMoved
     self.post = post
-    membership.added = { [weak self] in self?.instanceAdded($0) }
+    membership.observe { [weak self] in self?.instanceAdded($0) }
   }
 
   /// Handles a report of all windows of a user's session.

@@ -31,6 +31,10 @@ final class DaemonLink {
     case badge(SessionInterface.Badge)
     /// The daemon has sent all notifications and badges that it wants shown.
     case synchronized
+    /// Mute streams, or end their mutes.
+    case mute(SessionInterface.AudioMute)
+    /// Measure streams, or measure them no longer.
+    case measure(SessionInterface.AudioMeasurement)
   }
 
   private enum State {
@@ -60,6 +64,7 @@ final class DaemonLink {
   private let report: (Occurrence) -> Void
   private var state = State.waiting
   private var windows = WindowReports()
+  private var audio = AudioReports()
   private var notifications = NotificationReports()
   /// Whether the daemon has sent the order `synchronized`. Before that, it may send a notification
   /// whose end the agent has not reported yet.
@@ -91,6 +96,12 @@ final class DaemonLink {
   /// nothing is known about the windows.
   func update(_ windows: SessionWindows?) {
     self.windows.update(windows)
+    sendReports()
+  }
+
+  /// Reports the streams of the audio server as soon as the daemon can receive a report.
+  func update(_ streams: AudioStreams) {
+    audio.update(streams)
     sendReports()
   }
 
@@ -153,6 +164,7 @@ final class DaemonLink {
   /// Begins an attachment to a daemon that has not received a report of this agent.
   private func begin() {
     windows.attached()
+    audio.attached()
     isSynchronized = false
     report(.attached)
     sendReports()
@@ -233,6 +245,8 @@ final class DaemonLink {
     }
     if let withdrawn = order.close { report(.order(.close(withdrawn))) }
     if let badge = order.badge { report(.order(.badge(badge))) }
+    if let mute = order.mute { report(.order(.mute(mute))) }
+    if let measurement = order.measure { report(.order(.measure(measurement))) }
     if order.synchronized == true {
       isSynchronized = true
       report(.order(.synchronized))
@@ -259,6 +273,8 @@ final class DaemonLink {
     do throws(ConnectionEnd) {
       if isSynchronized, let report = notifications.take() {
         try send(report, number, on: reports)
+      } else if let streams = audio.take() {
+        try send(streams, number, on: reports)
       } else if let report = windows.take(at: BootClock.now()) {
         try send(report, number, on: reports)
       } else if let next = windows.next {
@@ -282,6 +298,19 @@ final class DaemonLink {
     case .forget:
       try connection.call(SessionInterface.ForgetWindows.self, .init(attachment: number))
     }
+  }
+
+  private func send(
+    _ audio: AudioStreams, _ number: Int, on connection: ServiceConnection
+  ) throws(ConnectionEnd) {
+    try connection.call(
+      SessionInterface.ReportAudio.self,
+      .init(
+        attachment: number,
+        server: audio.server.map {
+          .init(path: $0.path, generation: Int(clamping: $0.generation))
+        },
+        streams: audio.streams.map { .init($0) }))
   }
 
   private func send(
@@ -330,6 +359,16 @@ final class DaemonLink {
 extension SystemError {
   /// Whether no file has the path.
   fileprivate var isMissing: Bool { errno == ENOENT || errno == ENOTDIR }
+}
+
+extension SessionInterface.AudioStream {
+  fileprivate init(_ stream: AudioStream) {
+    self.init(
+      id: Int(stream.id), direction: stream.isRecording ? .recording : .playback,
+      pid: Int(stream.process.pid), startTime: Int(clamping: stream.process.startTime),
+      claimed: stream.isClaimed, running: stream.isRunning, muted: stream.isMuted,
+      silent: stream.isSilent)
+  }
 }
 
 extension SessionInterface.Window {

@@ -3,7 +3,7 @@
 /// The focus can change thousands of times a second, and each report wakes the daemon. A report
 /// contains all windows, so the newest one replaces those that were not sent. The first reports
 /// after a pause are sent at once, because some compositors report one change of the focus in
-/// several steps. Further reports follow every ``interval``.
+/// several steps. Further reports follow every ``ReportPace/interval``.
 struct WindowReports {
   /// The contents of a report.
   enum Report: Equatable {
@@ -12,17 +12,10 @@ struct WindowReports {
     case forget
   }
 
-  /// The average time between two reports, in nanoseconds.
-  static let interval: UInt64 = 20_000_000
-  /// The number of reports that are sent at once after a pause.
-  static let burst: UInt64 = 4
-
   private var latest: SessionWindows?
   /// The windows of the last report; nil if the daemon knows nothing about the windows.
   private var reported: SessionWindows?
-  /// The instant at which the next report would be due if the earlier reports had been sent
-  /// ``interval`` apart, in nanoseconds since boot.
-  private var due: UInt64 = 0
+  private var pace = ReportPace()
 
   /// Stores the windows of the session, for the next report. nil means that nothing is known about
   /// the windows.
@@ -33,15 +26,13 @@ struct WindowReports {
 
   /// The instant of the next report; nil if the daemon knows the newest windows.
   var next: UInt64? {
-    if latest == reported { return nil }
-    let credit = Self.interval * (Self.burst - 1)
-    return due > credit ? due - credit : 0
+    latest == reported ? nil : pace.next
   }
 
   /// Returns the report that must be sent now, and counts it as sent; nil if there is none.
   mutating func take(at now: UInt64) -> Report? {
     guard let next, next <= now else { return nil }
-    due = max(due, now) + Self.interval
+    pace.count(at: now)
     reported = latest
     return latest.map { .windows($0) } ?? .forget
   }

@@ -14,6 +14,9 @@ package struct SessionEnvironment: Hashable, Sendable {
   /// ``runtimeDirectory``. With other transports, sd-bus would start programs or wait for name
   /// servers.
   package var busAddress: String?
+  /// The absolute path of the audio server's socket, as PulseAudio's clients find it: from
+  /// PULSE_SERVER, PULSE_RUNTIME_PATH or ``runtimeDirectory``; nil for a server on another machine.
+  package var audioSocket: String?
   /// The user of the session.
   package var uid: UInt32
   /// The directory of the X servers' sockets.
@@ -37,8 +40,21 @@ package struct SessionEnvironment: Hashable, Sendable {
     } else {
       busAddress = runtimeDirectory.map { "unix:path=\(URIText.escaped($0))/bus" }
     }
+    audioSocket = Self.audioSocket(
+      server: value("PULSE_SERVER"), directory: value("PULSE_RUNTIME_PATH"), runtimeDirectory)
     self.uid = uid
     self.xDirectory = xDirectory
+  }
+
+  private static func audioSocket(
+    server: String?, directory: String?, _ runtimeDirectory: String?
+  ) -> String? {
+    if let server {
+      let path = server.hasPrefix("unix:") ? String(server.dropFirst(5)) : server
+      return path.hasPrefix("/") ? path : nil
+    }
+    if let directory { return directory.hasPrefix("/") ? "\(directory)/native" : nil }
+    return runtimeDirectory.map { "\($0)/pulse/native" }
   }
 
   /// Returns the Unix sockets of a D-Bus address, without the id of the bus: a bus that restarts at

@@ -79,6 +79,8 @@ public struct Checkers {
   private var lostAgents: LostAgentChecker
   private var locks = LockChecker()
   private var switcher = SwitcherChecker()
+  private var audio: AudioEntitlementChecker
+  private var mutes = MuteChecker()
 
   /// Creates the checkers of a run.
   ///
@@ -95,6 +97,7 @@ public struct Checkers {
     visible = VisibleChecker(slack: timerDelayMax)
     hidden = HiddenChecker(slack: timerDelayMax)
     lostAgents = LostAgentChecker(slack: timerDelayMax)
+    audio = AudioEntitlementChecker(slack: timerDelayMax)
   }
 
   var policy: Policy { observed.policy }
@@ -128,6 +131,7 @@ public struct Checkers {
     try relaunch.before(event, observed)
     try memory.before(event, observed)
     try switcher.before(event, observed)
+    try mutes.before(event, observed)
     for effect in effects {
       try transitions.see(effect, observed)
       try callbacks.see(effect, observed)
@@ -178,6 +182,8 @@ public struct Checkers {
     try lostAgents.after(observed)
     try locks.after(observed)
     try switcher.after(observed)
+    try audio.after(observed)
+    try mutes.after(observed)
   }
 
   private mutating func seeSession(_ effect: Effect) throws(Finding) {
@@ -187,6 +193,8 @@ public struct Checkers {
     try closed.see(effect, observed)
     try lostAgents.see(effect, observed)
     try locks.see(effect, observed)
+    try audio.see(effect, observed)
+    try mutes.see(effect, observed)
   }
 
   /// Returns the first violation at the end of the liveness phase, or nil.

@@ -140,7 +140,7 @@ struct LostAgentChecker: Checker {
         "\(instance.name) becomes inactive because of the focus, but its windows are not known")
     case .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway,
       .otherActivated, .terminate, .noEntitlement, .event, .suspensionLost, .leaderExited,
-      .schedulerStopped, .closed, .locked, .unlocked, .released:
+      .schedulerStopped, .closed, .locked, .unlocked, .audio, .released:
       break
     }
   }

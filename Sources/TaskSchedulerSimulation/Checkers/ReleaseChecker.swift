@@ -36,7 +36,7 @@ struct ReleaseChecker: Checker {
       .socket(.hold(let id, _)), .socket(.release(let id, _)), .socket(.watch(let id)),
       .socket(.stopWatching(let id)):
       try require(observed[id] != nil, "an effect names instance \(id.number), which has ended")
-    case .reply, .notification, .memory, .spawn, .record, .dropPicture: break
+    case .reply, .notification, .memory, .spawn, .record, .dropPicture, .audio: break
     }
   }
 

@@ -17,7 +17,8 @@ struct ResourceChecker: Checker {
       try require(
         instance.violatedRule != nil, "\(instance.name) is killed, but violates no rule")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .release, .checkTracer, .record, .resources, .dropPicture:
+      .suspend, .resume, .terminate, .release, .checkTracer, .record, .resources, .dropPicture,
+      .audio:
       break
     }
   }
@@ -26,7 +27,7 @@ struct ResourceChecker: Checker {
     for instance in observed.live where !instance.isKilled {
       let name = instance.name
       try require(
-        instance.priority == ProcessPriority(instance.state),
+        instance.priority == instance.rightfulPriority,
         "\(name) is \(instance.state), but has the priority of \(instance.priority)")
       guard instance.state == .background, instance.ending == nil else {
         try require(instance.throttledTo == nil, "\(name) is throttled outside the background")

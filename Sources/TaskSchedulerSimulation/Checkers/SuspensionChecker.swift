@@ -20,7 +20,7 @@ struct SuspensionChecker: Checker {
           instance.isStopped, "\(instance.name) becomes suspended, but its processes run")
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture:
+      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio:
       break
     }
   }
@@ -67,13 +67,14 @@ struct SuspensionChecker: Checker {
     }
   }
 
-  /// Returns whether the suspension may wait for the launch limit, the limit of an event, or the
-  /// next attempt.
+  /// Returns whether the suspension may wait for the launch limit, the limit of an event, the next
+  /// attempt, or the mute of the audio.
   private func mayWait(_ instance: ObservedInstance, _ observed: ObservedState) -> Bool {
     let launch = instance.launchDue.map { max($0, instance.launchDueLate) }
     let retry = instance.retryDueLate.map { max($0, instance.base) }
     let handled = instance.eventDueLate(observed.limits)
-    guard let due = [launch, retry, handled].compactMap({ $0 }).max() else { return false }
+    let mute = instance.audio.audible.isEmpty ? nil : instance.audio.muteDue
+    guard let due = [launch, retry, handled, mute].compactMap({ $0 }).max() else { return false }
     return observed.now <= max(due, observed.floor) + slack
   }
 

@@ -90,7 +90,8 @@ struct TransitionChecker: Checker {
     add([.background, .suspended], [.inactive], ["shown"])
     add([.active, .inactive], [.background], ["otherActivated", "sendAway", "hidden"])
     add([.background], [.suspended], ["noEntitlement"])
-    add([.suspended], [.background], ["event", "register", "suspensionLost", "closed"])
+    add(
+      [.suspended], [.background], ["event", "register", "suspensionLost", "closed", "audio"])
     add(running, [.notRunning], ["leaderExited", "schedulerStopped", "released"])
     return Set(rows)
   }()
@@ -119,8 +120,13 @@ struct TransitionChecker: Checker {
     case .activate:
       if case .operation(.activate(_, key)) = event {
         true
+      } else if case .session(.recordingChosen(key)) = event {
+        true
+      } else if case .notification(.chosen(_, key)) = event {
+        true
+      } else {
+        false
       }
-      else if case .notification(.chosen(_, key)) = event { true } else { false }
     case .interruption: if case .operation(.deactivate(_, key)) = event { true } else { false }
     case .sendAway: if case .operation(.sendToBackground(_, key)) = event { true } else { false }
     case .acknowledged: if case .application(.acknowledge) = event { true } else { false }
@@ -137,6 +143,7 @@ struct TransitionChecker: Checker {
     case .event: true  // `WakeChecker` checks the cause.
     case .leaderExited: if case .process(.leaderExited) = event { true } else { false }
     case .schedulerStopped: event == .scheduler(.stop)
+    case .audio: if case .session(.audio) = event { true } else { false }
     case .released: if case .process(.released) = event { true } else { false }
     case .terminate: false
     case .focused, .shown: isWindowEvent(event) || isUnlock(event)
@@ -167,7 +174,7 @@ struct TransitionChecker: Checker {
   private func newcomer(_ observed: ObservedState) -> ApplicationKey? {
     switch observed.event {
     case .operation(.activate(_, let key)), .application(.register(_, let key, _, _, _)),
-      .notification(.chosen(_, let key)):
+      .notification(.chosen(_, let key)), .session(.recordingChosen(let key)):
       key
     case .operation(.adopt(_, let adoption)): adoption.application
     case .process(.spawned(let id, _)): observed.launches[id]?.key

@@ -2,9 +2,9 @@ import TaskSchedulerCore
 
 /// Checks that no suspended application resumes without a cause.
 ///
-/// The causes are an activation, an event that the application must handle, a call of its
-/// keep-alive handler, its registration, and the stop of the scheduler. A system change
-/// (contract.md#change-no-wake) is not a cause, nor is a notification that fires
+/// The causes are an activation, an event that the application must handle, audio that entitles it
+/// to run, a call of its keep-alive handler, its registration, and the stop of the scheduler. A
+/// system change (contract.md#change-no-wake) is not a cause, nor is a notification that fires
 /// (contract.md#notification-fire).
 struct WakeChecker: Checker {
   static let name = "wake-ups"
@@ -28,7 +28,7 @@ struct WakeChecker: Checker {
       if case .transition(.suspended, _, let cause) = record.change { moved[instance.id] = cause }
       if case .keepAliveCalled = record.change { called.insert(instance.id) }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .terminate, .kill, .release, .checkTracer, .resources, .dropPicture:
+      .suspend, .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio:
       break
     }
   }

@@ -2,6 +2,17 @@ import TaskSchedulerCore
 
 /// Describes events that belong to no single instance.
 enum EventLogText {
+  /// Describes a stream of an audio server.
+  static func text(_ stream: AudioStream) -> String {
+    let use =
+      switch (stream.direction, stream.isRunning) {
+      case (.playback, true): "plays"
+      case (.recording, true): "records"
+      case (_, false): "is paused"
+      }
+    return stream.isMuted ? "\(use), muted" : use
+  }
+
   /// Describes an event. Returns nil if the timeline shows the event only by its effects.
   static func step(_ event: NotificationEvent) -> String? {
     switch event {

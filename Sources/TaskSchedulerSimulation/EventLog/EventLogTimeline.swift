@@ -89,7 +89,7 @@ public struct EventLogTimeline {
     case .notify(let id, let notice): note(names[id], .notice(notice))
     case .notification(.fire(let id, let key, _, nil)): note(key.id, .shown(id))
     case .reply, .socket, .notification, .memory, .suspend, .resume, .checkTracer, .resources,
-      .dropPicture:
+      .dropPicture, .audio:
       break
     }
   }
@@ -151,6 +151,14 @@ public struct EventLogTimeline {
       let focus = snapshot.hasFocus ? "" : ", without focus"
       return "windows of user \(user.uid): \(text)\(focus)"
     case .agentLost(let user): return "the session agent of user \(user.uid) disconnected"
+    case .audio(let user, let snapshot):
+      let streams = snapshot.streams.compactMap { stream in
+        stream.instance.map { "\(name($0)) \(EventLogText.text(stream))" }
+      }
+      let text = streams.isEmpty ? "none" : streams.joined(separator: ", ")
+      return "audio of user \(user.uid): \(text)"
+    case .audioLost(let user): return "the audio of user \(user.uid) is no longer reported"
+    case .recordingChosen(let key): return "the user chose the notice that \(key.id.name) records"
     case .locked(let seat, byRequest: _): return "lock \(seat.name)"
     case .unlocked(let seat): return "unlock \(seat.name)"
     }

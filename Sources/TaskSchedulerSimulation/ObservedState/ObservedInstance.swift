@@ -46,7 +46,6 @@ final class ObservedInstance {
   var isWatched = false
 
   // MARK: Entitlements
-  var isPlaying = false
   var isLocating = false
   var eventCount = 0
   var launchDue: UInt64?
@@ -97,6 +96,9 @@ final class ObservedInstance {
   /// since.
   var isLockedOut = false
 
+  // MARK: Audio
+  var audio = ObservedAudio()
+
   // MARK: Debuggers
   var askedAt: UInt64?
   var isTraced = false
@@ -132,7 +134,7 @@ final class ObservedInstance {
 
   /// Returns whether an entitlement other than a background task certainly exists.
   func isBusy(at now: UInt64) -> Bool {
-    !outstanding.isEmpty || isPlaying || isLocating || eventCount > 0
+    !outstanding.isEmpty || isEntitledByAudio || isLocating || eventCount > 0
       || launchDue.map { now < $0 } ?? false || handledEvents.contains { now < $0.due }
   }
 
@@ -207,6 +209,9 @@ struct Limits {
   let focusSettleTime: UInt64
   let hiddenGraceTime: UInt64
   let sessionGraceTime: UInt64
+  let audioGraceTime: UInt64
+  let audioSilenceTime: UInt64
+  let audioMuteTime: UInt64
 
   init(_ policy: Policy) {
     callbackTimeout = Nanoseconds.of(policy.callbackTimeout)
@@ -221,5 +226,8 @@ struct Limits {
     focusSettleTime = Nanoseconds.of(policy.focusSettleTime)
     hiddenGraceTime = Nanoseconds.of(policy.hiddenGraceTime)
     sessionGraceTime = Nanoseconds.of(policy.sessionGraceTime)
+    audioGraceTime = Nanoseconds.of(policy.audioGraceTime)
+    audioSilenceTime = Nanoseconds.of(policy.audioSilenceTime)
+    audioMuteTime = Nanoseconds.of(policy.audioMuteTime)
   }
 }

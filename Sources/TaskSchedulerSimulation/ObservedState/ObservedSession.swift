@@ -88,6 +88,9 @@ extension ObservedState {
     case .agentAttached(let user): sessions.agents[user] = .some(nil)
     case .windows(let user, let snapshot):
       if sessions.agents[user] == .some(nil) { apply(snapshot, of: user) }
+    case .audio(let user, let snapshot): apply(snapshot, of: user)
+    case .audioLost(let user): loseAudio(of: user)
+    case .recordingChosen(let key): if byKey[key] != nil { notificationChosen(key) }
     case .agentLost(let user):
       if sessions.agents[user] == .some(nil) { sessions.agents[user] = now }
     case .locked(let seat, byRequest: _): lock(seat)

@@ -27,6 +27,8 @@ extension ObservedState {
     guard instance.ending == nil else { return }
     instance.handledEvents.removeAll { $0.due <= now }
     if let due = instance.launchDue, due <= now { instance.launchDue = nil }
+    instance.endSilenceIfDue(limits, at: now)
+    instance.endGraceIfDue(at: now)
     if let due = instance.retryDue, due <= now { instance.retryDue = nil }
     guard instance.state == .background else { return }
     if instance.warnedAt == nil,
@@ -69,8 +71,11 @@ extension ObservedState {
     if instance.terminateDue != nil { return instance.terminateDue }
     if instance.ending != nil { return callback }
     let event = instance.handledEvents.map(\.due).min()
-    return [callback, instance.launchDue, instance.retryDue, stintDue(instance), event]
-      .compactMap { $0 }.min()
+    let grace = instance.state == .background ? instance.audio.graceDue : nil
+    return [
+      callback, instance.launchDue, instance.retryDue, stintDue(instance), event, grace,
+      instance.audio.muteDue, instance.audio.silenceDue(limits),
+    ].compactMap { $0 }.min()
   }
 
   private func stintDue(_ instance: ObservedInstance) -> UInt64? {
@@ -99,6 +104,8 @@ extension ObservedState {
     if passed(instance.handledEvents.map(\.due).min()) {
       instance.restartEventLimits(limits, at: now)
     }
+    if passed(instance.audio.graceDue) { instance.audio.graceDue = now + limits.audioGraceTime }
+    if passed(instance.audio.silenceDue(limits)) { instance.audio.silentSince = now }
     if passed(instance.window?.nextDue(limits)) { instance.window?.restart(at: now) }
     if passed(instance.launchDue) { instance.launchDue = now + limits.launchTime }
     if !instance.isKilled, passed(instance.terminateDue) {

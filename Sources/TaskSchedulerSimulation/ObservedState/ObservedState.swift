@@ -20,6 +20,7 @@ final class ObservedState {
   /// Applications that wait for their relaunch.
   private(set) var relaunching: Set<ApplicationKey> = []
   var sessions = ObservedSessions()
+  var audio = ObservedAudioSessions()
   var now: UInt64 = 0
   /// The last instant at which the machine woke, the daemon restarted or the limits changed. If a
   /// limit had passed before, its timer could not fire earlier.
@@ -72,6 +73,7 @@ final class ObservedState {
     self.event = event
     newPlan = nil
     sessions.begin()
+    audio.mustUnmute = []
     isExpected = false
     isRefused = event.request.map { request in
       effects.contains {
@@ -98,6 +100,8 @@ final class ObservedState {
     case .scheduler(.policyChanged(let policy)): change(policy)
     case .scheduler(.manifestsChanged(let manifests)):
       self.manifests = manifests
+      // The scheduler may forget applications without a manifest, and their streams.
+      audio.restoresNext = []
       relaunching = relaunching.filter { key in
         manifests.contains {
           $0.id == key.id && $0.owner == key.owner && $0.isLaunchedAutomatically
@@ -112,7 +116,9 @@ final class ObservedState {
     case .application, .notification, .systemChanged, .operation(.launch),
       .scheduler(.clockRead), .scheduler(.started), .memory, .switcher:
       break
-    case .scheduler(.deadlineReached): sessionDeadlineReached()
+    case .scheduler(.deadlineReached):
+      audioDeadlineReached()
+      sessionDeadlineReached()
     case .session(let event): apply(event)
     case .resources(let event): apply(event)
     case .process, .scheduler(.recovered): report(event)
@@ -144,6 +150,7 @@ final class ObservedState {
     case .scheduler(.recovered(let lastAlive)):
       floor = now
       sessionsRecovered()
+      audioRecovered()
       for instance in live {
         restartExpiredLimits(instance, since: lastAlive.nanoseconds)
         instance.isWatched = false
@@ -229,8 +236,6 @@ final class ObservedState {
   private func set(_ activity: Activity, of id: InstanceID, _ change: Int) {
     guard let instance = self[id] else { return }
     switch activity {
-    case .audio:
-      if change < 0 || instance.plan.modes.contains(.audio) { instance.isPlaying = change > 0 }
     case .location:
       if change < 0 || instance.plan.modes.contains(.location) {
         instance.isLocating = change > 0
@@ -255,6 +260,7 @@ extension ObservedState {
   /// Finishes an event: cancels the next attempt to suspend each instance that is entitled to run
   /// again.
   func finish() {
+    noteSilence()
     for instance in live where instance.retryDue != nil {
       let mayRun =
         instance.isBusy(at: now)
@@ -281,6 +287,7 @@ extension ObservedState {
     case .manage(let id, _, let key): manage(id, key)
     case .suspend(let id):
       self[id]?.isStopping = true
+      self[id]?.audio.muteDue = nil
       self[id]?.retryDue = nil
     case .resume(let id):
       self[id]?.isStopping = false
@@ -291,6 +298,7 @@ extension ObservedState {
     case .kill(let id): if let instance = self[id] { kill(instance) }
     case .release(let id, _): release(id)
     case .resources(let effect): apply(effect)
+    case .audio(let effect): apply(effect)
     case .checkTracer(let id): self[id]?.askedAt = now
     case .record(let record): note(record)
     }
@@ -363,6 +371,8 @@ extension ObservedState {
     instances[Int(id.number)] = nil
     live.removeAll { $0 === instance }
     byKey[instance.key] = nil
+    // The scheduler may forget an application without a manifest.
+    if manifest(for: instance.key) == nil { audio.restoresNext.remove(instance.key) }
   }
 
   private func note(_ record: Record) {
@@ -395,6 +405,7 @@ extension ObservedState {
 
   private func move(_ instance: ObservedInstance, from: ApplicationState, to: ApplicationState) {
     instance.state = to
+    if to != .suspended { instance.audio.isSilent = false }
     if from == .background {
       if to != .notRunning {
         for index in instance.tasks.indices { instance.tasks[index].isExpired = false }
@@ -403,6 +414,7 @@ extension ObservedState {
     }
     if to != .background { instance.launchDue = nil }
     if to == .background {
+      instance.endGraceIfDue(at: now)
       instance.stintSince = now
       instance.warnedAt = nil
       instance.isLimitOver = false
@@ -431,7 +443,7 @@ extension TransitionCause {
     case .interruption, .otherActivated, .shown, .unfocused, .locked: false
     case .launch, .register, .adopt, .activate, .acknowledged, .sendAway, .terminate,
       .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped, .focused, .hidden,
-      .closed, .unlocked, .released:
+      .closed, .unlocked, .audio, .released:
       true
     }
   }

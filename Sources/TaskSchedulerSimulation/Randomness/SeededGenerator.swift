@@ -5,7 +5,7 @@
 public struct SeededGenerator: Sendable {
   /// The purpose of a stream.
   enum Stream: UInt64 {
-    case faults = 1, policy, habits, actions, reactions, effects, deaths, memory, session
+    case faults = 1, policy, habits, actions, reactions, effects, deaths, memory, session, audio
   }
 
   private var state: UInt64

@@ -58,8 +58,8 @@ public struct Scenario: Equatable, Sendable {
     case terminate(Int)
     case begin(Int, task: String)
     case end(Int, task: String)
-    case start(Int, Activity)
-    case stop(Int, Activity)
+    case start(Int, ScenarioActivity)
+    case stop(Int, ScenarioActivity)
     case exit(Int, ExitStatus)
     case debug(Int, Bool)
     case machineStandby(Duration)
@@ -84,6 +84,11 @@ public struct Scenario: Equatable, Sendable {
     /// Warns one application of memory pressure; nil warns all applications.
     case warnMemory(Int?)
   }
+}
+
+/// An activity of an application in a scenario.
+public enum ScenarioActivity: String, Equatable, Sendable, CaseIterable {
+  case audio, location, event
 }
 
 /// A mistake in a scenario.

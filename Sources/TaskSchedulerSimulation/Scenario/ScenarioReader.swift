@@ -368,8 +368,8 @@ struct ScenarioReader {
     try words.next("the task's name").text
   }
 
-  private func activity(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Activity {
-    try words.choice("activity", Activity.allCases.map { ($0.rawValue, $0) })
+  private func activity(_ words: inout ScenarioWords) throws(ScenarioProblem) -> ScenarioActivity {
+    try words.choice("activity", ScenarioActivity.allCases.map { ($0.rawValue, $0) })
   }
 
   private func number(

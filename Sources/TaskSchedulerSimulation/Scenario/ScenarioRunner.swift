@@ -49,6 +49,10 @@ public final class ScenarioRunner {
     /// The data that the application has not read.
     var unread: [(id: SocketID, conditions: SocketConditions)] = []
     var isWatched = false
+    /// Whether the application plays audio.
+    var isPlaying = false
+    /// Whether the daemon has muted the audio.
+    var isMuted = false
   }
 
   /// An action of a running application.
@@ -182,7 +186,10 @@ public final class ScenarioRunner {
       note(index, .signal(.kill))
       exit(index, .signaled(9), after: .zero)
     case .release(let id, _):
-      if let index = byInstance.removeValue(forKey: id) { actors[index] = Actor() }
+      guard let index = byInstance.removeValue(forKey: id) else { return }
+      let wasPlaying = actors[index].isPlaying
+      actors[index] = Actor()
+      if wasPlaying { reportAudio(of: scenario.applications[index].key.owner) }
     case .checkTracer(let id):
       post(
         .process(.tracerChecked(id, isTraced: byInstance[id].map { actors[$0].isTraced } ?? false)))
@@ -190,6 +197,7 @@ public final class ScenarioRunner {
     case .resources(.sample(let id)):
       // The applications of a scenario use no resources.
       post(.resources(.used(id, ResourceUse(processor: .zero, gpu: .zero))))
+    case .audio(let effect): carryOut(effect)
     case .resources, .dropPicture: break
     }
   }
@@ -328,10 +336,8 @@ extension ScenarioRunner {
     case .terminate(let index): post(.operation(.terminate(request(), key(index), byUser: false)))
     case .begin(let index, let task): perform(index, .begin(task))
     case .end(let index, let task): perform(index, .endNamed(task))
-    case .start(let index, let activity):
-      if let id = actors[index].instance { post(.process(.activityBegan(id, activity))) }
-    case .stop(let index, let activity):
-      if let id = actors[index].instance { post(.process(.activityEnded(id, activity))) }
+    case .start(let index, let activity): change(activity, of: index, isBeginning: true)
+    case .stop(let index, let activity): change(activity, of: index, isBeginning: false)
     case .exit(let index, let status): exit(index, status, after: .zero)
     case .debug(let index, let isTraced): actors[index].isTraced = isTraced
     case .machineStandby(let length): advanceAsleep(Nanoseconds.of(length))

@@ -95,6 +95,9 @@ struct SimulatedConfiguration {
     policy.focusSettleTime = .milliseconds(10 + chance.below(1500))
     policy.hiddenGraceTime = .milliseconds(10 + chance.below(20_000))
     policy.sessionGraceTime = .milliseconds(10 + chance.below(12_000))
+    policy.audioGraceTime = .milliseconds(10 + chance.below(8000))
+    policy.audioSilenceTime = .milliseconds(1000 + chance.below(20_000))
+    policy.audioMuteTime = .milliseconds(1 + chance.below(300))
   }
 
   /// Sets the quota of pictures, which stays the same for the whole run.

@@ -132,6 +132,10 @@ enum PlannedEvent {
   case repeatingWorkEnds(isLast: Bool)
   /// The session agent of a user connects.
   case agentAttaches(UserID)
+  /// A session agent receives an order about streams.
+  case orderArrives(AudioEffect, attachment: Int)
+  /// All players and recorders of a user pause.
+  case playersPause(UserID)
 }
 
 /// A planned event with its instant. Events of the same instant happen in the order in which they

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The windows of a user's session, and the connection of the session agent.
+/// The windows and the audio server of a user's session, and the connection of the session agent.
 struct SimulatedSession {
   var isAttached = false
   /// The windows, by the index of their process.
@@ -10,6 +10,11 @@ struct SimulatedSession {
   /// The arrival of the agent's latest message. The next message arrives no earlier, because
   /// messages arrive in order.
   var arrivalLast: UInt64 = 0
+  /// The number of the attachment. An agent that has died carries out no order.
+  var attachment = 0
+  /// The arrival of the daemon's latest order.
+  var orderLast: UInt64 = 0
+  var audio = SimulatedAudio()
 
   /// Takes the focus away from the window that has the focus, and gives that window another
   /// visibility.
@@ -85,7 +90,7 @@ extension Simulation {
   }
 
   /// Sends a message of an agent after all earlier messages of that agent.
-  private func send(_ event: SessionEvent, of user: UserID, after lag: UInt64 = 0) {
+  func send(_ event: SessionEvent, of user: UserID, after lag: UInt64 = 0) {
     let arrival = max(sessions[user]?.arrivalLast ?? 0, now + lag)
     sessions[user, default: SimulatedSession()].arrivalLast = arrival
     if arrival <= now { post(.session(event)) } else {
@@ -96,8 +101,12 @@ extension Simulation {
   func attach(_ user: UserID) {
     guard sessions[user]?.isAttached != true else { return }
     sessions[user, default: SimulatedSession()].isAttached = true
+    sessions[user]?.attachment += 1
+    sessions[user]?.audio.measured = []
+    repeatOrders(to: user)
     send(.agentAttached(user), of: user)
     send(.windows(user, snapshot(of: sessions[user] ?? SimulatedSession())), of: user)
+    send(.audio(user, audioSnapshot(of: user)), of: user)
   }
 
   /// Ends the connection of an agent. In most cases, the agent attaches again later.
@@ -105,6 +114,7 @@ extension Simulation {
     guard sessions[user]?.isAttached == true else { return }
     sessions[user]?.isAttached = false
     send(.agentLost(user), of: user)
+    send(.audioLost(user), of: user)
     if chance.happens(800) {
       let delay = chance.below(chance.happens(500) ? Nanoseconds.second : 40 * Nanoseconds.second)
       schedule(after: delay, .agentAttaches(user))

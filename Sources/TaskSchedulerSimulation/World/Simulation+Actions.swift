@@ -129,6 +129,7 @@ extension Simulation {
       }
     }
     endSessionFaults()
+    endAudioFaults()
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }

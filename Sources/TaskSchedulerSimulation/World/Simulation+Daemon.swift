@@ -186,6 +186,7 @@ extension Simulation {
       if isUp { losePictures() }
     }
     if isUp, !keepsConnections { loseAgents(&chance) }
+    for user in sessions.keys.sorted() { repeatOrders(to: user) }
     if isUp { post(.scheduler(.clockRead(wallClock))) }
     if isUp {
       eventLog.setAttempts(0)

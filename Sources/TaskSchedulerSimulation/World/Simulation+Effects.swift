@@ -43,6 +43,7 @@ extension Simulation {
     case .record, .dropPicture: break
     case .memory(let effect): carryOut(effect)
     case .resources(let effect): carryOut(effect)
+    case .audio(let effect): carryOut(effect)
     }
   }
 

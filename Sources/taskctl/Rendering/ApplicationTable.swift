@@ -36,19 +36,20 @@ enum ApplicationTable {
     return shown + (suspended == 0 ? "" : " (\(suspended) suspended)") + "." + rest
   }
 
-  /// Returns one line for each application, in the order given, with a column for the owner if the
-  /// applications have several owners.
+  /// Returns one line for each application, in the order given. The table has a column for the
+  /// owner if the applications have several owners, and for audio if an application uses audio.
   static func text(
     _ applications: [ControlInterface.Application], _ context: RenderingContext,
     header: Bool = true
   ) -> String {
     let owner = OwnerColumn(applications.map(\.owner), context)
+    let hasAudio = applications.contains { $0.instance?.audio.isEmpty == false }
     let columns = [Table.Column(title: "APPLICATION")] + owner.columns + [
       Table.Column(title: "STATE"), Table.Column(title: "SINCE"),
       Table.Column(title: "PID", isRightAligned: true),
       Table.Column(title: "TASKS", isRightAligned: true), Table.Column(title: "REMAINING"),
       Table.Column(title: "ENTITLED BY"),
-    ]
+    ] + (hasAudio ? [Table.Column(title: "AUDIO")] : [])
     var table = Table(columns: columns)
     for application in applications {
       let instance = application.instance
@@ -59,7 +60,7 @@ enum ApplicationTable {
         Table.Cell(instance.map { "\($0.tasks.count)" } ?? "-"),
         Table.Cell(remaining(application)),
         Table.Cell(entitlement(application)),
-      ]
+      ] + (hasAudio ? [Table.Cell(audio(application))] : [])
       table.append(row)
     }
     return table.text(context.painter, header: header)
@@ -87,6 +88,12 @@ enum ApplicationTable {
   static func remaining(_ application: ControlInterface.Application) -> String {
     guard let instance = application.instance, application.state != .suspended else { return "-" }
     return instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:)) ?? "unlimited"
+  }
+
+  /// Returns what the application does with audio; `-` for nothing.
+  static func audio(_ application: ControlInterface.Application) -> String {
+    let words = application.instance?.audio.map(\.words) ?? []
+    return words.isEmpty ? "-" : words.joined(separator: ", ")
   }
 
   /// Returns what entitles the application to run; `-` for nothing.

@@ -91,6 +91,7 @@ enum StatusText {
       let expired = task.expired ? ", expired: the daemon called its expiration handler" : ""
       lines.add(index == 0 ? "Tasks" : "", "\(task.id)\(name), began \(age) ago\(expired)")
     }
+    if !instance.audio.isEmpty { lines.add("Audio", ApplicationTable.audio(application)) }
     addWakeUps(of: instance, context, to: &lines)
   }
 

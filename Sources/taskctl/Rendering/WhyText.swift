@@ -94,6 +94,7 @@ enum WhyText {
       lines.append("The daemon is terminating it because \(ending.causeWords).")
       lines += EndDetailText.lines(explanation, context)
     }
+    lines += audio(instance)
     if let resources = instance.resources { lines += rules(resources) }
     if explanation.traced {
       lines.append(
@@ -165,6 +166,17 @@ enum WhyText {
     return ": \(words) \(age) ago."
   }
 
+  /// Returns what the application does with audio, one sentence each.
+  private static func audio(_ instance: ControlInterface.Instance) -> [String] {
+    instance.audio.map { use in
+      switch use {
+      case .playing: "It plays audio."
+      case .recording: "It records audio."
+      case .muted: "The daemon has muted its audio until it resumes."
+      }
+    }
+  }
+
   /// Returns the findings of the background resource rules.
   private static func rules(_ resources: ControlInterface.Resources) -> [String] {
     var lines: [String] = []
@@ -221,6 +233,9 @@ enum WhyText {
         + "terminated the application to free memory"
     case .unfocused: "the daemon makes it inactive unless its window gets the focus again"
     case .hidden: "the daemon sends it to the background unless its window is shown again"
+    case .audio:
+      "its audio no longer entitles it to run; the daemon suspends it unless something else does"
+    case .mute: "the daemon suspends it even if its audio is not muted"
     }
   }
 }
@@ -249,6 +264,7 @@ private enum CauseText {
       "All of its windows were closed while it was suspended. It may run until it notices that."
     case "locked": "The screen was locked."
     case "unlocked": "The screen was unlocked."
+    case "audio": "The daemon resumed it because it plays or records audio."
     case _: nil
     }
   }

@@ -7,9 +7,20 @@ extension ControlInterface.Entitlement {
     switch self {
     case .backgroundTask: "a background task"
     case .callback: "an unacknowledged callback"
-    case .audio: "audio that plays"
+    case .audio: "audio that it plays or records"
     case .location: "location updates"
     case .event: "an event being handled"
+    }
+  }
+}
+
+extension ControlInterface.AudioUse {
+  /// What the application does with audio, in a word.
+  var words: String {
+    switch self {
+    case .playing: "plays"
+    case .recording: "records"
+    case .muted: "muted"
     }
   }
 }

@@ -87,7 +87,7 @@ final class CoreModel {
         told[id, default: []].append(.callback(callback.kind.rawValue, callback.id.number))
       case .expire(let id, let task, _): told[id, default: []].append(.expiration(task.number))
       case .notify, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .release, .checkTracer, .record, .resources, .dropPicture:
+        .release, .checkTracer, .record, .resources, .dropPicture, .audio:
         break
       }
     }

@@ -14,7 +14,7 @@ final class DaemonFixture: Sendable {
   struct Settings {
     /// Keys at the top of the file, with their values in TOML syntax.
     var options: [(String, String)] = []
-    /// Limits of the policy by name: durations and numbers.
+    /// Limits of the policy by name: durations, numbers and flags.
     var policy: [(String, String)] = []
     /// Manifests by id: the contents of each without its id.
     var manifests: [(String, String)] = []
@@ -36,7 +36,7 @@ final class DaemonFixture: Sendable {
     var text: String {
       let isAboutMemory = policy.contains { $0.0.hasPrefix("Memory") }
       let limits = (policy + (isAboutMemory ? [] : Self.unheard)).map { name, value in
-        "\(name) = \(Int(value) == nil ? "\"\(value)\"" : value)"
+        "\(name) = \(Int(value) == nil && Bool(value) == nil ? "\"\(value)\"" : value)"
       }
       let lines = options.map { "\($0.0) = \($0.1)" } + ["[policy]"] + limits
       let shared = resources.isEmpty ? [] : ["SharedResources = \(resources)"]
@@ -240,13 +240,13 @@ final class DaemonFixture: Sendable {
   @discardableResult
   func adopt(
     _ id: String, _ process: TestProcess, background: Bool? = nil, task: String? = nil,
-    marker: String? = nil
+    modes: [String]? = nil, marker: String? = nil
   ) throws -> Int {
     try connect().call(
       ControlInterface.Adopt.self,
       .init(
         application: id, processFileDescriptor: FileDescriptorIndex(0), background: background,
-        backgroundTask: task, marker: marker),
+        backgroundTask: task, backgroundModes: modes, marker: marker),
       fileDescriptors: [process.pidfd.rawValue], timeout: deadline
     ).instance
   }

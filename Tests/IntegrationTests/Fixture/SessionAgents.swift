@@ -11,17 +11,19 @@ final class SessionAgents {
   ///
   /// - Parameters:
   ///   - address: the address of the session bus, which need not exist yet.
+  ///   - runtime: the directory of the session's sockets; nil for an empty directory.
   ///   - uid: the user of the session; nil for the user of the test.
   @discardableResult
   func start(
-    _ daemon: DaemonFixture, bus address: String, uid: UInt32? = nil
+    _ daemon: DaemonFixture, bus address: String, runtime: String? = nil, uid: UInt32? = nil
   ) throws -> TestProcess {
     let agent = try TestProcess(
       Programs.path(of: "taskschedd-session"),
       ["taskschedd-session", "--socket", daemon.socketPath]
     ) {
       $0.environment = [
-        "PATH=/usr/bin:/bin", SystemString("XDG_RUNTIME_DIR=\(self.runtime.path)"),
+        "PATH=/usr/bin:/bin", SystemString("HOME=\(runtime ?? self.runtime.path)"),
+        SystemString("XDG_RUNTIME_DIR=\(runtime ?? self.runtime.path)"),
         SystemString("DBUS_SESSION_BUS_ADDRESS=\(address)"),
       ]
       $0.stdio.error = $0.stdio.output
@@ -32,6 +34,11 @@ final class SessionAgents {
       if line.contains("attached to the daemon") { return agent }
     }
     throw SystemError(call: "starting taskschedd-session", errno: ECHILD)
+  }
+
+  /// Sends a signal to all agents.
+  func send(_ signal: Int32) throws {
+    for agent in agents { _ = try agent.pidfd.send(signal: signal) }
   }
 
   /// Ends all agents with a signal.

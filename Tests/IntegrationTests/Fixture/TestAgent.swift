@@ -14,7 +14,8 @@ final class TestAgent {
   /// A window of a process, with the visibility in the form of the interface.
   typealias Window = (pid: Int32, visibility: SessionInterface.Visibility)
 
-  init(_ daemon: DaemonFixture) throws {
+  /// - Parameter expected: The kind of the only order before `synchronized`; nil if there is none.
+  init(_ daemon: DaemonFixture, expecting expected: String? = nil) throws {
     proc = daemon.proc
     orders = try RawClient(daemon)
     reports = try RawClient(daemon)
@@ -23,7 +24,10 @@ final class TestAgent {
       throw TestApplication.Unexpected(line: "\(first ?? .null)")
     }
     attachment = Int(number)
-    // No notification or badge precedes the end of the list.
+    if let expected, try orders.receive()?["parameters"]?[expected] == nil {
+      throw TestApplication.Unexpected(line: "no order '\(expected)'")
+    }
+    // No other notification or badge precedes the end of the list.
     guard try orders.receive()?["parameters"]?["synchronized"] == true else {
       throw TestApplication.Unexpected(line: "no order 'synchronized'")
     }
@@ -62,6 +66,49 @@ final class TestAgent {
     input.write(to: &parameters)
     return "{\"method\":\"\(SessionInterface.ReportWindows.name)\",\"parameters\":"
       + String(decoding: parameters, as: UTF8.self) + "}"
+  }
+
+  /// Returns a stream of a running process, whose pid the server knows from the client's socket.
+  func stream(
+    _ id: Int, of pid: Int32, running: Bool = true, muted: Bool = false, silent: Bool = false
+  ) throws -> SessionInterface.AudioStream {
+    let startTime = try proc.identity(pid)?.startTime ?? 0
+    return SessionInterface.AudioStream(
+      id: id, direction: .playback, pid: Int(pid), startTime: Int(startTime), claimed: false,
+      running: running, muted: muted, silent: silent)
+  }
+
+  /// Reports all streams of a server, and returns the answer.
+  @discardableResult
+  func reportAudio(
+    _ streams: [SessionInterface.AudioStream], generation: Int = 1
+  ) throws -> JSONValue? {
+    let input = SessionInterface.ReportAudio.Input(
+      attachment: attachment,
+      server: .init(path: "/run/none/native", generation: generation), streams: streams)
+    var parameters: [UInt8] = []
+    input.write(to: &parameters)
+    return try reports.call(
+      "{\"method\":\"\(SessionInterface.ReportAudio.name)\",\"parameters\":"
+        + String(decoding: parameters, as: UTF8.self) + "}")
+  }
+
+  /// Returns the next order to mute, or to end a mute.
+  func nextMute() throws -> JSONValue? { try nextOrder("mute") }
+
+  /// Returns the next order of a kind.
+  func nextOrder(_ kind: String) throws -> JSONValue? {
+    while let order = try orders.receive() {
+      if let found = order["parameters"]?[kind] { return found }
+    }
+    return nil
+  }
+
+  /// Reports that the user chose a notification.
+  func choose(_ notification: Int64) throws {
+    _ = try reports.call(
+      #"{"method":"org.taskschedd.Session.NotificationChosen","parameters":{"attachment":"#
+        + "\(attachment),\"notification\":\(notification)}}")
   }
 
   func forgetWindows() throws -> JSONValue? {

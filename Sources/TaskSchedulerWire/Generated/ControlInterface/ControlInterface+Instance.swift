@@ -29,6 +29,8 @@ extension ControlInterface {
     public var managedSockets: Int
     /// The number of system changes that it gets when it is resumed.
     public var heldChanges: Int
+    /// Empty if it neither plays nor records, and if no session agent reports audio.
+    public var audio: [AudioUse]
     /// The effect of the background rules; null in the foreground.
     public var resources: Resources?
     /// The systemd unit of its leader; null if it has none. Only GetApplication and Explain return
@@ -38,7 +40,7 @@ extension ControlInterface {
     public static let fieldNames = [
       "id", "pid", "startTime", "aware", "launchReason", "startedAtUSec", "ending", "suspending",
       "displacedBy", "entitlements", "callbacksPending", "backgroundTimeRemainingUSec", "tasks",
-      "keepAlive", "managedSockets", "heldChanges", "resources", "unit",
+      "keepAlive", "managedSockets", "heldChanges", "audio", "resources", "unit",
     ]
 
     public init(
@@ -46,7 +48,7 @@ extension ControlInterface {
       startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, displacedBy: String? = nil,
       entitlements: [Entitlement], callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil,
       tasks: [BackgroundTask], keepAlive: KeepAlive? = nil, managedSockets: Int, heldChanges: Int,
-      resources: Resources? = nil, unit: String? = nil
+      audio: [AudioUse], resources: Resources? = nil, unit: String? = nil
     ) {
       self.id = id
       self.pid = pid
@@ -64,6 +66,7 @@ extension ControlInterface {
       self.keepAlive = keepAlive
       self.managedSockets = managedSockets
       self.heldChanges = heldChanges
+      self.audio = audio
       self.resources = resources
       self.unit = unit
     }
@@ -85,6 +88,7 @@ extension ControlInterface {
       keepAlive = try fields.optional("keepAlive")
       managedSockets = try fields.required("managedSockets")
       heldChanges = try fields.required("heldChanges")
+      audio = try fields.required("audio")
       resources = try fields.optional("resources")
       unit = try fields.optional("unit")
     }
@@ -106,6 +110,7 @@ extension ControlInterface {
       object.append(field: "keepAlive", keepAlive)
       object.append(field: "managedSockets", managedSockets)
       object.append(field: "heldChanges", heldChanges)
+      object.append(field: "audio", audio)
       object.append(field: "resources", resources)
       object.append(field: "unit", unit)
     }

@@ -36,7 +36,7 @@ extension ControlInterface {
   /// An entitlement of an application to run in the background.
   /// - `backgroundTask`: a background task, while background time is left
   /// - `callback`: a callback that it has not acknowledged yet
-  /// - `audio`: it plays audio
+  /// - `audio`: it plays or records audio, or did so less than AudioGraceTime ago
   /// - `location`: it receives location updates
   /// - `event`: it handles an event
   public enum Entitlement: String, WireEnumeration {
@@ -46,10 +46,19 @@ extension ControlInterface {
   /// See org.taskschedd.Application.BackgroundTask.
   public typealias BackgroundTask = ApplicationInterface.BackgroundTask
 
+  /// What an instance does with audio, as the user's session agent reports it.
+  /// - `playing`: it is audible
+  /// - `recording`: it records audio
+  /// - `muted`: the daemon has muted it, because it is suspended
+  public enum AudioUse: String, WireEnumeration {
+    case playing, recording, muted
+  }
+
   /// The kind of an application's last entitlement to run in the background, and how it ended.
   /// - `task`: the application ended its last background task
   /// - `callback`: the application acknowledged a callback
-  /// - `audio`: the application does not play audio any more
+  /// - `audio`: the application neither plays nor records audio any more, or no session agent
+  ///   reports audio any more
   /// - `location`: the application does not receive location updates any more
   /// - `event`: the application finished handling an event
   /// - `eventTime`: the time to handle an event (EventTime) was over
@@ -72,6 +81,8 @@ extension ControlInterface {
   /// - `relaunchAfterPressure`: launches the application again when memory pressure is over
   /// - `unfocused`: makes the application inactive if no window gets the focus
   /// - `hidden`: sends the application to the background if its windows are still hidden
+  /// - `audio`: stops waiting for the application to play or record again
+  /// - `mute`: stops waiting for the mute of the audio, and suspends the application
   public enum LimitKind: String, WireEnumeration {
     case callback
     case expiration
@@ -86,6 +97,8 @@ extension ControlInterface {
     case relaunchAfterPressure
     case unfocused
     case hidden
+    case audio
+    case mute
   }
 
   /// How much of an application's windows the user sees.
@@ -147,6 +160,8 @@ extension ControlInterface {
   /// - `ruleBroken`: the application broke a background rule
   /// - `snapshotChanged`: the application switcher shows another snapshot of the application
   /// - `removedFromSwitcher`: the application was removed from the application switcher
+  /// - `audioChanged`: the application became audible, began to record, or ceased to do so
+  /// - `audioMuted`: the daemon muted the application's audio, or ended the mute
   public enum ChangeKind: String, WireEnumeration {
     case transition
     case registered
@@ -175,6 +190,8 @@ extension ControlInterface {
     case ruleBroken
     case snapshotChanged
     case removedFromSwitcher
+    case audioChanged
+    case audioMuted
   }
 
   /// The phase of memory pressure.

@@ -13,4 +13,9 @@ extension SessionInterface {
   public enum Urgency: String, WireEnumeration {
     case low, normal, critical
   }
+
+  /// The direction of an audio stream.
+  public enum AudioDirection: String, WireEnumeration {
+    case playback, recording
+  }
 }

@@ -2,10 +2,10 @@
 
 /// The interface between taskschedd and the session agent of a user, taskschedd-session.
 ///
-/// The agent runs without privileges in the session of its user. It reports what happens there, and
-/// shows the notifications of the user's applications. It attaches to the system's daemon and to
-/// the user's own daemon. The daemon takes the user from the credentials of the socket. It uses a
-/// report only for applications of that user.
+/// The agent runs without privileges in the session of its user. It reports what happens there,
+/// shows the notifications of the user's applications, and mutes their audio while they are
+/// suspended. It attaches to the system's daemon and to the user's own daemon. The daemon takes the
+/// user from the credentials of the socket. It uses a report only for applications of that user.
 ///
 /// Each daemon serves one agent of each user: the one that attached last. An agent reports on a
 /// second connection, because the first one receives the daemon's orders.
@@ -20,7 +20,7 @@ public enum SessionInterface {
 
   /// The types of the methods.
   public static let methods: [any InterfaceMethod.Type] = [
-    Attach.self, ReportWindows.self, ForgetWindows.self, NotificationShown.self,
+    Attach.self, ReportWindows.self, ForgetWindows.self, ReportAudio.self, NotificationShown.self,
     NotificationChosen.self, NotificationClosed.self, NotificationFailed.self,
   ]
 
@@ -29,6 +29,7 @@ public enum SessionInterface {
     case attach = "org.taskschedd.Session.Attach"
     case reportWindows = "org.taskschedd.Session.ReportWindows"
     case forgetWindows = "org.taskschedd.Session.ForgetWindows"
+    case reportAudio = "org.taskschedd.Session.ReportAudio"
     case notificationShown = "org.taskschedd.Session.NotificationShown"
     case notificationChosen = "org.taskschedd.Session.NotificationChosen"
     case notificationClosed = "org.taskschedd.Session.NotificationClosed"
@@ -44,6 +45,7 @@ public enum SessionInterface {
     func attach(_ input: Attach.Input, _ caller: Caller) throws
     func reportWindows(_ input: ReportWindows.Input, _ caller: Caller) throws
     func forgetWindows(_ input: ForgetWindows.Input, _ caller: Caller) throws
+    func reportAudio(_ input: ReportAudio.Input, _ caller: Caller) throws
     func notificationShown(_ input: NotificationShown.Input, _ caller: Caller) throws
     func notificationChosen(_ input: NotificationChosen.Input, _ caller: Caller) throws
     func notificationClosed(_ input: NotificationClosed.Input, _ caller: Caller) throws
@@ -64,6 +66,8 @@ public enum SessionInterface {
       try methods.reportWindows(call.decode(ReportWindows.Input.self), caller)
     case .forgetWindows:
       try methods.forgetWindows(call.decode(ForgetWindows.Input.self), caller)
+    case .reportAudio:
+      try methods.reportAudio(call.decode(ReportAudio.Input.self), caller)
     case .notificationShown:
       try methods.notificationShown(call.decode(NotificationShown.Input.self), caller)
     case .notificationChosen:
@@ -88,6 +92,9 @@ extension SessionInterface {
   /// If systemd keeps the connection during a restart of the daemon, the restarted daemon sends
   /// `attached` again, with the same number, and the agent reports all windows again.
   ///
+  /// After `attached`, the agent also reports all streams if it knows them, and the daemon sends
+  /// again all mutes, all ends of mutes that no report has confirmed, and all measurements.
+  ///
   /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
   /// application receives the error AgentIsManaged.
   public enum Attach: InterfaceMethod {
@@ -106,18 +113,25 @@ extension SessionInterface {
       public var badge: Badge?
       /// True when the daemon has sent all notifications and badges.
       public var synchronized: Bool?
+      public var mute: AudioMute?
+      public var measure: AudioMeasurement?
 
-      public static let fieldNames = ["attached", "show", "close", "badge", "synchronized"]
+      public static let fieldNames = [
+        "attached", "show", "close", "badge", "synchronized", "mute", "measure",
+      ]
 
       public init(
         attached: Int? = nil, show: Notification? = nil, close: WithdrawnNotification? = nil,
-        badge: Badge? = nil, synchronized: Bool? = nil
+        badge: Badge? = nil, synchronized: Bool? = nil, mute: AudioMute? = nil,
+        measure: AudioMeasurement? = nil
       ) {
         self.attached = attached
         self.show = show
         self.close = close
         self.badge = badge
         self.synchronized = synchronized
+        self.mute = mute
+        self.measure = measure
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
@@ -126,6 +140,8 @@ extension SessionInterface {
         close = try fields.optional("close")
         badge = try fields.optional("badge")
         synchronized = try fields.optional("synchronized")
+        mute = try fields.optional("mute")
+        measure = try fields.optional("measure")
       }
 
       public func writeFields(to object: inout [UInt8]) {
@@ -134,6 +150,8 @@ extension SessionInterface {
         object.append(field: "close", close)
         object.append(field: "badge", badge)
         object.append(field: "synchronized", synchronized)
+        object.append(field: "mute", mute)
+        object.append(field: "measure", measure)
       }
     }
   }
@@ -198,6 +216,42 @@ extension SessionInterface {
 
       public func writeFields(to object: inout [UInt8]) {
         object.append(field: "attachment", attachment)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports all streams of the user's audio server, at most 1024. `server` is null if no server
+  /// runs; `streams` is then empty. Streams whose process is not known are not in the report.
+  public enum ReportAudio: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.ReportAudio"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var server: AudioServer?
+      public var streams: [AudioStream]
+
+      public static let fieldNames = ["attachment", "server", "streams"]
+
+      public init(attachment: Int, server: AudioServer? = nil, streams: [AudioStream]) {
+        self.attachment = attachment
+        self.server = server
+        self.streams = streams
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        server = try fields.optional("server")
+        streams = try fields.required("streams")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "server", server)
+        object.append(field: "streams", streams)
       }
     }
 

@@ -1,0 +1,50 @@
+import Glibc
+import LinuxSystem
+
+/// A PulseAudio without a sound device, which runs in the session of the campaign's desktop.
+struct ChaosAudio: ~Copyable {
+  let process: PIDFD
+
+  private static let socket = Settings.session + "/pulse/native"
+  private static let listing = Settings.session + "/streams"
+
+  /// Starts a server, and waits until it answers.
+  init() throws {
+    // A server that was killed leaves its socket.
+    try Self.must("mkdir -p \(Settings.session)/pulse && rm -f \(Self.socket)")
+    let server = try ChaosCompositor.startInSession([
+      "/usr/bin/pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
+      "-L", "module-null-sink sink_name=null", "-L", "module-stream-restore",
+      "-L", "module-native-protocol-unix socket=\(Self.socket)",
+    ])
+    let end = BootClock.now() + 20_000_000_000
+    while try Self.run("pactl info >/dev/null 2>&1") != .ended(.exited(code: 0)) {
+      guard BootClock.now() < end else { throw Failure(sentence: "waited 20 s for PulseAudio") }
+      _ = poll(nil, 0, 5)
+    }
+    process = server
+  }
+
+  /// Returns whether the stream of each player is muted, by the player's name.
+  func streams() throws -> [String: Bool] {
+    try Self.must("pactl list sink-inputs >\(Self.listing)")
+    var streams: [String: Bool] = [:]
+    var isMuted = false
+    for line in (Files.text(Self.listing) ?? "").split(separator: "\n") {
+      if line.hasPrefix("\tMute: ") { isMuted = line.hasSuffix("yes") }
+      let name = "\t\tapplication.name = \""
+      if line.hasPrefix(name) { streams[String(line.dropFirst(name.count).dropLast())] = isMuted }
+    }
+    return streams
+  }
+
+  private static func must(_ script: String) throws {
+    guard try run(script) == .ended(.exited(code: 0)) else {
+      throw Failure(sentence: "failed: \(script)")
+    }
+  }
+
+  private static func run(_ script: String) throws -> ChildChange? {
+    try ChaosCompositor.startInSession(["/bin/sh", "-c", script]).wait()
+  }
+}

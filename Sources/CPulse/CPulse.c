@@ -1,0 +1,442 @@
+// asprintf and reallocarray.
+#define _GNU_SOURCE
+
+#include "CPulse.h"
+
+#include <errno.h>
+#include <pulse/context.h>
+#include <pulse/error.h>
+#include <pulse/introspect.h>
+#include <pulse/operation.h>
+#include <pulse/proplist.h>
+#include <pulse/stream.h>
+#include <pulse/subscribe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include "EventLoop.h"
+
+// The number of steps after which cpulse_dispatch returns, so that the agent's loop handles other
+// events while a server sends without a pause.
+enum { STEPS_MAX = 64 };
+
+// A client of the server.
+typedef struct {
+  uint32_t index;
+  int32_t pid;
+  bool is_claimed;
+} client;
+
+// The measurement of a playback stream.
+typedef struct meter {
+  struct meter *next;
+  cpulse *pulse;
+  uint32_t index;
+  pa_stream *stream;
+  bool is_silent;
+} meter;
+
+struct cpulse {
+  sd_event *event;
+  pa_mainloop_api api;
+  pa_context *context;
+  int state;
+  int error;
+  uint32_t cookie;
+  bool is_pipewire;
+  bool is_listing;
+  bool is_stale;
+  bool is_listed;
+  // The clients and streams of the list that is being read.
+  client *clients;
+  size_t client_count, client_capacity;
+  cpulse_stream *fresh;
+  size_t fresh_count, fresh_capacity;
+  // The streams of the last complete list.
+  cpulse_stream *streams;
+  size_t stream_count, stream_capacity;
+  meter *meters;
+};
+
+static void *grown(void *items, size_t count, size_t *capacity, size_t size) {
+  if (count < *capacity) return items;
+  size_t next = *capacity ? *capacity * 2 : 16;
+  void *result = reallocarray(items, next, size);
+  if (!result) abort();
+  *capacity = next;
+  return result;
+}
+
+static void end(cpulse *pulse, int error) {
+  if (pulse->state == CPULSE_ENDED) return;
+  pulse->state = CPULSE_ENDED;
+  pulse->error = error;
+}
+
+// Lets a request run. It ends by itself when the context is closed.
+static void start(cpulse *pulse, pa_operation *operation) {
+  if (operation) {
+    pa_operation_unref(operation);
+  } else {
+    end(pulse, pa_context_errno(pulse->context));
+  }
+}
+
+// MARK: The list of streams
+
+static int32_t number(const char *text) {
+  if (!text || *text < '1' || *text > '9') return 0;
+  char *rest = NULL;
+  errno = 0;
+  long value = strtol(text, &rest, 10);
+  return errno || *rest || value > INT32_MAX ? 0 : (int32_t)value;
+}
+
+static int32_t claimed_pid(const pa_proplist *properties) {
+  return number(pa_proplist_gets(properties, PA_PROP_APPLICATION_PROCESS_ID));
+}
+
+// Reads the process of a client. PipeWire reads the pid from the socket of its clients. Those of
+// pipewire-pulse have the pid of pipewire-pulse there. On PulseAudio, every property is the
+// client's word.
+static client read_client(const cpulse *pulse, const pa_client_info *info) {
+  const char *api = pa_proplist_gets(info->proplist, "client.api");
+  int32_t certain = number(pa_proplist_gets(info->proplist, "pipewire.sec.pid"));
+  bool is_native = !api || strcmp(api, "pipewire-pulse") != 0;
+  if (pulse->is_pipewire && certain > 0 && is_native) return (client){info->index, certain, false};
+  return (client){info->index, claimed_pid(info->proplist), true};
+}
+
+static void set_process(
+    const cpulse *pulse, cpulse_stream *stream, uint32_t index, const pa_proplist *properties) {
+  stream->is_claimed = true;
+  for (size_t number = 0; number < pulse->client_count; number++) {
+    const client *one = &pulse->clients[number];
+    if (one->index != index) continue;
+    stream->pid = one->pid;
+    stream->is_claimed = one->is_claimed;
+  }
+  if (stream->pid == 0) stream->pid = claimed_pid(properties);
+}
+
+static void add(cpulse *pulse, cpulse_stream stream) {
+  pulse->fresh = grown(
+      pulse->fresh, pulse->fresh_count, &pulse->fresh_capacity, sizeof *pulse->fresh);
+  pulse->fresh[pulse->fresh_count++] = stream;
+}
+
+static void finish_list(cpulse *pulse) {
+  cpulse_stream *streams = pulse->streams;
+  size_t capacity = pulse->stream_capacity;
+  pulse->streams = pulse->fresh;
+  pulse->stream_count = pulse->fresh_count;
+  pulse->stream_capacity = pulse->fresh_capacity;
+  pulse->fresh = streams;
+  pulse->fresh_capacity = capacity;
+  pulse->is_listing = false;
+  pulse->is_listed = true;
+  pulse->state = CPULSE_READY;
+}
+
+// Handles the end of a part of the list. Returns whether the part is complete.
+static bool is_complete(cpulse *pulse, int end_of_list) {
+  if (end_of_list < 0) end(pulse, pa_context_errno(pulse->context));
+  return end_of_list > 0;
+}
+
+static void got_source_output(
+    pa_context *context, const pa_source_output_info *info, int end_of_list, void *userdata) {
+  (void)context;
+  cpulse *pulse = userdata;
+  if (end_of_list) {
+    if (is_complete(pulse, end_of_list)) finish_list(pulse);
+    return;
+  }
+  cpulse_stream stream = {
+      .index = info->index,
+      .is_recording = true,
+      .is_corked = info->corked,
+      .is_muted = info->has_volume && info->mute,
+      .is_loud = true,
+      .has_device = info->source != PA_INVALID_INDEX,
+  };
+  set_process(pulse, &stream, info->client, info->proplist);
+  // The agent's own recording streams measure other streams.
+  if (stream.pid == getpid()) return;
+  add(pulse, stream);
+}
+
+static void got_sink_input(
+    pa_context *context, const pa_sink_input_info *info, int end_of_list, void *userdata) {
+  cpulse *pulse = userdata;
+  if (end_of_list) {
+    if (is_complete(pulse, end_of_list)) {
+      start(pulse, pa_context_get_source_output_info_list(context, got_source_output, pulse));
+    }
+    return;
+  }
+  cpulse_stream stream = {
+      .index = info->index,
+      .is_corked = info->corked,
+      .is_muted = info->mute,
+      .is_loud = !info->has_volume || pa_cvolume_max(&info->volume) > PA_VOLUME_MUTED,
+      .has_device = info->sink != PA_INVALID_INDEX,
+  };
+  set_process(pulse, &stream, info->client, info->proplist);
+  add(pulse, stream);
+}
+
+static void got_client(
+    pa_context *context, const pa_client_info *info, int end_of_list, void *userdata) {
+  cpulse *pulse = userdata;
+  if (end_of_list) {
+    if (is_complete(pulse, end_of_list)) {
+      start(pulse, pa_context_get_sink_input_info_list(context, got_sink_input, pulse));
+    }
+    return;
+  }
+  pulse->clients = grown(
+      pulse->clients, pulse->client_count, &pulse->client_capacity, sizeof *pulse->clients);
+  pulse->clients[pulse->client_count++] = read_client(pulse, info);
+}
+
+static void begin_list(cpulse *pulse) {
+  pulse->is_listing = true;
+  pulse->is_stale = false;
+  pulse->client_count = 0;
+  pulse->fresh_count = 0;
+  start(pulse, pa_context_get_client_info_list(pulse->context, got_client, pulse));
+}
+
+// MARK: Measurements
+
+// A sample of silence is smaller than half a step of 16-bit audio. Resampling and volume change
+// samples by less.
+#define SILENCE (0.5f / 32768)
+
+static void measured(pa_stream *stream, size_t size, void *userdata) {
+  (void)size;
+  meter *meter = userdata;
+  float peak = -1;
+  const void *data;
+  size_t count;
+  while (pa_stream_readable_size(stream) > 0) {
+    if (pa_stream_peek(stream, &data, &count) < 0 || count == 0) break;
+    const float *samples = data;
+    for (size_t number = 0; samples && number < count / sizeof *samples; number++) {
+      if (samples[number] > peak) peak = samples[number];
+    }
+    pa_stream_drop(stream);
+  }
+  if (peak < 0) return;
+  bool is_silent = peak < SILENCE;
+  if (is_silent != meter->is_silent) meter->pulse->is_stale = true;
+  meter->is_silent = is_silent;
+}
+
+static void free_meter(meter *meter) {
+  pa_stream_set_read_callback(meter->stream, NULL, NULL);
+  pa_stream_disconnect(meter->stream);
+  pa_stream_unref(meter->stream);
+  free(meter);
+}
+
+static void begin_measuring(cpulse *pulse, uint32_t index) {
+  pa_sample_spec spec = {.format = PA_SAMPLE_FLOAT32NE, .rate = 1, .channels = 1};
+  pa_stream *stream = pa_stream_new(pulse->context, "silence", &spec, NULL);
+  meter *meter = calloc(1, sizeof *meter);
+  if (!stream || !meter) {
+    if (stream) pa_stream_unref(stream);
+    free(meter);
+    return;
+  }
+  *meter = (struct meter){.next = pulse->meters, .pulse = pulse, .index = index, .stream = stream};
+  pulse->meters = meter;
+  pa_stream_set_read_callback(stream, measured, meter);
+  pa_stream_set_monitor_stream(stream, index);
+  pa_buffer_attr attributes = {.maxlength = UINT32_MAX, .fragsize = sizeof(float)};
+  // A stream that cannot be measured counts as loud.
+  pa_stream_connect_record(
+      stream, NULL, &attributes,
+      PA_STREAM_DONT_MOVE | PA_STREAM_PEAK_DETECT | PA_STREAM_ADJUST_LATENCY |
+          PA_STREAM_DONT_INHIBIT_AUTO_SUSPEND);
+}
+
+void cpulse_set_measured(cpulse *pulse, uint32_t index, bool is_measured) {
+  if (pulse->state != CPULSE_LISTING && pulse->state != CPULSE_READY) return;
+  for (meter **link = &pulse->meters; *link; link = &(*link)->next) {
+    meter *found = *link;
+    if (found->index != index) continue;
+    if (is_measured) return;
+    *link = found->next;
+    if (found->is_silent) pulse->is_stale = true;
+    free_meter(found);
+    return;
+  }
+  if (is_measured) begin_measuring(pulse, index);
+}
+
+static bool is_silent(const cpulse *pulse, const cpulse_stream *stream) {
+  if (stream->is_recording) return false;
+  for (const meter *meter = pulse->meters; meter; meter = meter->next) {
+    if (meter->index == stream->index) return meter->is_silent;
+  }
+  return false;
+}
+
+// MARK: The connection
+
+static void got_server(pa_context *context, const pa_server_info *info, void *userdata) {
+  cpulse *pulse = userdata;
+  if (!info) {
+    end(pulse, pa_context_errno(context));
+    return;
+  }
+  pulse->cookie = info->cookie;
+  pulse->is_pipewire = info->server_name && strstr(info->server_name, "PipeWire");
+  begin_list(pulse);
+}
+
+static void changed(
+    pa_context *context, pa_subscription_event_type_t type, uint32_t index, void *userdata) {
+  (void)context;
+  (void)type;
+  (void)index;
+  ((cpulse *)userdata)->is_stale = true;
+}
+
+static void state_changed(pa_context *context, void *userdata) {
+  cpulse *pulse = userdata;
+  switch (pa_context_get_state(context)) {
+    case PA_CONTEXT_UNCONNECTED:
+    case PA_CONTEXT_CONNECTING:
+    case PA_CONTEXT_AUTHORIZING:
+    case PA_CONTEXT_SETTING_NAME:
+      break;
+    case PA_CONTEXT_READY:
+      pulse->state = CPULSE_LISTING;
+      pa_context_set_subscribe_callback(context, changed, pulse);
+      pa_subscription_mask_t mask = PA_SUBSCRIPTION_MASK_SINK_INPUT |
+          PA_SUBSCRIPTION_MASK_SOURCE_OUTPUT | PA_SUBSCRIPTION_MASK_CLIENT;
+      start(pulse, pa_context_subscribe(context, mask, NULL, NULL));
+      start(pulse, pa_context_get_server_info(context, got_server, pulse));
+      break;
+    case PA_CONTEXT_FAILED:
+      end(pulse, pa_context_errno(context));
+      break;
+    case PA_CONTEXT_TERMINATED:
+      end(pulse, PA_ERR_CONNECTIONTERMINATED);
+      break;
+  }
+}
+
+// Creates a context. libpulse would connect to the X server of DISPLAY and wait for its answer, to
+// read the address of the audio server.
+static pa_context *new_context(pa_mainloop_api *api) {
+  const char *display = getenv("DISPLAY");
+  char *kept = display ? strdup(display) : NULL;
+  if (kept) unsetenv("DISPLAY");
+  pa_context *context = pa_context_new(api, "taskschedd-session");
+  if (kept) setenv("DISPLAY", kept, 1);
+  free(kept);
+  return context;
+}
+
+cpulse *cpulse_new(const char *path, int *error) {
+  *error = -ENOMEM;
+  cpulse *pulse = calloc(1, sizeof *pulse);
+  char *server = NULL;
+  if (!pulse || asprintf(&server, "unix:%s", path) < 0) {
+    free(pulse);
+    return NULL;
+  }
+  int result = sd_event_new(&pulse->event);
+  if (result < 0) {
+    *error = result;
+    free(server);
+    free(pulse);
+    return NULL;
+  }
+  pulse->api = cpulse_loop_api(pulse->event);
+  pulse->context = new_context(&pulse->api);
+  if (!pulse->context) {
+    free(server);
+    cpulse_free(pulse);
+    return NULL;
+  }
+  pa_context_set_state_callback(pulse->context, state_changed, pulse);
+  if (pa_context_connect(pulse->context, server, PA_CONTEXT_NOAUTOSPAWN, NULL) < 0) {
+    end(pulse, pa_context_errno(pulse->context));
+  }
+  free(server);
+  *error = 0;
+  return pulse;
+}
+
+void cpulse_free(cpulse *pulse) {
+  while (pulse->meters) {
+    meter *meter = pulse->meters;
+    pulse->meters = meter->next;
+    free_meter(meter);
+  }
+  if (pulse->context) {
+    pa_context_set_state_callback(pulse->context, NULL, NULL);
+    pa_context_set_subscribe_callback(pulse->context, NULL, NULL);
+    pa_context_disconnect(pulse->context);
+    pa_context_unref(pulse->context);
+  }
+  sd_event_unref(pulse->event);
+  free(pulse->clients);
+  free(pulse->fresh);
+  free(pulse->streams);
+  free(pulse);
+}
+
+int cpulse_descriptor(const cpulse *pulse) { return sd_event_get_fd(pulse->event); }
+
+int cpulse_dispatch(cpulse *pulse) {
+  // The last call finds nothing to do, and sets the timer of the event loop.
+  for (int step = 0; step < STEPS_MAX; step++) {
+    int result = sd_event_run(pulse->event, 0);
+    if (result <= 0) return result;
+  }
+  return 1;
+}
+
+int cpulse_state(const cpulse *pulse) { return pulse->state; }
+
+const char *cpulse_error(const cpulse *pulse) { return pa_strerror(pulse->error); }
+
+bool cpulse_is_refused(const cpulse *pulse) { return pulse->error == PA_ERR_CONNECTIONREFUSED; }
+
+uint32_t cpulse_cookie(const cpulse *pulse) { return pulse->cookie; }
+
+bool cpulse_is_stale(const cpulse *pulse) {
+  return pulse->state == CPULSE_READY && pulse->is_stale && !pulse->is_listing;
+}
+
+void cpulse_refresh(cpulse *pulse) {
+  if (pulse->state == CPULSE_READY && !pulse->is_listing) begin_list(pulse);
+}
+
+bool cpulse_take_listed(cpulse *pulse) {
+  bool is_listed = pulse->is_listed;
+  pulse->is_listed = false;
+  return is_listed;
+}
+
+size_t cpulse_stream_count(const cpulse *pulse) { return pulse->stream_count; }
+
+cpulse_stream cpulse_stream_at(const cpulse *pulse, size_t number) {
+  cpulse_stream stream = pulse->streams[number];
+  stream.is_silent = is_silent(pulse, &stream);
+  return stream;
+}
+
+void cpulse_set_mute(cpulse *pulse, uint32_t index, bool is_muted) {
+  if (pulse->state != CPULSE_LISTING && pulse->state != CPULSE_READY) return;
+  start(pulse, pa_context_set_sink_input_mute(pulse->context, index, is_muted, NULL, NULL));
+}

@@ -1,0 +1,75 @@
+// A client of PulseAudio's protocol, which PipeWire's pipewire-pulse also serves, for Swift.
+//
+// libpulse calls its client back from an event loop. This target runs libpulse on an event loop of
+// its own, whose descriptor the agent's loop watches, and collects what the callbacks deliver. The
+// agent calls cpulse_dispatch when the descriptor is readable, and then reads the results. C thus
+// never calls Swift, and a failed connection is never replaced from within a callback of libpulse.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  CPULSE_CONNECTING,
+  // The connection is ready, and the list of streams is being read for the first time.
+  CPULSE_LISTING,
+  // The list of streams is known.
+  CPULSE_READY,
+  // The connection has ended. cpulse_error returns the reason.
+  CPULSE_ENDED
+};
+
+// A stream of the audio server.
+typedef struct {
+  uint32_t index;
+  bool is_recording;
+  bool is_corked;
+  bool is_muted;
+  // Whether the volume is above zero. True for a stream without a volume.
+  bool is_loud;
+  // Whether the stream is connected to a device.
+  bool has_device;
+  // The process that holds the stream; 0 if the server does not know it.
+  int32_t pid;
+  // Whether only the client told the server its pid.
+  bool is_claimed;
+  // Whether a measured stream has played only silence since the last measurement.
+  bool is_silent;
+} cpulse_stream;
+
+typedef struct cpulse cpulse;
+
+// Begins to connect to the server at the path. Returns NULL without memory, or a negated errno in
+// *error.
+cpulse *cpulse_new(const char *path, int *error);
+// Closes the connection.
+void cpulse_free(cpulse *pulse);
+// A descriptor that is readable when cpulse_dispatch must be called.
+int cpulse_descriptor(const cpulse *pulse);
+// Handles what has arrived, without waiting. Returns a positive number if more work is pending, so
+// that the caller must call again, 0 if there is none, or a negated errno.
+int cpulse_dispatch(cpulse *pulse);
+
+int cpulse_state(const cpulse *pulse);
+// The reason for the end of the connection, in English.
+const char *cpulse_error(const cpulse *pulse);
+// Whether no server listens at the path.
+bool cpulse_is_refused(const cpulse *pulse);
+// A random number that the server chose when it started.
+uint32_t cpulse_cookie(const cpulse *pulse);
+
+// Whether something has changed since the last list was begun.
+bool cpulse_is_stale(const cpulse *pulse);
+// Begins to read the list again, if it is not being read.
+void cpulse_refresh(cpulse *pulse);
+// Returns true once after each list that was read completely.
+bool cpulse_take_listed(cpulse *pulse);
+size_t cpulse_stream_count(const cpulse *pulse);
+cpulse_stream cpulse_stream_at(const cpulse *pulse, size_t number);
+
+// Mutes a playback stream, or ends its mute. A stream that has ended is ignored.
+void cpulse_set_mute(cpulse *pulse, uint32_t index, bool is_muted);
+// Begins or ends the measurement of a playback stream: once a second, the server sends the highest
+// sample. When a stream becomes silent or loud, cpulse_is_stale returns true.
+void cpulse_set_measured(cpulse *pulse, uint32_t index, bool is_measured);

@@ -1,0 +1,227 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+// From the streams of an audio server to the instances of a user (contract §13).
+//
+// The problem: most audio servers know the process of a stream only from the client itself. A
+// program that names the process of another application must not keep that application running.
+//
+// The idea: if the server did not read the pid from the client's socket, the daemon examines the
+// descriptors of the named process. The stream belongs to its instance only if the process is
+// connected to the server. The kernel reports this, not the client.
+//
+// Why this is right: a program can still claim the pid of an application that is connected to the
+// server. It gains nothing that this application could not have by playing silence. A report
+// contains all streams, so the last report is sufficient. Until the examination of a process is
+// complete, its streams belong to no instance.
+
+/// A stream as the session agent reports it.
+struct ReportedAudioStream: Equatable {
+  var id: UInt64
+  var direction: AudioStream.Direction
+  var process: ProcessIdentity
+  /// Whether the client told the server its pid.
+  var isClaimed: Bool
+  var isRunning: Bool
+  var isMuted: Bool
+  var isSilent: Bool
+}
+
+/// A running audio server.
+struct ReportedAudioServer: Equatable {
+  /// The path to which the server's socket is bound.
+  var path: String
+  var generation: UInt64
+}
+
+/// Finds the instances of the streams that session agents report, and reports them to the
+/// scheduler.
+final class AudioReports {
+  private let processes: ProcessController
+  private let post: (Event) -> Void
+  private var sessions: [UInt32: ReportedAudio] = [:]
+
+  private var membership: InstanceMembership { processes.membership }
+
+  init(processes: ProcessController, post: @escaping (Event) -> Void) {
+    self.processes = processes
+    self.post = post
+    membership.observe { [weak self] in self?.instanceAdded($0) }
+  }
+
+  /// Handles a report of all streams of a user's audio server.
+  func report(
+    _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, uid: UInt32
+  ) {
+    let session = sessions[uid] ?? ReportedAudio()
+    sessions[uid] = session
+    session.take(streams, of: server)
+    resolve(session, of: uid, atOnce: true)
+  }
+
+  /// Discards the report of a user, because the agent is gone.
+  func lose(_ uid: UInt32) {
+    guard let session = sessions.removeValue(forKey: uid) else { return }
+    session.work?.cancel()
+    for scan in session.scans.values { processes.descriptorScans.cancel(scan) }
+    if session.isReporting { post(.session(.audioLost(UserID(uid)))) }
+  }
+
+  /// Records that the scheduler knows the streams of a user from an earlier daemon.
+  func restore(_ uid: UInt32) {
+    let session = ReportedAudio()
+    session.isReporting = true
+    sessions[uid] = session
+  }
+
+  /// Examines the streams of the last report again. A stream may belong to the new instance.
+  private func instanceAdded(_ instance: InstanceProcesses) {
+    guard let session = sessions[instance.uid], session.hasReport else { return }
+    resolve(session, of: instance.uid, atOnce: false)
+  }
+
+  // MARK: Steps
+
+  private func resolve(_ session: ReportedAudio, of uid: UInt32, atOnce: Bool) {
+    session.pending = session.unknownProcesses(in: membership.generation)
+    guard session.work?.isUnderWay != true else { return }
+    if session.pending.isEmpty { return finish(session, of: uid) }
+    session.work = processes.steps.begin(.first, user: uid, atOnce: atOnce) {
+      [weak self, weak session] in
+      guard let self, let session else { return false }
+      if let process = session.pending.popLast() {
+        let generation = membership.generation
+        // A process that the daemon cannot examine belongs to no instance.
+        let instance = (try? instance(of: process, uid: uid)) ?? nil
+        session.found[process] = instance.map { .instance($0) } ?? .unmanaged(generation)
+      }
+      if !session.pending.isEmpty { return true }
+      finish(session, of: uid)
+      return false
+    }
+  }
+
+  private func instance(
+    of process: ProcessIdentity, uid: UInt32
+  ) throws(SystemError) -> InstanceProcesses? {
+    guard try membership.proc.exists(process),
+      let instance = try membership.instance(of: process, uid: uid), instance.uid == uid
+    else { return nil }
+    return instance
+  }
+
+  private func finish(_ session: ReportedAudio, of uid: UInt32) {
+    let snapshot = session.snapshot()
+    if session.last != snapshot || !session.isReporting {
+      session.last = snapshot
+      session.isReporting = true
+      post(.session(.audio(UserID(uid), snapshot)))
+    }
+    for process in session.unprovenProcesses() { examine(process, session, of: uid) }
+  }
+
+  /// Examines on a thread whether a process is connected to the audio server.
+  private func examine(_ process: ProcessIdentity, _ session: ReportedAudio, of uid: UInt32) {
+    guard let server = session.server, session.scans[process] == nil else { return }
+    var scan = DescriptorScan(of: [process])
+    scan.isServer = { $0 == server.path }
+    scan.provesConnections = true
+    let examined = session.claims(of: process)
+    session.scans[process] = processes.descriptorScans.request(scan, user: uid) {
+      [weak self, weak session] findings in
+      guard let self, let session else { return }
+      session.scans[process] = nil
+      guard session.server == server else { return finish(session, of: uid) }
+      session.proofs[process] =
+        findings.servers.contains(server.path) ? .connected : .unconnected(examined)
+      finish(session, of: uid)
+    }
+  }
+}
+
+/// The last report about the audio server of one user, and the instances found so far.
+final class ReportedAudio {
+  /// The result of the examination of a process's connections.
+  enum Proof {
+    /// The process is connected to the server.
+    case connected
+    /// The process was not connected to the server when it had these streams.
+    case unconnected(Set<UInt64>)
+  }
+
+  private(set) var hasReport = false
+  private(set) var server: ReportedAudioServer?
+  private var streams: [ReportedAudioStream] = []
+  /// The instances of the processes of the last report.
+  var found: [ProcessIdentity: SessionWindows.Found] = [:]
+  /// The examined connections of processes whose pids were claimed.
+  var proofs: [ProcessIdentity: Proof] = [:]
+  var pending: [ProcessIdentity] = []
+  var work: ProcessWorkQueue.Work?
+  /// The examinations in progress.
+  var scans: [ProcessIdentity: DescriptorScans.RequestedScan] = [:]
+  /// Whether the scheduler uses the reports of this user.
+  var isReporting = false
+  /// The last report to the scheduler.
+  var last: AudioSnapshot?
+
+  func take(_ streams: [ReportedAudioStream], of server: ReportedAudioServer?) {
+    if self.server != server { proofs = [:] }
+    self.server = server
+    self.streams = streams
+    hasReport = true
+    let processes = Set(streams.map(\.process))
+    found = found.filter { processes.contains($0.key) }
+    proofs = proofs.filter { processes.contains($0.key) }
+  }
+
+  /// Returns the processes of the report whose instance is not known.
+  func unknownProcesses(in current: UInt64) -> [ProcessIdentity] {
+    Set(streams.map(\.process)).filter { process in
+      switch found[process] {
+      case .instance(let instance): instance.isReleased
+      case .unmanaged(let generation): generation != current
+      case nil: true
+      }
+    }
+  }
+
+  /// Returns the streams that name a process only by the client's word.
+  func claims(of process: ProcessIdentity) -> Set<UInt64> {
+    Set(streams.lazy.filter { $0.isClaimed && $0.process == process }.map(\.id))
+  }
+
+  /// Returns the processes of instances whose connections must be examined, because a client has
+  /// claimed their pids.
+  func unprovenProcesses() -> [ProcessIdentity] {
+    let claimed = Set(streams.lazy.filter(\.isClaimed).map(\.process))
+    return claimed.filter { process in
+      guard instance(of: process) != nil else { return false }
+      switch proofs[process] {
+      case .connected: return false
+      case .unconnected(let examined): return !claims(of: process).isSubset(of: examined)
+      case nil: return true
+      }
+    }
+  }
+
+  private func instance(of process: ProcessIdentity) -> InstanceID? {
+    guard case .instance(let instance) = found[process], !instance.isReleased else { return nil }
+    return instance.id
+  }
+
+  /// Returns the streams with their instances. A stream whose process is not proven belongs to no
+  /// instance.
+  func snapshot() -> AudioSnapshot {
+    guard let server else { return AudioSnapshot() }
+    return AudioSnapshot(
+      streams.map { stream in
+        var isProven = !stream.isClaimed
+        if case .connected = proofs[stream.process] { isProven = true }
+        return AudioStream(
+          AudioStreamID(server: server.generation, index: stream.id),
+          of: isProven ? instance(of: stream.process) : nil, stream.direction,
+          isRunning: stream.isRunning, isMuted: stream.isMuted, isSilent: stream.isSilent)
+      })
+  }
+}

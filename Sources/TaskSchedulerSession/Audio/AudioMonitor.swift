@@ -1,0 +1,195 @@
+import CPulse
+import EventLoop
+import LinuxSystem
+
+/// Reports the streams of the user's audio server, and mutes streams.
+///
+/// The server may be PulseAudio, or PipeWire with pipewire-pulse. It may end and start again at any
+/// time: inotify reports its socket. Nothing is polled while a server runs, and while none runs.
+final class AudioMonitor {
+  /// An event of the monitor.
+  enum Occurrence {
+    /// The streams have changed. The first report follows when the server has sent its streams, or
+    /// when no server listens.
+    case streams(AudioStreams)
+    /// The audio server cannot be reached. The monitor waits for it.
+    case unreachable(AudioFailure)
+  }
+
+  private enum State {
+    case waiting
+    case connecting(AudioConnection)
+    case ready(AudioConnection, AudioServer)
+  }
+
+  /// The delay after the first failed attempt, in nanoseconds. It doubles with each further
+  /// attempt. inotify reports a socket when it is bound, slightly before the server listens.
+  private static let firstDelay: UInt64 = 10_000_000
+  /// The maximum number of doublings. The longest delay is 5.5 minutes.
+  private static let doublingsMax = 15
+  /// The number of failed attempts after which the monitor waits for a new socket, because no
+  /// server listens.
+  private static let attemptsMax = 7
+  /// The maximum number of streams in a report.
+  static let streamsMax = 1024
+
+  private let path: String
+  private let loop: EventLoop
+  private let proc: ProcFS
+  private let report: (Occurrence) -> Void
+  private var state = State.waiting
+  private var appearance: SocketAppearance?
+  private var timer: TimerSource?
+  private var attempts = 0
+  private var pace = ReportPace()
+  private var refreshTimer: TimerSource?
+  private var orders = AudioOrders()
+  /// The streams that the daemons want to be measured, by audio server.
+  private var measured: [UInt64: Set<UInt32>] = [:]
+  private var last: AudioStreams?
+  /// The failure that was reported last; nil while the monitor is connected.
+  private var problem: AudioFailure?
+
+  /// - Parameters:
+  ///   - path: the absolute path of the server's socket, which need not exist yet.
+  ///   - report: called from the loop, and from within ``start()``.
+  init(
+    path: String, loop: EventLoop, proc: ProcFS, report: @escaping (Occurrence) -> Void
+  ) throws(SystemError) {
+    self.path = path
+    self.loop = loop
+    self.proc = proc
+    self.report = report
+    appearance = SocketAppearance(path: path, loop: loop) { [weak self] in self?.socketAppeared() }
+    timer = try loop.timer { [weak self] in self?.connect() }
+    refreshTimer = try loop.timer { [weak self] in self?.refresh() }
+  }
+
+  /// Connects to the server as soon as it listens.
+  func start() { connect() }
+
+  /// Mutes streams of a server, or ends their mutes.
+  func setMuted(_ streams: [UInt32], _ isMuted: Bool, of generation: UInt64) {
+    for stream in streams { orders.add(isMuted, stream: stream, of: generation) }
+    guard case .ready(let connection, let server) = state, server.generation == generation else {
+      return
+    }
+    for stream in streams { connection.setMute(stream, isMuted) }
+  }
+
+  /// Measures exactly these streams of each server. A measured stream wakes the agent once a
+  /// second.
+  func measure(_ streams: [UInt64: Set<UInt32>]) {
+    let before = measured
+    measured = streams
+    guard case .ready(let connection, let server) = state else { return }
+    let (old, new) = (before[server.generation] ?? [], streams[server.generation] ?? [])
+    for stream in old.subtracting(new) { connection.setMeasured(stream, false) }
+    for stream in new.subtracting(old) { connection.setMeasured(stream, true) }
+  }
+
+  // MARK: The connection
+
+  private func socketAppeared() {
+    attempts = 0
+    connect()
+  }
+
+  /// Watches for the socket before the attempt, so that no socket is missed.
+  private func connect() {
+    guard case .waiting = state else { return }
+    timer?.clear()
+    do throws(SystemError) {
+      try appearance?.start()
+      state = .connecting(
+        try AudioConnection(path: path, loop: loop) { [weak self] in self?.heard($0) })
+    } catch {
+      ended(AudioFailure(isRefused: false, description: error.description))
+    }
+  }
+
+  private func heard(_ occurrence: AudioConnection.Occurrence) {
+    switch (state, occurrence) {
+    case (.waiting, _): break
+    case (.connecting(let connection), .listed(let streams)):
+      let server = AudioServer(path: path, generation: UInt64(connection.cookie))
+      state = .ready(connection, server)
+      appearance?.stop()
+      attempts = 0
+      problem = nil
+      listed(streams, of: server)
+      for order in confirm(streams, of: server) {
+        connection.setMute(order.stream, order.isMuted)
+      }
+      for stream in measured[server.generation] ?? [] { connection.setMeasured(stream, true) }
+    case (.ready(_, let server), .listed(let streams)):
+      listed(streams, of: server)
+      _ = confirm(streams, of: server)
+    case (.connecting, .stale), (.ready, .stale): refresh()
+    case (.connecting, .ended(let failure)), (.ready, .ended(let failure)): ended(failure)
+    }
+  }
+
+  /// Prepares the next attempt.
+  private func ended(_ failure: AudioFailure) {
+    state = .waiting
+    refreshTimer?.clear()
+    if problem != failure {
+      problem = failure
+      report(.unreachable(failure))
+    }
+    update(AudioStreams())
+    // A server that ended may have left its socket file behind.
+    if failure.isRefused, attempts >= Self.attemptsMax { return }
+    timer?.set(BootClock.now() + Self.firstDelay << UInt64(min(attempts, Self.doublingsMax)))
+    attempts += 1
+  }
+
+  // MARK: The streams
+
+  /// Reads the streams again, at once or, if they change continuously, a little later.
+  private func refresh() {
+    guard case .ready(let connection, _) = state else { return }
+    let now = BootClock.now()
+    if pace.next <= now {
+      pace.count(at: now)
+      connection.refresh()
+    } else {
+      refreshTimer?.set(pace.next)
+    }
+  }
+
+  private func listed(_ streams: [cpulse_stream], of server: AudioServer) {
+    var processes: [Int32: ProcessIdentity?] = [:]
+    var reported: [AudioStream] = []
+    for stream in streams where stream.pid > 0 {
+      if processes[stream.pid] == nil {
+        processes[stream.pid] = .some((try? proc.identity(stream.pid)) ?? nil)
+      }
+      guard let process = processes[stream.pid] ?? nil else { continue }
+      reported.append(
+        AudioStream(
+          id: stream.index, isRecording: stream.is_recording, process: process,
+          isClaimed: stream.is_claimed,
+          isRunning: !stream.is_corked && stream.has_device && stream.is_loud,
+          isMuted: stream.is_muted, isSilent: stream.is_silent))
+    }
+    // Streams that run come first, because a report has a maximum length.
+    let ordered = reported.filter(\.isRunning) + reported.filter { !$0.isRunning }
+    update(AudioStreams(server: server, streams: Array(ordered.prefix(Self.streamsMax))))
+  }
+
+  private func confirm(
+    _ streams: [cpulse_stream], of server: AudioServer
+  ) -> [(stream: UInt32, isMuted: Bool)] {
+    var muted: [UInt32: Bool] = [:]
+    for stream in streams where !stream.is_recording { muted[stream.index] = stream.is_muted }
+    return orders.confirm(muted, of: server.generation)
+  }
+
+  private func update(_ streams: AudioStreams) {
+    guard last != streams else { return }
+    last = streams
+    report(.streams(streams))
+  }
+}

@@ -1,0 +1,34 @@
+/// The mutes that the daemons ordered and that no list of streams has confirmed yet.
+///
+/// The connection to the audio server may end before the server has carried out an order. The agent
+/// therefore keeps each order until a list shows its result, and repeats it after it has connected
+/// again.
+struct AudioOrders {
+  /// The maximum number of orders to keep. Each daemon reads at most 1024 streams.
+  static let max = 4096
+
+  private struct Key: Hashable {
+    var generation: UInt64
+    var stream: UInt32
+  }
+
+  private var orders: [Key: Bool] = [:]
+
+  mutating func add(_ isMuted: Bool, stream: UInt32, of generation: UInt64) {
+    if orders.count < Self.max { orders[Key(generation: generation, stream: stream)] = isMuted }
+  }
+
+  /// Removes the orders that a list of all streams confirms, and those for streams that have ended.
+  ///
+  /// - Parameter muted: Whether each stream of the running server is muted.
+  /// - Returns: The other orders.
+  mutating func confirm(
+    _ muted: [UInt32: Bool], of generation: UInt64
+  ) -> [(stream: UInt32, isMuted: Bool)] {
+    orders = orders.filter { key, isMuted in
+      guard key.generation == generation, let isMutedNow = muted[key.stream] else { return false }
+      return isMutedNow != isMuted
+    }
+    return orders.map { ($0.key.stream, $0.value) }.sorted { $0.0 < $1.0 }
+  }
+}

@@ -1,0 +1,46 @@
+import TaskSchedulerCore
+
+// The audio of a scenario. A session agent reports each change at once.
+extension ScenarioRunner {
+  func change(_ activity: ScenarioActivity, of index: Int, isBeginning: Bool) {
+    guard let id = actors[index].instance else { return }
+    switch activity {
+    case .audio:
+      actors[index].isPlaying = isBeginning
+      reportAudio(of: scenario.applications[index].key.owner)
+    case .location: change(Activity.location, of: id, isBeginning)
+    case .event: change(Activity.event, of: id, isBeginning)
+    }
+  }
+
+  private func change(_ activity: Activity, of id: InstanceID, _ isBeginning: Bool) {
+    post(
+      .process(isBeginning ? .activityBegan(id, activity) : .activityEnded(id, activity)))
+  }
+
+  /// Reports the streams of a user. Each application has one stream.
+  func reportAudio(of user: UserID) {
+    let streams = actors.indices.compactMap { index -> AudioStream? in
+      guard let id = actors[index].instance, scenario.applications[index].key.owner == user
+      else { return nil }
+      return AudioStream(
+        AudioStreamID(server: 1, index: UInt64(index)), of: id, isRunning: actors[index].isPlaying,
+        isMuted: actors[index].isMuted)
+    }
+    post(.session(.audio(user, AudioSnapshot(streams))))
+  }
+
+  func carryOut(_ effect: AudioEffect) {
+    switch effect {
+    case .mute(let user, let ids): setMuted(ids, of: user, true)
+    case .unmute(let user, let ids): setMuted(ids, of: user, false)
+    // The players of a scenario play no silence.
+    case .measure, .stopMeasuring, .showRecording, .hideRecording: break
+    }
+  }
+
+  private func setMuted(_ ids: [AudioStreamID], of user: UserID, _ isMuted: Bool) {
+    for id in ids { actors[Int(id.index)].isMuted = isMuted }
+    reportAudio(of: user)
+  }
+}

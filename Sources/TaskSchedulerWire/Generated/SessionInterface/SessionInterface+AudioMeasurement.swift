@@ -1,0 +1,31 @@
+// Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
+
+extension SessionInterface {
+  /// Playback streams that the agent must measure once a second, or must not measure any longer.
+  /// The agent measures no stream when it attaches.
+  public struct AudioMeasurement: WireStructure {
+    public var generation: Int
+    public var streams: [Int]
+    public var measured: Bool
+
+    public static let fieldNames = ["generation", "streams", "measured"]
+
+    public init(generation: Int, streams: [Int], measured: Bool) {
+      self.generation = generation
+      self.streams = streams
+      self.measured = measured
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      generation = try fields.required("generation")
+      streams = try fields.required("streams")
+      measured = try fields.required("measured")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "generation", generation)
+      object.append(field: "streams", streams)
+      object.append(field: "measured", measured)
+    }
+  }
+}

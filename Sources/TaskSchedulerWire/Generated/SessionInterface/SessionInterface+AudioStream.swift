@@ -1,0 +1,65 @@
+// Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
+
+extension SessionInterface {
+  /// A stream of the audio server.
+  public struct AudioStream: WireStructure {
+    /// The number that the server gave the stream.
+    public var id: Int
+    public var direction: AudioDirection
+    /// The process that holds the stream.
+    public var pid: Int
+    /// The start time of the process in clock ticks since boot: field 22 of /proc/PID/stat. If the
+    /// process has another start time, the stream belongs to no application.
+    public var startTime: Int
+    /// True if the client told the server its pid. The daemon then checks that the process is
+    /// connected to the server. False if the server read the pid from the client's socket.
+    public var claimed: Bool
+    /// True if the stream is not paused and is connected to a device. The volume of a playback
+    /// stream is also above zero.
+    public var running: Bool
+    public var muted: Bool
+    /// True if the stream played only silence in the last second. False if the daemon has not
+    /// ordered the agent to measure the stream.
+    public var silent: Bool
+
+    public static let fieldNames = [
+      "id", "direction", "pid", "startTime", "claimed", "running", "muted", "silent",
+    ]
+
+    public init(
+      id: Int, direction: AudioDirection, pid: Int, startTime: Int, claimed: Bool, running: Bool,
+      muted: Bool, silent: Bool
+    ) {
+      self.id = id
+      self.direction = direction
+      self.pid = pid
+      self.startTime = startTime
+      self.claimed = claimed
+      self.running = running
+      self.muted = muted
+      self.silent = silent
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      id = try fields.required("id")
+      direction = try fields.required("direction")
+      pid = try fields.required("pid")
+      startTime = try fields.required("startTime")
+      claimed = try fields.required("claimed")
+      running = try fields.required("running")
+      muted = try fields.required("muted")
+      silent = try fields.required("silent")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "id", id)
+      object.append(field: "direction", direction)
+      object.append(field: "pid", pid)
+      object.append(field: "startTime", startTime)
+      object.append(field: "claimed", claimed)
+      object.append(field: "running", running)
+      object.append(field: "muted", muted)
+      object.append(field: "silent", silent)
+    }
+  }
+}

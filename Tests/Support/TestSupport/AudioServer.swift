@@ -1,0 +1,305 @@
+import Glibc
+import LinuxSystem
+
+/// The audio servers that the tests use.
+public enum AudioServerKind: String, CaseIterable, Sendable {
+  case pulseAudio = "PulseAudio"
+  /// PipeWire with WirePlumber and pipewire-pulse.
+  case pipeWire = "PipeWire"
+
+  /// The kinds that this machine can run.
+  public static let available = allCases.filter { $0.missing == nil }
+
+  /// The reason why this machine cannot run the server; nil if it can.
+  public var missing: String? {
+    let programs =
+      switch self {
+      case .pulseAudio: ["pulseaudio", "pactl", "python3"]
+      case .pipeWire:
+        ["pipewire", "wireplumber", "pipewire-pulse", "pw-cat", "dbus-daemon", "pactl", "python3"]
+      }
+    return programs.first { access("/usr/bin/\($0)", X_OK) != 0 }
+      .map { "there is no /usr/bin/\($0); `make test-setup` installs it" }
+  }
+}
+
+/// A real audio server with a sink that plays to nowhere. It ends with the value.
+public final class AudioServer {
+  public let kind: AudioServerKind
+  private let directory: TemporaryDirectory
+  private var processes: [GuardedProcess] = []
+
+  /// The directory of the session's sockets (XDG_RUNTIME_DIR).
+  public var runtime: String { directory.path }
+  /// The path of the server's socket.
+  public var path: String { "\(runtime)/pulse/native" }
+
+  /// Creates the directories of a server, and starts the server unless `starts` is false.
+  public init(_ kind: AudioServerKind, starts: Bool = true) throws {
+    self.kind = kind
+    directory = TemporaryDirectory(mode: 0o700)
+    mkdir(directory.file("pulse"), 0o700)
+    if kind == .pipeWire { writeConfiguration() }
+    if starts { try start() }
+  }
+
+  deinit { end() }
+
+  private func writeConfiguration() {
+    let config = directory.file(".config")
+    for name in ["", "/pipewire", "/pipewire/pipewire.conf.d", "/wireplumber"] {
+      mkdir(config + name, 0o700)
+    }
+    directory.write(
+      ".config/pipewire/pipewire.conf.d/null.conf",
+      """
+      context.objects = [ { factory = adapter args = {
+        factory.name = support.null-audio-sink node.name = "null" media.class = Audio/Sink
+        audio.position = [ FL FR ] object.linger = true } } ]
+      """)
+    for (folder, name) in [("bluetooth.lua.d", "bluez"), ("main.lua.d", "alsa")] {
+      mkdir("\(config)/wireplumber/\(folder)", 0o700)
+      directory.write(
+        ".config/wireplumber/\(folder)/90-off.lua", "\(name)_monitor.enabled = false\n")
+    }
+  }
+
+  /// Starts the server. Its clients may have to wait until it serves them.
+  public func start() throws {
+    let environment = [
+      "PATH=/usr/bin:/bin", SystemString("HOME=\(runtime)"),
+      SystemString("XDG_RUNTIME_DIR=\(runtime)"),
+      SystemString("DBUS_SESSION_BUS_ADDRESS=unix:path=\(runtime)/bus"),
+    ]
+    func start(_ command: String...) throws {
+      processes.append(try GuardedProcess(command, environment: environment))
+    }
+    switch kind {
+    case .pulseAudio:
+      // The server replaces the socket of a server that was killed only with a pid file.
+      unlink(path)
+      try start(
+        "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
+        "-L", "module-null-sink sink_name=null", "-L", "module-null-sink sink_name=second",
+        "-L", "module-stream-restore",
+        "-L", "module-native-protocol-unix socket=\(path)")
+    case .pipeWire:
+      unlink("\(runtime)/bus")
+      try start(
+        "dbus-daemon", "--session", "--address=unix:path=\(runtime)/bus", "--nofork",
+        "--print-address=1")
+      guard try processes.last?.readLine()?.hasPrefix("unix:") == true else {
+        throw SystemError(call: "starting dbus-daemon", errno: ECHILD)
+      }
+      try start("pipewire")
+      try start("wireplumber")
+      try start("pipewire-pulse")
+    }
+  }
+
+  /// Kills the server, as a crash does.
+  public func kill() {
+    for process in processes { process.send(signal: SIGKILL) }
+    end()
+  }
+
+  /// Sends a signal to all processes of the server.
+  public func send(signal: Int32) {
+    for process in processes { process.send(signal: signal) }
+  }
+
+  public func end() {
+    for process in processes.reversed() { process.end() }
+    processes = []
+  }
+
+  /// Mutes a playback stream as another client of the server, or ends the mute.
+  public func setMuted(_ stream: UInt32, _ isMuted: Bool) throws {
+    try control("set-sink-input-mute", "\(stream)", isMuted ? "1" : "0")
+  }
+
+  public func setVolume(_ stream: UInt32, percent: Int) throws {
+    try control("set-sink-input-volume", "\(stream)", "\(percent)%")
+  }
+
+  /// Returns the playback streams that are muted.
+  public func mutedStreams() throws -> [UInt32] {
+    let process = try pactl(["list", "sink-inputs"])
+    var muted: [UInt32] = []
+    var stream: UInt32?
+    while let line = try process.readLine() {
+      if line.hasPrefix("Sink Input #") { stream = UInt32(line.dropFirst(12)) }
+      if line.hasSuffix("Mute: yes"), let stream { muted.append(stream) }
+    }
+    return muted
+  }
+
+  private func control(_ arguments: String...) throws {
+    guard try pactl(arguments).waitForExit() == .exited(code: 0) else {
+      throw SystemError(call: "pactl \(arguments.joined(separator: " "))", errno: EINVAL)
+    }
+  }
+
+  private func pactl(_ arguments: [String]) throws -> TestProcess {
+    try TestProcess("/usr/bin/pactl", ["pactl"] + arguments) {
+      $0.environment = [
+        "PATH=/usr/bin:/bin", SystemString("HOME=\(self.runtime)"),
+        SystemString("PULSE_SERVER=unix:\(self.path)"),
+      ]
+    }
+  }
+}
+
+/// A client of an audio server, which plays or records as the test tells it. At first, it plays
+/// silence.
+public final class AudioClient {
+  public let process: TestProcess
+
+  public var pid: Int32 { process.pid }
+
+  /// The program. It connects to the server as soon as that listens.
+  public static let program = """
+    import ctypes, select, sys
+    pulse = ctypes.CDLL("libpulse.so.0")
+    P = ctypes.c_void_p
+    def function(name, result, *arguments):
+        value = getattr(pulse, name)
+        value.restype, value.argtypes = result, arguments
+        return value
+    REQUEST = ctypes.CFUNCTYPE(None, P, ctypes.c_size_t, P)
+    NOTIFY = ctypes.CFUNCTYPE(None, P, P)
+    class Spec(ctypes.Structure):
+        _fields_ = [
+            ("format", ctypes.c_int), ("rate", ctypes.c_uint32), ("channels", ctypes.c_uint8)]
+    loop = function("pa_threaded_mainloop_new", P)()
+    api = function("pa_threaded_mainloop_get_api", P, P)(loop)
+    lock = function("pa_threaded_mainloop_lock", None, P)
+    unlock = function("pa_threaded_mainloop_unlock", None, P)
+    wait = function("pa_threaded_mainloop_wait", None, P)
+    signal = function("pa_threaded_mainloop_signal", None, P, ctypes.c_int)
+    function("pa_threaded_mainloop_start", ctypes.c_int, P)(loop)
+    new_context = function("pa_context_new", P, P, ctypes.c_char_p)
+    set_callback = function("pa_context_set_state_callback", None, P, NOTIFY, P)
+    connect = function(
+        "pa_context_connect", ctypes.c_int, P, ctypes.c_char_p, ctypes.c_int, P)
+    get_state = function("pa_context_get_state", ctypes.c_int, P)
+    changed = NOTIFY(lambda *_: signal(loop, 0))
+    server = ("unix:" + sys.argv[1]).encode()
+    def connected():
+        lock(loop)
+        context = new_context(api, sys.argv[2].encode())
+        set_callback(context, changed, None)
+        state = 5 if connect(context, server, 1, None) < 0 else get_state(context)
+        while state < 4:
+            wait(loop)
+            state = get_state(context)
+        unlock(loop)
+        return context if state == 4 else None
+    context = connected()
+    while not context:
+        select.select([], [], [], 0.01)
+        context = connected()
+    LIST = ctypes.CFUNCTYPE(None, P, P, ctypes.c_int, P)
+    get_sinks = function("pa_context_get_sink_info_list", P, P, LIST, P)
+    sinks = []
+    def listed(context, sink, end_of_list, _):
+        sinks.append(not end_of_list)
+        signal(loop, 0)
+    listed = LIST(listed)
+    # A server may have clients before it has a sink.
+    while not any(sinks):
+        select.select([], [], [], 0.01)
+        lock(loop)
+        sinks = []
+        get_sinks(context, listed, None)
+        while not sinks or sinks[-1]:
+            wait(loop)
+        unlock(loop)
+    spec = Spec(3, 44100, 2)
+    new = function("pa_stream_new", P, P, ctypes.c_char_p, ctypes.POINTER(Spec), P)
+    write = function(
+        "pa_stream_write", ctypes.c_int, P, P, ctypes.c_size_t, P, ctypes.c_int64, ctypes.c_int)
+    peek = function("pa_stream_peek", ctypes.c_int, P, P, P)
+    drop = function("pa_stream_drop", ctypes.c_int, P)
+    data, count = P(), ctypes.c_size_t()
+    level = bytes(4)
+    def wrote(stream, size, _):
+        write(stream, (level * (size // 4 + 1))[:size], size, None, 0, 0)
+    def read(stream, size, _):
+        peek(stream, ctypes.byref(data), ctypes.byref(count))
+        drop(stream)
+    wrote, read = REQUEST(wrote), REQUEST(read)
+    stream_state = function("pa_stream_get_state", ctypes.c_int, P)
+    on_state = function("pa_stream_set_state_callback", None, P, NOTIFY, P)
+    on_write = function("pa_stream_set_write_callback", None, P, REQUEST, P)
+    on_read = function("pa_stream_set_read_callback", None, P, REQUEST, P)
+    play = function("pa_stream_connect_playback", ctypes.c_int, P, P, P, ctypes.c_int, P, P)
+    record = function("pa_stream_connect_record", ctypes.c_int, P, P, P, ctypes.c_int)
+    cork = function("pa_stream_cork", P, P, ctypes.c_int, P, P)
+    disconnect = function("pa_stream_disconnect", ctypes.c_int, P)
+    stream = None
+    print("connected", flush=True)
+    for line in sys.stdin:
+        word = line.strip()
+        lock(loop)
+        if word in ("play", "begin", "record"):
+            stream = new(context, b"music", ctypes.byref(spec), None)
+            on_state(stream, changed, None)
+            if word != "begin":
+                on_write(stream, wrote, None)
+            on_read(stream, read, None)
+            if word == "record":
+                record(stream, None, None, 0)
+            else:
+                play(stream, None, None, 0, None, None)
+            while stream_state(stream) < 2:
+                wait(loop)
+            if stream_state(stream) != 2:
+                word = "failed"
+        elif word == "pause":
+            cork(stream, 1, None, None)
+        elif word == "continue":
+            cork(stream, 0, None, None)
+        elif word in ("loud", "silent"):
+            level = bytes((0, 32, 0, 32)) if word == "loud" else bytes(4)
+        elif word == "end":
+            disconnect(stream)
+            while stream_state(stream) == 2:
+                wait(loop)
+        unlock(loop)
+        print(word, flush=True)
+    """
+
+  /// Starts a client, and waits until it is connected.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the application, by which servers remember mutes.
+  ///   - properties: the properties that the client tells the server besides the usual ones.
+  public init(
+    of path: String, name: String = "player", properties: String = "",
+    configure: (inout SpawnRequest) -> Void = { _ in }
+  ) throws {
+    // libpulse writes a file of its own in the home directory.
+    let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
+      .joined(separator: "/")
+    process = try TestProcess.python(Self.program, [path, name]) {
+      $0.environment = [
+        "PATH=/usr/bin:/bin", SystemString("HOME=\(directory)"),
+        SystemString("PULSE_PROP=\(properties)"),
+      ]
+      configure(&$0)
+    }
+    guard try process.readLine() == "connected" else {
+      throw SystemError(call: "starting a client of \(path)", errno: ECHILD)
+    }
+  }
+
+  /// Tells the client what to do, and waits until it has done it: play, begin (play without data),
+  /// record, pause, continue, loud, silent or end.
+  public func run(_ command: String) throws {
+    try process.writeLine(command)
+    guard try process.readLine() == command else {
+      throw SystemError(call: "client: \(command)", errno: ECHILD)
+    }
+  }
+}
