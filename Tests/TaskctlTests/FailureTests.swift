@@ -22,11 +22,11 @@ struct FailureTests {
   @Test("The error without a daemon names the unit of the system's and of the user's daemon")
   func startCommands() {
     let commands = [
-      (SocketPath.system, "systemctl start"), (.user, "systemctl --user start"),
+      (SocketPath.system, "systemctl enable --now"), (.user, "systemctl --user enable --now"),
     ]
     for (socket, command) in commands {
       let failure = CommandFailure(ConnectionError.noDaemon(path: socket.path))
-      #expect(failure?.text.contains("start it with '\(command) taskschedd.socket'") == true)
+      #expect(failure?.text.contains("start it with '\(command) taskschedd.service'") == true)
     }
   }
 
