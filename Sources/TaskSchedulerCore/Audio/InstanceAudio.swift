@@ -148,14 +148,6 @@ struct AudioSilence: Equatable, Sendable {
   mutating func end() { isLong = false }
 }
 
-/// What the scheduler knows about the audio server of one user.
-struct SessionAudio: Equatable, Sendable {
-  /// The agent that reports the streams; nil if nothing is known about the streams.
-  var agent: SessionAgent?
-  /// The streams of ended instances that must be unmuted, and their applications.
-  var restoring: [AudioStreamID: ApplicationKey] = [:]
-}
-
 /// A notification for the user that an application records in the background.
 public struct RecordingNotice: Equatable, Sendable {
   public var instance: InstanceID

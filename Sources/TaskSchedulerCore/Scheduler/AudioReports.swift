@@ -213,10 +213,10 @@ extension Instance {
   /// Changes the audio of the instance. If audio begins or ceases to entitle the instance to run,
   /// its priority changes.
   private mutating func changeAudio(
-    in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
+    in turn: inout Turn, _ change: (inout Instance) -> Void
   ) {
     let before = priority(in: state)
-    change(&self, &turn)
+    change(&self)
     prioritize(from: before, to: priority(in: state), in: &turn)
   }
 
@@ -240,7 +240,7 @@ extension Instance {
       }
     }
     setGrace(of: &next, before: before, in: turn)
-    changeAudio(in: &turn) { instance, _ in instance.audio = next }
+    changeAudio(in: &turn) { $0.audio = next }
     if next.isAudible != before.isAudible || next.isRecording != before.isRecording {
       let use = next.use
       record(
@@ -269,7 +269,7 @@ extension Instance {
   fileprivate mutating func forgetAudio(in turn: inout Turn) {
     guard let before = audio else { return }
     let wasEntitled = isEntitledByAudio
-    changeAudio(in: &turn) { instance, _ in instance.audio?.forgetReports() }
+    changeAudio(in: &turn) { $0.audio?.forgetReports() }
     if before.isAudible || before.isRecording {
       record(.audioChanged(isAudible: false, isRecording: false), in: &turn)
     }
@@ -280,7 +280,7 @@ extension Instance {
   /// Ends the entitlement of an instance whose `AudioGraceTime` has passed.
   mutating func endAudioGraceIfDue(in turn: inout Turn) {
     guard let due = audio?.graceEnds, due <= turn.instant else { return }
-    changeAudio(in: &turn) { instance, _ in instance.audio?.setGrace(until: nil) }
+    changeAudio(in: &turn) { $0.audio?.setGrace(until: nil) }
     reasons.entitlementEnded(.audio, at: turn.instant)
   }
 
@@ -288,7 +288,7 @@ extension Instance {
   /// play since.
   mutating func endSilence(in turn: inout Turn) {
     guard audio?.silence.isLong == true else { return }
-    changeAudio(in: &turn) { instance, _ in instance.audio?.silence.end() }
+    changeAudio(in: &turn) { $0.audio?.silence.end() }
   }
 
   /// Starts `AudioGraceTime` for an instance that has been silent for `AudioSilenceTime`.

@@ -29,6 +29,14 @@ enum SessionAgent: Equatable, Sendable {
   var lostAt: Instant? { if case .lost(let at) = self { at } else { nil } }
 }
 
+/// What the scheduler knows about the audio server of one user.
+struct SessionAudio: Equatable, Sendable {
+  /// The agent that reports the streams; nil if nothing is known about the streams.
+  var agent: SessionAgent?
+  /// The streams of ended instances that must be unmuted, and their applications.
+  var restoring: [AudioStreamID: ApplicationKey] = [:]
+}
+
 /// A seat whose screen is locked, or a seat within it that has an interrupted or focused instance.
 struct SeatLock: Equatable, Sendable {
   var since: Instant
