@@ -199,20 +199,24 @@ public final class AudioClient {
     while not context:
         select.select([], [], [], 0.01)
         context = connected()
-    LIST = ctypes.CFUNCTYPE(None, P, P, ctypes.c_int, P)
-    get_sinks = function("pa_context_get_sink_info_list", P, P, LIST, P)
-    sinks = []
-    def listed(context, sink, end_of_list, _):
-        sinks.append(not end_of_list)
+    class Server(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_char_p) for name in ("user", "host", "version", "name")] + [
+            ("spec", Spec), ("sink", ctypes.c_char_p)]
+    ANSWER = ctypes.CFUNCTYPE(None, P, ctypes.POINTER(Server), P)
+    get_server = function("pa_context_get_server_info", P, P, ANSWER, P)
+    answers = []
+    def answered(context, server, _):
+        answers.append(server.contents.sink if server else None)
         signal(loop, 0)
-    listed = LIST(listed)
-    # A server may have clients before it has a sink.
-    while not any(sinks):
+    answered = ANSWER(answered)
+    # A server may have clients before it has a sink. WirePlumber makes the sink the default one
+    # when it can connect streams to it.
+    while not answers or answers[-1] != b"null":
         select.select([], [], [], 0.01)
         lock(loop)
-        sinks = []
-        get_sinks(context, listed, None)
-        while not sinks or sinks[-1]:
+        answers = []
+        get_server(context, answered, None)
+        while not answers:
             wait(loop)
         unlock(loop)
     spec = Spec(3, 44100, 2)
@@ -230,6 +234,7 @@ public final class AudioClient {
         drop(stream)
     wrote, read = REQUEST(wrote), REQUEST(read)
     stream_state = function("pa_stream_get_state", ctypes.c_int, P)
+    get_error = function("pa_context_errno", ctypes.c_int, P)
     on_state = function("pa_stream_set_state_callback", None, P, NOTIFY, P)
     on_write = function("pa_stream_set_write_callback", None, P, REQUEST, P)
     on_read = function("pa_stream_set_read_callback", None, P, REQUEST, P)
@@ -255,7 +260,7 @@ public final class AudioClient {
             while stream_state(stream) < 2:
                 wait(loop)
             if stream_state(stream) != 2:
-                word = "failed"
+                word = "failed with error %d of libpulse" % get_error(context)
         elif word == "pause":
             cork(stream, 1, None, None)
         elif word == "continue":
@@ -298,8 +303,9 @@ public final class AudioClient {
   /// record, pause, continue, loud, silent or end.
   public func run(_ command: String) throws {
     try process.writeLine(command)
-    guard try process.readLine() == command else {
-      throw SystemError(call: "client: \(command)", errno: ECHILD)
+    let answer = try process.readLine()
+    guard answer == command else {
+      throw SystemError(call: "client: \(command): \(answer ?? "it ended")", errno: ECHILD)
     }
   }
 }
