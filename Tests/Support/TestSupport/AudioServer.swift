@@ -204,21 +204,25 @@ public final class AudioClient {
             ("spec", Spec), ("sink", ctypes.c_char_p)]
     ANSWER = ctypes.CFUNCTYPE(None, P, ctypes.POINTER(Server), P)
     get_server = function("pa_context_get_server_info", P, P, ANSWER, P)
-    answers = []
+    CHANGE = ctypes.CFUNCTYPE(None, P, ctypes.c_int, ctypes.c_uint32, P)
+    on_change = function("pa_context_set_subscribe_callback", None, P, CHANGE, P)
+    subscribe = function("pa_context_subscribe", P, P, ctypes.c_int, P, P)
+    sink = None
     def answered(context, server, _):
-        answers.append(server.contents.sink if server else None)
+        global sink
+        sink = server.contents.sink if server else None
         signal(loop, 0)
     answered = ANSWER(answered)
+    server_changed = CHANGE(lambda context, *_: get_server(context, answered, None))
     # A server may have clients before it has a sink. WirePlumber makes the sink the default one
-    # when it can connect streams to it.
-    while not answers or answers[-1] != b"null":
-        select.select([], [], [], 0.01)
-        lock(loop)
-        answers = []
-        get_server(context, answered, None)
-        while not answers:
-            wait(loop)
-        unlock(loop)
+    # when it can connect streams to it, which is a change of the server (0x80).
+    lock(loop)
+    on_change(context, server_changed, None)
+    subscribe(context, 0x80, None, None)
+    get_server(context, answered, None)
+    while sink != b"null":
+        wait(loop)
+    unlock(loop)
     spec = Spec(3, 44100, 2)
     new = function("pa_stream_new", P, P, ctypes.c_char_p, ctypes.POINTER(Spec), P)
     write = function(
