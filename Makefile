@@ -51,7 +51,10 @@ BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libxcb1-dev libxcb-res0-dev \
 DESKTOP_PACKAGES := dunst xvfb dbus-daemon dbus-bin libglib2.0-bin
 # Compositors and window managers that run without a screen, and clients of them.
 FOCUS_PACKAGES := sway xwayland foot i3-wm openbox x11-utils
-AUDIO_PACKAGES := pulseaudio pulseaudio-utils pipewire pipewire-bin pipewire-pulse wireplumber
+AUDIO_PACKAGES := pulseaudio pulseaudio-utils pipewire pipewire-bin pipewire-pulse wireplumber \
+  playerctl
+# A real player. Its plug-in makes it a media player on the session bus.
+MPV_PACKAGES := mpv mpv-mpris
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
   python3-dbusmock mandoc $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES) \
   $(AUDIO_PACKAGES)
@@ -103,9 +106,11 @@ demo-desktop: build ## Show a desktop whose focus decides which programs run
 	@scripts/install-packages $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
 	@scripts/demo-desktop
 
+# The audio server of demo-audio and bench-audio.
+SERVER ?= pulseaudio
 .PHONY: demo-audio
-demo-audio: build ## Show that players play on in the background (SERVER=pulseaudio or pipewire)
-	@scripts/install-packages $(AUDIO_PACKAGES) mpv procps dbus-daemon
+demo-audio: build ## Show background players and media commands (SERVER=pulseaudio or pipewire)
+	@scripts/install-packages $(AUDIO_PACKAGES) $(MPV_PACKAGES) procps dbus-daemon
 	@scripts/demo-audio $(SERVER)
 
 # Runs one process for each CPU. A seed takes about 0.1 s of CPU time.
@@ -216,6 +221,7 @@ tsan: setup ## Run the client library's tests under the thread sanitizer
 	@scripts/tsan
 
 BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service flood herd stop-time socket-wake)
+BENCH_LIBRARIES := -lsystemd
 BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)
 
 .PHONY: bench
@@ -230,7 +236,9 @@ bench-setup: setup
 
 .build/benchmarks/%: Benchmarks/%.c Benchmarks/wire.c Benchmarks/wire.h | bench-setup
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< Benchmarks/wire.c -lsystemd >&2
+	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< Benchmarks/wire.c \
+	  $(BENCH_LIBRARIES) >&2
+.build/benchmarks/playback: BENCH_LIBRARIES := -lpulse
 
 # Runs in a small virtual machine. Its kernel and Debian's earlyoom are unpacked rather than
 # installed, which would change the boot loader and start a service.
@@ -260,6 +268,17 @@ bench-focus: bench-setup .build/benchmarks/focus-wake ## Measure the time from a
 	@$(RELEASE) --product taskschedd >&2
 	@$(RELEASE_SESSION) >&2
 	@python3 Benchmarks/focus.py $(if $(QUICK),--quick) --programs .build/benchmarks \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
+	  --agent "$$($(BUILD) -c release --show-bin-path)/taskschedd-session"
+
+# Takes about 20 minutes after the build.
+AUDIO_PROGRAMS := $(addprefix .build/benchmarks/,playback media-command lateness)
+.PHONY: bench-audio
+bench-audio: bench-setup $(AUDIO_PROGRAMS) ## Measure background players and media commands (SERVER=pulseaudio or pipewire, QUICK=1, JSON=1)
+	@scripts/install-packages $(AUDIO_PACKAGES) $(MPV_PACKAGES) >&2
+	@$(RELEASE) --product taskschedd >&2
+	@$(RELEASE_SESSION) >&2
+	@python3 Benchmarks/audio.py $(BENCH_FLAGS) --server $(SERVER) --programs .build/benchmarks \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
 	  --agent "$$($(BUILD) -c release --show-bin-path)/taskschedd-session"
 

@@ -17,7 +17,7 @@ import sys
 import time
 
 import harness
-from harness import Failure, Bench, median, wait_until
+from harness import Failure, Bench, percentiles, private_dirty, wait_until, wake_ups
 from table import Table
 
 APPLICATION = "org.example.focus"
@@ -128,30 +128,6 @@ class Desktop:
         return self.events.wait_for_window("focus", name)
 
 
-def adopt(daemon, pid):
-    """Puts a running process under management."""
-    pidfd = os.pidfd_open(pid)
-    message = {"method": "org.taskschedd.Control.Adopt", "parameters": {
-        "application": APPLICATION, "processFileDescriptor": 0}}
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(daemon.socket)
-        socket.send_fds(connection, [json.dumps(message).encode() + b"\0"], [pidfd])
-        answer = json.loads(connection.recv(65536)[:-1])
-    os.close(pidfd)
-    if "error" in answer:
-        raise Failure(f"Adopt: {answer}")
-
-
-def state(daemon):
-    shown = daemon.call("GetApplication", {"application": APPLICATION, "owner": None})
-    return shown["application"]["state"]
-
-
-def percentiles(values):
-    ordered = sorted(values)
-    return median(ordered), ordered[len(ordered) * 99 // 100]
-
-
 def measure(bench, desktop, daemon, samples):
     """Returns two lists of times from the command in µs: until the compositor's event arrived, and
     until the application ran."""
@@ -161,13 +137,14 @@ def measure(bench, desktop, daemon, samples):
     resumed = os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
     os.set_blocking(resumed.fileno(), True)
     desktop.open_terminal(1, "other", "cat")
-    adopt(daemon, desktop.open_terminal(
+    daemon.adopt(APPLICATION, desktop.open_terminal(
         2, "measured", bench.program("focus-wake"), pipe))
     events, runs = [], []
     for _ in range(samples + samples // 10):
         desktop.commands.run("workspace 1")
         desktop.events.wait_for_window("focus", "other")
-        wait_until(lambda: state(daemon) == "suspended", "the suspension")
+        wait_until(
+            lambda: daemon.application(APPLICATION)["state"] == "suspended", "the suspension")
         time.sleep(PAUSE)
         start = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         desktop.commands.run("workspace 2")
@@ -176,17 +153,6 @@ def measure(bench, desktop, daemon, samples):
         runs.append((int(resumed.readline()) - start) / 1000)
     # The first samples warm up the machine.
     return events[samples // 10:], runs[samples // 10:]
-
-
-def wake_ups(pid):
-    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-        fields = dict(line.split(":", 1) for line in file)
-    return int(fields["voluntary_ctxt_switches"])
-
-
-def private_dirty(pid):
-    with open(f"/proc/{pid}/smaps_rollup", encoding="utf-8") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("Private_Dirty:"))
 
 
 def table_of(events, runs, agent, seconds):

@@ -212,21 +212,29 @@ class Daemon:
 
     def wake_ups(self):
         """Returns how often threads of the daemon have waited since its start."""
-        count = 0
-        for path in glob.glob(f"/proc/{self.pid}/task/*/status"):
-            with open(path, encoding="utf-8") as file:
-                for line in file:
-                    if line.startswith("voluntary_ctxt_switches:"):
-                        count += int(line.split()[1])
-        return count
+        return wake_ups(self.pid)
 
-    def call(self, method, parameters):
+    def adopt(self, application, pid, **parameters):
+        """Puts a running process under management."""
+        pidfd = os.pidfd_open(pid)
+        try:
+            self.call(
+                "Adopt", {"application": application, "processFileDescriptor": 0, **parameters},
+                pidfd)
+        finally:
+            os.close(pidfd)
+
+    def application(self, application):
+        return self.call(
+            "GetApplication", {"application": application, "owner": None})["application"]
+
+    def call(self, method, parameters, *descriptors):
         """Makes one call of org.taskschedd.Control."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(START_SECONDS)
             connection.connect(self.socket)
             message = {"method": "org.taskschedd.Control." + method, "parameters": parameters}
-            connection.sendall(json.dumps(message).encode() + b"\0")
+            socket.send_fds(connection, [json.dumps(message).encode() + b"\0"], descriptors)
             answer = b""
             while not answer.endswith(b"\0"):
                 part = connection.recv(65536)
@@ -237,6 +245,29 @@ class Daemon:
         if "error" in answer:
             raise Failure(f"{method}: {answer}")
         return answer.get("parameters", {})
+
+
+def wake_ups(pid):
+    """Returns how often threads of a process have waited since its start."""
+    count = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/status"):
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("voluntary_ctxt_switches:"):
+                    count += int(line.split()[1])
+    return count
+
+
+def private_dirty(pid):
+    """Returns the private dirty memory of a process in kB."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Private_Dirty:"))
+
+
+def percentiles(values):
+    """Returns (p50, p99)."""
+    ordered = sorted(values)
+    return median(ordered), ordered[len(ordered) * 99 // 100]
 
 
 def cgroup_mount():

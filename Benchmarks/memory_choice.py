@@ -1,12 +1,9 @@
 """How long the daemon takes to select one of many applications to terminate for memory."""
 
-import array
-import json
 import os
-import socket
 import time
 
-from harness import Failure, START_SECONDS, median, wait_until
+from harness import Failure, median, wait_until
 
 APPLICATIONS = 500
 # The private memory of each application, in addition to the memory that it shares with others.
@@ -27,24 +24,6 @@ def member(number):
         os._exit(0)
 
 
-def adopt(daemon, number, pid):
-    pidfd = os.pidfd_open(pid)
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(START_SECONDS)
-        connection.connect(daemon.socket)
-        message = json.dumps({
-            "method": "org.taskschedd.Control.Adopt",
-            "parameters": {"application": f"org.example.held{number}", "processFileDescriptor": 0,
-                           "background": True}}).encode() + b"\0"
-        connection.sendmsg(
-            [message],
-            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))])
-        answer = connection.recv(65536)
-    os.close(pidfd)
-    if b'"error"' in answer:
-        raise Failure(f"an application could not be adopted: {answer}")
-
-
 def measure(bench, rounds, count=APPLICATIONS):
     """Returns the median and the maximum time of a selection in ms, and how many of the sizes were
     estimates. In each round, the daemon orders `count` suspended applications by size."""
@@ -52,7 +31,7 @@ def measure(bench, rounds, count=APPLICATIONS):
     pids = [member(number) for number in range(count)]
     try:
         for number, pid in enumerate(pids):
-            adopt(daemon, number, pid)
+            daemon.adopt(f"org.example.held{number}", pid, background=True)
         wait_until(
             lambda: all(a["state"] == "suspended" for a in daemon.call(
                 "ListApplications", {})["applications"]),

@@ -27,6 +27,14 @@ package struct MessageBody {
 
   package func append(_ number: Int64) throws(SystemError) { try append("x", number: number) }
 
+  package func append(_ number: Double) throws(SystemError) {
+    var number = number
+    let result = sd_bus_message_append_basic(message, Self.code("d"), &number)
+    try check("sd_bus_message_append_basic", result)
+  }
+
+  package func append(objectPath: String) throws(SystemError) { try append("o", objectPath) }
+
   package func append(_ byte: UInt8) throws(SystemError) { try append("y", number: byte) }
 
   package func append(descriptor: Int32) throws(SystemError) {
@@ -96,8 +104,24 @@ package struct MessageReader {
   /// sender `org.freedesktop.DBus`.
   package var sender: String? { sd_bus_message_get_sender(message).map { String(cString: $0) } }
 
-  /// The object that sent a signal.
+  /// Whether the message is a call.
+  package var isCall: Bool { sd_bus_message_is_method_call(message, nil, nil) > 0 }
+
+  /// The name that the message is sent to: a unique or a well-known name.
+  package var destination: String? {
+    sd_bus_message_get_destination(message).map { String(cString: $0) }
+  }
+
+  /// The object that sent a signal, or that is called.
   package var path: String? { sd_bus_message_get_path(message).map { String(cString: $0) } }
+
+  /// The interface of a signal or a call. A call need not name one.
+  package var interface: String? {
+    sd_bus_message_get_interface(message).map { String(cString: $0) }
+  }
+
+  /// The name of a signal or of the called method.
+  package var member: String? { sd_bus_message_get_member(message).map { String(cString: $0) } }
 
   package func text() -> String? { text("s") }
 
@@ -114,6 +138,13 @@ package struct MessageReader {
     guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "u")), &number) > 0 else {
       return nil
     }
+    return number
+  }
+
+  /// Returns a number of the type `x`.
+  package func signedNumber() -> Int64? {
+    var number: Int64 = 0
+    guard sd_bus_message_read_basic(message, Self.code("x"), &number) > 0 else { return nil }
     return number
   }
 

@@ -118,7 +118,7 @@ package final class EventLoop {
     _ message: OpaquePointer, on bus: OpaquePointer, timeout: Duration,
     _ handler: @escaping (OpaquePointer) -> Void
   ) throws(SystemError) -> BusSlot {
-    let box = Unmanaged.passRetained(BusHandler(handler))
+    let box = Unmanaged.passRetained(BusHandler(takes: false, handler))
     var slot: OpaquePointer?
     let result = sd_bus_call_async(
       bus, &slot, message, { message, userdata, _ in EventLoop.handle(message, userdata) },
@@ -127,48 +127,37 @@ package final class EventLoop {
   }
 
   /// Passes every message that arrives to `handler`, for the lifetime of the slot.
+  ///
+  /// - Parameter takesAll: Whether only `handler` sees the messages. Otherwise sd-bus replies with
+  ///   an error to a call of an object that does not exist.
   package func listen(
-    on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
+    on bus: OpaquePointer, takesAll: Bool = false, _ handler: @escaping (OpaquePointer) -> Void
   ) throws(SystemError) -> BusSlot {
-    let box = Unmanaged.passRetained(BusHandler(handler))
+    let box = Unmanaged.passRetained(BusHandler(takes: takesAll, handler))
     var slot: OpaquePointer?
     let result = sd_bus_add_filter(
       bus, &slot, { message, userdata, _ in EventLoop.handle(message, userdata) }, box.toOpaque())
     return try adopt(slot, result, box, call: "sd_bus_add_filter")
   }
 
-  /// Passes each method call for the object at `path` to `handler`, and sends an empty reply, for
-  /// the lifetime of the slot.
+  /// Passes each method call for the object at `path` to `handler`, and sends the reply that
+  /// `handler` returns, for the lifetime of the slot.
   package func serve(
-    path: String, on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
+    path: String, on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> BusReply
   ) throws(SystemError) -> BusSlot {
-    let box = Unmanaged.passRetained(BusHandler(handler))
+    let box = Unmanaged.passRetained(BusHandler { handler($0).send(to: $0) })
     var slot: OpaquePointer?
     let result = sd_bus_add_object(
-      bus, &slot, path, { message, userdata, _ in EventLoop.answer(message, userdata) },
+      bus, &slot, path, { message, userdata, _ in EventLoop.handle(message, userdata) },
       box.toOpaque())
     return try adopt(slot, result, box, call: "sd_bus_add_object")
-  }
-
-  private static func answer(
-    _ call: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?
-  ) -> Int32 {
-    _ = handle(call, userdata)
-    guard sd_bus_message_get_expect_reply(call) > 0 else { return 1 }
-    var reply: OpaquePointer?
-    let result = sd_bus_message_new_method_return(call, &reply)
-    guard result >= 0 else { return result }
-    defer { sd_bus_message_unref(reply) }
-    return min(sd_bus_send(sd_bus_message_get_bus(call), reply, nil), 1)
   }
 
   private static func handle(
     _ message: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?
   ) -> Int32 {
     guard let userdata, let message else { return 0 }
-    Unmanaged<BusHandler>.fromOpaque(userdata).takeUnretainedValue().call(message)
-    // With 0, other handlers also see the message.
-    return 0
+    return Unmanaged<BusHandler>.fromOpaque(userdata).takeUnretainedValue().call(message)
   }
 
   private func adopt(
@@ -219,10 +208,19 @@ private final class Handler {
 }
 
 private final class BusHandler {
-  let call: (OpaquePointer) -> Void
+  /// Handles a message. With the result 0, other handlers also see the message; with 1, they do not
+  /// see it. With a negated errno, sd-bus replies with an error to a call.
+  let call: (OpaquePointer) -> Int32
 
-  init(_ call: @escaping (OpaquePointer) -> Void) {
+  init(_ call: @escaping (OpaquePointer) -> Int32) {
     self.call = call
+  }
+
+  convenience init(takes: Bool, _ handle: @escaping (OpaquePointer) -> Void) {
+    self.init { message in
+      handle(message)
+      return takes ? 1 : 0
+    }
   }
 }
 

@@ -34,18 +34,22 @@ package final class MessageBus {
 
   private let loop: EventLoop
   private let address: BusAddress
+  private let isMonitor: Bool
   private var report: ((Occurrence) -> Void)?
   private var bus: OpaquePointer?
   private var listening: BusSlot?
-  private var served: (path: String, handler: (BusCallToServe) -> Void)?
+  private var served: (path: String, handler: (BusCallToServe) -> BusReply)?
   private var serving: BusSlot?
   private var calls: [BusCall: BusSlot] = [:]
   private var callNumber: UInt64 = 0
   package private(set) var state = State.closed
 
-  package init(loop: EventLoop, address: BusAddress) {
+  /// - Parameter isMonitor: Whether the connection is for ``becomeMonitor(_:timeout:answer:)``. It
+  ///   then replies to no call.
+  package init(loop: EventLoop, address: BusAddress, isMonitor: Bool = false) {
     self.loop = loop
     self.address = address
+    self.isMonitor = isMonitor
   }
 
   /// The id of the connected bus; nil if the bus has no id or is not connected. Every other bus has
@@ -67,9 +71,10 @@ package final class MessageBus {
     return name.map { String(cString: $0) }
   }
 
-  /// Sets the handler for calls to the object at `path`, of any interface and method. The
-  /// connection sends an empty reply to each call. Set the handler before connecting.
-  package func serve(path: String, _ handler: @escaping (BusCallToServe) -> Void) {
+  /// Sets the handler for calls to the object at `path`, of any interface and method but those of
+  /// `org.freedesktop.DBus.Peer`. The connection sends the reply that the handler returns. Set the
+  /// handler before connecting.
+  package func serve(path: String, _ handler: @escaping (BusCallToServe) -> BusReply) {
     served = (path, handler)
   }
 
@@ -100,11 +105,14 @@ package final class MessageBus {
     do throws(SystemError) {
       try check("sd_bus_set_address \(address.text)", sd_bus_set_address(fresh, address.text))
       try check("sd_bus_set_bus_client", sd_bus_set_bus_client(fresh, 1))
+      try check("sd_bus_set_monitor", sd_bus_set_monitor(fresh, isMonitor ? 1 : 0))
       try check("sd_bus_set_connected_signal", sd_bus_set_connected_signal(fresh, 1))
       try check("sd_bus_set_watch_bind", sd_bus_set_watch_bind(fresh, waiting ? 1 : 0))
       // No program of this package expects descriptors in messages.
       try check("sd_bus_negotiate_fds", sd_bus_negotiate_fds(fresh, 0))
-      listening = try loop.listen(on: fresh) { [weak self] in self?.heard($0) }
+      listening = try loop.listen(on: fresh, takesAll: isMonitor) { [weak self] in
+        self?.heard($0)
+      }
       if let served {
         serving = try loop.serve(path: served.path, on: fresh) {
           served.handler(BusCallToServe($0))
@@ -169,14 +177,8 @@ package final class MessageBus {
     answer: @escaping (BusAnswer) -> Void
   ) throws(SystemError) -> BusCall {
     guard let bus else { throw SystemError(call: method.member, errno: ENOTCONN) }
-    var message: OpaquePointer?
-    try check(
-      "sd_bus_message_new_method_call",
-      sd_bus_message_new_method_call(
-        bus, &message, method.destination, method.path, method.interface, method.member))
-    guard let message else { throw SystemError(call: "sd_bus_message_new", errno: ENOMEM) }
+    let message = try message(method, on: bus)
     defer { sd_bus_message_unref(message) }
-    try check("sd_bus_message_set_auto_start", sd_bus_message_set_auto_start(message, 0))
     try arguments(MessageBody(message))
     callNumber += 1
     let call = BusCall(number: callNumber)
@@ -187,6 +189,55 @@ package final class MessageBus {
       answer(self.answer(reply))
     }
     return call
+  }
+
+  /// Calls a method without waiting for a reply, and requests that the service send none.
+  package func send(
+    _ method: BusMethod,
+    arguments: (MessageBody) throws(SystemError) -> Void = { _ throws(SystemError) in }
+  ) throws(SystemError) {
+    guard let bus else { throw SystemError(call: method.member, errno: ENOTCONN) }
+    let message = try message(method, on: bus)
+    defer { sd_bus_message_unref(message) }
+    try check("sd_bus_message_set_expect_reply", sd_bus_message_set_expect_reply(message, 0))
+    try arguments(MessageBody(message))
+    try check("sd_bus_send", sd_bus_send(bus, message, nil))
+  }
+
+  /// Returns a call without arguments, which does not start a service. The caller releases it.
+  private func message(
+    _ method: BusMethod, on bus: OpaquePointer
+  ) throws(SystemError) -> OpaquePointer {
+    var message: OpaquePointer?
+    try check(
+      "sd_bus_message_new_method_call",
+      sd_bus_message_new_method_call(
+        bus, &message, method.destination, method.path, method.interface, method.member))
+    guard let message else { throw SystemError(call: "sd_bus_message_new", errno: ENOMEM) }
+    let result = sd_bus_message_set_auto_start(message, 0)
+    precondition(result >= 0, "sd_bus_message_set_auto_start: errno \(-result)")
+    return message
+  }
+
+  /// Makes this connection a monitor: the bus copies each message that matches one of the rules to
+  /// this connection, regardless of the message's destination. The bus disconnects a monitor that
+  /// sends a message, so send nothing else on this connection.
+  ///
+  /// - Parameter answer: Called once, from the loop. An error means that the connection is no
+  ///   monitor, perhaps because the bus does not permit it.
+  package func becomeMonitor(
+    _ rules: [String], timeout: Duration?, answer: @escaping (BusAnswer) -> Void
+  ) throws(SystemError) {
+    precondition(isMonitor, "the connection would reply to the calls that it sees")
+    let method = BusMethod(
+      destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus",
+      interface: "org.freedesktop.DBus.Monitoring", member: "BecomeMonitor")
+    try call(
+      method, timeout: timeout,
+      arguments: { body throws(SystemError) in
+        try body.append(rules)
+        try body.append(UInt32(0))
+      }, answer: answer)
   }
 
   /// Sends a signal.
@@ -244,26 +295,6 @@ package struct BusMethod {
       destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus",
       interface: "org.freedesktop.DBus", member: member)
   }
-}
-
-/// A call that another program makes to an object of this connection. The handler must read the
-/// call before it returns.
-package struct BusCallToServe {
-  private let message: OpaquePointer
-
-  fileprivate init(_ message: OpaquePointer) {
-    self.message = message
-  }
-
-  /// The unique name of the caller, which the bus vouches for.
-  package var sender: String? { sd_bus_message_get_sender(message).map { String(cString: $0) } }
-
-  package func isCall(of interface: String, _ member: String) -> Bool {
-    sd_bus_message_is_method_call(message, interface, member) > 0
-  }
-
-  /// The arguments.
-  package var arguments: MessageReader { MessageReader(message) }
 }
 
 /// An identifier of a pending call.

@@ -52,6 +52,11 @@ extension Daemon {
           inFront: { [unowned pump] ids in pump.withScheduler { $0.inFront(ids) } },
           focusMoved: { [unowned loginSessions] in loginSessions.focusMoved(by: $0) }, post: post),
         audio: AudioReports(processes: processes, post: post),
+        players: PlayerReports(
+          processes: processes,
+          isAffected: { [unowned pump] call, id, user in
+            pump.withScheduler { $0.isAffected(by: call, id, of: user, at: pump.now) }
+          }, post: post),
         eventLog: eventLog),
       sockets: ManagedSockets(loop: loop) { id, ready in
         post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
@@ -63,7 +68,7 @@ extension Daemon {
       store: store)
   }
 
-  /// Connects the notifications with the session agents that show them.
+  /// Connects the session agents with the notifications that they show, and with the scheduler.
   static func connect(
     _ notifications: LocalNotifications, _ agents: SessionAgents, _ pump: Pump
   ) {
@@ -72,9 +77,13 @@ extension Daemon {
     notifications.recordingNotices = { [unowned pump] user in
       pump.withScheduler { $0.recordingNotices(for: user) }
     }
+    agents.displayName = notifications.displayName
     agents.attached = { [unowned notifications, unowned agents, unowned pump] user in
       notifications.agentAttached(user)
       agents.begin(with: pump.withScheduler { $0.audioOrders(for: user) }, for: user)
+      if let player = pump.withScheduler({ $0.remotePlayer(for: user) }) {
+        agents.present(player, to: user)
+      }
     }
   }
 

@@ -274,7 +274,7 @@ extension DaemonState {
       // false. After a restart, the daemon decides this again.
       instances[id]?.release = killing ? .kill : .resume
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
-      .resume, .terminate, .kill, .checkTracer, .record, .resources, .dropPicture, .audio:
+      .resume, .terminate, .kill, .checkTracer, .record, .resources, .dropPicture, .audio, .remote:
       break
     }
   }

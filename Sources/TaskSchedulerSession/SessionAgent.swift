@@ -2,9 +2,9 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The session agent of a user: reports which windows the user sees and which applications play or
-/// record, shows the notifications of the user's applications, and mutes their audio while they are
-/// suspended.
+/// The session agent of a user: reports which windows the user sees, which applications play or
+/// record, and which media players other programs call. It shows the notifications of the user's
+/// applications, mutes their audio while they are suspended, and passes commands to them.
 ///
 /// The agent runs without privileges. It never blocks. If a daemon, a compositor or a bus hangs,
 /// only the work that needs it stops.
@@ -33,6 +33,8 @@ package final class SessionAgent {
     case audioKnown
     /// The audio server cannot be reached. The agent waits for it.
     case audioUnknown(AudioFailure)
+    /// The session bus does not permit a part of remote control.
+    case remoteControlLimited(RemoteControlLimit)
 
     package var description: String {
       switch self {
@@ -54,6 +56,7 @@ package final class SessionAgent {
       case .notificationsShown: "can show notifications again"
       case .audioKnown: "reporting the streams of the audio server"
       case .audioUnknown(let reason): "waiting for the audio server: \(reason)"
+      case .remoteControlLimited(let limit): "\(limit)"
       }
     }
   }
@@ -68,6 +71,7 @@ package final class SessionAgent {
   private var isAudioKnown = false
   private var mutes = DaemonMutes()
   private var measurements = DaemonMeasurements()
+  private var remoteControl: RemoteControl?
   /// A timer for each daemon, which expires if the daemon does not return.
   private var absences: [TimerSource] = []
 
@@ -93,7 +97,7 @@ package final class SessionAgent {
         try DaemonLink(path: path, loop: loop) { [weak self] in
           self?.heard($0, from: number, at: path)
         })
-      absences.append(try loop.timer { [weak self] in self?.endMutes(of: number) })
+      absences.append(try loop.timer { [weak self] in self?.endOrders(of: number) })
     }
     for link in links { link.start() }
     focus = try FocusMonitor(loop: loop, environment: environment, proc: ProcFS()) {
@@ -105,6 +109,12 @@ package final class SessionAgent {
       }
     }
     audio?.start()
+    if let address = environment.busAddress {
+      remoteControl = try RemoteControl(
+        address: BusAddress(text: address), loop: loop, proc: ProcFS()
+      ) { [weak self] in self?.heard($0) }
+    }
+    remoteControl?.start()
   }
 
   private func heard(_ occurrence: DaemonLink.Occurrence, from daemon: Int, at path: String) {
@@ -112,6 +122,7 @@ package final class SessionAgent {
     case .attached:
       absences[daemon].clear()
       audio?.measure(measurements.end(of: daemon))
+      remoteControl?.endPlayer(of: daemon)
       notifications?.attached(daemon)
       report(.attached(socket: path))
     case .unreachable(let reason):
@@ -130,13 +141,17 @@ package final class SessionAgent {
       carryOut(mute)
     case .order(.measure(let measurement)):
       audio?.measure(measurements.take(measurement, of: daemon))
+    case .order(.command(let command)): remoteControl?.send(command)
+    case .order(.player(let player)): remoteControl?.present(player, of: daemon)
     }
   }
 
-  /// Ends the mutes and measurements of a daemon that has not returned.
-  private func endMutes(of daemon: Int) {
+  /// Ends what a daemon has ordered that has not returned: its mutes, its measurements, and its
+  /// media player.
+  private func endOrders(of daemon: Int) {
     for mute in mutes.end(of: daemon) { carryOut(mute) }
     audio?.measure(measurements.end(of: daemon))
+    remoteControl?.endPlayer(of: daemon)
   }
 
   private func carryOut(_ mute: SessionInterface.AudioMute) {
@@ -156,6 +171,16 @@ package final class SessionAgent {
     case .unreachable(let reason):
       isAudioKnown = false
       report(.audioUnknown(reason))
+    }
+  }
+
+  private func heard(_ occurrence: RemoteControl.Occurrence) {
+    switch occurrence {
+    case .players(let players): for link in links { link.update(players) }
+    // Only the daemon that manages the player uses the report.
+    case .called(let call): for link in links { link.add(call) }
+    case .commanded(let daemon, let command): links[daemon].add(command)
+    case .limited(let limit): report(.remoteControlLimited(limit))
     }
   }
 

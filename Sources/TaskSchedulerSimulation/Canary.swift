@@ -60,6 +60,13 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case earlyPause = "early-pause"
   case latePause = "late-pause"
   case dropNotice = "drop-notice"
+  case dropPlayerCall = "drop-player-call"
+  case dropPlayers = "drop-players"
+  case earlyRead = "early-read"
+  case frequentRead = "frequent-read"
+  case rareRead = "rare-read"
+  case dropCommand = "drop-command"
+  case dropPlayer = "drop-player"
 }
 
 /// Applies a canary to the events and effects of a run.
@@ -108,6 +115,12 @@ struct PlantedDefect {
     if canary == .lateSilence { shorter.audioGraceTime = policy.audioGraceTime * 2 }
     if canary == .earlyPause { shorter.audioSilenceTime = policy.audioSilenceTime / 2 }
     if canary == .latePause { shorter.audioSilenceTime = policy.audioSilenceTime * 2 }
+    if canary == .earlyRead { shorter.remoteReadTime = policy.remoteReadTime / 2 }
+    if canary == .frequentRead {
+      shorter.remoteReadInterval = policy.remoteReadInterval / 2
+      shorter.remoteReadTime = min(policy.remoteReadTime, shorter.remoteReadInterval / 2)
+    }
+    if canary == .rareRead { shorter.remoteReadInterval = policy.remoteReadInterval * 2 }
     if canary == .earlyMute { shorter.audioMuteTime = policy.audioMuteTime / 2 }
     guard canary == .earlyLimit else { return shorter }
     shorter.keepAliveHandlerTime = policy.keepAliveHandlerTime / 2
@@ -173,7 +186,9 @@ struct PlantedDefect {
       if canary == .dropAudio { snapshot.streams.removeAll { !$0.isMuted } }
       return .session(.audio(user, snapshot))
     case .audioLost: return canary == .dropAudioLoss ? nothing : .session(event)
-    case .recordingChosen: return .session(event)
+    case .recordingChosen, .remoteCommand: return .session(event)
+    case .players: return canary == .dropPlayers ? nothing : .session(event)
+    case .playerCalled: return canary == .dropPlayerCall ? nothing : .session(event)
     }
   }
 
@@ -218,7 +233,7 @@ struct PlantedDefect {
         return [.record(with(record, .transition(from: from, to: .suspended, cause: .sendAway)))]
       }
     case .expire, .notify, .socket, .notification, .spawn, .manage, .terminate, .memory,
-      .resources, .dropPicture, .audio:
+      .resources, .dropPicture, .audio, .remote:
       break
     }
     return [effect]
@@ -251,6 +266,9 @@ struct PlantedDefect {
     case .audio(.measure): if canary == .dropMeasure, strikes() { return [] }
     case .audio(.showRecording): if canary == .dropNotice, strikes() { return [] }
     case .audio(.stopMeasuring), .audio(.hideRecording): break
+    case .remote(.command), .notify(_, .remoteControl):
+      if canary == .dropCommand, strikes() { return [] }
+    case .remote(.present): if canary == .dropPlayer, strikes() { return [] }
     case .memory(.measure):
       if canary == .dropChoice, strikes() { return [] }
     case .notify(_, .memoryWarning):

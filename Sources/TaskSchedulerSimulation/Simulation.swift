@@ -181,6 +181,7 @@ public final class Simulation {
       act(&chance)
       if violation == nil { actInSession(number) }
       if violation == nil { actOnAudio(number) }
+      if violation == nil { actOnPlayers(number) }
       if violation == nil { runShort(number) }
     }
   }

@@ -26,7 +26,7 @@ struct Taskctl: ParsableCommand {
       ListCommand.self, StatusCommand.self, WhyCommand.self, LaunchCommand.self,
       RunCommand.self,
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
-      SwitcherCommand.self,
+      SwitcherCommand.self, RemoteCommand.self,
       TasksCommand.self, KeepAlivesCommand.self, NotificationsCommand.self, PostCommand.self,
       MemoryCommand.self, WarnMemoryCommand.self,
       MonitorCommand.self, LogCommand.self, ConfigCommand.self, TaskCommand.self,
@@ -45,7 +45,8 @@ struct Taskctl: ParsableCommand {
       if let word = command(in: arguments), let answer = VerbHints.answer(to: word) {
         throw ValidationError(answer)
       }
-      var command = try parseAsRoot(ProgramArguments.terminated(arguments))
+      let words = NegativeSeconds.terminated(ProgramArguments.terminated(arguments))
+      var command = try parseAsRoot(words)
       asked = (command as? any DaemonCommand)?.options.path
       try command.run()
       Glibc.exit(ExitStatusCode.done)

@@ -39,7 +39,8 @@ extension SessionAgent.Occurrence {
     switch self {
     case .replaced: .error
     case .refused: .warning
-    case .attached, .windowsUnknown, .windowsAbsent, .notificationsWait, .notificationsShown:
+    case .attached, .windowsUnknown, .windowsAbsent, .notificationsWait, .notificationsShown,
+      .remoteControlLimited:
       .notice
     case .unreachable, .windowsKnown, .audioKnown, .audioUnknown: .info
     }

@@ -186,6 +186,19 @@ struct FieldErrorTests {
       one("streams[0].pid", [-1, 0, .integer(1 << 31)], "InvalidParameter"),
       one("streams[0].startTime", [-1, .integer(.min)], "InvalidParameter"),
     ],
+    "Session.ReportPlayers": [
+      one("players[0].name", ["", "a", "org.mpris.MediaPlayer2", control], "InvalidParameter"),
+      one("players[0].pid", [-1, 0, .integer(1 << 31)], "InvalidParameter"),
+      one("players[0].startTime", [-1, .integer(.min)], "InvalidParameter"),
+    ],
+    "Session.PlayerCalled": [
+      one("player", ["", "a", "org.mpris.MediaPlayer2", control], "InvalidParameter")
+    ],
+    // Only the command seek has an offset.
+    "Session.PlayerCommanded": [one("offsetUSec", [-1, 0, .integer(.max)], "InvalidParameter")],
+    "Control.RemoteControl": [
+      one("seconds", [1_000_000_001, -1_000_000_001, .number(1e300)], "InvalidParameter")
+    ],
   ]
 
   /// The invalid values of fields of the reports about notifications.
@@ -216,6 +229,15 @@ struct FieldErrorTests {
         "attachment": .integer(Int64(agent.attachment)), "server": ["path": "/a", "generation": 1],
         "streams": [],
       ]
+    case "Session.ReportPlayers":
+      ["attachment": .integer(Int64(agent.attachment)), "players": []]
+    case "Session.PlayerCalled":
+      [
+        "attachment": .integer(Int64(agent.attachment)), "player": "org.mpris.MediaPlayer2.a",
+        "call": "read",
+      ]
+    case "Session.PlayerCommanded":
+      ["attachment": .integer(Int64(agent.attachment)), "command": "play"]
     case "Session.NotificationShown":
       [
         "attachment": .integer(Int64(agent.attachment)), "notification": 1,
@@ -233,11 +255,22 @@ struct FieldErrorTests {
       ["application": .string(Self.program), "content": ["title": "a"]]
     case "Control.PostSystemChange": ["name": "a"]
     case "Control.ListSwitcher": [:]
+    case "Control.RemoteControl": ["command": "seek", "seconds": 1]
     case "Control.Adopt": ["application": "org.test.adopted", "processFileDescriptor": 0]
     case let other where other.hasPrefix("Control."): ["application": .string(Self.program)]
     case _: [:]
     }
   }
+
+  /// A valid element of each array of objects.
+  private static let elements: [String: JSONValue] = [
+    "windows": ["pid": 1, "startTime": 0, "visibility": "hidden"],
+    "streams": [
+      "id": 1, "direction": "playback", "pid": 1, "startTime": 0, "claimed": true,
+      "running": true, "muted": false, "silent": false,
+    ],
+    "players": ["name": "org.mpris.MediaPlayer2.a", "pid": 1, "startTime": 0],
+  ]
 
   /// Returns the parameters with the field at a dotted path set, and creates the objects around it.
   private func setting(_ path: Substring, to value: JSONValue, in whole: JSONValue) -> JSONValue {
@@ -247,12 +280,7 @@ struct FieldErrorTests {
     let name = String(parts[0].split(separator: "[")[0])
     var new = value
     if parts.count > 1, parts[0].hasSuffix("[0]") {
-      let window: JSONValue = ["pid": 1, "startTime": 0, "visibility": "hidden"]
-      let stream: JSONValue = [
-        "id": 1, "direction": "playback", "pid": 1, "startTime": 0, "claimed": true,
-        "running": true, "muted": false, "silent": false,
-      ]
-      new = [setting(parts[1], to: value, in: name == "streams" ? stream : window)]
+      new = [setting(parts[1], to: value, in: Self.elements[name] ?? [:])]
     } else if parts.count > 1 {
       let around: JSONValue =
         name == "schedule" ? ["date": "2099-01-01T00:00:00", "timeZone": "UTC"] : [:]

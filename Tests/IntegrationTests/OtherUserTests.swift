@@ -34,6 +34,7 @@ struct OtherUserTests {
         parameters = ["application": .string(application), "content": ["title": "hear"]]
         expected = ["application": .string(application), "nearest": nil]
       case .postSystemChange: (parameters, expected) = (["name": "dock"], [:])
+      case .remoteControl: (parameters, expected) = (["command": "play"], [:])
       case .listNotifications, .cancelNotifications, .getApplication, .explain, .launch, .activate,
         .deactivate, .sendToBackground, .terminate, .warnMemory, .getSnapshot,
         .removeFromSwitcher:

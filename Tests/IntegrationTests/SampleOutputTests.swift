@@ -104,6 +104,8 @@ struct SampleOutputTests {
     "taskctl status",
     // The list that this command shows on a terminal.
     "taskctl switcher",
+    // A media player, which this test does not have.
+    "taskctl remote play-pause", "taskctl remote seek -10",
   ]
 
   /// Runs each command in the state that the documents describe.

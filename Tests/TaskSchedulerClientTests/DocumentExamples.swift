@@ -80,6 +80,25 @@ private enum SwiftGuide {
     }
   }
 
+  struct Player {
+    func toggle() {}
+    func move(by offset: Duration) {}
+  }
+
+  struct Radio: ApplicationDelegate {
+    let player = Player()
+    // docs/swift.md 6
+    func application(
+      _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand
+    ) {
+      switch command {
+      case .playPause: player.toggle()
+      case .seek(let offset): player.move(by: offset)
+      default: break
+      }
+    }
+  }
+
   static func services(_ outbox: Outbox, _ logger: Logger) async throws {
     // docs/swift.md 4
     let application = try await ScheduledApplication.register("org.example.mail")

@@ -68,12 +68,17 @@ final class Recorder: ApplicationDelegate {
   /// Runs during `application(_:socketDidBecomeReady:conditions:)`.
   private let onSocketReady: @Sendable (ScheduledApplication, ManagedSocket) -> Void
 
+  /// Runs during `application(_:didReceiveRemoteCommand:)`.
+  private let onCommand: @Sendable (RemoteCommand) -> Void
+
   init(
     onBackground: @escaping @Sendable (ScheduledApplication) -> Void = { _ in },
+    onCommand: @escaping @Sendable (RemoteCommand) -> Void = { _ in },
     onSocketReady: @escaping @Sendable (ScheduledApplication, ManagedSocket) -> Void = { _, _ in }
   ) {
     self.onBackground = onBackground
     self.onSocketReady = onSocketReady
+    self.onCommand = onCommand
   }
 
   func note(_ line: String) { log.update { $0.append(line) } }
@@ -116,6 +121,12 @@ final class Recorder: ApplicationDelegate {
     _ application: ScheduledApplication, systemDidChange changes: [SystemChange]
   ) {
     note("changed \(changes.map { "\($0)" }.joined(separator: " "))")
+  }
+  func application(
+    _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand
+  ) {
+    onCommand(command)
+    note("command \(command)")
   }
   func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication) {
     note("memory warning")

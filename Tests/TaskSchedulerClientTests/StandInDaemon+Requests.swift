@@ -27,6 +27,18 @@ extension StandInDaemon {
     stream { .init(socketEvent: event) }
   }
 
+  /// Sends a command, and records that it is unacknowledged.
+  func send(command kind: Application.RemoteCommandKind, offsetUSec: Int? = nil) {
+    let command = state.update { state in
+      state.memory.callbackLast += 1
+      let command = Application.RemoteCommand(
+        id: state.memory.callbackLast, kind: kind, offsetUSec: offsetUSec)
+      state.memory.remoteCommands.append(command)
+      return command
+    }
+    stream { .init(remoteCommand: command) }
+  }
+
   func sendMemoryWarning() {
     stream { .init(memoryWarning: true) }
   }
@@ -45,6 +57,11 @@ extension StandInDaemon {
   /// Waits until all events of sockets are acknowledged.
   func waitForHandling() throws {
     try state.wait("the socket event is handled") { $0.memory.socketEvents.isEmpty }
+  }
+
+  /// Waits until all commands are acknowledged.
+  func waitForHandledCommands() throws {
+    try state.wait("the command is handled") { $0.memory.remoteCommands.isEmpty }
   }
 
   // MARK: - Calls

@@ -25,6 +25,8 @@ final class StandInDaemon: Sendable {
     var sockets: [UInt: Int] = [:]
     /// The events that were sent and not yet acknowledged.
     var socketEvents: [Application.SocketEvent] = []
+    /// The commands that were sent and not yet acknowledged.
+    var remoteCommands: [Application.RemoteCommand] = []
     var notificationLast = 0
     var notifications: [Application.Notification] = []
   }
@@ -257,6 +259,9 @@ extension StandInDaemon {
       for event in memory.socketEvents {
         peer.reply(Application.Register.Output(socketEvent: event), continues: true)
       }
+      for command in memory.remoteCommands {
+        peer.reply(Application.Register.Output(remoteCommand: command), continues: true)
+      }
       self.state.update { $0.stream = number }
     }
   }
@@ -265,6 +270,10 @@ extension StandInDaemon {
     let isAwaited = state.update { state in
       if let index = state.memory.socketEvents.firstIndex(where: { $0.id == id }) {
         state.memory.socketEvents.remove(at: index)
+        return true
+      }
+      if let index = state.memory.remoteCommands.firstIndex(where: { $0.id == id }) {
+        state.memory.remoteCommands.remove(at: index)
         return true
       }
       guard state.memory.callback?.id == id else { return false }

@@ -98,7 +98,8 @@ struct RandomWalk {
 
   private mutating func operatorEvent() -> Event {
     let app = pick(apps)
-    switch Int.random(in: 0..<9, using: &generator) {
+    switch Int.random(in: 0..<10, using: &generator) {
+    case 8: return .operation(.remoteControl(request(), app.owner, .playPause))
     case 0, 1: return .operation(.activate(request(), app))
     case 2: return .operation(.deactivate(request(), app))
     case 3: return .operation(.sendToBackground(request(), app))
@@ -177,7 +178,10 @@ struct RandomWalk {
 
   private mutating func sessionEvent() -> SessionEvent {
     let user = UserID(pick([1000, 2000]))
-    switch Int.random(in: 0..<15, using: &generator) {
+    switch Int.random(in: 0..<18, using: &generator) {
+    case 15: return .players(user, [instance(), instance()])
+    case 16: return .playerCalled(user, instance(), pick(PlayerCall.allCases))
+    case 17: return .remoteCommand(user, pick([.play, .seek(.seconds(1))]))
     case 0, 1: return .agentAttached(user)
     case 2: return .agentLost(user)
     case 3: return pick([.locked(seat0, byRequest: pick([true, false])), .unlocked(seat0)])
@@ -316,7 +320,7 @@ struct RandomWalk {
       case .release(let id, _):
         keys[id] = nil
       case .reply, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .checkTracer, .resources, .dropPicture, .audio:
+        .checkTracer, .resources, .dropPicture, .audio, .remote:
         continue
       }
     }
@@ -338,7 +342,7 @@ struct RandomWalkTests {
   @Test("The random walks reach every kind of end and refusal")
   func coverage() {
     var kinds: Set<String> = []
-    for seed in 1...20 as ClosedRange<UInt64> {
+    for seed in 1...30 as ClosedRange<UInt64> {
       var walk = RandomWalk(seed: seed)
       walk.run(steps: 1000)
       for effect in walk.world.effects {

@@ -159,6 +159,8 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
   (.audioMuted(true), .audioMuted, ": its audio is muted"),
   (.audioMuted(false), .audioMuted, ": its audio is no longer muted"),
+  (.remoteControlled(.playPause), .remoteControlled, " was sent the command play-pause"),
+  (.remoteControlled(.seek(.seconds(-10))), .remoteControlled, " was sent the command seek -10s"),
 ]
 
 /// Returns a choice for memory. The chosen application belongs to user 1. Of the next candidates,

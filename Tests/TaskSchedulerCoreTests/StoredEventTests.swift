@@ -24,7 +24,10 @@ extension Event {
           AudioStream(
             AudioStreamID(server: 0, index: 2), of: nil, .recording, isRunning: false),
         ]))), .session(.audioLost(mail.owner)),
-    .session(.recordingChosen(mail)),
+    .session(.recordingChosen(mail)), .session(.players(mail.owner, [instance, InstanceID(.max)])),
+    .session(.playerCalled(mail.owner, instance, .read)),
+    .session(.remoteCommand(mail.owner, .seek(.seconds(-10)))),
+    .operation(.remoteControl(one, mail.owner, .playPause)),
     .session(.locked(seat0, byRequest: true)), .session(.unlocked(seat0)),
     .application(.openStream(one, instance, named: mail.id)), .application(.streamClosed(instance)),
     .application(.acknowledge(one, instance, CallbackID(3))),

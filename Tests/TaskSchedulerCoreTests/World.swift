@@ -104,7 +104,7 @@ struct World {
     case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
       return nil
     case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record,
-      .resources, .dropPicture:
+      .resources, .dropPicture, .remote:
       return nil
     }
   }

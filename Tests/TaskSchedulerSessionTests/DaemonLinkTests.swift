@@ -40,6 +40,8 @@ struct DaemonLinkTests {
         reported.append("\(mute.muted ? "mute" : "unmute") \(mute.streams)")
       case .order(.measure(let order)):
         reported.append("\(order.measured ? "measure" : "do not measure") \(order.streams)")
+      case .order(.command(let order)): reported.append("\(order.player) \(order.command)")
+      case .order(.player(let player)): reported.append("player \(player.application ?? "none")")
       case .unreachable(let reason): reported.append("unreachable: \(reason)")
       case .refused(let error): reported.append("refused: \(error)")
       case .replaced: reported.append("replaced")
@@ -133,6 +135,49 @@ struct DaemonLinkTests {
     }
     try scene.startDaemon()
     try scene.wait("the stream is reported again") { scene.daemon?.audioReports.count == 1 }
+  }
+
+  @Test("After each attachment, the agent reports all media players, and calls only after them")
+  func players() throws {
+    let scene = try Scene()
+    let name = "org.mpris.MediaPlayer2.test"
+    scene.link?.update([
+      MediaPlayer(name: name, process: ProcessIdentity(pid: 10, startTime: 7))
+    ])
+    scene.link?.add(MediaPlayerCall(player: name, kind: .command))
+    scene.link?.add(MediaPlayerCommand(.seek, offset: -5))
+    try scene.wait("all reports") { scene.daemon?.reports.count == 3 }
+    #expect(scene.daemon?.reports.first?.method == SessionInterface.ReportPlayers.name)
+    #expect(scene.daemon?.playerReports == [[name]])
+    #expect(scene.daemon?.playerCalls == [MediaPlayerCall(player: name, kind: .command)])
+    #expect(scene.daemon?.playerCommands == [MediaPlayerCommand(.seek, offset: -5)])
+    scene.daemon?.order(.init(command: .init(player: name, command: .playPause)))
+    try scene.wait("the order arrives") { scene.reported.last == "\(name) playPause" }
+    scene.daemon?.order(.init(player: .init(application: "org.test", playing: true)))
+    try scene.wait("the second order arrives") { scene.reported.last == "player org.test" }
+    scene.daemon?.order(.init(attached: 1))
+    try scene.wait("the players are reported again") { scene.daemon?.playerReports.count == 2 }
+    #expect(scene.daemon?.playerCalls.count == 1)
+  }
+
+  @Test("A call to a player that a daemon did not acknowledge is reported to the next daemon")
+  func callToEndedDaemon() throws {
+    let scene = try Scene()
+    let name = "org.mpris.MediaPlayer2.test"
+    scene.link?.update([
+      MediaPlayer(name: name, process: ProcessIdentity(pid: 10, startTime: 7))
+    ])
+    try scene.wait("a report of the player") { scene.daemon?.playerReports == [[name]] }
+    scene.daemon?.answersReports = false
+    scene.link?.add(MediaPlayerCall(player: name, kind: .command))
+    try scene.wait("a report of the call") { scene.daemon?.playerCalls.count == 1 }
+    scene.daemon = nil
+    try scene.wait("the attachment ends") {
+      scene.reported.last?.hasPrefix("unreachable") == true
+    }
+    try scene.startDaemon()
+    try scene.wait("the call is reported again") { scene.daemon?.playerCalls.count == 1 }
+    #expect(scene.daemon?.playerReports == [[name]])
   }
 
   @Test("An agent that is replaced reports it once, and does not attach again")

@@ -4,6 +4,8 @@ import LinuxSystem
 import TaskSchedulerWire
 import TestSupport
 
+@testable import TaskSchedulerSession
+
 /// A stand-in for a daemon that serves org.taskschedd.Session, on the loop of the test.
 final class StandInDaemon {
   static let service = Service(
@@ -62,8 +64,8 @@ final class StandInDaemon {
       switch SessionInterface.MethodName(rawValue: call.method) {
       case .reportWindows: try? call.decode(SessionInterface.ReportWindows.Input.self)
       case .forgetWindows: .some(nil)
-      case .attach, .reportAudio, .notificationShown, .notificationChosen, .notificationClosed,
-        .notificationFailed, nil:
+      case .attach, .reportAudio, .reportPlayers, .playerCalled, .playerCommanded,
+        .notificationShown, .notificationChosen, .notificationClosed, .notificationFailed, nil:
         nil
       }
     }
@@ -73,6 +75,27 @@ final class StandInDaemon {
   var audioReports: [SessionInterface.ReportAudio.Input] {
     reports.lazy.filter { $0.method == SessionInterface.ReportAudio.name }
       .compactMap { try? $0.decode(SessionInterface.ReportAudio.Input.self) }
+  }
+
+  /// The names of the players in each report of the players so far.
+  var playerReports: [[String]] {
+    reports.filter { $0.method == SessionInterface.ReportPlayers.name }
+      .compactMap { try? $0.decode(SessionInterface.ReportPlayers.Input.self) }
+      .map { $0.players.map(\.name) }
+  }
+
+  /// The reported calls to players so far.
+  var playerCalls: [MediaPlayerCall] {
+    reports.filter { $0.method == SessionInterface.PlayerCalled.name }
+      .compactMap { try? $0.decode(SessionInterface.PlayerCalled.Input.self) }
+      .map { MediaPlayerCall(player: $0.player, kind: $0.call) }
+  }
+
+  /// The reported commands to the player `taskschedd` so far.
+  var playerCommands: [MediaPlayerCommand] {
+    reports.filter { $0.method == SessionInterface.PlayerCommanded.name }
+      .compactMap { try? $0.decode(SessionInterface.PlayerCommanded.Input.self) }
+      .map { MediaPlayerCommand($0.command, offset: $0.offsetUSec.map { Int64($0) }) }
   }
 
   private func accept() {

@@ -16,6 +16,7 @@ private func lines(_ text: String) throws -> [String] {
       case .notice(.systemChanges(let changes)): "told of \(changes.count) changes"
       case .notice(.notificationFired): "told of its notification"
       case .notice(.notificationChosen): "told of a choice"
+      case .notice(.remoteControl): "told of a command"
       case .shown(let id): "notification \(id.number) shown"
       case .callback(let kind): kind.rawValue
       case .expiration(let task, _): "expiration \(task.number)"

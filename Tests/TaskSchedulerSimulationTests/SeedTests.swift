@@ -36,7 +36,7 @@ struct SeedTests {
 struct CanaryTests {
   @Test("The checkers report each canary", arguments: Canary.allCases)
   func canary(_ canary: Canary) {
-    let isCaught = (1...40).contains { seed in
+    let isCaught = (1...100).contains { seed in
       Simulation(SimulationOptions(seed: seed, actionCount: 300, canary: canary)).run()
         .violation != nil
     }

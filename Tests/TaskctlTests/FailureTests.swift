@@ -170,7 +170,7 @@ struct FailureTests {
       .invalidNotification(parameter: bad, reason: bad),
       .unknownNotification(application: bad, notification: 1), .notStored(reason: bad),
       .invalidSystemChange(parameter: bad, reason: bad), .terminatedByOperator(application: bad),
-      .stateNotSaved,
+      .stateNotSaved, .nothingPlayed,
       .multitaskingNotSupported(application: bad), .notPermitted(application: bad),
       .cannotBeTold(application: bad, state: .active),
       .invalidConfiguration(problems: [bad]),
@@ -179,7 +179,8 @@ struct FailureTests {
     for failure in failures {
       let text = CommandFailure(failure)?.text ?? ""
       #expect(text.hasPrefix("taskctl: \(failure.name.split(separator: ".").last!): "))
-      #expect(text.contains("\\x1bc") || failure == .stateNotSaved)
+      #expect(
+        text.contains("\\x1bc") || failure == .stateNotSaved || failure == .nothingPlayed)
       #expect(!text.unicodeScalars.contains { !PrintableText.isPrintable($0) && $0 != "\n" })
     }
   }

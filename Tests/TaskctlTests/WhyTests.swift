@@ -57,6 +57,16 @@ struct WhyTests {
         """)
   }
 
+  @Test(
+    "The explanation says that a media command, or the read of a media player, resumed it",
+    arguments: [
+      ("remoteControl", "The daemon resumed it to handle a media command."),
+      ("remoteRead", "The daemon resumed it because a program reads its media player."),
+    ])
+  func remoteControl(_ cause: String, _ sentence: String) {
+    #expect(text(sample(), cause: cause).contains("  \(sentence)\n"))
+  }
+
   @Test("The explanation of a suspended application says that its windows are hidden")
   func hidden() {
     let shown = text(sample(state: .suspended), cause: "noEntitlement", windows: .hidden)

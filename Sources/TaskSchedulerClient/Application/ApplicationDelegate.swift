@@ -42,7 +42,7 @@ public protocol ApplicationDelegate: Sendable {
   /// The daemon ends a suspended application without calling this method.
   func applicationWillTerminate(_ application: ScheduledApplication)
 
-  // MARK: - Sockets, notifications and the machine
+  // MARK: - Sockets, commands, notifications and the machine
 
   /// Tells the delegate that a managed socket became ready while the application was suspended.
   ///
@@ -51,6 +51,16 @@ public protocol ApplicationDelegate: Sendable {
   func application(
     _ application: ScheduledApplication, socketDidBecomeReady socket: ManagedSocket,
     conditions: SocketConditions)
+
+  /// Tells the delegate that the user sent the application a command, for example by a media key.
+  ///
+  /// An application with the background mode `audio` receives the commands if it played last. A
+  /// media player on the session bus receives calls instead.
+  ///
+  /// The application may run for `EventTime`, 10 s by default. When the method has returned, the
+  /// daemon suspends it again unless it plays, so begin to play in this method.
+  func application(
+    _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand)
 
   /// Tells the delegate that a notification has fired while the application was active.
   ///
@@ -111,6 +121,9 @@ public extension ApplicationDelegate {
     conditions: SocketConditions
   ) {}
   func application(
+    _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand
+  ) {}
+  func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification
   ) {}
   func application(
@@ -169,6 +182,8 @@ struct DelegateSink: EventSink {
     case .systemDidChange(let changes):
       delegate.application(application, systemDidChange: changes)
     case .didReceiveMemoryWarning: delegate.applicationDidReceiveMemoryWarning(application)
+    case .didReceiveRemoteCommand(let command):
+      delegate.application(application, didReceiveRemoteCommand: command)
     case .didReceive(let notification):
       delegate.application(application, didReceive: notification)
     case .didSelect(let notification):

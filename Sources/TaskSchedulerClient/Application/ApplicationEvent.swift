@@ -35,6 +35,14 @@ public enum ApplicationEvent: Hashable, Sendable {
   ///
   /// If the pressure lasts, the daemon ends applications, suspended ones first.
   case didReceiveMemoryWarning
+  /// The user sent the application a command, for example by a media key.
+  ///
+  /// An application with the background mode `audio` receives the commands if it played last. A
+  /// media player on the session bus receives calls instead.
+  ///
+  /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
+  /// daemon suspends it again unless it plays.
+  case didReceiveRemoteCommand(RemoteCommand)
   /// A notification of the application has fired while the application was active. No desktop
   /// shows it.
   case didReceive(LocalNotification)

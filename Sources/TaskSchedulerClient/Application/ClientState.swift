@@ -37,6 +37,7 @@ struct ClientState: Sendable {
   private var instance: Int
   private var tasks: [Int: Task] = [:]
   private var lastCallback: LastCallback?
+  private var remoteCommands = HandledEvents()
   private var hasFinishedLaunching = false
   /// The tasks that existed when the library sent the current registration. Only these count as
   /// lost if the reply does not list them.
@@ -89,7 +90,10 @@ struct ClientState: Sendable {
     _ registration: ApplicationInterface.Registration
   ) -> Resynchronisation {
     var result = Resynchronisation()
-    if registration.instance != instance { lastCallback = nil }
+    if registration.instance != instance {
+      lastCallback = nil
+      remoteCommands = HandledEvents()
+    }
     instance = registration.instance
     state = ApplicationState(registration.state)
     let listed = Set(registration.tasks.map(\.id))
@@ -114,7 +118,10 @@ struct ClientState: Sendable {
     // A daemon that does not know this process sends didFinishLaunching again. It may use the same
     // numbers for instances and callbacks as its predecessor.
     let isAnew = callback.kind == .didFinishLaunching && hasFinishedLaunching
-    if isAnew { requestRestoration() }
+    if isAnew {
+      remoteCommands = HandledEvents()
+      requestRestoration()
+    }
     if let last = lastCallback, last.callback == callback {
       return last.handled ? .acknowledge : .none
     }
@@ -129,6 +136,14 @@ struct ClientState: Sendable {
     return callback.event.map { .deliver($0) } ?? .callKeepAlive
   }
 
+  mutating func received(
+    _ command: ApplicationInterface.RemoteCommand
+  ) -> HandledEvents.Action {
+    let action = remoteCommands.action(for: command.id)
+    if action == .deliver { remoteCommands.begin(command.id) }
+    return action
+  }
+
   // MARK: - Restoration
 
   /// The number to pass to `restored` after a restoration; nil if the daemon knows the keep-alive
@@ -139,9 +154,10 @@ struct ClientState: Sendable {
 
   mutating func restored(_ restoration: Int) { restorationsDone = restoration }
 
-  /// Records that the application has handled the callback.
+  /// Records that the application has handled a callback or a remote command.
   mutating func handled(_ callback: Int) {
     if lastCallback?.callback.id == callback { lastCallback?.handled = true }
+    remoteCommands.handled(callback)
   }
 
   /// Ends a stay in the background. Outstanding tasks expire again in the next stay.

@@ -67,6 +67,7 @@ extension ScheduledApplication {
         }
         if let event = reply.notification { received(event) }
         if reply.memoryWarning == true { deliver(.didReceiveMemoryWarning) }
+        if let command = reply.remoteCommand { received(command) }
       }
       return .disconnected
     } catch {
@@ -149,6 +150,16 @@ extension ScheduledApplication {
   private func received(_ event: ApplicationInterface.NotificationEvent) {
     let notification = LocalNotification(event.notification)
     deliver(event.chosen ? .didSelect(notification) : .didReceive(notification))
+  }
+
+  private func received(_ command: ApplicationInterface.RemoteCommand) {
+    switch state.withLock({ $0.received(command) }) {
+    case .deliver:
+      let event = ApplicationEvent.didReceiveRemoteCommand(RemoteCommand(command))
+      sink.deliver(Delivery(event) { self.acknowledge(command.id) }, to: self)
+    case .acknowledge: queue.async { self.acknowledge(command.id) }
+    case .none: break
+    }
   }
 
   /// Delivers an event for which the daemon awaits no acknowledgement.

@@ -12,10 +12,6 @@ struct ManagedSocketTable: Sendable {
     case none
   }
 
-  /// The maximum number of handled events to remember. The daemon delivers an event again if it did
-  /// not receive the acknowledgement.
-  private static let handledMax = 16
-
   /// All managed sockets, in the order in which the application passed them.
   private(set) var sockets: [ManagedSocket] = []
   /// The sockets by the numbers that the running daemon assigned to them.
@@ -25,10 +21,7 @@ struct ManagedSocketTable: Sendable {
   private var isRestoring = false
   /// Events of sockets whose number is not known yet.
   private var early: [Event] = []
-  /// The events that the application is handling.
-  private var handling: Set<Int> = []
-  /// The events that the application handled last, the newest at the end.
-  private var handledLast: [Int] = []
+  private var events = HandledEvents()
 
   // MARK: - Sockets
 
@@ -70,8 +63,7 @@ struct ManagedSocketTable: Sendable {
     isRestoring = true
     socketsByNumber = [:]
     early = []
-    handling = []
-    handledLast = []
+    events = HandledEvents()
   }
 
   /// Ends the restoration of the sockets. Returns the events that arrived before the numbers of
@@ -85,8 +77,11 @@ struct ManagedSocketTable: Sendable {
   // MARK: - Events
 
   mutating func received(_ event: Event) -> Action {
-    if handling.contains(event.id) || early.contains(where: { $0.id == event.id }) { return .none }
-    if handledLast.contains(event.id) { return .acknowledge }
+    switch events.action(for: event.id) {
+    case .deliver: if early.contains(where: { $0.id == event.id }) { return .none }
+    case .acknowledge: return .acknowledge
+    case .none: return .none
+    }
     let ready = event.sockets.compactMap { readiness in
       socketsByNumber[readiness.socket].map {
         ReadySocket(socket: $0, conditions: SocketConditions(readiness))
@@ -97,13 +92,9 @@ struct ManagedSocketTable: Sendable {
       return .none
     }
     if ready.isEmpty { return .acknowledge }
-    handling.insert(event.id)
+    events.begin(event.id)
     return .deliver(ready)
   }
 
-  mutating func handled(_ event: Int) {
-    guard handling.remove(event) != nil else { return }
-    handledLast.append(event)
-    if handledLast.count > Self.handledMax { handledLast.removeFirst() }
-  }
+  mutating func handled(_ event: Int) { events.handled(event) }
 }

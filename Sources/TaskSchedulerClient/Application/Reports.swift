@@ -4,7 +4,7 @@ import TaskSchedulerWire
 // The reports that the daemon must receive, even if it does not answer now: ends of tasks, and
 // acknowledgements.
 extension ScheduledApplication {
-  /// Acknowledges a callback or an event of sockets. Blocks.
+  /// Acknowledges a callback, an event of sockets or a remote command. Blocks.
   func acknowledge(_ callback: Int) {
     finishRestoring()
     state.withLock { state in

@@ -25,6 +25,13 @@ struct HandledEvents: Equatable, Sendable {
     entries.append(Entry(id: id, notice: notice, endsAt: endsAt))
   }
 
+  /// Extends the event that the application does not acknowledge. Returns whether there is one.
+  mutating func extendUnacknowledged(until endsAt: Instant) -> Bool {
+    guard let index = entries.firstIndex(where: { $0.notice == nil }) else { return false }
+    entries[index].endsAt = max(entries[index].endsAt, endsAt)
+    return true
+  }
+
   /// Removes an event that the instance has acknowledged.
   ///
   /// - Returns: Whether the instance was handling the event.

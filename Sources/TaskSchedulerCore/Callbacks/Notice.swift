@@ -11,4 +11,7 @@ public enum Notice: Equatable, Sendable {
   case notificationChosen(NotificationID)
   /// The machine is short of memory. The application should free memory that it can rebuild.
   case memoryWarning
+  /// The user sent the application a command, for example by a media key. The application may run
+  /// until it acknowledges this id, at most for `EventTime`.
+  case remoteControl(CallbackID, RemoteCommand)
 }

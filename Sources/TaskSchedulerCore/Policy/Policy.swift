@@ -212,6 +212,14 @@ public struct Policy: Equatable, Sendable {
   /// delays the suspension by less than a person notices.
   public var audioMuteTime: Duration = .milliseconds(100)
 
+  /// `RemoteReadTime`: how long a suspended media player runs to answer a read of its properties.
+  /// Source: contract §13.
+  public var remoteReadTime: Duration = .seconds(1)
+
+  /// `RemoteReadInterval`: how often, at most, a read lets a media player run. Source: contract
+  /// §13.
+  public var remoteReadInterval: Duration = .seconds(5)
+
   public init() {}
 
   /// The violated bounds and relations, one sentence each; empty if there are none. A
@@ -230,7 +238,8 @@ public struct Policy: Equatable, Sendable {
       ("BackgroundUseWindow", backgroundUseWindow), ("FocusSettleTime", focusSettleTime),
       ("HiddenGraceTime", hiddenGraceTime), ("SessionGraceTime", sessionGraceTime),
       ("AudioGraceTime", audioGraceTime), ("AudioSilenceTime", audioSilenceTime),
-      ("AudioMuteTime", audioMuteTime),
+      ("AudioMuteTime", audioMuteTime), ("RemoteReadTime", remoteReadTime),
+      ("RemoteReadInterval", remoteReadInterval),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),
@@ -254,6 +263,9 @@ public struct Policy: Equatable, Sendable {
     }
     if keepAliveHandlerTime >= keepAliveMinimum {
       problems.append("KeepAliveHandlerTime must be shorter than KeepAliveMinimum")
+    }
+    if remoteReadTime >= remoteReadInterval {
+      problems.append("RemoteReadTime must be shorter than RemoteReadInterval")
     }
     if relaunchDelayMax < relaunchDelay {
       problems.append("RelaunchDelayMax must be at least RelaunchDelay")

@@ -127,6 +127,15 @@ extension PolicySetting {
       "How long the suspension of an audible application waits until the session agent has muted "
         + "it. After this time, the daemon suspends the application anyway."),
     PolicySetting(
+      "RemoteReadTime", .timeSpan(\.remoteReadTime, .milliseconds(10) ... .seconds(3600)),
+      "How long a suspended media player may run when a program reads its properties. Must be less "
+        + "than RemoteReadInterval."),
+    PolicySetting(
+      "RemoteReadInterval",
+      .timeSpan(\.remoteReadInterval, .milliseconds(20) ... .seconds(86_400)),
+      "How often, at most, a suspended media player runs because a program reads its properties. "
+        + "Status bars read them all the time."),
+    PolicySetting(
       "AudioRecordingNotice", .flag(\.audioRecordingNotice),
       "Whether the session agent shows a notification while an application records audio in the "
         + "background."),

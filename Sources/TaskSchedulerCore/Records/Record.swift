@@ -53,6 +53,8 @@ public struct Record: Equatable, Sendable {
     case audioChanged(isAudible: Bool, isRecording: Bool)
     /// The daemon mutes the streams of the application, or ends the mute.
     case audioMuted(Bool)
+    /// The application receives a command, for example of `taskctl remote`.
+    case remoteControlled(RemoteCommand)
   }
 }
 
@@ -69,7 +71,7 @@ extension Record {
     case badgeSet, relaunchPlanned, memoryWarned, memoryChosen
     case throttled, listening, ruleBroken
     case snapshotChanged, removedFromSwitcher
-    case audioChanged, audioMuted
+    case audioChanged, audioMuted, remoteControlled
 
     /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
     ///
@@ -106,6 +108,7 @@ extension Record {
       case .removedFromSwitcher: "3a7c61c10d924f69a6ae8e097174e2bf"
       case .audioChanged: "2450a57e47044177bf7b6ce8d6dd52e2"
       case .audioMuted: "b13415de87e04ff8ba08e67ab0948153"
+      case .remoteControlled: "78f36afb617c48eeb0254a3600ae52dc"
       }
     }
   }
@@ -121,7 +124,7 @@ extension Record.Change {
     case .transition, .registered, .taskBegan, .taskEnded, .keepAliveSet, .keepAliveCalled,
       .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .memoryWarned,
-      .removedFromSwitcher:
+      .removedFromSwitcher, .remoteControlled:
       .info
     case .badgeSet, .snapshotChanged, .audioChanged, .audioMuted: .debug
     case .ended(let end): end.reason.level
@@ -180,9 +183,7 @@ extension Record.Change {
     case .notificationChosen(let id):
       .notification(id, .notificationChosen, "the user chose notification \(id.number)")
     case .badgeSet(let badge):
-      .init(
-        .badgeSet,
-        .predicate(badge == 0 ? "cleared its badge" : "set its badge to \(badge)"))
+      .init(.badgeSet, .predicate(badge == 0 ? "cleared its badge" : "set its badge to \(badge)"))
     case .relaunchPlanned(let delay, let awaitsMemory):
       .init(.relaunchPlanned, .predicate(relaunch(delay, awaitsMemory)))
     case .memoryWarned(let isSimulated):
@@ -198,8 +199,9 @@ extension Record.Change {
     case .audioChanged(let isAudible, let isRecording):
       .init(.audioChanged, .predicate(audio(isAudible, isRecording)))
     case .audioMuted(let isMuted):
-      .init(
-        .audioMuted, .clause(isMuted ? "its audio is muted" : "its audio is no longer muted"))
+      .init(.audioMuted, .clause("its audio is \(isMuted ? "muted" : "no longer muted")"))
+    case .remoteControlled(let command):
+      .init(.remoteControlled, .predicate("was sent the command \(command.words)"))
     }
   }
 
@@ -302,7 +304,7 @@ extension Record.Change: StoredByCases {
     Case("snapshotChanged", Self.snapshotChanged),
     Case("removedFromSwitcher", Self.removedFromSwitcher),
     Case("audioChanged", Self.audioChanged(isAudible:isRecording:)),
-    Case("audioMuted", Self.audioMuted),
+    Case("audioMuted", Self.audioMuted), Case("remoteControlled", Self.remoteControlled),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -334,6 +336,7 @@ extension Record.Change: StoredByCases {
     case .removedFromSwitcher: writer.write(case: 24)
     case .audioChanged(let a, let b): writer.write(case: 25, a, b)
     case .audioMuted(let a): writer.write(case: 26, a)
+    case .remoteControlled(let a): writer.write(case: 27, a)
     }
   }
 }

@@ -43,6 +43,8 @@ extension TransitionCause {
     case .locked: ": the screen was locked"
     case .unlocked: ": the screen was unlocked"
     case .audio: ": it plays or records audio"
+    case .remoteControl: ": it must handle a media command"
+    case .remoteRead: ": a program reads its media player"
     case .released: ": it must not be suspended"
     }
   }
@@ -273,6 +275,8 @@ extension Refusal {
     case .noEventStream: "the application has no event stream (\(name))"
     case .terminatedByOperator:
       "an operator or the user terminated the application (\(name))"
+    case .nothingPlayed:
+      "no application that receives remote control has played audio (\(name))"
     }
   }
 }

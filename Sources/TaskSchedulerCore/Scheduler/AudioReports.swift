@@ -20,6 +20,7 @@ extension Scheduler {
     for id in Set(instancesWithAudio(of: user)).union(own.keys).sorted() {
       take(own[id] ?? [], all, of: id, in: &turn)
     }
+    presentPlayer(of: user, in: &turn)
   }
 
   private mutating func take(
@@ -29,10 +30,14 @@ extension Scheduler {
     guard let key = instances.boxes[id]?.value.application else { return }
     var restoresNext = applications[key]?.restoresAudio ?? false
     let before = restoresNext
+    let wasAudible = instances.boxes[id]?.value.audio?.isAudible ?? false
     updateInstance(id, in: &turn) {
       $0.takeAudio(own, all, restoresNext: &restoresNext, in: &$1)
     }
     if restoresNext != before { applications.change(key) { $0.restoresAudio = restoresNext } }
+    if wasAudible != (instances.boxes[id]?.value.audio?.isAudible ?? false) {
+      sessions.audio[key.owner]?.players.audibleChanged(id, at: turn.instant)
+    }
   }
 
   /// Removes the streams of ended instances that the agent has unmuted, or that have ended.
@@ -59,10 +64,16 @@ extension Scheduler {
   /// Discards the reports of an agent that was lost `SessionGraceTime` ago.
   mutating func forgetAudio(of user: UserID, in turn: inout Turn) {
     sessions.audio[user]?.agent = nil
-    if sessions.audio[user]?.restoring.isEmpty == true { sessions.audio[user] = nil }
     for id in instancesWithAudio(of: user).sorted() {
       updateInstance(id, in: &turn) { $0.forgetAudio(in: &$1) }
     }
+    _ = sessions.audio[user]?.players.setOnBus([])
+    presentPlayer(of: user, in: &turn)
+    discardAudioIfEmpty(of: user)
+  }
+
+  mutating func discardAudioIfEmpty(of user: UserID) {
+    if sessions.audio[user]?.isEmpty == true { sessions.audio[user] = nil }
   }
 
   /// Ends all orders about an instance that has ended. Its processes may continue to run, and the
@@ -130,7 +141,7 @@ extension Instance {
   }
 
   /// Whether the instance is suspended, or about to be suspended.
-  private var isSilenced: Bool {
+  var isSuspendedOrStopping: Bool {
     switch phase {
     case .active, .inactive: return false
     case .suspended: return true
@@ -198,7 +209,7 @@ extension Instance {
   /// instance that runs.
   mutating func adjustMutes(in turn: inout Turn) {
     let owner = application.owner
-    if isSilenced {
+    if isSuspendedOrStopping {
       let streams = audio?.mute() ?? []
       if !streams.isEmpty {
         turn.emit(.audio(.mute(owner, streams)))

@@ -34,6 +34,7 @@ public enum Effect: Equatable, Sendable {
   case memory(MemoryEffect)
   case resources(ResourceEffect)
   case audio(AudioEffect)
+  case remote(RemoteEffect)
   /// Deletes a picture of the application switcher.
   case dropPicture(SnapshotID)
 }
@@ -48,6 +49,8 @@ public enum Reply: Equatable, Sendable {
   case managed(SocketID)
   case scheduled(NotificationID)
   case cancelled([NotificationID])
+  /// The application that received a command.
+  case controlled(ApplicationKey)
   case refused(Refusal)
 }
 

@@ -11,13 +11,15 @@ public enum OperationEvent: Equatable, Sendable {
   case deactivate(RequestID?, ApplicationKey)
   case sendToBackground(RequestID?, ApplicationKey)
   case terminate(RequestID?, ApplicationKey, byUser: Bool)
+  /// Sends a command to the application of a user that was audible last.
+  case remoteControl(RequestID, UserID, RemoteCommand)
 
   var request: RequestID? {
     switch self {
     case .launch(let request, _, _, _), .activate(let request, _), .deactivate(let request, _),
       .sendToBackground(let request, _), .terminate(let request, _, _):
       request
-    case .adopt(let request, _): request
+    case .adopt(let request, _), .remoteControl(let request, _, _): request
     }
   }
 }
@@ -65,6 +67,8 @@ extension Scheduler {
       sendToBackground(request, key, in: &turn)
     case .terminate(let request, let key, let byUser):
       terminate(request, key, byUser: byUser, in: &turn)
+    case .remoteControl(let request, let user, let command):
+      remoteControl(request, user, command, in: &turn)
     }
   }
 
@@ -148,6 +152,7 @@ extension Scheduler {
     instanceOfMemoryEnded(id, in: &turn)
     let end = instance.finish(status, in: &turn)
     restoreAudio(of: instance, in: &turn)
+    forgetPlayer(instance, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
     leaveSwitcherIfGone(instance.application, in: &turn)
     relaunchIfCalledFor(instance, end, in: &turn)

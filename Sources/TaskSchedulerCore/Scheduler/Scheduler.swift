@@ -29,7 +29,8 @@ public struct Scheduler: Sendable {
   /// no deadline.
   public var nextDeadline: Instant? {
     let memoryDeadline = memory.deadline(policy)
-    let sessionDeadline = sessions.firstLoss?.advanced(by: policy.sessionGraceTime)
+    let sessionDeadline = earlier(
+      sessions.firstLoss?.advanced(by: policy.sessionGraceTime), sessions.nextRead(policy))
     return earlier(
       earlier(deadlines.next, sessionDeadline),
       earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
@@ -70,6 +71,7 @@ public struct Scheduler: Sendable {
       // Lost agents come first, because the limits below must not follow from reports that are no
       // longer valid.
       sessionsDue(in: &turn)
+      readsDue(in: &turn)
       while let id = deadlines.popDue(at: turn.instant) {
         updateInstance(id, in: &turn) { instance, turn in
           instance.measureIfDue(in: &turn)
@@ -173,6 +175,7 @@ public struct Scheduler: Sendable {
     instanceOfMemoryEnded(id, in: &turn)
     let end = instance.leaveRunning(reason, cause: cause, detail: detail, in: &turn)
     restoreAudio(of: instance, in: &turn)
+    forgetPlayer(instance, in: &turn)
     if instance.termination?.reason.isOrdered == true {
       applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
     }

@@ -19,6 +19,12 @@ public enum SessionEvent: Equatable, Sendable {
   case audioLost(UserID)
   /// The user has chosen the notice that an application records.
   case recordingChosen(ApplicationKey)
+  /// All instances of the user that are media players on the session bus.
+  case players(UserID, [InstanceID])
+  /// A program has called the media player of an instance on the session bus.
+  case playerCalled(UserID, InstanceID, PlayerCall)
+  /// A program has sent the media player `taskschedd` a command.
+  case remoteCommand(UserID, RemoteCommand)
   /// The screen of a seat, and of all seats within it, is locked.
   ///
   /// `byRequest` is true if a program asked logind for the lock, and the desktop has not set
@@ -41,6 +47,10 @@ extension Scheduler {
     case .audio(let user, let snapshot): apply(snapshot, of: user, in: &turn)
     case .audioLost(let user): loseAudio(of: user, in: &turn)
     case .recordingChosen(let key): recordingChosen(key, in: &turn)
+    case .players(let user, let ids): apply(players: ids, of: user, in: &turn)
+    case .playerCalled(let user, let id, let call):
+      playerCalled(call, of: id, by: user, in: &turn)
+    case .remoteCommand(let user, let command): remoteCommand(command, of: user, in: &turn)
     case .locked(let seat, let isRequest): lock(seat, isRequest, in: &turn)
     case .unlocked(let seat): unlock(seat, in: &turn)
     }
@@ -230,9 +240,21 @@ extension Instance {
   /// programs exit when they notice that.
   mutating func windowsClosed(in turn: inout Turn) {
     guard termination == nil, state == .suspended else { return }
-    handling.begin(
-      callbacks.nextID(), nil, until: turn.instant.advanced(by: turn.policy.eventTime))
-    leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .closed, in: &turn)
+    runForEvent(turn.policy.eventTime, cause: .closed, in: &turn)
+  }
+
+  /// Lets an instance in the background run for a time, for an event that the application notices
+  /// by other means and does not acknowledge.
+  mutating func runForEvent(
+    _ time: Duration, cause: TransitionCause, in turn: inout Turn
+  ) {
+    let end = turn.instant.advanced(by: time)
+    if !handling.extendUnacknowledged(until: end) {
+      handling.begin(callbacks.nextID(), nil, until: end)
+    }
+    if state == .suspended {
+      leaveSuspended(to: .background(Stint(at: turn.instant)), cause: cause, in: &turn)
+    }
     reconsider(in: &turn)
   }
 

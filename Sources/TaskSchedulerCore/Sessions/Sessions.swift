@@ -13,6 +13,13 @@ struct Sessions: Equatable, Sendable {
     locks[seat] != nil || locks.keys.contains { $0.contains(seat) }
   }
 
+  /// The earliest instant at which a read of a media player no longer has to wait; nil if none
+  /// waits.
+  func nextRead(_ policy: SharedPolicy) -> Instant? {
+    if audio.isEmpty { return nil }
+    return audio.values.lazy.compactMap { $0.players.nextRead(policy) }.min()
+  }
+
   /// The instant at which the first of the lost agents was lost; nil if no agent is lost.
   var firstLoss: Instant? {
     if agents.isEmpty, audio.isEmpty { return nil }
@@ -35,6 +42,10 @@ struct SessionAudio: Equatable, Sendable {
   var agent: SessionAgent?
   /// The streams of ended instances that must be unmuted, and their applications.
   var restoring: [AudioStreamID: ApplicationKey] = [:]
+  var players = Players()
+
+  /// Whether the value contains nothing that the scheduler must remember.
+  var isEmpty: Bool { agent == nil && restoring.isEmpty && players.isEmpty }
 }
 
 /// A seat whose screen is locked, or a seat within it that has an interrupted or focused instance.

@@ -96,6 +96,10 @@ public enum TransitionCause: Equatable, Sendable {
   case unlocked
   /// The application is audible or records, and its manifest declares mode audio.
   case audio
+  /// The application must handle a command, for example of a media key.
+  case remoteControl
+  /// A program reads the properties of the application's media player.
+  case remoteRead
   /// The application was adopted because of its window, and must not be suspended. The scheduler no
   /// longer manages the application.
   case released
@@ -125,6 +129,8 @@ public enum TransitionCause: Equatable, Sendable {
     case .locked: "locked"
     case .unlocked: "unlocked"
     case .audio: "audio"
+    case .remoteControl: "remoteControl"
+    case .remoteRead: "remoteRead"
     case .released: "released"
     }
   }

@@ -32,6 +32,8 @@ public enum Refusal: Equatable, Sendable, Error {
   /// An operator or the user terminated the application. Only a launch that an operator or a user
   /// requests starts it again.
   case terminatedByOperator
+  /// No application of the user that receives remote control has been audible.
+  case nothingPlayed(UserID)
 
   /// The name of the error on the wire, without the interface.
   public var name: String {
@@ -56,6 +58,7 @@ public enum Refusal: Equatable, Sendable, Error {
     case .notStored: "NotStored"
     case .terminatedByOperator: "TerminatedByOperator"
     case .cannotBeTold: "CannotBeTold"
+    case .nothingPlayed: "NothingPlayed"
     }
   }
 }

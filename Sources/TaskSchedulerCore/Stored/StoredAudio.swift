@@ -31,7 +31,8 @@ extension AudioSilence: StoredByForm {
 }
 
 extension SessionAudio: StoredByForm {
-  static let form = Form(SessionAudio.init(agent:restoring:), \.agent, \.restoring)
+  static let form = Form(
+    SessionAudio.init(agent:restoring:players:), \.agent, \.restoring, \.players)
 }
 
 extension AudioEffect: StoredByCases {

@@ -7,6 +7,7 @@ extension Effect: StoredByCases {
     Case("suspend", Self.suspend), Case("resume", Self.resume), Case("terminate", Self.terminate),
     Case("kill", Self.kill), Case("release", Self.release), Case("checkTracer", Self.checkTracer),
     Case("dropPicture", Self.dropPicture), Case("audio", Self.audio),
+    Case("remote", Self.remote),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -30,6 +31,7 @@ extension Effect: StoredByCases {
     case .checkTracer(let a): writer.write(case: 16, a)
     case .dropPicture(let a): writer.write(case: 17, a)
     case .audio(let a): writer.write(case: 18, a)
+    case .remote(let a): writer.write(case: 19, a)
     }
   }
 }
@@ -39,7 +41,7 @@ extension Reply: StoredByCases {
     Case("done", Self.done), Case("registered", Self.registered), Case("began", Self.began),
     Case("started", Self.started), Case("ended", Self.ended), Case("managed", Self.managed),
     Case("scheduled", Self.scheduled), Case("cancelled", Self.cancelled),
-    Case("refused", Self.refused),
+    Case("refused", Self.refused), Case("controlled", Self.controlled),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -53,6 +55,7 @@ extension Reply: StoredByCases {
     case .scheduled(let a): writer.write(case: 6, a)
     case .cancelled(let a): writer.write(case: 7, a)
     case .refused(let a): writer.write(case: 8, a)
+    case .controlled(let a): writer.write(case: 9, a)
     }
   }
 }
@@ -72,6 +75,7 @@ extension Refusal: StoredByCases {
     Case("unknownNotification", Self.unknownNotification), Case("notStored", Self.notStored),
     Case("cannotBeTold", Self.cannotBeTold),
     Case("terminatedByOperator", Self.terminatedByOperator),
+    Case("nothingPlayed", Self.nothingPlayed),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -96,6 +100,7 @@ extension Refusal: StoredByCases {
     case .notStored(let a): writer.write(case: 17, a)
     case .cannotBeTold(let a): writer.write(case: 18, a)
     case .terminatedByOperator: writer.write(case: 19)
+    case .nothingPlayed(let a): writer.write(case: 20, a)
     }
   }
 }
@@ -105,6 +110,7 @@ extension Notice: StoredByCases {
     Case("socketsReady", Self.socketsReady), Case("systemChanges", Self.systemChanges),
     Case("notificationFired", Self.notificationFired),
     Case("notificationChosen", Self.notificationChosen), Case("memoryWarning", Self.memoryWarning),
+    Case("remoteControl", Self.remoteControl),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -114,6 +120,7 @@ extension Notice: StoredByCases {
     case .notificationFired(let a): writer.write(case: 2, a)
     case .notificationChosen(let a): writer.write(case: 3, a)
     case .memoryWarning: writer.write(case: 4)
+    case .remoteControl(let a, let b): writer.write(case: 5, a, b)
     }
   }
 }

@@ -51,6 +51,7 @@ extension OperationEvent: StoredByCases {
     Case("activate", Self.activate), Case("deactivate", Self.deactivate),
     Case("sendToBackground", Self.sendToBackground), Case("terminate", Self.terminate),
     Case("launch", Self.launch), Case("adopt", Self.adopt),
+    Case("remoteControl", Self.remoteControl),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -61,6 +62,7 @@ extension OperationEvent: StoredByCases {
     case .terminate(let a, let b, let c): writer.write(case: 3, a, b, c)
     case .launch(let a, let b, let c, let d): writer.write(case: 4, a, b, c, d)
     case .adopt(let a, let b): writer.write(case: 5, a, b)
+    case .remoteControl(let a, let b, let c): writer.write(case: 6, a, b, c)
     }
   }
 }

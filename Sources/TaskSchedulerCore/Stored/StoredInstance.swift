@@ -72,7 +72,8 @@ extension TransitionCause: StoredByCases {
     Case("shown", Self.shown), Case("unfocused", Self.unfocused), Case("hidden", Self.hidden),
     Case("locked", Self.locked), Case("unlocked", Self.unlocked),
     Case("released", Self.released), Case("closed", Self.closed),
-    Case("audio", Self.audio),
+    Case("audio", Self.audio), Case("remoteControl", Self.remoteControl),
+    Case("remoteRead", Self.remoteRead),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -100,6 +101,8 @@ extension TransitionCause: StoredByCases {
     case .released: writer.write(case: 20)
     case .closed: writer.write(case: 21)
     case .audio: writer.write(case: 22)
+    case .remoteControl: writer.write(case: 23)
+    case .remoteRead: writer.write(case: 24)
     }
   }
 }

@@ -4,6 +4,8 @@ extension SessionEvent: StoredByCases {
     Case("agentLost", Self.agentLost), Case("locked", Self.locked(_:byRequest:)),
     Case("unlocked", Self.unlocked), Case("audio", Self.audio),
     Case("audioLost", Self.audioLost), Case("recordingChosen", Self.recordingChosen),
+    Case("players", Self.players), Case("playerCalled", Self.playerCalled),
+    Case("remoteCommand", Self.remoteCommand),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -16,6 +18,9 @@ extension SessionEvent: StoredByCases {
     case .audio(let a, let b): writer.write(case: 5, a, b)
     case .audioLost(let a): writer.write(case: 6, a)
     case .recordingChosen(let a): writer.write(case: 7, a)
+    case .players(let a, let b): writer.write(case: 8, a, b)
+    case .playerCalled(let a, let b, let c): writer.write(case: 9, a, b, c)
+    case .remoteCommand(let a, let b): writer.write(case: 10, a, b)
     }
   }
 }

@@ -104,6 +104,7 @@ final class EffectRunner: EffectHandler {
       notifications.recordings.show(notice, name: notifications.displayName(notice.application))
     case .audio(.hideRecording(let id, let key)): notifications.recordings.hide(id, of: key)
     case .audio(let effect): subsystems.agents.run(effect)
+    case .remote(let effect): subsystems.agents.run(effect)
     }
   }
 
@@ -137,6 +138,8 @@ final class EffectRunner: EffectHandler {
       return .init(notification: .init(notification: .init(stored), chosen: true))
     case .memoryWarning:
       return .init(memoryWarning: true)
+    case .remoteControl(let id, let command):
+      return .init(remoteCommand: .init(id, command))
     }
   }
 

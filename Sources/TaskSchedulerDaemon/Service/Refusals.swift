@@ -21,7 +21,7 @@ extension Refusal {
     case .invalidState(let state), .invalidTransition(let state, _):
       .invalidState(application: name, state: .init(state))
     case .cannotBeTold(let state): .invalidState(application: name, state: .init(state))
-    case .notLaunchable, .launchFailed, .terminatedByOperator:
+    case .notLaunchable, .launchFailed, .terminatedByOperator, .nothingPlayed:
       .invalidState(application: name, state: .notRunning)
     case .keepAliveTooShort(let minimum): .keepAliveTooShort(minimumUSec: minimum.microseconds)
     case .noEventStream: .noEventStream
@@ -50,6 +50,7 @@ extension Refusal {
       .unknownNotification(application: name, notification: Int(clamping: id.number))
     case .notStored(let reason): .notStored(reason: PrintableText.of(reason))
     case .terminatedByOperator: .terminatedByOperator(application: name)
+    case .nothingPlayed: .nothingPlayed
     case .cannotBeTold(let state): .cannotBeTold(application: name, state: .init(state))
     case .invalidState, .wrongApplication, .unknownCallback, .unknownTask, .modeNotDeclared,
       .keepAliveTooShort, .noEventStream, .unknownSocket:

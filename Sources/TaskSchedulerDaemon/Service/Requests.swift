@@ -108,6 +108,8 @@ final class Requests {
       connection.reply(
         ApplicationInterface.CancelNotifications.Output(
           cancelled: ids.map { Int(clamping: $0.number) }))
+    case .controlled(let key):
+      connection.reply(ControlInterface.RemoteControl.Output(application: key.id.name))
     case .refused(let refusal):
       refuse(call, connection, refusal)
     }

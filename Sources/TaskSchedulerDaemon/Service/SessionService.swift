@@ -12,6 +12,8 @@ final class SessionService: SessionInterface.Implementation {
   static let streamsMax = 1024
   /// The size of sun_path.
   static let serverPathBytesMax = 108
+  /// The maximum length of a name on a D-Bus bus.
+  static let playerNameBytesMax = 255
 
   private let agents: SessionAgents
   private let applications: ApplicationService
@@ -124,6 +126,60 @@ final class SessionService: SessionInterface.Implementation {
       isSilent: stream.silent)
   }
 
+  // MARK: Media players
+
+  func reportPlayers(_ input: Interface.ReportPlayers.Input, _ connection: Connection) throws {
+    guard input.players.count <= PlayerReports.playersMax else {
+      throw Interface.Failure.reportTooLarge(
+        parameter: "players", limit: PlayerReports.playersMax)
+    }
+    let players = try input.players.enumerated().map { index, player in
+      try Self.check(player: player.name, parameter: "players[\(index)].name")
+      return ReportedPlayer(
+        name: player.name,
+        process: try Self.process(
+          player.pid, player.startTime, parameter: "players[\(index)]"))
+    }
+    let user = try user(input.attachment, connection)
+    agents.players.report(players, of: user.uid)
+    connection.reply(NoFields())
+  }
+
+  func playerCalled(_ input: Interface.PlayerCalled.Input, _ connection: Connection) throws {
+    try Self.check(player: input.player, parameter: "player")
+    let user = try user(input.attachment, connection)
+    agents.players.called(input.player, .init(input.call), of: user.uid)
+    connection.reply(NoFields())
+  }
+
+  func playerCommanded(
+    _ input: Interface.PlayerCommanded.Input, _ connection: Connection
+  ) throws {
+    let command = try RemoteCommand(
+      input.command, offset: input.offsetUSec.map { Self.offset(usec: $0) },
+      parameter: "offsetUSec")
+    let user = try user(input.attachment, connection)
+    agents.players.commanded(command, of: user)
+    connection.reply(NoFields())
+  }
+
+  /// Checks the name of a media player on the session bus.
+  private static func check(player name: String, parameter: String) throws {
+    guard name.utf8.count <= playerNameBytesMax else {
+      throw Interface.Failure.reportTooLarge(parameter: parameter, limit: playerNameBytesMax)
+    }
+    guard name.hasPrefix("org.mpris.MediaPlayer2.") else {
+      throw ParameterError(
+        parameter: parameter, problem: "it must begin with org.mpris.MediaPlayer2.")
+    }
+  }
+
+  /// Returns the offset of a seek, at most 31 years. A program may send any offset, and the event
+  /// log stores a time in nanoseconds.
+  private static func offset(usec: Int) -> Duration {
+    .microseconds(min(max(usec, -1_000_000_000_000_000), 1_000_000_000_000_000))
+  }
+
   // MARK: Notifications
 
   func notificationShown(
@@ -179,6 +235,15 @@ extension Connection: AgentConnection {
   func send(list: [SessionInterface.Attach.Output]) { replySnapshot(list) }
 
   func end(_ failure: SessionInterface.Failure) { fail(failure) }
+}
+
+extension PlayerCall {
+  fileprivate init(_ call: SessionInterface.PlayerCall) {
+    switch call {
+    case .command: self = .command
+    case .read: self = .read
+    }
+  }
 }
 
 extension WindowVisibility {

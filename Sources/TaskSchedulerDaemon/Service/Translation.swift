@@ -253,3 +253,70 @@ extension ApplicationInterface.Notification {
       firesAtUSec: Int(clamping: (time?.nanoseconds ?? 0) / 1000))
   }
 }
+
+extension RemoteCommand {
+  /// Creates a command from its parameters in a call.
+  ///
+  /// - Parameters:
+  ///   - offset: The time span of a seek; nil for all other commands.
+  ///   - parameter: The name of the parameter with the time span, for errors.
+  init(
+    _ command: ControlInterface.RemoteCommand, offset: Duration?, parameter: String
+  ) throws(ParameterError) {
+    if command != .seek, offset != nil {
+      throw ParameterError(parameter: parameter, problem: "it requires the command seek")
+    }
+    switch command {
+    case .play: self = .play
+    case .pause: self = .pause
+    case .playPause: self = .playPause
+    case .next: self = .next
+    case .previous: self = .previous
+    case .stop: self = .stop
+    case .seek:
+      guard let offset else {
+        throw ParameterError(parameter: parameter, problem: "the command seek requires it")
+      }
+      self = .seek(offset)
+    }
+  }
+
+  /// The time span of a seek; nil for all other commands.
+  var offset: Duration? { if case .seek(let offset) = self { offset } else { nil } }
+}
+
+extension ControlInterface.RemoteCommand {
+  init(_ command: TaskSchedulerCore.RemoteCommand) {
+    switch command {
+    case .play: self = .play
+    case .pause: self = .pause
+    case .playPause: self = .playPause
+    case .next: self = .next
+    case .previous: self = .previous
+    case .stop: self = .stop
+    case .seek: self = .seek
+    }
+  }
+}
+
+extension ApplicationInterface.RemoteCommand {
+  init(_ id: CallbackID, _ command: TaskSchedulerCore.RemoteCommand) {
+    self.init(
+      id: Int(clamping: id.number), kind: .init(command),
+      offsetUSec: command.offset?.microseconds)
+  }
+}
+
+extension ApplicationInterface.RemoteCommandKind {
+  fileprivate init(_ command: TaskSchedulerCore.RemoteCommand) {
+    switch command {
+    case .play: self = .play
+    case .pause: self = .pause
+    case .playPause: self = .playPause
+    case .next: self = .next
+    case .previous: self = .previous
+    case .stop: self = .stop
+    case .seek: self = .seek
+    }
+  }
+}

@@ -83,31 +83,17 @@ final class AudioReports {
   // MARK: Steps
 
   private func resolve(_ session: ReportedAudio, of uid: UInt32, atOnce: Bool) {
-    session.pending = session.unknownProcesses(in: membership.generation)
+    session.processes.begin(in: membership)
     guard session.work?.isUnderWay != true else { return }
-    if session.pending.isEmpty { return finish(session, of: uid) }
+    if !session.processes.isPending { return finish(session, of: uid) }
     session.work = processes.steps.begin(.first, user: uid, atOnce: atOnce) {
       [weak self, weak session] in
       guard let self, let session else { return false }
-      if let process = session.pending.popLast() {
-        let generation = membership.generation
-        // A process that the daemon cannot examine belongs to no instance.
-        let instance = (try? instance(of: process, uid: uid)) ?? nil
-        session.found[process] = instance.map { .instance($0) } ?? .unmanaged(generation)
-      }
-      if !session.pending.isEmpty { return true }
+      session.processes.examineNext(of: uid, in: membership)
+      if session.processes.isPending { return true }
       finish(session, of: uid)
       return false
     }
-  }
-
-  private func instance(
-    of process: ProcessIdentity, uid: UInt32
-  ) throws(SystemError) -> InstanceProcesses? {
-    guard try membership.proc.exists(process),
-      let instance = try membership.instance(of: process, uid: uid), instance.uid == uid
-    else { return nil }
-    return instance
   }
 
   private func finish(_ session: ReportedAudio, of uid: UInt32) {
@@ -152,11 +138,10 @@ final class ReportedAudio {
   private(set) var hasReport = false
   private(set) var server: ReportedAudioServer?
   private var streams: [ReportedAudioStream] = []
-  /// The instances of the processes of the last report.
-  var found: [ProcessIdentity: SessionWindows.Found] = [:]
+  /// The processes of the last report, and their instances.
+  var processes = ReportedProcesses()
   /// The examined connections of processes whose pids were claimed.
   var proofs: [ProcessIdentity: Proof] = [:]
-  var pending: [ProcessIdentity] = []
   var work: ProcessWorkQueue.Work?
   /// The examinations in progress.
   var scans: [ProcessIdentity: DescriptorScans.RequestedScan] = [:]
@@ -170,20 +155,9 @@ final class ReportedAudio {
     self.server = server
     self.streams = streams
     hasReport = true
-    let processes = Set(streams.map(\.process))
-    found = found.filter { processes.contains($0.key) }
-    proofs = proofs.filter { processes.contains($0.key) }
-  }
-
-  /// Returns the processes of the report whose instance is not known.
-  func unknownProcesses(in current: UInt64) -> [ProcessIdentity] {
-    Set(streams.map(\.process)).filter { process in
-      switch found[process] {
-      case .instance(let instance): instance.isReleased
-      case .unmanaged(let generation): generation != current
-      case nil: true
-      }
-    }
+    let reported = Set(streams.map(\.process))
+    processes.take(reported)
+    proofs = proofs.filter { reported.contains($0.key) }
   }
 
   /// Returns the streams that name a process only by the client's word.
@@ -196,18 +170,13 @@ final class ReportedAudio {
   func unprovenProcesses() -> [ProcessIdentity] {
     let claimed = Set(streams.lazy.filter(\.isClaimed).map(\.process))
     return claimed.filter { process in
-      guard instance(of: process) != nil else { return false }
+      guard processes.instance(of: process) != nil else { return false }
       switch proofs[process] {
       case .connected: return false
       case .unconnected(let examined): return !claims(of: process).isSubset(of: examined)
       case nil: return true
       }
     }
-  }
-
-  private func instance(of process: ProcessIdentity) -> InstanceID? {
-    guard case .instance(let instance) = found[process], !instance.isReleased else { return nil }
-    return instance.id
   }
 
   /// Returns the streams with their instances. A stream whose process is not proven belongs to no
@@ -220,7 +189,7 @@ final class ReportedAudio {
         if case .connected = proofs[stream.process] { isProven = true }
         return AudioStream(
           AudioStreamID(server: server.generation, index: stream.id),
-          of: isProven ? instance(of: stream.process) : nil, stream.direction,
+          of: isProven ? processes.instance(of: stream.process) : nil, stream.direction,
           isRunning: stream.isRunning, isMuted: stream.isMuted, isSilent: stream.isSilent)
       })
   }

@@ -30,14 +30,20 @@ final class SessionAgents {
   private var agents: [UInt32: any AgentConnection] = [:]
   let windows: WindowReports
   let audio: AudioReports
+  let players: PlayerReports
   private let eventLog: EventLog
+  /// Returns an application's name for users; nil if its manifest names none.
+  var displayName: (ApplicationKey) -> String? = { _ in nil }
   /// Called after an agent has attached, and after the takeover of an agent. The receiver sends the
   /// orders that an agent needs at its start.
   var attached: (UserID) -> Void = { _ in }
 
-  init(windows: WindowReports, audio: AudioReports, eventLog: EventLog) {
+  init(
+    windows: WindowReports, audio: AudioReports, players: PlayerReports, eventLog: EventLog
+  ) {
     self.windows = windows
     self.audio = audio
+    self.players = players
     self.eventLog = eventLog
   }
 
@@ -95,8 +101,7 @@ final class SessionAgents {
       earlier.end(.agentReplaced)
       // The scheduler keeps the states that follow from the earlier agent's reports until the new
       // agent has reported.
-      windows.lose(uid)
-      audio.lose(uid)
+      loseReports(of: uid)
     }
     // The event log must not name the attachment before the reply has been sent. The next daemon
     // would otherwise read the call again on a connection that already has a call.
@@ -143,8 +148,13 @@ final class SessionAgents {
   func closed(_ connection: any AgentConnection) {
     guard connection.isAgent, agents[connection.uid] === connection else { return }
     agents[connection.uid] = nil
-    windows.lose(connection.uid)
-    audio.lose(connection.uid)
+    loseReports(of: connection.uid)
+  }
+
+  private func loseReports(of uid: UInt32) {
+    windows.lose(uid)
+    audio.lose(uid)
+    players.lose(uid)
   }
 
   // MARK: Audio
@@ -190,6 +200,33 @@ final class SessionAgents {
     Dictionary(grouping: streams, by: \.server).sorted { $0.key < $1.key }.map {
       (Int(clamping: $0.key), $0.value.map { Int(clamping: $0.index) })
     }
+  }
+
+  // MARK: Media players
+
+  func run(_ effect: RemoteEffect) {
+    switch effect {
+    case .command(let user, let id, let command):
+      // Without an agent, the name of the player is not known.
+      guard let name = players.name(of: id, of: user) else { return }
+      order(
+        .init(
+          command: .init(
+            player: name, command: .init(command), offsetUSec: command.offset?.microseconds)),
+        to: user)
+    case .present(let user, let player): present(player, to: user)
+    }
+  }
+
+  /// Orders the agent of a user to show the media player `taskschedd`; with nil, to remove it.
+  func present(_ player: RemotePlayer?, to user: UserID) {
+    order(
+      .init(
+        player: .init(
+          application: player?.application.id.name,
+          applicationName: player.flatMap { displayName($0.application) },
+          playing: player?.isPlaying ?? false)),
+      to: user)
   }
 
   // MARK: Windows

@@ -11,18 +11,11 @@ struct ReportedProcessWindow: Equatable {
 
 /// The last report about the windows of one session, and the instances found so far.
 final class SessionWindows {
-  /// The result of the examination of a process.
-  enum Found {
-    case instance(InstanceProcesses)
-    /// The process belonged to no instance of the user in this ``InstanceMembership/generation``.
-    case unmanaged(UInt64)
-  }
-
   private(set) var hasReport = false
   private(set) var hasFocus = false
   private var windows: [ReportedProcessWindow] = []
-  /// The results of the examinations, for the processes of the last report.
-  var found: [ProcessIdentity: Found] = [:]
+  /// The processes of the last report, and their instances.
+  var processes = ReportedProcesses()
   /// The ancestors of each instance's leader. Empty if the leader has no terminal.
   var ancestors: [InstanceID: [ProcessIdentity]] = [:]
   /// The instances that have or had a window of their own. They do not belong to the window of
@@ -30,7 +23,6 @@ final class SessionWindows {
   private(set) var hadWindow: Set<InstanceID> = []
   /// The processes that were considered for adoption.
   private var considered: Set<ProcessIdentity> = []
-  var pending: [ProcessIdentity] = []
   var pendingLeaders: [InstanceProcesses] = []
   var work: ProcessWorkQueue.Work?
   /// Whether the scheduler uses the reports of this session.
@@ -43,9 +35,9 @@ final class SessionWindows {
     self.windows = windows.filter { $0.process.pid != 1 }
     self.hasFocus = hasFocus
     hasReport = true
-    let processes = Set(windows.map(\.process))
-    found = found.filter { processes.contains($0.key) }
-    considered.formIntersection(processes)
+    let reported = Set(self.windows.map(\.process))
+    processes.take(reported)
+    considered.formIntersection(reported)
   }
 
   /// Returns the windows that belong to no instance and that the condition selects, once for each
@@ -54,31 +46,21 @@ final class SessionWindows {
     where isChosen: (ReportedProcessWindow) -> Bool
   ) -> [ReportedProcessWindow] {
     windows.filter { window in
-      guard case .unmanaged = found[window.process], isChosen(window) else { return false }
+      guard processes.isUnmanaged(window.process), isChosen(window) else { return false }
       return considered.insert(window.process).inserted
     }
   }
 
-  /// Returns the processes of the report whose instance is not known.
-  func unknownProcesses(in current: UInt64) -> [ProcessIdentity] {
-    Set(windows.map(\.process)).filter { process in
-      switch found[process] {
-      case .instance(let instance): instance.isReleased
-      case .unmanaged(let generation): generation != current
-      case nil: true
-      }
-    }
-  }
+  /// Whether processes remain to be examined.
+  var isPending: Bool { processes.isPending || !pendingLeaders.isEmpty }
 
   /// Returns the visibility of each instance with a window of its own.
   func ownWindows() -> [InstanceID: WindowVisibility] {
     var visibilities: [InstanceID: WindowVisibility] = [:]
     for window in windows {
-      guard case .instance(let instance) = found[window.process], !instance.isReleased else {
-        continue
-      }
-      visibilities[instance.id].formMostVisible(window.visibility)
-      hadWindow.insert(instance.id)
+      guard let id = processes.instance(of: window.process) else { continue }
+      visibilities[id].formMostVisible(window.visibility)
+      hadWindow.insert(id)
     }
     return visibilities
   }

@@ -80,10 +80,10 @@ final class WindowReports {
   /// - Parameter atOnce: Whether to do the first steps before this call returns. The scheduler then
   ///   receives a report of few windows before this call returns.
   private func resolve(_ session: SessionWindows, of uid: UInt32, atOnce: Bool) {
-    session.pending = session.unknownProcesses(in: membership.generation)
+    session.processes.begin(in: membership)
     session.pendingLeaders = unknownLeaders(session, of: uid)
     guard session.work?.isUnderWay != true else { return }
-    if session.pending.isEmpty, session.pendingLeaders.isEmpty { return finish(session, of: uid) }
+    if !session.isPending { return finish(session, of: uid) }
     session.work = processes.steps.begin(.first, user: uid, atOnce: atOnce) {
       [weak self, weak session] in
       guard let self, let session else { return false }
@@ -100,24 +100,12 @@ final class WindowReports {
 
   /// Examines a process. Returns whether more processes remain.
   private func examineNext(_ session: SessionWindows, of uid: UInt32) -> Bool {
-    if let process = session.pending.popLast() {
-      let generation = membership.generation
-      // A process that the daemon cannot examine belongs to no instance.
-      let instance = (try? instance(of: process, uid: uid)) ?? nil
-      session.found[process] = instance.map { .instance($0) } ?? .unmanaged(generation)
+    if session.processes.isPending {
+      session.processes.examineNext(of: uid, in: membership)
     } else if let instance = session.pendingLeaders.popLast() {
       session.ancestors[instance.id] = (try? terminalAncestors(of: instance)) ?? []
     }
-    return !session.pending.isEmpty || !session.pendingLeaders.isEmpty
-  }
-
-  private func instance(
-    of process: ProcessIdentity, uid: UInt32
-  ) throws(SystemError) -> InstanceProcesses? {
-    guard try membership.proc.exists(process),
-      let instance = try membership.instance(of: process, uid: uid), instance.uid == uid
-    else { return nil }
-    return instance
+    return session.isPending
   }
 
   /// Returns the ancestors of a leader that has a terminal. Without a terminal, an instance belongs

@@ -35,6 +35,10 @@ final class DaemonLink {
     case mute(SessionInterface.AudioMute)
     /// Measure streams, or measure them no longer.
     case measure(SessionInterface.AudioMeasurement)
+    /// Send a media player a command.
+    case command(SessionInterface.PlayerCommand)
+    /// Show the media player `taskschedd`, or remove it.
+    case player(SessionInterface.PresentedPlayer)
   }
 
   private enum State {
@@ -65,6 +69,7 @@ final class DaemonLink {
   private var state = State.waiting
   private var windows = WindowReports()
   private var audio = AudioReports()
+  private var players = PlayerReports()
   private var notifications = NotificationReports()
   /// Whether the daemon has sent the order `synchronized`. Before that, it may send a notification
   /// whose end the agent has not reported yet.
@@ -102,6 +107,24 @@ final class DaemonLink {
   /// Reports the streams of the audio server as soon as the daemon can receive a report.
   func update(_ streams: AudioStreams) {
     audio.update(streams)
+    sendReports()
+  }
+
+  /// Reports the media players as soon as the daemon can receive a report.
+  func update(_ players: [MediaPlayer]) {
+    self.players.update(players)
+    sendReports()
+  }
+
+  /// Reports a call to a media player.
+  func add(_ call: MediaPlayerCall) {
+    players.add(call)
+    sendReports()
+  }
+
+  /// Reports a command to the media player `taskschedd`, which shows an application of the daemon.
+  func add(_ command: MediaPlayerCommand) {
+    players.add(command)
     sendReports()
   }
 
@@ -165,6 +188,7 @@ final class DaemonLink {
   private func begin() {
     windows.attached()
     audio.attached()
+    players.attached()
     isSynchronized = false
     report(.attached)
     sendReports()
@@ -247,6 +271,8 @@ final class DaemonLink {
     if let badge = order.badge { report(.order(.badge(badge))) }
     if let mute = order.mute { report(.order(.mute(mute))) }
     if let measurement = order.measure { report(.order(.measure(measurement))) }
+    if let command = order.command { report(.order(.command(command))) }
+    if let player = order.player { report(.order(.player(player))) }
     if order.synchronized == true {
       isSynchronized = true
       report(.order(.synchronized))
@@ -270,14 +296,17 @@ final class DaemonLink {
     guard case .attached(let number, _, let reports) = state, reports.waitingCount == 0 else {
       return
     }
+    let now = BootClock.now()
     do throws(ConnectionEnd) {
-      if isSynchronized, let report = notifications.take() {
+      if let report = players.take(at: now) {
+        try send(report, number, on: reports)
+      } else if isSynchronized, let report = notifications.take() {
         try send(report, number, on: reports)
       } else if let streams = audio.take() {
         try send(streams, number, on: reports)
-      } else if let report = windows.take(at: BootClock.now()) {
+      } else if let report = windows.take(at: now) {
         try send(report, number, on: reports)
-      } else if let next = windows.next {
+      } else if let next = [players.next, windows.next].compactMap({ $0 }).min() {
         timer?.set(next)
       }
     } catch {
@@ -314,6 +343,27 @@ final class DaemonLink {
   }
 
   private func send(
+    _ report: PlayerReports.Report, _ number: Int, on connection: ServiceConnection
+  ) throws(ConnectionEnd) {
+    switch report {
+    case .players(let players):
+      try connection.call(
+        SessionInterface.ReportPlayers.self,
+        .init(attachment: number, players: players.map { .init($0) }))
+    case .called(let call):
+      try connection.call(
+        SessionInterface.PlayerCalled.self,
+        .init(attachment: number, player: call.player, call: call.kind))
+    case .commanded(let command):
+      try connection.call(
+        SessionInterface.PlayerCommanded.self,
+        .init(
+          attachment: number, command: command.command,
+          offsetUSec: command.offset.map { Int($0) }))
+    }
+  }
+
+  private func send(
     _ report: NotificationReport, _ number: Int, on connection: ServiceConnection
   ) throws(ConnectionEnd) {
     let id = report.notification
@@ -339,12 +389,12 @@ final class DaemonLink {
   private func heardReply(_ occurrence: ServiceConnection.Occurrence) {
     do throws(ConnectionEnd) {
       switch occurrence {
-      case .answer(.reply): notifications.acknowledged()
+      case .answer(.reply): acknowledged()
       case .answer(.failure(let name, _)):
         switch SessionInterface.Failure.Name(rawValue: name) {
         case .notAttached, .agentReplaced: try handleFailure(name)
         case .agentIsManaged, .reportTooLarge, nil:
-          notifications.acknowledged()
+          acknowledged()
           report(.refused(error: name))
         }
       case .ended(let reason): throw reason
@@ -353,6 +403,11 @@ final class DaemonLink {
     } catch {
       end(error)
     }
+  }
+
+  private func acknowledged() {
+    notifications.acknowledged()
+    players.acknowledged()
   }
 }
 
@@ -368,6 +423,14 @@ extension SessionInterface.AudioStream {
       pid: Int(stream.process.pid), startTime: Int(clamping: stream.process.startTime),
       claimed: stream.isClaimed, running: stream.isRunning, muted: stream.isMuted,
       silent: stream.isSilent)
+  }
+}
+
+extension SessionInterface.Player {
+  fileprivate init(_ player: MediaPlayer) {
+    self.init(
+      name: player.name, pid: Int(player.process.pid),
+      startTime: Int(clamping: player.process.startTime))
   }
 }
 

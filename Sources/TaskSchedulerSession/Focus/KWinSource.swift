@@ -36,7 +36,10 @@ final class KWinSource: WindowSource {
     bus = MessageBus(loop: loop, address: address)
     timer = try loop.timer { [weak self] in self?.connect() }
     bus.listen { [weak self] in self?.heard($0) }
-    bus.serve(path: KWinScript.path) { [weak self] in self?.called($0) }
+    bus.serve(path: KWinScript.path) { [weak self] call in
+      self?.called(call)
+      return .empty
+    }
     connect()
   }
 

@@ -70,7 +70,7 @@ extension AudioEntitlementChecker {
     try require(
       audio.measured.isEmpty || isOnlyAudible,
       "the streams of \(instance.name) are measured without need")
-    guard isOnlyAudible, instance.outstanding.isEmpty, instance.handledEvents.isEmpty,
+    guard isOnlyAudible, instance.outstanding.isEmpty, instance.eventDues.isEmpty,
       instance.launchDue == nil, !instance.isLocating, instance.eventCount == 0,
       instance.tasks.isEmpty
     else { return }
@@ -99,7 +99,8 @@ struct MuteChecker: Checker {
     case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
       break
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture:
+      .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture,
+      .remote:
       break
     }
   }

@@ -81,6 +81,8 @@ public struct Checkers {
   private var switcher = SwitcherChecker()
   private var audio: AudioEntitlementChecker
   private var mutes = MuteChecker()
+  private var playerCalls: PlayerCallChecker
+  private var mediaCommands = MediaCommandChecker()
 
   /// Creates the checkers of a run.
   ///
@@ -98,6 +100,7 @@ public struct Checkers {
     hidden = HiddenChecker(slack: timerDelayMax)
     lostAgents = LostAgentChecker(slack: timerDelayMax)
     audio = AudioEntitlementChecker(slack: timerDelayMax)
+    playerCalls = PlayerCallChecker(slack: timerDelayMax)
   }
 
   var policy: Policy { observed.policy }
@@ -132,6 +135,7 @@ public struct Checkers {
     try memory.before(event, observed)
     try switcher.before(event, observed)
     try mutes.before(event, observed)
+    try mediaCommands.before(event, observed)
     for effect in effects {
       try transitions.see(effect, observed)
       try callbacks.see(effect, observed)
@@ -175,15 +179,21 @@ public struct Checkers {
     try relaunch.after(observed)
     try memory.after(observed)
     try resources.after(observed)
+    try switcher.after(observed)
+    try checkSession()
+  }
+
+  private mutating func checkSession() throws(Finding) {
     try focus.after(observed)
     try visible.after(observed)
     try hidden.after(observed)
     try closed.after(observed)
     try lostAgents.after(observed)
     try locks.after(observed)
-    try switcher.after(observed)
     try audio.after(observed)
     try mutes.after(observed)
+    try playerCalls.after(observed)
+    try mediaCommands.after(observed)
   }
 
   private mutating func seeSession(_ effect: Effect) throws(Finding) {
@@ -195,6 +205,8 @@ public struct Checkers {
     try locks.see(effect, observed)
     try audio.see(effect, observed)
     try mutes.see(effect, observed)
+    try playerCalls.see(effect, observed)
+    try mediaCommands.see(effect, observed)
   }
 
   /// Returns the first violation at the end of the liveness phase, or nil.

@@ -12,7 +12,8 @@ struct EarlyLimitChecker: Checker {
     case .kill(let id): try checkKill(id, observed)
     case .expire(let id, _, _): try checkExpiration(id, observed)
     case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
-      .resume, .terminate, .release, .checkTracer, .record, .resources, .dropPicture, .audio:
+      .resume, .terminate, .release, .checkTracer, .record, .resources, .dropPicture, .audio,
+      .remote:
       break
     }
   }

@@ -140,7 +140,8 @@ struct LostAgentChecker: Checker {
         "\(instance.name) becomes inactive because of the focus, but its windows are not known")
     case .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway,
       .otherActivated, .terminate, .noEntitlement, .event, .suspensionLost, .leaderExited,
-      .schedulerStopped, .closed, .locked, .unlocked, .audio, .released:
+      .schedulerStopped, .closed, .locked, .unlocked, .audio, .remoteControl, .remoteRead,
+      .released:
       break
     }
   }
@@ -182,18 +183,5 @@ struct LockChecker: Checker {
         !instance.isActiveOrActivating,
         "\(instance.name) is active, but the screen of \(seat.name) is locked")
     }
-  }
-}
-
-extension ObservedState {
-  /// Returns the instance, the new state and the cause of a transition; nil for another effect.
-  fileprivate func transition(
-    _ effect: Effect
-  ) -> (ObservedInstance, to: ApplicationState, TransitionCause)? {
-    guard case .record(let record) = effect,
-      case .transition(_, let to, let cause) = record.change,
-      let instance = byKey[record.application]
-    else { return nil }
-    return (instance, to, cause)
   }
 }

@@ -138,7 +138,7 @@ struct MemoryChecker: Checker {
         }
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .kill, .checkTracer, .resources, .dropPicture, .audio:
+      .suspend, .resume, .terminate, .kill, .checkTracer, .resources, .dropPicture, .audio, .remote:
       break
     }
   }

@@ -107,7 +107,8 @@ struct NotificationChecker: Checker {
         firedTo.map { $0 == (fired, id) } ?? false,
         "instance \(id.number) receives a notification that has not fired for it")
     case .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
-      .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture, .audio:
+      .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture, .audio,
+      .remote:
       break
     }
   }

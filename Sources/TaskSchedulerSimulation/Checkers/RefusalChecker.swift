@@ -42,6 +42,7 @@ struct RefusalChecker: Checker {
     case .operation(.sendToBackground(_, let key)):
       operate(key, [.active, .inactive], to: [.background, .suspended], observed)
     case .operation(.terminate(_, let key, _)): terminate(key, observed)
+    case .operation(.remoteControl): .unknown  // `MediaCommandChecker` checks the reply.
     case .application(.openStream(_, let id, let name)):
       observed[id]?.key.id == name ? .allowed : .refused
     case .application(.beginBackgroundTask(_, let id, _)): begin(id, observed)

@@ -71,7 +71,7 @@ struct RelaunchChecker: Checker {
       }
     case .memory(.reclaim): memoryEndsBy = observed.now + observed.limits.terminateTimeout
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .suspend, .resume,
-      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio:
+      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio, .remote:
       break
     }
   }

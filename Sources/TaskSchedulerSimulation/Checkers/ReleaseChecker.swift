@@ -34,9 +34,10 @@ struct ReleaseChecker: Checker {
       .resources(.prioritize(let id, _)), .resources(.sample(let id)),
       .resources(.throttle(let id, _)),
       .socket(.hold(let id, _)), .socket(.release(let id, _)), .socket(.watch(let id)),
-      .socket(.stopWatching(let id)):
+      .socket(.stopWatching(let id)), .remote(.command(_, let id, _)):
       try require(observed[id] != nil, "an effect names instance \(id.number), which has ended")
-    case .reply, .notification, .memory, .spawn, .record, .dropPicture, .audio: break
+    case .reply, .notification, .memory, .spawn, .record, .dropPicture, .audio, .remote(.present):
+      break
     }
   }
 

@@ -38,6 +38,7 @@ struct ReplyChecker: Checker {
     case .ended: event.terminatedApplication != nil
     case .managed: if case .socket(.manage) = event { true } else { false }
     case .cancelled: if case .notification(.cancel) = event { true } else { false }
+    case .controlled: if case .operation(.remoteControl) = event { true } else { false }
     case .scheduled: false
     case .done:
       switch event {

@@ -18,7 +18,7 @@ struct ResourceChecker: Checker {
         instance.violatedRule != nil, "\(instance.name) is killed, but violates no rule")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .terminate, .release, .checkTracer, .record, .resources, .dropPicture,
-      .audio:
+      .audio, .remote:
       break
     }
   }

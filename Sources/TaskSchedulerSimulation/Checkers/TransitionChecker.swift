@@ -91,7 +91,10 @@ struct TransitionChecker: Checker {
     add([.active, .inactive], [.background], ["otherActivated", "sendAway", "hidden"])
     add([.background], [.suspended], ["noEntitlement"])
     add(
-      [.suspended], [.background], ["event", "register", "suspensionLost", "closed", "audio"])
+      [.suspended], [.background],
+      [
+        "event", "register", "suspensionLost", "closed", "audio", "remoteControl", "remoteRead",
+      ])
     add(running, [.notRunning], ["leaderExited", "schedulerStopped", "released"])
     return Set(rows)
   }()
@@ -144,6 +147,8 @@ struct TransitionChecker: Checker {
     case .leaderExited: if case .process(.leaderExited) = event { true } else { false }
     case .schedulerStopped: event == .scheduler(.stop)
     case .audio: if case .session(.audio) = event { true } else { false }
+    // `PlayerCallChecker` checks the cause.
+    case .remoteControl, .remoteRead: true
     case .released: if case .process(.released) = event { true } else { false }
     case .terminate: false
     case .focused, .shown: isWindowEvent(event) || isUnlock(event)

@@ -28,7 +28,8 @@ struct WakeChecker: Checker {
       if case .transition(.suspended, _, let cause) = record.change { moved[instance.id] = cause }
       if case .keepAliveCalled = record.change { called.insert(instance.id) }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio:
+      .suspend, .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio,
+      .remote:
       break
     }
   }

@@ -13,6 +13,11 @@ enum EventLogText {
     return stream.isMuted ? "\(use), muted" : use
   }
 
+  /// Describes a command to a media player, such as `seek 10s`.
+  static func text(_ command: RemoteCommand) -> String {
+    if case .seek(let offset) = command { "seek \(TimeSpan.format(offset))" } else { command.name }
+  }
+
   /// Describes an event. Returns nil if the timeline shows the event only by its effects.
   static func step(_ event: NotificationEvent) -> String? {
     switch event {

@@ -89,7 +89,7 @@ public struct EventLogTimeline {
     case .notify(let id, let notice): note(names[id], .notice(notice))
     case .notification(.fire(let id, let key, _, nil)): note(key.id, .shown(id))
     case .reply, .socket, .notification, .memory, .suspend, .resume, .checkTracer, .resources,
-      .dropPicture, .audio:
+      .dropPicture, .audio, .remote:
       break
     }
   }
@@ -113,6 +113,8 @@ public struct EventLogTimeline {
     case .operation(.activate(_, let key)): return "activate \(key.id.name)"
     case .operation(.deactivate(_, let key)): return "interrupt \(key.id.name)"
     case .operation(.sendToBackground(_, let key)): return "send-away \(key.id.name)"
+    case .operation(.remoteControl(_, let user, let command)):
+      return "remote control of user \(user.uid): \(EventLogText.text(command))"
     case .operation(.terminate(_, let key, let byUser)):
       return "terminate \(key.id.name)\(byUser ? " by the user" : "")"
     case .scheduler(.deadlineReached): return "a deadline of the scheduler was reached"
@@ -159,6 +161,14 @@ public struct EventLogTimeline {
       return "audio of user \(user.uid): \(text)"
     case .audioLost(let user): return "the audio of user \(user.uid) is no longer reported"
     case .recordingChosen(let key): return "the user chose the notice that \(key.id.name) records"
+    case .players(let user, let ids):
+      let text = ids.isEmpty ? "none" : ids.map { name($0) }.joined(separator: ", ")
+      return "media players of user \(user.uid): \(text)"
+    case .playerCalled(_, let id, .command):
+      return "a program sent the player \(name(id)) a command"
+    case .playerCalled(_, let id, .read): return "a program read the player \(name(id))"
+    case .remoteCommand(_, let command):
+      return "the media player taskschedd received \(EventLogText.text(command))"
     case .locked(let seat, byRequest: _): return "lock \(seat.name)"
     case .unlocked(let seat): return "unlock \(seat.name)"
     }

@@ -68,7 +68,11 @@ extension ObservedState {
     }
     for instance in live where instance.key.owner == user {
       let own = all.values.filter { $0.instance == instance.id }.sorted { $0.id < $1.id }
+      let wasAudible = !instance.audio.audible.isEmpty
       take(own, all, of: instance)
+      if wasAudible == instance.audio.audible.isEmpty {
+        players.all[instance.id, default: .init()].audibleAt = now
+      }
     }
   }
 
@@ -108,6 +112,7 @@ extension ObservedState {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }
       audio.agents[user] = nil
       for instance in live where instance.key.owner == user {
+        if players.all[instance.id] != nil { players.leaveBus(instance.id) }
         instance.audio.streams = []
         instance.audio.graceDue = nil
         instance.audio.measured = []

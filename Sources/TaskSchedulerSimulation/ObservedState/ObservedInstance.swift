@@ -42,6 +42,10 @@ final class ObservedInstance {
   // MARK: Handled events and managed sockets
   /// The events that the instance handles. An id is nil until the instance has received the event.
   var handledEvents: [(id: CallbackID?, due: UInt64)] = []
+  /// The end of the time for an event that the instance does not acknowledge; nil if there is none.
+  var unacknowledgedDue: UInt64?
+  /// The ends of the times for all events.
+  var eventDues: [UInt64] { handledEvents.map(\.due) + (unacknowledgedDue.map { [$0] } ?? []) }
   var sockets: [SocketID] = []
   var isWatched = false
 
@@ -135,7 +139,7 @@ final class ObservedInstance {
   /// Returns whether an entitlement other than a background task certainly exists.
   func isBusy(at now: UInt64) -> Bool {
     !outstanding.isEmpty || isEntitledByAudio || isLocating || eventCount > 0
-      || launchDue.map { now < $0 } ?? false || handledEvents.contains { now < $0.due }
+      || launchDue.map { now < $0 } ?? false || eventDues.contains { now < $0 }
   }
 
   func callbackLimit(_ limits: Limits) -> UInt64 {
@@ -157,7 +161,7 @@ final class ObservedInstance {
   /// Returns the latest instant until which the instance may handle an event, or nil if it handles
   /// none.
   func eventDueLate(_ limits: Limits) -> UInt64? {
-    handledEvents.map { max($0.due, base + limits.eventTime) }.max()
+    eventDues.map { max($0, base + limits.eventTime) }.max()
   }
 
   /// Restarts the limits of the handled events, because the instance could not run.
@@ -165,7 +169,11 @@ final class ObservedInstance {
     for index in handledEvents.indices {
       handledEvents[index].due = max(handledEvents[index].due, now + limits.eventTime)
     }
+    if let due = unacknowledgedDue { unacknowledgedDue = max(due, now + limits.eventTime) }
   }
+
+  /// Records that the instance may run for an event that it does not acknowledge.
+  func runs(until due: UInt64) { unacknowledgedDue = max(unacknowledgedDue ?? 0, due) }
 
   /// Records that the instance received an event, possibly again.
   func received(_ id: CallbackID) {
@@ -212,6 +220,8 @@ struct Limits {
   let audioGraceTime: UInt64
   let audioSilenceTime: UInt64
   let audioMuteTime: UInt64
+  let remoteReadTime: UInt64
+  let remoteReadInterval: UInt64
 
   init(_ policy: Policy) {
     callbackTimeout = Nanoseconds.of(policy.callbackTimeout)
@@ -229,5 +239,7 @@ struct Limits {
     audioGraceTime = Nanoseconds.of(policy.audioGraceTime)
     audioSilenceTime = Nanoseconds.of(policy.audioSilenceTime)
     audioMuteTime = Nanoseconds.of(policy.audioMuteTime)
+    remoteReadTime = Nanoseconds.of(policy.remoteReadTime)
+    remoteReadInterval = Nanoseconds.of(policy.remoteReadInterval)
   }
 }

@@ -91,6 +91,10 @@ extension ObservedState {
     case .audio(let user, let snapshot): apply(snapshot, of: user)
     case .audioLost(let user): loseAudio(of: user)
     case .recordingChosen(let key): if byKey[key] != nil { notificationChosen(key) }
+    case .players(let user, let ids): apply(players: ids, of: user)
+    case .playerCalled(let user, let id, let call): playerCalled(call, of: id, by: user)
+    case .remoteCommand(let user, _):
+      players.receiver = lastAudible(of: user) { !$0.isOnBus && $1.takesRemoteControl }
     case .agentLost(let user):
       if sessions.agents[user] == .some(nil) { sessions.agents[user] = now }
     case .locked(let seat, byRequest: _): lock(seat)

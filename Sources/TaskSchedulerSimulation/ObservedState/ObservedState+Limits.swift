@@ -26,6 +26,7 @@ extension ObservedState {
     }
     guard instance.ending == nil else { return }
     instance.handledEvents.removeAll { $0.due <= now }
+    if let due = instance.unacknowledgedDue, due <= now { instance.unacknowledgedDue = nil }
     if let due = instance.launchDue, due <= now { instance.launchDue = nil }
     instance.endSilenceIfDue(limits, at: now)
     instance.endGraceIfDue(at: now)
@@ -70,7 +71,7 @@ extension ObservedState {
     if instance.isKilled { return instance.killRetryDue }
     if instance.terminateDue != nil { return instance.terminateDue }
     if instance.ending != nil { return callback }
-    let event = instance.handledEvents.map(\.due).min()
+    let event = instance.eventDues.min()
     let grace = instance.state == .background ? instance.audio.graceDue : nil
     return [
       callback, instance.launchDue, instance.retryDue, stintDue(instance), event, grace,
@@ -101,7 +102,7 @@ extension ObservedState {
     func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
     if passed(stintDue(instance)), instance.warnedAt != nil { instance.warnedAt = now }
     if passed(instance.callbackDue(limits)) { instance.callbackSince = now }
-    if passed(instance.handledEvents.map(\.due).min()) {
+    if passed(instance.eventDues.min()) {
       instance.restartEventLimits(limits, at: now)
     }
     if passed(instance.audio.graceDue) { instance.audio.graceDue = now + limits.audioGraceTime }

@@ -21,6 +21,7 @@ final class ObservedState {
   private(set) var relaunching: Set<ApplicationKey> = []
   var sessions = ObservedSessions()
   var audio = ObservedAudioSessions()
+  var players = ObservedPlayers()
   var now: UInt64 = 0
   /// The last instant at which the machine woke, the daemon restarted or the limits changed. If a
   /// limit had passed before, its timer could not fire earlier.
@@ -74,6 +75,7 @@ final class ObservedState {
     newPlan = nil
     sessions.begin()
     audio.mustUnmute = []
+    players.begin()
     isExpected = false
     isRefused = event.request.map { request in
       effects.contains {
@@ -89,6 +91,11 @@ final class ObservedState {
     case .operation(.activate(_, let key)):
       if !isRefused, let instance = byKey[key], instance.state != .active { activate(instance) }
     case .operation(.deactivate(_, let key)): if !isRefused { deactivated(key) }
+    case .operation(.remoteControl(_, let user, _)):
+      let hasAgent = audio.agents[user] == .some(nil)
+      players.receiver = lastAudible(of: user) {
+        $0.isOnBus ? hasAgent : $1.takesRemoteControl
+      }
     case .operation(.sendToBackground(_, let key)):
       if !isRefused, let instance = byKey[key], instance.state.isForeground {
         sendToBackground(instance)
@@ -118,6 +125,7 @@ final class ObservedState {
       break
     case .scheduler(.deadlineReached):
       audioDeadlineReached()
+      readDeadlineReached()
       sessionDeadlineReached()
     case .session(let event): apply(event)
     case .resources(let event): apply(event)
@@ -278,7 +286,10 @@ extension ObservedState {
     case .reply(_, .registered(let registration)): registered(registration.instance)
     case .reply, .expire, .notification, .memory, .dropPicture: break
     case .notify(let id, let notice):
-      if case .socketsReady(let event, _) = notice { self[id]?.received(event) }
+      switch notice {
+      case .socketsReady(let event, _), .remoteControl(let event, _): self[id]?.received(event)
+      case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: break
+      }
     case .socket(let effect): apply(effect)
     case .deliver(let id, let callback, _):
       self[id]?.inFlight = callback.id
@@ -299,6 +310,7 @@ extension ObservedState {
     case .release(let id, _): release(id)
     case .resources(let effect): apply(effect)
     case .audio(let effect): apply(effect)
+    case .remote(let effect): apply(effect)
     case .checkTracer(let id): self[id]?.askedAt = now
     case .record(let record): note(record)
     }
@@ -371,6 +383,7 @@ extension ObservedState {
     instances[Int(id.number)] = nil
     live.removeAll { $0 === instance }
     byKey[instance.key] = nil
+    players.all[id] = nil
     // The scheduler may forget an application without a manifest.
     if manifest(for: instance.key) == nil { audio.restoresNext.remove(instance.key) }
   }
@@ -385,7 +398,7 @@ extension ObservedState {
       instance.isLockedOut = cause == .locked
       if !instance.isActiveOrActivating { instance.window?.unfocusedSince = nil }
       if !to.isForeground { instance.window?.hold() }
-      if cause == .closed { instance.handledEvents.append((nil, now + limits.eventTime)) }
+      if cause == .closed { instance.runs(until: now + limits.eventTime) }
     }
     if case .taskBegan(let task, _, _) = record.change {
       instance.tasks.append((task, false))
@@ -401,6 +414,7 @@ extension ObservedState {
     if case .socketsReady = record.change {
       instance.handledEvents.append((nil, now + limits.eventTime))
     }
+    if case .remoteControlled = record.change { noteCommand(instance) }
   }
 
   private func move(_ instance: ObservedInstance, from: ApplicationState, to: ApplicationState) {
@@ -443,8 +457,21 @@ extension TransitionCause {
     case .interruption, .otherActivated, .shown, .unfocused, .locked: false
     case .launch, .register, .adopt, .activate, .acknowledged, .sendAway, .terminate,
       .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped, .focused, .hidden,
-      .closed, .unlocked, .audio, .released:
+      .closed, .unlocked, .audio, .remoteControl, .remoteRead, .released:
       true
     }
+  }
+}
+
+extension ObservedState {
+  /// Returns the instance, the new state and the cause of a transition; nil for another effect.
+  func transition(
+    _ effect: Effect
+  ) -> (ObservedInstance, to: ApplicationState, TransitionCause)? {
+    guard case .record(let record) = effect,
+      case .transition(_, let to, let cause) = record.change,
+      let instance = byKey[record.application]
+    else { return nil }
+    return (instance, to, cause)
   }
 }

@@ -98,8 +98,11 @@ extension ScenarioRunner {
   func deliver(_ notice: Notice, to id: InstanceID) {
     guard let index = byInstance[id] else { return }
     note(index, .notice(notice))
-    guard case .socketsReady(let event, _) = notice else { return }
-    plan(index, scenario.applications[index].handleDelay, .acknowledge(event))
+    switch notice {
+    case .socketsReady(let event, _), .remoteControl(let event, _):
+      plan(index, scenario.applications[index].handleDelay, .acknowledge(event))
+    case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: break
+    }
   }
 
   // MARK: Notifications

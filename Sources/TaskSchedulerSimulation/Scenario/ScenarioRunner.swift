@@ -198,7 +198,8 @@ public final class ScenarioRunner {
       // The applications of a scenario use no resources.
       post(.resources(.used(id, ResourceUse(processor: .zero, gpu: .zero))))
     case .audio(let effect): carryOut(effect)
-    case .resources, .dropPicture: break
+    // The applications of a scenario are no media players.
+    case .resources, .dropPicture, .remote: break
     }
   }
 

@@ -196,6 +196,9 @@ extension Simulation {
     carryOut(AudioEffect.mute(user, orders.muted))
     carryOut(AudioEffect.unmute(user, orders.unmuted))
     carryOut(AudioEffect.measure(user, orders.measured))
+    if let player = pump.scheduler.remotePlayer(for: user) {
+      carryOut(RemoteEffect.present(user, player))
+    }
   }
 
   /// Attaches all agents, and pauses all streams later.

@@ -15,6 +15,10 @@ struct SimulatedSession {
   /// The arrival of the daemon's latest order.
   var orderLast: UInt64 = 0
   var audio = SimulatedAudio()
+  /// The indices of the processes that are media players on the session bus.
+  var players: Set<Int> = []
+  /// Whether the agent shows the media player `taskschedd`.
+  var presentsPlayer = false
 
   /// Takes the focus away from the window that has the focus, and gives that window another
   /// visibility.
@@ -103,10 +107,12 @@ extension Simulation {
     sessions[user, default: SimulatedSession()].isAttached = true
     sessions[user]?.attachment += 1
     sessions[user]?.audio.measured = []
+    sessions[user]?.presentsPlayer = false
     repeatOrders(to: user)
     send(.agentAttached(user), of: user)
     send(.windows(user, snapshot(of: sessions[user] ?? SimulatedSession())), of: user)
     send(.audio(user, audioSnapshot(of: user)), of: user)
+    send(.players(user, players(of: user)), of: user)
   }
 
   /// Ends the connection of an agent. In most cases, the agent attaches again later.

@@ -44,6 +44,7 @@ extension Simulation {
     case .memory(let effect): carryOut(effect)
     case .resources(let effect): carryOut(effect)
     case .audio(let effect): carryOut(effect)
+    case .remote(let effect): carryOut(effect)
     }
   }
 
@@ -65,7 +66,7 @@ extension Simulation {
     case .managed(let socket):
       if !process.sockets.contains(socket) { process.sockets.append(socket) }
     case .scheduled(let id): process.notifications.append(id)
-    case .done, .started, .ended, .cancelled, .refused: break
+    case .done, .started, .ended, .cancelled, .controlled, .refused: break
     }
   }
 

@@ -178,10 +178,21 @@ extension Simulation {
 
   func deliver(_ notice: Notice, to id: InstanceID) {
     guard let (index, process) = process(of: id), process.isAlive, process.hasStream else { return }
-    guard case .socketsReady(let event, _) = notice else { return }
-    var chance = draw(.reactions)
-    let delay = chance.below(50 * Nanoseconds.millisecond)
-    schedule(after: delay, .reaction(index, .read))
+    let event: CallbackID
+    var chance: SeededGenerator
+    let delay: UInt64
+    switch notice {
+    case .socketsReady(let id, _):
+      event = id
+      chance = draw(.reactions)
+      delay = chance.below(50 * Nanoseconds.millisecond)
+      schedule(after: delay, .reaction(index, .read))
+    case .remoteControl(let id, _):
+      event = id
+      chance = draw(.players)
+      delay = chance.below(50 * Nanoseconds.millisecond)
+    case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: return
+    }
     if isSettling || chance.happens(600) {
       schedule(after: delay + 1, .reaction(index, .acknowledge(event)))
     }

@@ -265,6 +265,8 @@ private enum CauseText {
     case "locked": "The screen was locked."
     case "unlocked": "The screen was unlocked."
     case "audio": "The daemon resumed it because it plays or records audio."
+    case "remoteControl": "The daemon resumed it to handle a media command."
+    case "remoteRead": "The daemon resumed it because a program reads its media player."
     case _: nil
     }
   }

@@ -134,6 +134,7 @@ extension ControlInterface.Failure {
     case .cannotBeTold(let id, let state):
       "\(quoted(id)) cannot receive a memory warning: it is \(state.rawValue)"
         + (state == .suspended || state == .notRunning ? "" : " and has no event stream")
+    case .nothingPlayed: Self.sentence(nothingPlayedBy: "the user")
     case .notPermitted(let id):
       id.map { "permission to operate \(quoted($0)) denied: it runs as another user" }
         ?? "permission denied: only an operator may do this"
@@ -141,6 +142,12 @@ extension ControlInterface.Failure {
       "the configuration is invalid; the previous one stays effective:"
         + problems.map { "\n  \(PrintableText.of($0))" }.joined()
     }
+  }
+
+  /// Returns the sentence of the error that no application of a user has played.
+  static func sentence(nothingPlayedBy user: String) -> String {
+    "no media player of \(user), and no other application with mode audio and an event stream, has"
+      + " played audio since it started; play something in one, or name another user with --owner"
   }
 
   private func quoted(_ text: String) -> String { "'\(PrintableText.of(text))'" }

@@ -10,6 +10,7 @@ enum NoticeText {
     case .notificationFired(let id): "receives its notification \(id.number)"
     case .notificationChosen(let id): "is told that the user chose its notification \(id.number)"
     case .memoryWarning: "receives a memory warning"
+    case .remoteControl(_, let command): "receives the command \(command.name)"
     }
   }
 

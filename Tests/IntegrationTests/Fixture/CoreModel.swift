@@ -87,7 +87,8 @@ final class CoreModel {
         told[id, default: []].append(.callback(callback.kind.rawValue, callback.id.number))
       case .expire(let id, let task, _): told[id, default: []].append(.expiration(task.number))
       case .notify, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .release, .checkTracer, .record, .resources, .dropPicture, .audio:
+        .release, .checkTracer, .record, .resources, .dropPicture, .audio,
+        .remote:
         break
       }
     }
@@ -135,6 +136,8 @@ extension Event {
     case .operation(.launch(_, let key, let target, let reason)):
       .operation(.launch(request, key, target: target, reason: reason))
     case .operation(.adopt(_, let adoption)): .operation(.adopt(request, adoption))
+    case .operation(.remoteControl(_, let user, let command)):
+      .operation(.remoteControl(request, user, command))
     case .application, .process, .socket, .notification, .systemChanged, .session, .scheduler,
       .memory, .resources, .switcher:
       self

@@ -83,13 +83,56 @@ final class TestAgent {
   func reportAudio(
     _ streams: [SessionInterface.AudioStream], generation: Int = 1
   ) throws -> JSONValue? {
-    let input = SessionInterface.ReportAudio.Input(
-      attachment: attachment,
-      server: .init(path: "/run/none/native", generation: generation), streams: streams)
+    try report(
+      SessionInterface.ReportAudio.self,
+      .init(
+        attachment: attachment,
+        server: .init(path: "/run/none/native", generation: generation), streams: streams))
+  }
+
+  /// Returns a media player of a running process.
+  func player(_ name: String, of pid: Int32) throws -> SessionInterface.Player {
+    let startTime = try proc.identity(pid)?.startTime ?? 0
+    return SessionInterface.Player(
+      name: Self.playerName(name), pid: Int(pid), startTime: Int(startTime))
+  }
+
+  /// Returns the name of a media player on the session bus.
+  static func playerName(_ name: String) -> String { "org.mpris.MediaPlayer2.\(name)" }
+
+  /// Reports all media players, and returns the answer.
+  @discardableResult
+  func report(players: [SessionInterface.Player]) throws -> JSONValue? {
+    try report(
+      SessionInterface.ReportPlayers.self, .init(attachment: attachment, players: players))
+  }
+
+  /// Reports that a program has called a media player, and returns the answer.
+  @discardableResult
+  func called(_ player: String, _ call: SessionInterface.PlayerCall) throws -> JSONValue? {
+    try report(
+      SessionInterface.PlayerCalled.self,
+      .init(attachment: attachment, player: Self.playerName(player), call: call))
+  }
+
+  /// Reports that a program has sent the media player `taskschedd` a command, and returns the
+  /// answer.
+  @discardableResult
+  func commanded(
+    _ command: SessionInterface.RemoteCommand, offsetUSec: Int? = nil
+  ) throws -> JSONValue? {
+    try report(
+      SessionInterface.PlayerCommanded.self,
+      .init(attachment: attachment, command: command, offsetUSec: offsetUSec))
+  }
+
+  private func report<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input
+  ) throws -> JSONValue? {
     var parameters: [UInt8] = []
     input.write(to: &parameters)
     return try reports.call(
-      "{\"method\":\"\(SessionInterface.ReportAudio.name)\",\"parameters\":"
+      "{\"method\":\"\(Method.name)\",\"parameters\":"
         + String(decoding: parameters, as: UTF8.self) + "}")
   }
 

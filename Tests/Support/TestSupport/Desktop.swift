@@ -30,6 +30,7 @@ public final class SessionBus: Sendable {
         <allow send_destination="*" eavesdrop="true"/>
         <allow eavesdrop="true"/>
         <allow own="*"/>
+        @POLICY@
       </policy>
     </busconfig>
     """
@@ -40,10 +41,14 @@ public final class SessionBus: Sendable {
   /// - path: the path of the bus socket, in an existing directory.
   /// - services: the directory of the services that the bus can start.
   /// - uid: the only user that the bus accepts; nil for the user of the test.
-  public init(path: String, services: String? = nil, uid: UInt32? = nil) throws {
+  /// - policy: further rules of the bus, such as `<deny own="org.example"/>`.
+  public init(
+    path: String, services: String? = nil, uid: UInt32? = nil, policy: String = ""
+  ) throws {
     self.path = path
     let text = Self.configuration.replacing("@PATH@", with: path).replacing(
-      "@SERVICES@", with: services.map { "<servicedir>\($0)</servicedir>" } ?? "")
+      "@SERVICES@", with: services.map { "<servicedir>\($0)</servicedir>" } ?? ""
+    ).replacing("@POLICY@", with: policy)
     let file = folder.write("bus.conf", text)
     process = try GuardedProcess(
       ["dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=1"],

@@ -55,4 +55,9 @@ extension ApplicationInterface {
   public enum NotificationState: String, WireEnumeration {
     case scheduled, fired, presented
   }
+
+  /// The kind of a command. playPause pauses what plays, and otherwise plays.
+  public enum RemoteCommandKind: String, WireEnumeration {
+    case play, pause, playPause, next, previous, stop, seek
+  }
 }

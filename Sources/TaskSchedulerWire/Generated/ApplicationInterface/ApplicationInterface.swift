@@ -169,16 +169,18 @@ extension ApplicationInterface {
       /// True when memory is low. The application should release memory that it can restore later,
       /// such as caches. The warning needs no acknowledgement.
       public var memoryWarning: Bool?
+      public var remoteCommand: RemoteCommand?
 
       public static let fieldNames = [
         "registered", "callback", "expiration", "socketEvent", "systemChanges", "notification",
-        "memoryWarning",
+        "memoryWarning", "remoteCommand",
       ]
 
       public init(
         registered: Registration? = nil, callback: Callback? = nil, expiration: Expiration? = nil,
         socketEvent: SocketEvent? = nil, systemChanges: [SystemChange]? = nil,
-        notification: NotificationEvent? = nil, memoryWarning: Bool? = nil
+        notification: NotificationEvent? = nil, memoryWarning: Bool? = nil,
+        remoteCommand: RemoteCommand? = nil
       ) {
         self.registered = registered
         self.callback = callback
@@ -187,6 +189,7 @@ extension ApplicationInterface {
         self.systemChanges = systemChanges
         self.notification = notification
         self.memoryWarning = memoryWarning
+        self.remoteCommand = remoteCommand
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
@@ -197,6 +200,7 @@ extension ApplicationInterface {
         systemChanges = try fields.optional("systemChanges")
         notification = try fields.optional("notification")
         memoryWarning = try fields.optional("memoryWarning")
+        remoteCommand = try fields.optional("remoteCommand")
       }
 
       public func writeFields(to object: inout [UInt8]) {
@@ -207,17 +211,19 @@ extension ApplicationInterface {
         object.append(field: "systemChanges", systemChanges)
         object.append(field: "notification", notification)
         object.append(field: "memoryWarning", memoryWarning)
+        object.append(field: "remoteCommand", remoteCommand)
       }
     }
   }
 }
 
 extension ApplicationInterface {
-  /// Acknowledges the last callback, or a socket event.
+  /// Acknowledges the last callback, a socket event or a remote command.
   ///
-  /// The daemon may suspend the caller after didEnterBackground, keepAlive or a socket event, if
-  /// nothing else entitles the application to run. It sends the reply before it suspends the
-  /// application, but the caller may be unable to read the reply until the application is resumed.
+  /// The daemon may suspend the caller after didEnterBackground, keepAlive, a socket event or a
+  /// remote command, if nothing else entitles the application to run. It sends the reply before it
+  /// suspends the application, but the caller may be unable to read the reply until the application
+  /// is resumed.
   public enum Acknowledge: InterfaceMethod {
     public static let name = "org.taskschedd.Application.Acknowledge"
 

@@ -48,6 +48,8 @@ extension ControlInterface {
     case multitaskingNotSupported(application: String)
     /// The application does not run, is suspended, or has no event stream.
     case cannotBeTold(application: String, state: State)
+    /// No application of the user that receives commands has been audible.
+    case nothingPlayed
     /// The caller may not operate this application.
     case notPermitted(application: String?)
     /// The configuration has mistakes. Each problem is a line of the form FILE:LINE: key: MESSAGE.
@@ -74,6 +76,7 @@ extension ControlInterface {
       case stateNotSaved = "org.taskschedd.Control.StateNotSaved"
       case multitaskingNotSupported = "org.taskschedd.Control.MultitaskingNotSupported"
       case cannotBeTold = "org.taskschedd.Control.CannotBeTold"
+      case nothingPlayed = "org.taskschedd.Control.NothingPlayed"
       case notPermitted = "org.taskschedd.Control.NotPermitted"
       case invalidConfiguration = "org.taskschedd.Control.InvalidConfiguration"
     }
@@ -100,6 +103,7 @@ extension ControlInterface {
       case .stateNotSaved: .stateNotSaved
       case .multitaskingNotSupported: .multitaskingNotSupported
       case .cannotBeTold: .cannotBeTold
+      case .nothingPlayed: .nothingPlayed
       case .notPermitted: .notPermitted
       case .invalidConfiguration: .invalidConfiguration
       }
@@ -150,6 +154,7 @@ extension ControlInterface {
       case .cannotBeTold(let application, let state):
         object.append(field: "application", application)
         object.append(field: "state", state)
+      case .nothingPlayed: break
       case .notPermitted(let application): object.append(field: "application", application)
       case .invalidConfiguration(let problems): object.append(field: "problems", problems)
       }
@@ -216,6 +221,7 @@ extension ControlInterface {
         self = .cannotBeTold(
           application: try fields.required("application"), state: try fields.required("state")
         )
+      case .nothingPlayed: self = .nothingPlayed
       case .notPermitted: self = .notPermitted(application: try fields.optional("application"))
       case .invalidConfiguration:
         self = .invalidConfiguration(problems: try fields.required("problems"))

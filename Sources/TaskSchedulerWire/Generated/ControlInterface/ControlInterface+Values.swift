@@ -162,6 +162,7 @@ extension ControlInterface {
   /// - `removedFromSwitcher`: the application was removed from the application switcher
   /// - `audioChanged`: the application became audible, began to record, or ceased to do so
   /// - `audioMuted`: the daemon muted the application's audio, or ended the mute
+  /// - `remoteControlled`: the application was sent a command such as play or pause
   public enum ChangeKind: String, WireEnumeration {
     case transition
     case registered
@@ -192,6 +193,12 @@ extension ControlInterface {
     case removedFromSwitcher
     case audioChanged
     case audioMuted
+    case remoteControlled
+  }
+
+  /// A command to a media player. seek moves the position.
+  public enum RemoteCommand: String, WireEnumeration {
+    case play, pause, playPause, next, previous, stop, seek
   }
 
   /// The phase of memory pressure.

@@ -33,8 +33,8 @@ public enum ControlInterface {
     ListApplications.self, GetApplication.self, Explain.self, Launch.self, Adopt.self,
     Activate.self, Deactivate.self, SendToBackground.self, Terminate.self, ListSwitcher.self,
     GetSnapshot.self, RemoveFromSwitcher.self, ListNotifications.self, PostNotification.self,
-    CancelNotifications.self, PostSystemChange.self, ListSessions.self, GetMemory.self,
-    WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
+    CancelNotifications.self, PostSystemChange.self, RemoteControl.self, ListSessions.self,
+    GetMemory.self, WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -55,6 +55,7 @@ public enum ControlInterface {
     case postNotification = "org.taskschedd.Control.PostNotification"
     case cancelNotifications = "org.taskschedd.Control.CancelNotifications"
     case postSystemChange = "org.taskschedd.Control.PostSystemChange"
+    case remoteControl = "org.taskschedd.Control.RemoteControl"
     case listSessions = "org.taskschedd.Control.ListSessions"
     case getMemory = "org.taskschedd.Control.GetMemory"
     case warnMemory = "org.taskschedd.Control.WarnMemory"
@@ -86,6 +87,7 @@ public enum ControlInterface {
     func postNotification(_ input: PostNotification.Input, _ caller: Caller) throws
     func cancelNotifications(_ input: CancelNotifications.Input, _ caller: Caller) throws
     func postSystemChange(_ input: PostSystemChange.Input, _ caller: Caller) throws
+    func remoteControl(_ input: RemoteControl.Input, _ caller: Caller) throws
     func listSessions(_ input: ListSessions.Input, _ caller: Caller) throws
     func getMemory(_ input: GetMemory.Input, _ caller: Caller) throws
     func warnMemory(_ input: WarnMemory.Input, _ caller: Caller) throws
@@ -135,6 +137,8 @@ public enum ControlInterface {
       try methods.cancelNotifications(call.decode(CancelNotifications.Input.self), caller)
     case .postSystemChange:
       try methods.postSystemChange(call.decode(PostSystemChange.Input.self), caller)
+    case .remoteControl:
+      try methods.remoteControl(call.decode(RemoteControl.Input.self), caller)
     case .listSessions:
       try methods.listSessions(call.decode(ListSessions.Input.self), caller)
     case .getMemory:
@@ -971,6 +975,65 @@ extension ControlInterface {
     }
 
     public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Sends a command to the application that was audible last, among those of the owner that
+  /// receive commands: media players on the session bus, and applications with the mode audio and
+  /// an event stream. If the application is suspended, the daemon resumes it for EventTime (10 s by
+  /// default). `owner` is the caller unless an operator names another user. The reply names the
+  /// application.
+  ///
+  /// `seconds` is set only with seek. It is negative to move backwards, and at most 1000000000.
+  ///
+  /// A media player may ignore a command that it does not support.
+  public enum RemoteControl: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.RemoteControl"
+
+    public struct Input: WireStructure {
+      public var command: RemoteCommand
+      public var seconds: Double?
+      public var owner: Int?
+
+      public static let fieldNames = ["command", "seconds", "owner"]
+
+      public init(command: RemoteCommand, seconds: Double? = nil, owner: Int? = nil) {
+        self.command = command
+        self.seconds = seconds
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        command = try fields.required("command")
+        seconds = try fields.optional("seconds")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "command", command)
+        object.append(field: "seconds", seconds)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var application: String
+
+      public static let fieldNames = ["application"]
+
+      public init(application: String) {
+        self.application = application
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+      }
+    }
   }
 }
 

@@ -18,4 +18,14 @@ extension SessionInterface {
   public enum AudioDirection: String, WireEnumeration {
     case playback, recording
   }
+
+  /// A call to a media player that another program made.
+  /// - `command`: it changes something: a command or the setting of a property
+  /// - `read`: it only reads properties
+  public enum PlayerCall: String, WireEnumeration {
+    case command, read
+  }
+
+  /// A command to a media player.
+  public typealias RemoteCommand = ControlInterface.RemoteCommand
 }

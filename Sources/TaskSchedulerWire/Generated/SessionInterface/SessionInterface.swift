@@ -20,8 +20,9 @@ public enum SessionInterface {
 
   /// The types of the methods.
   public static let methods: [any InterfaceMethod.Type] = [
-    Attach.self, ReportWindows.self, ForgetWindows.self, ReportAudio.self, NotificationShown.self,
-    NotificationChosen.self, NotificationClosed.self, NotificationFailed.self,
+    Attach.self, ReportWindows.self, ForgetWindows.self, ReportAudio.self, ReportPlayers.self,
+    PlayerCalled.self, PlayerCommanded.self, NotificationShown.self, NotificationChosen.self,
+    NotificationClosed.self, NotificationFailed.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -30,6 +31,9 @@ public enum SessionInterface {
     case reportWindows = "org.taskschedd.Session.ReportWindows"
     case forgetWindows = "org.taskschedd.Session.ForgetWindows"
     case reportAudio = "org.taskschedd.Session.ReportAudio"
+    case reportPlayers = "org.taskschedd.Session.ReportPlayers"
+    case playerCalled = "org.taskschedd.Session.PlayerCalled"
+    case playerCommanded = "org.taskschedd.Session.PlayerCommanded"
     case notificationShown = "org.taskschedd.Session.NotificationShown"
     case notificationChosen = "org.taskschedd.Session.NotificationChosen"
     case notificationClosed = "org.taskschedd.Session.NotificationClosed"
@@ -46,6 +50,9 @@ public enum SessionInterface {
     func reportWindows(_ input: ReportWindows.Input, _ caller: Caller) throws
     func forgetWindows(_ input: ForgetWindows.Input, _ caller: Caller) throws
     func reportAudio(_ input: ReportAudio.Input, _ caller: Caller) throws
+    func reportPlayers(_ input: ReportPlayers.Input, _ caller: Caller) throws
+    func playerCalled(_ input: PlayerCalled.Input, _ caller: Caller) throws
+    func playerCommanded(_ input: PlayerCommanded.Input, _ caller: Caller) throws
     func notificationShown(_ input: NotificationShown.Input, _ caller: Caller) throws
     func notificationChosen(_ input: NotificationChosen.Input, _ caller: Caller) throws
     func notificationClosed(_ input: NotificationClosed.Input, _ caller: Caller) throws
@@ -68,6 +75,12 @@ public enum SessionInterface {
       try methods.forgetWindows(call.decode(ForgetWindows.Input.self), caller)
     case .reportAudio:
       try methods.reportAudio(call.decode(ReportAudio.Input.self), caller)
+    case .reportPlayers:
+      try methods.reportPlayers(call.decode(ReportPlayers.Input.self), caller)
+    case .playerCalled:
+      try methods.playerCalled(call.decode(PlayerCalled.Input.self), caller)
+    case .playerCommanded:
+      try methods.playerCommanded(call.decode(PlayerCommanded.Input.self), caller)
     case .notificationShown:
       try methods.notificationShown(call.decode(NotificationShown.Input.self), caller)
     case .notificationChosen:
@@ -92,8 +105,9 @@ extension SessionInterface {
   /// If systemd keeps the connection during a restart of the daemon, the restarted daemon sends
   /// `attached` again, with the same number, and the agent reports all windows again.
   ///
-  /// After `attached`, the agent also reports all streams if it knows them, and the daemon sends
-  /// again all mutes, all ends of mutes that no report has confirmed, and all measurements.
+  /// After `attached`, the agent also reports all streams and all media players if it knows them.
+  /// The daemon sends again all mutes, all ends of mutes that no report has confirmed, all
+  /// measurements, and the media player `taskschedd` if there is one.
   ///
   /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
   /// application receives the error AgentIsManaged.
@@ -115,15 +129,19 @@ extension SessionInterface {
       public var synchronized: Bool?
       public var mute: AudioMute?
       public var measure: AudioMeasurement?
+      public var command: PlayerCommand?
+      public var player: PresentedPlayer?
 
       public static let fieldNames = [
-        "attached", "show", "close", "badge", "synchronized", "mute", "measure",
+        "attached", "show", "close", "badge", "synchronized", "mute", "measure", "command",
+        "player",
       ]
 
       public init(
         attached: Int? = nil, show: Notification? = nil, close: WithdrawnNotification? = nil,
         badge: Badge? = nil, synchronized: Bool? = nil, mute: AudioMute? = nil,
-        measure: AudioMeasurement? = nil
+        measure: AudioMeasurement? = nil, command: PlayerCommand? = nil,
+        player: PresentedPlayer? = nil
       ) {
         self.attached = attached
         self.show = show
@@ -132,6 +150,8 @@ extension SessionInterface {
         self.synchronized = synchronized
         self.mute = mute
         self.measure = measure
+        self.command = command
+        self.player = player
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
@@ -142,6 +162,8 @@ extension SessionInterface {
         synchronized = try fields.optional("synchronized")
         mute = try fields.optional("mute")
         measure = try fields.optional("measure")
+        command = try fields.optional("command")
+        player = try fields.optional("player")
       }
 
       public func writeFields(to object: inout [UInt8]) {
@@ -152,6 +174,8 @@ extension SessionInterface {
         object.append(field: "synchronized", synchronized)
         object.append(field: "mute", mute)
         object.append(field: "measure", measure)
+        object.append(field: "command", command)
+        object.append(field: "player", player)
       }
     }
   }
@@ -252,6 +276,110 @@ extension SessionInterface {
         object.append(field: "attachment", attachment)
         object.append(field: "server", server)
         object.append(field: "streams", streams)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports all media players on the session bus, at most 256, except
+  /// org.mpris.MediaPlayer2.taskschedd. The agent reports them whenever they change.
+  public enum ReportPlayers: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.ReportPlayers"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var players: [Player]
+
+      public static let fieldNames = ["attachment", "players"]
+
+      public init(attachment: Int, players: [Player]) {
+        self.attachment = attachment
+        self.players = players
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        players = try fields.required("players")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "players", players)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports that a program has called a media player. The call waits in the socket of a suspended
+  /// player, so the daemon resumes the player: for a command for EventTime (10 s by default); for a
+  /// read for RemoteReadTime (1 s), once in RemoteReadInterval (5 s).
+  public enum PlayerCalled: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.PlayerCalled"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var player: String
+      public var call: PlayerCall
+
+      public static let fieldNames = ["attachment", "player", "call"]
+
+      public init(attachment: Int, player: String, call: PlayerCall) {
+        self.attachment = attachment
+        self.player = player
+        self.call = call
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        player = try fields.required("player")
+        call = try fields.required("call")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "player", player)
+        object.append(field: "call", call)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports that a program has sent org.mpris.MediaPlayer2.taskschedd a command.
+  public enum PlayerCommanded: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.PlayerCommanded"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var command: RemoteCommand
+      public var offsetUSec: Int?
+
+      public static let fieldNames = ["attachment", "command", "offsetUSec"]
+
+      public init(attachment: Int, command: RemoteCommand, offsetUSec: Int? = nil) {
+        self.attachment = attachment
+        self.command = command
+        self.offsetUSec = offsetUSec
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        command = try fields.required("command")
+        offsetUSec = try fields.optional("offsetUSec")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "command", command)
+        object.append(field: "offsetUSec", offsetUSec)
       }
     }
 

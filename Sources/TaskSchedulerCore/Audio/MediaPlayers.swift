@@ -1,0 +1,98 @@
+/// A command to a media player.
+public enum RemoteCommand: Hashable, Sendable {
+  case play, pause, playPause, next, previous, stop
+  /// Moves the position by a time span, which is negative to move backwards.
+  case seek(Duration)
+
+  /// The name of the command for users, as `taskctl remote` takes it.
+  public var name: String {
+    switch self {
+    case .play: "play"
+    case .pause: "pause"
+    case .playPause: "play-pause"
+    case .next: "next"
+    case .previous: "previous"
+    case .stop: "stop"
+    case .seek: "seek"
+    }
+  }
+
+  /// The command with its argument, for sentences.
+  var words: String {
+    if case .seek(let offset) = self { "seek \(TimeSpan.format(offset))" } else { name }
+  }
+}
+
+/// A call that a program makes to the media player of an instance on the session bus.
+public enum PlayerCall: String, Hashable, Sendable, CaseIterable {
+  /// A command to play, pause or similar, or a change of a property.
+  case command
+  /// The reading of properties, as status bars do.
+  case read
+}
+
+/// The media player `taskschedd` on the session bus of a user, which stands for an application that
+/// has no media player of its own.
+public struct RemotePlayer: Equatable, Sendable {
+  public var application: ApplicationKey
+  public var isPlaying: Bool
+
+  public init(_ application: ApplicationKey, isPlaying: Bool) {
+    self.application = application
+    self.isPlaying = isPlaying
+  }
+}
+
+/// An order to the session agent of a user about media players.
+public enum RemoteEffect: Equatable, Sendable {
+  /// Call the media player of an instance.
+  case command(UserID, InstanceID, RemoteCommand)
+  /// Show the media player `taskschedd`; with nil, remove it.
+  case present(UserID, RemotePlayer?)
+}
+
+/// The instances of a user that are media players, or have been audible.
+struct Players: Equatable, Sendable {
+  struct Player: Equatable, Sendable {
+    /// Whether the instance has the name of a media player on the session bus.
+    var isOnBus = false
+    /// The instant at which the instance last became audible, or ceased to be audible; nil if it
+    /// has never been audible.
+    var audibleAt: Instant?
+    /// The instant at which a read was last the reason for the instance to run.
+    var readAt: Instant?
+    /// Whether a read waits until `RemoteReadInterval` has passed since ``readAt``.
+    var isReadWaiting = false
+  }
+
+  var all: [InstanceID: Player] = [:]
+  /// What the agent shows as the media player `taskschedd`.
+  var presented: RemotePlayer?
+
+  var isEmpty: Bool { all.isEmpty && presented == nil }
+
+  /// The earliest instant at which a read no longer has to wait; nil if none waits.
+  func nextRead(_ policy: SharedPolicy) -> Instant? {
+    all.values.lazy.filter(\.isReadWaiting).compactMap(\.readAt).min()?
+      .advanced(by: policy.remoteReadInterval)
+  }
+
+  /// Notes that an instance has become audible, or ceased to be audible.
+  mutating func audibleChanged(_ id: InstanceID, at now: Instant) {
+    all[id, default: Player()].audibleAt = now
+  }
+
+  /// Sets the instances that have the name of a media player.
+  ///
+  /// - Returns: The instances that have the name for the first time.
+  mutating func setOnBus(_ ids: Set<InstanceID>) -> [InstanceID] {
+    let fresh = ids.filter { all[$0]?.isOnBus != true }
+    for id in fresh { all[id, default: Player()].isOnBus = true }
+    for (id, player) in all where player.isOnBus && !ids.contains(id) {
+      all[id]?.isOnBus = false
+      all[id]?.isReadWaiting = false
+      if player.audibleAt == nil { all[id] = nil }
+    }
+    return fresh.sorted()
+  }
+}

@@ -1,0 +1,188 @@
+// Remote control (contract §13): media keys and similar commands reach the application that was
+// audible last, also when it is suspended.
+//
+// A session agent sees every call to a media player on the session bus. The call waits in the
+// player's socket, so the scheduler only has to let the player run; it answers by itself. An aware
+// application that is no media player on the bus receives the commands as notices.
+
+extension Scheduler {
+  // MARK: Calls to the players of applications
+
+  /// Takes the instances of a user that are media players on the session bus.
+  mutating func apply(players ids: [InstanceID], of user: UserID, in turn: inout Turn) {
+    let own = ids.filter { instances.boxes[$0]?.value.application.owner == user }
+    if own.isEmpty, sessions.audio[user] == nil { return }
+    let fresh = sessions.audio[user, default: SessionAudio()].players.setOnBus(Set(own))
+    // The agent does not know which calls already wait for these players.
+    for id in fresh { playerCalled(.read, of: id, by: user, in: &turn) }
+    presentPlayer(of: user, in: &turn)
+    discardAudioIfEmpty(of: user)
+  }
+
+  mutating func playerCalled(
+    _ call: PlayerCall, of id: InstanceID, by user: UserID, in turn: inout Turn
+  ) {
+    guard isAffected(by: call, id, of: user, at: turn.instant) else { return }
+    if call == .read, isTooEarly(id, of: user, at: turn.instant) {
+      sessions.audio[user]?.players.all[id]?.isReadWaiting = true
+      return
+    }
+    if call == .read { sessions.audio[user]?.players.all[id]?.readAt = turn.instant }
+    // The player answers a read that waits when it runs.
+    sessions.audio[user]?.players.all[id]?.isReadWaiting = false
+    updateInstance(id, in: &turn) { $0.playerCalled(call, in: &$1) }
+  }
+
+  /// Returns whether a call to a media player makes a difference. It makes none in the foreground,
+  /// and a read makes none within `RemoteReadInterval` after another one, if the instance still
+  /// runs.
+  public func isAffected(
+    by call: PlayerCall, _ id: InstanceID, of user: UserID, at now: Instant
+  ) -> Bool {
+    guard let instance = instances.boxes[id]?.value, instance.application.owner == user,
+      instance.termination == nil, !instance.state.isForeground,
+      let player = sessions.audio[user]?.players.all[id], player.isOnBus
+    else { return false }
+    return call == .command || !isTooEarly(id, of: user, at: now)
+      || instance.isSuspendedOrStopping && !player.isReadWaiting
+  }
+
+  /// Returns whether the last read that was a reason for the instance to run was less than
+  /// `RemoteReadInterval` ago.
+  private func isTooEarly(_ id: InstanceID, of user: UserID, at now: Instant) -> Bool {
+    guard let readAt = sessions.audio[user]?.players.all[id]?.readAt else { return false }
+    return now < readAt.advanced(by: policy.remoteReadInterval)
+  }
+
+  /// Resumes the media players whose reads have waited for `RemoteReadInterval`.
+  mutating func readsDue(in turn: inout Turn) {
+    for user in sessions.audio.keys.sorted() {
+      let players = sessions.audio[user]?.players
+      guard let due = players?.nextRead(policy), due <= turn.instant else { continue }
+      for id in (players?.all ?? [:]).keys.sorted() {
+        guard sessions.audio[user]?.players.all[id]?.isReadWaiting == true,
+          !isTooEarly(id, of: user, at: turn.instant)
+        else { continue }
+        sessions.audio[user]?.players.all[id]?.isReadWaiting = false
+        playerCalled(.read, of: id, by: user, in: &turn)
+      }
+    }
+  }
+
+  // MARK: Commands to the application that was audible last
+
+  /// Sends a command to the application of a user that was audible last.
+  mutating func remoteControl(
+    _ request: RequestID, _ user: UserID, _ command: RemoteCommand, in turn: inout Turn
+  ) {
+    // Only the agent can call a media player.
+    let hasAgent = sessions.audio[user]?.agent == .attached
+    guard
+      let id = lastAudible(
+        of: user, where: { $0.isOnBus ? hasAgent : $1.takesRemoteControl }),
+      let key = instances[id]?.application
+    else { return turn.reply(request, .refused(.nothingPlayed(user))) }
+    if sessions.audio[user]?.players.all[id]?.isOnBus == true {
+      turn.emit(.remote(.command(user, id, command)))
+      updateInstance(id, in: &turn) {
+        $0.record(.remoteControlled(command), in: &$1)
+        $0.playerCalled(.command, in: &$1)
+      }
+    } else if let refusal = refusalOfNotice(to: id) {
+      return refuse(request, key, refusal, in: &turn)
+    } else {
+      updateInstance(id, in: &turn) { $0.deliver(command, in: &$1) }
+    }
+    turn.reply(request, .controlled(key))
+  }
+
+  /// Sends the application behind the media player `taskschedd` a command.
+  mutating func remoteCommand(
+    _ command: RemoteCommand, of user: UserID, in turn: inout Turn
+  ) {
+    guard let id = lastAudible(of: user, where: { !$0.isOnBus && $1.takesRemoteControl }),
+      refusalOfNotice(to: id) == nil
+    else { return }
+    updateInstance(id, in: &turn) { $0.deliver(command, in: &$1) }
+  }
+
+  /// An application that does not acknowledge commands receives no more than its callbacks' quota.
+  private func refusalOfNotice(to id: InstanceID) -> Refusal? {
+    let limit = policy.queuedCallbacksMax
+    guard let count = instances.boxes[id]?.value.handling.entries.count, count >= limit
+    else { return nil }
+    return .quotaExceeded(name: "MaxQueuedCallbacks", limit: limit)
+  }
+
+  /// Returns the instance of a user that was audible last. An audible one comes before all others.
+  private func lastAudible(
+    of user: UserID, where accepts: (Players.Player, Instance) -> Bool
+  ) -> InstanceID? {
+    var last: (isAudible: Bool, at: Instant, id: InstanceID)?
+    for (id, player) in sessions.audio[user]?.players.all ?? [:] {
+      guard let at = player.audibleAt, let instance = instances.boxes[id]?.value,
+        instance.termination == nil, accepts(player, instance)
+      else { continue }
+      let isAudible = instance.audio?.isAudible ?? false
+      if let other = last,
+        (other.isAudible ? 1 : 0, other.at, other.id) > (isAudible ? 1 : 0, at, id) { continue }
+      last = (isAudible, at, id)
+    }
+    return last?.id
+  }
+
+  // MARK: The player `taskschedd`
+
+  /// Shows or removes the media player `taskschedd`, as the audio of the user requires.
+  mutating func presentPlayer(of user: UserID, in turn: inout Turn) {
+    let id = lastAudible(of: user) { !$0.isOnBus && $1.takesRemoteControl }
+    let player = id.flatMap { instances[$0] }.map {
+      RemotePlayer($0.application, isPlaying: $0.audio?.isAudible ?? false)
+    }
+    guard sessions.audio[user]?.players.presented != player else { return }
+    sessions.audio[user, default: SessionAudio()].players.presented = player
+    turn.emit(.remote(.present(user, player)))
+  }
+
+  /// Returns what a new agent of a user must show as the media player `taskschedd`.
+  public func remotePlayer(for user: UserID) -> RemotePlayer? {
+    sessions.audio[user]?.players.presented
+  }
+
+  /// Removes an instance that has ended from the players of its user.
+  mutating func forgetPlayer(_ instance: Instance, in turn: inout Turn) {
+    let user = instance.application.owner
+    guard sessions.audio[user]?.players.all.removeValue(forKey: instance.id) != nil else { return }
+    presentPlayer(of: user, in: &turn)
+    discardAudioIfEmpty(of: user)
+  }
+}
+
+extension Instance {
+  /// Whether the application receives remote control as notices, unless it is a media player on the
+  /// session bus.
+  var takesRemoteControl: Bool { isAware && backgroundModes.contains(.audio) }
+
+  /// Resumes the instance, or keeps it running, to answer a call to its media player.
+  fileprivate mutating func playerCalled(_ call: PlayerCall, in turn: inout Turn) {
+    guard termination == nil, !state.isForeground else { return }
+    switch call {
+    case .command: runForEvent(turn.policy.eventTime, cause: .remoteControl, in: &turn)
+    case .read: runForEvent(turn.policy.remoteReadTime, cause: .remoteRead, in: &turn)
+    }
+  }
+
+  /// Sends the application a command, which it may handle for `EventTime`.
+  fileprivate mutating func deliver(_ command: RemoteCommand, in turn: inout Turn) {
+    record(.remoteControlled(command), in: &turn)
+    let event = callbacks.nextID()
+    let notice = Notice.remoteControl(event, command)
+    handling.begin(event, notice, until: turn.instant.advanced(by: turn.policy.eventTime))
+    if state == .suspended {
+      leaveSuspended(
+        to: .background(Stint(at: turn.instant)), cause: .remoteControl, in: &turn)
+    }
+    if hasStream { turn.emit(.notify(id, notice)) }
+    reconsider(in: &turn)
+  }
+}

@@ -1,0 +1,83 @@
+import TaskSchedulerWire
+
+/// Decides which report about media players the daemon receives next, and when.
+///
+/// A program can call a player thousands of times a second, and each report wakes the daemon. While
+/// the report of a call waits, the calls of the same kind to the same player need no report. A
+/// command resumes a player for longer than a read, so it replaces the read. The first reports
+/// after a pause are sent at once, and further ones follow every ``ReportPace/interval``.
+struct PlayerReports {
+  /// The contents of a report.
+  enum Report: Equatable {
+    case players([MediaPlayer])
+    case called(MediaPlayerCall)
+    case commanded(MediaPlayerCommand)
+  }
+
+  /// The maximum number of waiting commands. Further commands are dropped.
+  static let commandsMax = 16
+
+  private var latest: [MediaPlayer]?
+  /// The players of the last report; nil if the daemon knows nothing about the players.
+  private var reported: [MediaPlayer]?
+  /// The calls to report, at most one for each player.
+  private var calls: [MediaPlayerCall] = []
+  /// The call that was reported, until the daemon replies.
+  private var sent: MediaPlayerCall?
+  private var commands: [MediaPlayerCommand] = []
+  private var pace = ReportPace()
+
+  /// Sets the players on the bus.
+  mutating func update(_ players: [MediaPlayer]) {
+    latest = players
+    let names = Set(players.map(\.name))
+    calls.removeAll { !names.contains($0.player) }
+  }
+
+  /// Adds a call to a player. Ignores calls to players that are in no report.
+  mutating func add(_ call: MediaPlayerCall) {
+    guard latest?.contains(where: { $0.name == call.player }) == true else { return }
+    if let index = calls.firstIndex(where: { $0.player == call.player }) {
+      if call.kind == .command { calls[index] = call }
+    } else {
+      calls.append(call)
+    }
+  }
+
+  /// Adds a command to the player `taskschedd`.
+  mutating func add(_ command: MediaPlayerCommand) {
+    if commands.count < Self.commandsMax { commands.append(command) }
+  }
+
+  /// Begins a new attachment, in which the daemon has not received any report. An earlier daemon
+  /// may not have handled the call of the last report, so the call is reported again.
+  mutating func attached() {
+    reported = nil
+    if let sent { add(sent) }
+    sent = nil
+  }
+
+  /// Handles the reply to the report that was sent.
+  mutating func acknowledged() { sent = nil }
+
+  /// The instant of the next report; nil if there is none.
+  var next: UInt64? {
+    latest == reported && calls.isEmpty && commands.isEmpty ? nil : pace.next
+  }
+
+  /// Returns the report that must be sent now, and counts it as sent; nil if there is none. The
+  /// daemon must know a player before it receives a call to the player.
+  mutating func take(at now: UInt64) -> Report? {
+    guard let next, next <= now else { return nil }
+    pace.count(at: now)
+    if let latest, latest != reported {
+      reported = latest
+      return .players(latest)
+    }
+    if !commands.isEmpty { return .commanded(commands.removeFirst()) }
+    let index = calls.firstIndex { $0.kind == .command } ?? 0
+    let call = calls.remove(at: index)
+    sent = call
+    return .called(call)
+  }
+}

@@ -1,0 +1,70 @@
+import EventLoop
+import LinuxSystem
+import TaskSchedulerWire
+
+/// Sees the calls of all programs to media players, as a monitor of the session bus.
+///
+/// The bus copies each call to its monitors. If the player is suspended, the call itself waits in
+/// the player's socket, and the player answers it when it is resumed.
+final class PlayerMonitor {
+  /// An event of the monitor.
+  enum Occurrence {
+    /// A program has called the media player at a name: a unique or a well-known name.
+    case called(destination: String, sender: String, SessionInterface.PlayerCall)
+    /// The bus does not permit monitors. This is reported once.
+    case refused(String)
+  }
+
+  private static let rule = "type='method_call',path='\(MediaPlayer.path)'"
+
+  private let report: (Occurrence) -> Void
+  private var connection: ReconnectingBus?
+  private var isRefused = false
+
+  /// - Parameter report: called from the loop, and from within ``start()``.
+  init(
+    address: BusAddress, loop: EventLoop, report: @escaping (Occurrence) -> Void
+  ) throws(SystemError) {
+    self.report = report
+    connection = try ReconnectingBus(address: address, isMonitor: true, loop: loop) {
+      [weak self] in self?.heard($0)
+    }
+  }
+
+  /// Connects as soon as a bus listens.
+  func start() { connection?.start() }
+
+  private func heard(_ occurrence: ReconnectingBus.Occurrence) {
+    switch occurrence {
+    case .connected: becomeMonitor()
+    case .disconnected: break
+    case .message(let message):
+      guard message.isCall, message.path == MediaPlayer.path, let member = message.member,
+        let destination = message.destination, let sender = message.sender
+      else { return }
+      let kind = MediaPlayerCall.kind(interface: message.interface, member: member)
+      report(.called(destination: destination, sender: sender, kind))
+    }
+  }
+
+  /// If the bus refuses, the connection stays open until the bus ends. The next bus is asked again.
+  private func becomeMonitor() {
+    do throws(SystemError) {
+      try connection?.bus.becomeMonitor([Self.rule], timeout: nil) { [weak self] answer in
+        switch answer {
+        case .reply: self?.isRefused = false
+        case .error(let error): self?.refused("\(error)")
+        case .dropped: break
+        }
+      }
+    } catch {
+      connection?.bus.lose("\(error)")
+    }
+  }
+
+  private func refused(_ reason: String) {
+    if isRefused { return }
+    isRefused = true
+    report(.refused(reason))
+  }
+}

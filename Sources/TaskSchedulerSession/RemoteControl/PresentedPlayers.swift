@@ -1,0 +1,28 @@
+import TaskSchedulerWire
+
+/// The applications that the daemons want shown as the media player `taskschedd`.
+///
+/// The session bus has one such player. It shows an application that plays, or else the one that a
+/// daemon has presented most recently. Its commands go to the daemon of that application.
+struct PresentedPlayers {
+  /// An application that a daemon wants shown.
+  struct Entry: Equatable {
+    var daemon: Int
+    var player: SessionInterface.PresentedPlayer
+  }
+
+  /// The entry of each daemon that presents an application, the most recent last.
+  private var entries: [Entry] = []
+
+  /// The application to show; nil if there is none.
+  var shown: Entry? { entries.last { $0.player.playing } ?? entries.last }
+
+  /// Takes an order of a daemon.
+  mutating func take(_ player: SessionInterface.PresentedPlayer, of daemon: Int) {
+    end(of: daemon)
+    if player.application != nil { entries.append(Entry(daemon: daemon, player: player)) }
+  }
+
+  /// Removes the application of a daemon, which sends the order again when the agent attaches.
+  mutating func end(of daemon: Int) { entries.removeAll { $0.daemon == daemon } }
+}
