@@ -56,7 +56,7 @@ AUDIO_PACKAGES := pulseaudio pulseaudio-utils pipewire pipewire-bin pipewire-pul
 # A real player. Its plug-in makes it a media player on the session bus.
 MPV_PACKAGES := mpv mpv-mpris
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
-  python3-dbusmock mandoc $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES) \
+  python3-dbusmock mandoc modemmanager $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES) \
   $(AUDIO_PACKAGES)
 BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3
 

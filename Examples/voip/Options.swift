@@ -22,7 +22,7 @@ struct Options {
            voip-example call PORT NAME CALLER
       server  connect calls on that port of this machine; 0 selects a free one and prints it
       phone   be reachable as NAME on that port, even while suspended
-      call    call NAME as CALLER, and wait for the answer
+      call    call NAME as CALLER, wait for the answer, and hang up
     """
 
   /// Parses the arguments. Returns nil if they do not match the usage.

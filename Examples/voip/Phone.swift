@@ -7,7 +7,8 @@ import TaskSchedulerClient
 ///
 /// The daemon watches the phone's connection to the server, and suspends the phone when it has
 /// nothing to do. A call resumes it: the phone shows a notification, answers, and is suspended
-/// again. The keep-alive handler keeps the connection open.
+/// again. The call interrupts the audio of other applications until the caller hangs up. The
+/// keep-alive handler keeps the connection open.
 ///
 /// While the phone runs, a thread waits for data on the connection, and handles calls. After a
 /// suspension, the delegate's method for ready sockets handles the data that arrived; its return
@@ -16,6 +17,8 @@ final class Phone: ApplicationDelegate {
   private struct State {
     var line: Line?
     var socket: ManagedSocket?
+    /// The callers that have not hung up.
+    var callers: Set<String> = []
     var callsMissed = 0
   }
 
@@ -85,6 +88,10 @@ final class Phone: ApplicationDelegate {
     say("the user takes the call: \(notification.content.userData ?? "?")")
   }
 
+  func application(_ application: ScheduledApplication, didSetCallOnHold isOnHold: Bool) {
+    say(isOnHold ? "on hold: another call is newer" : "no longer on hold")
+  }
+
   func application(
     _ application: ScheduledApplication, didLoseRegistrationWithError error: ApplicationError
   ) {
@@ -113,7 +120,16 @@ final class Phone: ApplicationDelegate {
     isConnected.wait()
     while let line = state.withLock({ $0.line }) {
       line.wait()
-      takeCalls(application)
+      // Without a background task, the daemon could suspend the phone after it has read a line and
+      // before it handles the line.
+      do {
+        try application.withBackgroundTaskAndWait(named: "calls", expirationHandler: {}) {
+          takeCalls(application)
+        }
+      } catch {
+        say("no background task: \(error)")
+        takeCalls(application)
+      }
     }
   }
 
@@ -125,7 +141,11 @@ final class Phone: ApplicationDelegate {
         switch words.first {
         case "INVITE" where words.count == 2:
           state.callsMissed += 1
+          state.callers.insert(words[1])
           answer(words[1], line, badge: state.callsMissed, application)
+        case "BYE" where words.count == 2:
+          state.callers.remove(words[1])
+          hangUp(words[1], line, isLast: state.callers.isEmpty, application)
         case "PONG": isAnswered.signal()
         default: break
         }
@@ -140,6 +160,11 @@ final class Phone: ApplicationDelegate {
   ) {
     say("\(caller) calls")
     do throws(ApplicationError) {
+      try application.beginCallAndWait()
+    } catch {
+      say("the call interrupts no audio: \(error)")
+    }
+    do throws(ApplicationError) {
       try application.presentNotificationAndWait(
         NotificationContent(
           title: "\(caller) calls", body: "Choose this to talk",
@@ -148,6 +173,18 @@ final class Phone: ApplicationDelegate {
       say("no notification: \(error)")
     }
     line.send("ANSWER \(caller)")
+  }
+
+  private func hangUp(
+    _ caller: String, _ line: Line, isLast: Bool, _ application: ScheduledApplication
+  ) {
+    say("\(caller) hangs up")
+    do throws(ApplicationError) {
+      if isLast { try application.endCallAndWait() }
+    } catch {
+      say("the call still interrupts audio: \(error)")
+    }
+    line.send("BYE \(caller)")
   }
 
   private func keepAlive(_ application: ScheduledApplication) {

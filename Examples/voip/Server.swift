@@ -5,7 +5,7 @@ final class Server {
   private let listener: Int32
   private var lines: [Line] = []
   private var phones: [String: Line] = [:]
-  private var callers: [String: Line] = [:]
+  private var callers: [String: (line: Line, phone: String)] = [:]
 
   init(port: UInt16) {
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -51,7 +51,7 @@ final class Server {
       phones[names[0]] = line
       say("\(names[0]) can be called")
     case ("CALL", 2):
-      callers[names[1]] = line
+      callers[names[1]] = (line, names[0])
       say("\(names[1]) calls \(names[0])")
       if let phone = phones[names[0]] {
         phone.send("INVITE \(names[1])")
@@ -60,7 +60,8 @@ final class Server {
       }
     case ("ANSWER", 1):
       say("\(names[0])'s call is answered")
-      callers[names[0]]?.send("ANSWER \(names[0])")
+      callers[names[0]]?.line.send("ANSWER \(names[0])")
+    case ("BYE", 1): say("\(names[0])'s call has ended")
     case ("PING", 0):
       say("PING from \(phones.first { $0.value === line }?.key ?? "an unknown phone")")
       line.send("PONG")
@@ -74,7 +75,10 @@ final class Server {
       phones[name] = nil
       say("\(name) is gone")
     }
-    callers = callers.filter { $0.value !== line }
+    for (name, caller) in callers where caller.line === line {
+      callers[name] = nil
+      phones[caller.phone]?.send("BYE \(name)")
+    }
   }
 }
 

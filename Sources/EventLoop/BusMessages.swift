@@ -141,6 +141,18 @@ package struct MessageReader {
     return number
   }
 
+  /// Returns a number of the type `i`.
+  package func integer() -> Int32? {
+    var number: Int32 = 0
+    guard sd_bus_message_read_basic(message, Self.code("i"), &number) > 0 else { return nil }
+    return number
+  }
+
+  /// Returns the number of the type `i` in a variant.
+  package func integerInVariant() -> Int32? {
+    container("v", "i") { integer() }
+  }
+
   /// Returns a number of the type `x`.
   package func signedNumber() -> Int64? {
     var number: Int64 = 0
@@ -206,6 +218,38 @@ package struct MessageReader {
     } != nil
   }
 
+  /// Reads the objects in a reply to `org.freedesktop.DBus.ObjectManager.GetManagedObjects`.
+  ///
+  /// - Parameter use: Called with the path and the interfaces of each object.
+  package func objects(_ use: (_ path: String, _ interfaces: [String]) -> Void) {
+    _ = container("a", "{oa{sa{sv}}}") { () -> Bool? in
+      while true {
+        let object = container("e", "oa{sa{sv}}") { () -> (String, [String])? in
+          guard let path = objectPath(), let names = self.interfaces() else { return nil }
+          return (path, names)
+        }
+        guard let (path, interfaces) = object else { return true }
+        use(path, interfaces)
+      }
+    }
+  }
+
+  /// Returns the names of the interfaces in a dictionary from interfaces to properties, as
+  /// `org.freedesktop.DBus.ObjectManager.InterfacesAdded` contains.
+  package func interfaces() -> [String]? {
+    container("a", "{sa{sv}}") { () -> [String]? in
+      var names: [String] = []
+      while true {
+        let name = container("e", "sa{sv}") { () -> String? in
+          let name = text()
+          return sd_bus_message_skip(message, "a{sv}") >= 0 ? name : nil
+        }
+        guard let name else { return names }
+        names.append(name)
+      }
+    }
+  }
+
   /// Enters a container, reads its content with `read`, and leaves the container. Returns nil if
   /// one of these steps fails.
   private func container<Value>(_ type: Character, _ content: String, _ read: () -> Value?)
@@ -221,12 +265,17 @@ package struct MessageReader {
 
   /// Returns at most `countMax` texts of an array, because a peer can send any number. The reader
   /// stays inside the array, so the caller cannot read the arguments after the array.
-  package func texts(countMax: Int = 4096) -> [String]? {
-    guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s") > 0 else {
+  package func texts(countMax: Int = 4096) -> [String]? { texts("s", countMax) }
+
+  /// Returns at most `countMax` object paths of an array. The reader stays inside the array.
+  package func objectPaths(countMax: Int) -> [String]? { texts("o", countMax) }
+
+  private func texts(_ type: Character, _ countMax: Int) -> [String]? {
+    guard sd_bus_message_enter_container(message, Self.code("a"), "\(type)") > 0 else {
       return nil
     }
     var texts: [String] = []
-    while texts.count < countMax, let text = text() { texts.append(text) }
+    while texts.count < countMax, let text = text(type) { texts.append(text) }
     return texts
   }
 }

@@ -20,6 +20,7 @@ public final class Daemon {
   private let server: Server
   private let runner: EffectRunner
   private let systemChanges: SystemChangeProviders
+  private let modemCalls: ModemCalls
   /// A timer that expires after ``survivalTime``. From then on, the event log of the previous
   /// daemon counts as harmless.
   private let survival: TimerSource
@@ -42,18 +43,23 @@ public final class Daemon {
     settings = CurrentSettings(
       startup.configuration, paths: arguments.paths, pump: pump, loop: loop, log: log)
     let inherited = try DescriptorStore.Inherited()
-    subsystems = try Self.subsystems(arguments, startup, settings, pump, inherited.network)
+    var locations = SystemChangeProviders.Locations()
+    if let address = arguments.systemBus { locations.systemBus = BusAddress(text: address) }
+    locations.networkSockets = inherited.network
+    subsystems = try Self.subsystems(
+      arguments, startup, settings, pump, inherited.network, systemBus: locations.systemBus)
     ownSocketPath = inherited.listeners.isEmpty ? arguments.socketPath : nil
     let listener = try Self.listener(inherited.listeners, arguments.socketPath)
     server = try Self.server(
       startup, subsystems, listener: listener, socketPath: arguments.socketPath, settings, pump)
     runner = try Self.runner(startup, subsystems, server, pump)
-    var locations = SystemChangeProviders.Locations()
-    locations.networkSockets = inherited.network
     systemChanges = SystemChangeProviders(
       loop: loop, log: log, locations: locations,
       report: { [unowned pump] in pump.post(.systemChanged(nil, $0, for: nil)) },
       clockSet: { [unowned pump] _ in pump.post(.scheduler(.clockRead(.now))) })
+    modemCalls = ModemCalls(
+      loop: loop, address: locations.systemBus, calls: pump.scheduler.modemCalls
+    ) { [unowned pump] in pump.post(.session($0)) }
     survival = try loop.timer { [unowned eventLog] in
       eventLog.setAttempts(0)
       eventLog.isTakingOver = false
@@ -71,6 +77,7 @@ public final class Daemon {
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)
     watchSessions()
+    watchCalls()
     try server.start()
     for number in inherited.slowToClose {
       FileDescriptor(taking: number, closesElsewhere: true).close()
@@ -129,6 +136,14 @@ public final class Daemon {
       try subsystems.loginSessions.start()
     } catch {
       log.write(.notice, "the daemon does not know whether a screen is locked: \(error)")
+    }
+  }
+
+  private func watchCalls() {
+    do throws(SystemError) {
+      try modemCalls.start()
+    } catch {
+      log.write(.notice, "the daemon does not know of the phone calls of modems: \(error)")
     }
   }
 

@@ -14,6 +14,8 @@ extension Daemon {
     /// The kernel's files about memory and memory pressure.
     public var memInfo = "/proc/meminfo"
     public var memoryPressure = "/proc/pressure/memory"
+    /// The address of the message bus to use instead of the system's; nil for the system's.
+    public var systemBus: String?
 
     public init(
       paths: ConfigurationPaths, socketPath: String, eventLogPath: String?, statePath: String?,

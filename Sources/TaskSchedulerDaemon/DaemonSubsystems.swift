@@ -1,3 +1,4 @@
+import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
@@ -6,7 +7,7 @@ import TaskSchedulerEventLog
 extension Daemon {
   static func subsystems(
     _ arguments: Arguments, _ startup: StartupState, _ settings: CurrentSettings, _ pump: Pump,
-    _ network: NetworkSockets
+    _ network: NetworkSockets, systemBus: BusAddress
   ) throws -> Subsystems {
     let openFiles = try ResourceLimits.raiseOpenFiles()
     let (loop, log, proc) = (startup.loop, startup.log, startup.proc)
@@ -32,7 +33,7 @@ extension Daemon {
       memInfo: arguments.memInfo, pressure: arguments.memoryPressure)
     locations.slicePressure = launcher.groups.map { "\($0.parent.path)/memory.pressure" }
     let loginSessions = LoginSessions(
-      loop: loop, address: SystemChangeProviders.Locations().systemBus,
+      loop: loop, address: systemBus,
       user: settings.isUserDaemon ? Users.effectiveUID : nil,
       locked: Set(pump.scheduler.lockedSeats),
       requested: Set(pump.scheduler.seatsLockedByRequest)

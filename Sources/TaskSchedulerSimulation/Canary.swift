@@ -67,6 +67,10 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case rareRead = "rare-read"
   case dropCommand = "drop-command"
   case dropPlayer = "drop-player"
+  case dropModemCall = "drop-modem-call"
+  case dropInterruption = "drop-interruption"
+  case dropPause = "drop-pause"
+  case dropHold = "drop-hold"
 }
 
 /// Applies a canary to the events and effects of a run.
@@ -187,6 +191,7 @@ struct PlantedDefect {
       return .session(.audio(user, snapshot))
     case .audioLost: return canary == .dropAudioLoss ? nothing : .session(event)
     case .recordingChosen, .remoteCommand: return .session(event)
+    case .modemCalls: return canary == .dropModemCall ? nothing : .session(event)
     case .players: return canary == .dropPlayers ? nothing : .session(event)
     case .playerCalled: return canary == .dropPlayerCall ? nothing : .session(event)
     }
@@ -266,8 +271,14 @@ struct PlantedDefect {
     case .audio(.measure): if canary == .dropMeasure, strikes() { return [] }
     case .audio(.showRecording): if canary == .dropNotice, strikes() { return [] }
     case .audio(.stopMeasuring), .audio(.hideRecording): break
-    case .remote(.command), .notify(_, .remoteControl):
+    case .remote(.command(_, _, let command)):
+      let isPause = command == .pause || command == .play
       if canary == .dropCommand, strikes() { return [] }
+      if canary == .dropPause, isPause, strikes() { return [] }
+    case .notify(_, .remoteControl): if canary == .dropCommand, strikes() { return [] }
+    case .notify(_, .audioInterruption):
+      if canary == .dropInterruption, strikes() { return [] }
+    case .notify(_, .call): if canary == .dropHold, strikes() { return [] }
     case .remote(.present): if canary == .dropPlayer, strikes() { return [] }
     case .memory(.measure):
       if canary == .dropChoice, strikes() { return [] }

@@ -47,6 +47,8 @@ public final class Simulation {
   // MARK: The sessions
   var sessions: [UserID: SimulatedSession] = [:]
   var lockedSeats: Set<SeatID> = []
+  /// The calls of the modem.
+  var modemCalls: [ModemCall] = []
 
   // MARK: The daemon
   var isUp = true
@@ -182,6 +184,7 @@ public final class Simulation {
       if violation == nil { actInSession(number) }
       if violation == nil { actOnAudio(number) }
       if violation == nil { actOnPlayers(number) }
+      if violation == nil { actOnCalls(number) }
       if violation == nil { runShort(number) }
     }
   }

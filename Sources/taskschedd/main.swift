@@ -66,6 +66,12 @@ struct Arguments: ParsableCommand {
         + "/proc/pressure/memory.", valueName: "file", visibility: .hidden))
   var memoryPressure = "/proc/pressure/memory"
 
+  @Option(
+    help: ArgumentHelp(
+      "Use the message bus at ADDRESS instead of the system's.", valueName: "address",
+      visibility: .hidden))
+  var systemBus: String?
+
   @Flag(help: "Keep no event log, to measure its cost; a crash then loses all state.")
   var noEventLog = false
 
@@ -203,6 +209,7 @@ do {
     statePath: statePath(arguments), logTarget: arguments.logTarget)
   daemonArguments.memInfo = arguments.memInfo
   daemonArguments.memoryPressure = arguments.memoryPressure
+  daemonArguments.systemBus = arguments.systemBus
   let daemon = try Daemon(daemonArguments)
   let ending = try daemon.run()
   // The program exits without destroying `daemon`, because the kernel frees all resources. Some

@@ -25,13 +25,14 @@ struct VoipExampleTests {
       while try !process.nextLine().hasSuffix(words) {}
     }
 
-    /// Calls the phone, and waits for its answer.
+    /// Calls the phone, and waits until it has answered and has noticed the end of the call.
     func call(from caller: String) throws {
       let path = Programs.path(of: "voip-example")
       let call = try TestProcess(path, ["voip-example", "call", port, "ada", caller])
       #expect(try call.nextLine().contains("ada has answered"))
       #expect(try call.waitForExit() == .exited(code: 0))
       try wait(for: "\(caller)'s call is answered")
+      try wait(for: "\(caller)'s call has ended")
     }
   }
 
@@ -70,7 +71,12 @@ struct VoipExampleTests {
     #expect(instance.keepAlive?.intervalUSec == 600_000_000)
     let pid = Int32(instance.pid)
     #expect(try daemon.state(of: pid) == .stopped)
+    let monitor = try Monitor(daemon)
     try server.call(from: "bob")
+    for change in ["began", "ended"] {
+      #expect(
+        try monitor.next(.callChanged, of: id).message == "\(id): its phone call \(change)")
+    }
     try waitUntilSuspended(daemon)
     #expect(try notifications(daemon) == ["bob calls"])
 

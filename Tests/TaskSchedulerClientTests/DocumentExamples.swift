@@ -81,6 +81,8 @@ private enum SwiftGuide {
   }
 
   struct Player {
+    func play() {}
+    func pause() {}
     func toggle() {}
     func move(by offset: Duration) {}
   }
@@ -95,6 +97,17 @@ private enum SwiftGuide {
       case .playPause: player.toggle()
       case .seek(let offset): player.move(by: offset)
       default: break
+      }
+    }
+
+    // docs/swift.md 7
+    func application(
+      _ application: ScheduledApplication,
+      didReceiveAudioInterruption interruption: AudioInterruption
+    ) {
+      switch interruption {
+      case .began: player.pause()
+      case .ended(let shouldResume): if shouldResume { player.play() }
       }
     }
   }
@@ -204,6 +217,20 @@ private enum Reference {
     }
   }
 
+  struct Radio: ApplicationDelegate {
+    let player = SwiftGuide.Player()
+    // HandlingEvents.md 3
+    func application(
+      _ application: ScheduledApplication,
+      didReceiveAudioInterruption interruption: AudioInterruption
+    ) {
+      switch interruption {
+      case .began: player.pause()
+      case .ended(let shouldResume): if shouldResume { player.play() }
+      }
+    }
+  }
+
   static func remind(_ application: ScheduledApplication) async throws {
     // SchedulingNotifications.md 1
     try await application.scheduleNotification(
@@ -219,6 +246,7 @@ private enum Reference {
   actor Server {
     nonisolated let fileDescriptor: Int32 = 0
     func ping() {}
+    func talk() {}
   }
 
   static func stayReachable(_ application: ScheduledApplication, _ server: Server) async throws {
@@ -226,6 +254,10 @@ private enum Reference {
     let socket = try await application.manage(socket: server.fileDescriptor)
     _ = socket
     // StayingReachable.md 2
+    try await application.beginCall()
+    await server.talk()
+    try await application.endCall()
+    // StayingReachable.md 3
     try await application.setKeepAliveTimeout(.seconds(900)) { await server.ping() }
   }
 }

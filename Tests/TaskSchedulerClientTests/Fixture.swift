@@ -71,14 +71,19 @@ final class Recorder: ApplicationDelegate {
   /// Runs during `application(_:didReceiveRemoteCommand:)`.
   private let onCommand: @Sendable (RemoteCommand) -> Void
 
+  /// Runs during `application(_:didReceiveAudioInterruption:)`.
+  private let onInterruption: @Sendable (AudioInterruption) -> Void
+
   init(
     onBackground: @escaping @Sendable (ScheduledApplication) -> Void = { _ in },
     onCommand: @escaping @Sendable (RemoteCommand) -> Void = { _ in },
+    onInterruption: @escaping @Sendable (AudioInterruption) -> Void = { _ in },
     onSocketReady: @escaping @Sendable (ScheduledApplication, ManagedSocket) -> Void = { _, _ in }
   ) {
     self.onBackground = onBackground
     self.onSocketReady = onSocketReady
     self.onCommand = onCommand
+    self.onInterruption = onInterruption
   }
 
   func note(_ line: String) { log.update { $0.append(line) } }
@@ -127,6 +132,16 @@ final class Recorder: ApplicationDelegate {
   ) {
     onCommand(command)
     note("command \(command)")
+  }
+  func application(
+    _ application: ScheduledApplication,
+    didReceiveAudioInterruption interruption: AudioInterruption
+  ) {
+    onInterruption(interruption)
+    note("interruption \(interruption)")
+  }
+  func application(_ application: ScheduledApplication, didSetCallOnHold isOnHold: Bool) {
+    note("on hold \(isOnHold)")
   }
   func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication) {
     note("memory warning")

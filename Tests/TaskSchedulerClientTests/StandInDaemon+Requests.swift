@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-// The stand-in's events and calls for keep-alive, managed sockets, notifications and system
+// The stand-in's events and calls for keep-alive, managed sockets, audio, notifications and system
 // changes.
 extension StandInDaemon {
   // MARK: - Events
@@ -39,6 +39,29 @@ extension StandInDaemon {
     stream { .init(remoteCommand: command) }
   }
 
+  /// Sends an audio interruption, and records that it is unacknowledged.
+  func sendInterruption(began: Bool, shouldResume: Bool? = nil) {
+    let interruption = state.update { state in
+      state.memory.callbackLast += 1
+      let interruption = Application.AudioInterruption(
+        id: state.memory.callbackLast, began: began, shouldResume: shouldResume)
+      state.memory.audioInterruptions.append(interruption)
+      return interruption
+    }
+    stream { .init(audioInterruption: interruption) }
+  }
+
+  /// Sends a call event, and records that it is unacknowledged.
+  func sendCall(onHold: Bool) {
+    let event = state.update { state in
+      state.memory.callbackLast += 1
+      let event = Application.CallEvent(id: state.memory.callbackLast, onHold: onHold)
+      state.memory.callEvents.append(event)
+      return event
+    }
+    stream { .init(call: event) }
+  }
+
   func sendMemoryWarning() {
     stream { .init(memoryWarning: true) }
   }
@@ -64,6 +87,13 @@ extension StandInDaemon {
     try state.wait("the command is handled") { $0.memory.remoteCommands.isEmpty }
   }
 
+  /// Waits until all audio interruptions and call events are acknowledged.
+  func waitForHandledInterruptions() throws {
+    try state.wait("the audio interruptions and call events are handled") {
+      $0.memory.audioInterruptions.isEmpty && $0.memory.callEvents.isEmpty
+    }
+  }
+
   // MARK: - Calls
 
   /// Carries out a call, and returns its answer. A method without a case in this function changes
@@ -78,6 +108,10 @@ extension StandInDaemon {
       try note(seconds.map { "\($0)" } ?? "-")
       state.update { $0.memory.keepAliveSeconds = seconds }
       return { $0.reply(Application.SetKeepAliveTimeout.Output()) }
+    case "BeginCall", "EndCall":
+      try note("")
+      state.update { $0.memory.isInCall = method == "BeginCall" }
+      return { $0.reply(NoFields()) }
     case "ManageSocket":
       let input = try call.decode(Application.ManageSocket.Input.self)
       try note("")

@@ -27,6 +27,12 @@ final class StandInDaemon: Sendable {
     var socketEvents: [Application.SocketEvent] = []
     /// The commands that were sent and not yet acknowledged.
     var remoteCommands: [Application.RemoteCommand] = []
+    /// The audio interruptions that were sent and not yet acknowledged.
+    var audioInterruptions: [Application.AudioInterruption] = []
+    /// The call events that were sent and not yet acknowledged.
+    var callEvents: [Application.CallEvent] = []
+    /// Whether the application has a phone call.
+    var isInCall = false
     var notificationLast = 0
     var notifications: [Application.Notification] = []
   }
@@ -262,6 +268,13 @@ extension StandInDaemon {
       for command in memory.remoteCommands {
         peer.reply(Application.Register.Output(remoteCommand: command), continues: true)
       }
+      for interruption in memory.audioInterruptions {
+        peer.reply(
+          Application.Register.Output(audioInterruption: interruption), continues: true)
+      }
+      for event in memory.callEvents {
+        peer.reply(Application.Register.Output(call: event), continues: true)
+      }
       self.state.update { $0.stream = number }
     }
   }
@@ -274,6 +287,14 @@ extension StandInDaemon {
       }
       if let index = state.memory.remoteCommands.firstIndex(where: { $0.id == id }) {
         state.memory.remoteCommands.remove(at: index)
+        return true
+      }
+      if let index = state.memory.audioInterruptions.firstIndex(where: { $0.id == id }) {
+        state.memory.audioInterruptions.remove(at: index)
+        return true
+      }
+      if let index = state.memory.callEvents.firstIndex(where: { $0.id == id }) {
+        state.memory.callEvents.remove(at: index)
         return true
       }
       guard state.memory.callback?.id == id else { return false }

@@ -132,7 +132,7 @@ struct RandomWalk {
   private mutating func applicationEvent() -> Event {
     let id = instance()
     let app = pick(apps)
-    switch Int.random(in: 0..<7, using: &generator) {
+    switch Int.random(in: 0..<8, using: &generator) {
     case 0:
       let target = pick([LaunchTarget.foreground, .background])
       return .application(.register(request(), app, world.newLeader(), target: target, seat: seat0))
@@ -140,6 +140,9 @@ struct RandomWalk {
       let own = world.scheduler.application(of: id)?.id ?? app.id
       return .application(.openStream(request(), id, named: pick([own, own, app.id])))
     case 2: return .application(.streamClosed(id))
+    case 7:
+      let request = request()
+      return .application(pick([.beginCall(request, id), .endCall(request, id)]))
     case 3, 4: return .application(.beginBackgroundTask(request(), id, name: pick([nil, "sync"])))
     case 5:
       return .application(.endBackgroundTask(request(), id, TaskID(pick([0, 1, 2, 3, 4, 5]))))
@@ -178,10 +181,13 @@ struct RandomWalk {
 
   private mutating func sessionEvent() -> SessionEvent {
     let user = UserID(pick([1000, 2000]))
-    switch Int.random(in: 0..<18, using: &generator) {
+    switch Int.random(in: 0..<19, using: &generator) {
     case 15: return .players(user, [instance(), instance()])
     case 16: return .playerCalled(user, instance(), pick(PlayerCall.allCases))
     case 17: return .remoteCommand(user, pick([.play, .seek(.seconds(1))]))
+    case 18:
+      let call = ModemCall("/call/1", isAnswered: pick([true, false]))
+      return .modemCalls(pick([[], [call]]))
     case 0, 1: return .agentAttached(user)
     case 2: return .agentLost(user)
     case 3: return pick([.locked(seat0, byRequest: pick([true, false])), .unlocked(seat0)])

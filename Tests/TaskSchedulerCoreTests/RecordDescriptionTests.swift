@@ -159,6 +159,12 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
   (.audioMuted(true), .audioMuted, ": its audio is muted"),
   (.audioMuted(false), .audioMuted, ": its audio is no longer muted"),
+  (.audioInterrupted(true), .audioInterrupted, ": a phone call interrupts its audio"),
+  (
+    .audioInterrupted(false), .audioInterrupted, ": no phone call interrupts its audio any more"
+  ),
+  (.callChanged(.began), .callChanged, ": its phone call began"),
+  (.callChanged(.held), .callChanged, ": its phone call is on hold because of a newer call"),
   (.remoteControlled(.playPause), .remoteControlled, " was sent the command play-pause"),
   (.remoteControlled(.seek(.seconds(-10))), .remoteControlled, " was sent the command seek -10s"),
 ]

@@ -178,6 +178,21 @@ struct PlayerCallTests {
     #expect(world.state(other) == .suspended)
   }
 
+  @Test("A new agent may not have seen the latest calls, so each suspended media player runs once")
+  func newAgent() {
+    var world = World()
+    let id = world.makePlayer(mail)
+    world.feed(world.audioReport)
+    world.advance(by: .seconds(6))
+    world.feed(.session(.audioLost(user)))
+    world.feed(world.audioReport)
+    #expect(world.state(id) == .suspended)
+    world.setPlayers([id])
+    #expect(world.isRunning(id))
+    world.advance(by: .seconds(1))
+    #expect(world.state(id) == .suspended)
+  }
+
   @Test("SessionGraceTime after the loss of the agent, calls resume nothing")
   func lostAgent() {
     var world = World()
@@ -258,6 +273,9 @@ struct RemoteControlTests {
       return
     }
     #expect(world.ask { .application(.acknowledge($0, id, event)) } == .done)
+    world.advance(by: .milliseconds(4_999))
+    #expect(world.state(id) == .background, "it may have begun to play")
+    world.advance(by: .milliseconds(1))
     #expect(world.state(id) == .suspended)
   }
 
@@ -310,6 +328,18 @@ struct RemotePlayerTests {
         .present(user, RemotePlayer(mail, isPlaying: false)), .present(user, nil),
       ])
     #expect(world.scheduler.remotePlayer(for: user) == nil)
+  }
+
+  @Test("The player appears when an application that is audible opens its event stream")
+  func appearsLater() {
+    var world = World()
+    let known = Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.audio])
+    world.feed(.scheduler(.manifestsChanged([known])))
+    let id = world.adopt(mail)
+    world.play(id)
+    #expect(world.orders == [])
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
+    #expect(world.orders == [.present(user, RemotePlayer(mail, isPlaying: true))])
   }
 
   @Test("The player does not stand for an application that is a media player itself")

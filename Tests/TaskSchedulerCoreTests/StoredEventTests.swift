@@ -28,6 +28,8 @@ extension Event {
     .session(.playerCalled(mail.owner, instance, .read)),
     .session(.remoteCommand(mail.owner, .seek(.seconds(-10)))),
     .operation(.remoteControl(one, mail.owner, .playPause)),
+    .session(.modemCalls([ModemCall("/call/1", isAnswered: true)])),
+    .application(.beginCall(one, instance)), .application(.endCall(one, instance)),
     .session(.locked(seat0, byRequest: true)), .session(.unlocked(seat0)),
     .application(.openStream(one, instance, named: mail.id)), .application(.streamClosed(instance)),
     .application(.acknowledge(one, instance, CallbackID(3))),

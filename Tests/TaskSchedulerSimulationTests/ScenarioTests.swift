@@ -17,6 +17,8 @@ private func lines(_ text: String) throws -> [String] {
       case .notice(.notificationFired): "told of its notification"
       case .notice(.notificationChosen): "told of a choice"
       case .notice(.remoteControl): "told of a command"
+      case .notice(.audioInterruption): "told of an interruption"
+      case .notice(.call): "told of a call"
       case .shown(let id): "notification \(id.number) shown"
       case .callback(let kind): kind.rawValue
       case .expiration(let task, _): "expiration \(task.number)"

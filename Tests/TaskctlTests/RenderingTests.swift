@@ -158,6 +158,15 @@ struct StatusTextTests {
         """)
   }
 
+  @Test("The list and the status name each use of audio")
+  func audio() {
+    var application = sample()
+    application.instance?.audio = ControlInterface.AudioUse.allCases
+    let words = "plays, records, muted, interrupted, in a call"
+    #expect(ApplicationTable.audio(application) == words)
+    #expect(StatusText.text(application, context).contains("Audio: \(words)\n"))
+  }
+
   @Test("The status of an ended application shows how it ended")
   func ended() {
     let since = expected(1_700_000_000 - 60, "%Y-%m-%d %H:%M:%S %Z")

@@ -67,6 +67,44 @@ struct WhyTests {
     #expect(text(sample(), cause: cause).contains("  \(sentence)\n"))
   }
 
+  @Test(
+    "The explanation says that a phone call interrupted the application or resumed it",
+    arguments: [
+      ("call", .inactive, "A phone call interrupted it."),
+      ("call", .background, "The daemon resumed it to tell it about a phone call."),
+      ("callEnded", .active, "The phone call that interrupted it ended."),
+      ("callEnded", .background, "The daemon resumed it because a phone call ended."),
+    ] as [(String, ControlInterface.State, String)])
+  func call(_ cause: String, _ state: ControlInterface.State, _ sentence: String) {
+    #expect(text(sample(state: state), cause: cause).contains("  \(sentence)\n"))
+  }
+
+  @Test("The explanation says what an application does with audio, and until when it is muted")
+  func audio() {
+    var application = sample()
+    application.instance?.audio = [.playing, .recording, .calling]
+    #expect(
+      text(application).contains(
+        """
+          It plays audio.
+          It records audio.
+          It has a phone call.
+
+        """))
+    application.instance?.audio = [.muted, .interrupted]
+    #expect(
+      text(application).contains(
+        """
+          The daemon has muted its audio until the phone call ends.
+          A phone call interrupts its audio.
+
+        """))
+    application.state = .suspended
+    let shown = text(application)
+    #expect(shown.contains("  The daemon has muted its audio until it resumes.\n"))
+    #expect(shown.contains(" to the foreground, or when the phone call ends.\n"))
+  }
+
   @Test("The explanation of a suspended application says that its windows are hidden")
   func hidden() {
     let shown = text(sample(state: .suspended), cause: "noEntitlement", windows: .hidden)
@@ -101,7 +139,7 @@ struct WhyTests {
     let application = sample(state: .inactive)
     let sentence = "It becomes active when it acknowledges its callback."
     #expect(text(application, cause: "activate").contains(sentence))
-    for cause in ["interruption", "locked", "otherActivated", "shown", "unfocused"] {
+    for cause in ["call", "interruption", "locked", "otherActivated", "shown", "unfocused"] {
       #expect(!text(application, cause: cause).contains(sentence), "\(cause)")
     }
   }

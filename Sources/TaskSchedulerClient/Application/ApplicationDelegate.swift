@@ -42,7 +42,7 @@ public protocol ApplicationDelegate: Sendable {
   /// The daemon ends a suspended application without calling this method.
   func applicationWillTerminate(_ application: ScheduledApplication)
 
-  // MARK: - Sockets, commands, notifications and the machine
+  // MARK: - Sockets, audio, notifications and the machine
 
   /// Tells the delegate that a managed socket became ready while the application was suspended.
   ///
@@ -61,6 +61,27 @@ public protocol ApplicationDelegate: Sendable {
   /// daemon suspends it again unless it plays, so begin to play in this method.
   func application(
     _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand)
+
+  /// Tells the delegate that a phone call interrupts the audio of the application, or that the
+  /// interruption has ended.
+  ///
+  /// Only an application that plays is interrupted. Pause when the interruption begins. When it
+  /// ends with `shouldResume`, play again. An active application is inactive during the
+  /// interruption: ``applicationWillResignActive(_:)`` follows this method, and
+  /// ``applicationDidBecomeActive(_:)`` follows the end.
+  ///
+  /// The application may run for `EventTime`, 10 s by default. When the method has returned, the
+  /// daemon may suspend it, so begin to play in this method.
+  func application(
+    _ application: ScheduledApplication,
+    didReceiveAudioInterruption interruption: AudioInterruption)
+
+  /// Tells the delegate that a newer call has put the phone call of the application on hold, or
+  /// that the phone call is no longer on hold.
+  ///
+  /// Only an application that has called ``ScheduledApplication/beginCall()`` receives this event.
+  /// It may run for `EventTime`, 10 s by default, to handle it.
+  func application(_ application: ScheduledApplication, didSetCallOnHold isOnHold: Bool)
 
   /// Tells the delegate that a notification has fired while the application was active.
   ///
@@ -124,6 +145,11 @@ public extension ApplicationDelegate {
     _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand
   ) {}
   func application(
+    _ application: ScheduledApplication,
+    didReceiveAudioInterruption interruption: AudioInterruption
+  ) {}
+  func application(_ application: ScheduledApplication, didSetCallOnHold isOnHold: Bool) {}
+  func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification
   ) {}
   func application(
@@ -184,6 +210,10 @@ struct DelegateSink: EventSink {
     case .didReceiveMemoryWarning: delegate.applicationDidReceiveMemoryWarning(application)
     case .didReceiveRemoteCommand(let command):
       delegate.application(application, didReceiveRemoteCommand: command)
+    case .didReceiveAudioInterruption(let interruption):
+      delegate.application(application, didReceiveAudioInterruption: interruption)
+    case .didSetCallOnHold(let isOnHold):
+      delegate.application(application, didSetCallOnHold: isOnHold)
     case .didReceive(let notification):
       delegate.application(application, didReceive: notification)
     case .didSelect(let notification):

@@ -43,6 +43,22 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
   /// daemon suspends it again unless it plays.
   case didReceiveRemoteCommand(RemoteCommand)
+  /// A phone call interrupts the audio of the application, or the interruption has ended.
+  ///
+  /// Only an application that plays is interrupted. Pause when the interruption begins. When it
+  /// ends with `shouldResume`, play again. An active application is inactive during the
+  /// interruption: ``willResignActive`` follows this event, and ``didBecomeActive`` follows the
+  /// end.
+  ///
+  /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
+  /// daemon may suspend it, so begin to play before that.
+  case didReceiveAudioInterruption(AudioInterruption)
+  /// A newer call has put the phone call of the application on hold, or the phone call is no longer
+  /// on hold.
+  ///
+  /// Only an application that has called ``ScheduledApplication/beginCall()`` receives this event.
+  /// It may run for `EventTime`, 10 s by default, to handle it.
+  case didSetCallOnHold(Bool)
   /// A notification of the application has fired while the application was active. No desktop
   /// shows it.
   case didReceive(LocalNotification)

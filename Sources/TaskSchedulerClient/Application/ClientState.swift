@@ -37,7 +37,8 @@ struct ClientState: Sendable {
   private var instance: Int
   private var tasks: [Int: Task] = [:]
   private var lastCallback: LastCallback?
-  private var remoteCommands = HandledEvents()
+  /// The remote commands, audio interruptions and call events.
+  private var events = HandledEvents()
   private var hasFinishedLaunching = false
   /// The tasks that existed when the library sent the current registration. Only these count as
   /// lost if the reply does not list them.
@@ -54,8 +55,11 @@ struct ClientState: Sendable {
   private(set) var acknowledgementsUnreported: Set<Int> = []
   /// The keep-alive handler.
   var keepAlive: KeepAlive?
-  /// The number of times that the library found a daemon that does not know the keep-alive handler
-  /// and the sockets. `restorationsDone` is the number up to which the library has restored them.
+  /// Whether the application has a phone call.
+  var isInCall = false
+  /// The number of times that the library found a daemon that does not know the keep-alive handler,
+  /// the phone call and the sockets. `restorationsDone` is the number up to which the library has
+  /// restored them.
   private var restorationsWanted = 0
   private var restorationsDone = 0
   /// The notifications that the application knows.
@@ -92,7 +96,7 @@ struct ClientState: Sendable {
     var result = Resynchronisation()
     if registration.instance != instance {
       lastCallback = nil
-      remoteCommands = HandledEvents()
+      events = HandledEvents()
     }
     instance = registration.instance
     state = ApplicationState(registration.state)
@@ -119,7 +123,7 @@ struct ClientState: Sendable {
     // numbers for instances and callbacks as its predecessor.
     let isAnew = callback.kind == .didFinishLaunching && hasFinishedLaunching
     if isAnew {
-      remoteCommands = HandledEvents()
+      events = HandledEvents()
       requestRestoration()
     }
     if let last = lastCallback, last.callback == callback {
@@ -136,28 +140,27 @@ struct ClientState: Sendable {
     return callback.event.map { .deliver($0) } ?? .callKeepAlive
   }
 
-  mutating func received(
-    _ command: ApplicationInterface.RemoteCommand
-  ) -> HandledEvents.Action {
-    let action = remoteCommands.action(for: command.id)
-    if action == .deliver { remoteCommands.begin(command.id) }
+  /// Handles an event that the application acknowledges by its id, and that is no callback.
+  mutating func received(event id: Int) -> HandledEvents.Action {
+    let action = events.action(for: id)
+    if action == .deliver { events.begin(id) }
     return action
   }
 
   // MARK: - Restoration
 
   /// The number to pass to `restored` after a restoration; nil if the daemon knows the keep-alive
-  /// handler and the sockets.
+  /// handler, the phone call and the sockets.
   var restoration: Int? { restorationsWanted == restorationsDone ? nil : restorationsWanted }
 
   mutating func requestRestoration() { restorationsWanted += 1 }
 
   mutating func restored(_ restoration: Int) { restorationsDone = restoration }
 
-  /// Records that the application has handled a callback or a remote command.
+  /// Records that the application has handled a callback, or another event with an id.
   mutating func handled(_ callback: Int) {
     if lastCallback?.callback.id == callback { lastCallback?.handled = true }
-    remoteCommands.handled(callback)
+    events.handled(callback)
   }
 
   /// Ends a stay in the background. Outstanding tasks expire again in the next stay.

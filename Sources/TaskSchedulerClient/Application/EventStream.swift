@@ -67,7 +67,14 @@ extension ScheduledApplication {
         }
         if let event = reply.notification { received(event) }
         if reply.memoryWarning == true { deliver(.didReceiveMemoryWarning) }
-        if let command = reply.remoteCommand { received(command) }
+        if let command = reply.remoteCommand {
+          deliver(.didReceiveRemoteCommand(RemoteCommand(command)), id: command.id)
+        }
+        if let interruption = reply.audioInterruption {
+          deliver(
+            .didReceiveAudioInterruption(AudioInterruption(interruption)), id: interruption.id)
+        }
+        if let call = reply.call { deliver(.didSetCallOnHold(call.onHold), id: call.id) }
       }
       return .disconnected
     } catch {
@@ -152,12 +159,11 @@ extension ScheduledApplication {
     deliver(event.chosen ? .didSelect(notification) : .didReceive(notification))
   }
 
-  private func received(_ command: ApplicationInterface.RemoteCommand) {
-    switch state.withLock({ $0.received(command) }) {
-    case .deliver:
-      let event = ApplicationEvent.didReceiveRemoteCommand(RemoteCommand(command))
-      sink.deliver(Delivery(event) { self.acknowledge(command.id) }, to: self)
-    case .acknowledge: queue.async { self.acknowledge(command.id) }
+  /// Delivers an event that the application acknowledges by its id, unless it is a repetition.
+  private func deliver(_ event: ApplicationEvent, id: Int) {
+    switch state.withLock({ $0.received(event: id) }) {
+    case .deliver: sink.deliver(Delivery(event) { self.acknowledge(id) }, to: self)
+    case .acknowledge: queue.async { self.acknowledge(id) }
     case .none: break
     }
   }

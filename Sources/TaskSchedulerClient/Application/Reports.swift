@@ -4,7 +4,7 @@ import TaskSchedulerWire
 // The reports that the daemon must receive, even if it does not answer now: ends of tasks, and
 // acknowledgements.
 extension ScheduledApplication {
-  /// Acknowledges a callback, an event of sockets or a remote command. Blocks.
+  /// Acknowledges a callback, or another event with an id. Blocks.
   func acknowledge(_ callback: Int) {
     finishRestoring()
     state.withLock { state in
@@ -83,12 +83,14 @@ extension ScheduledApplication {
 
   // MARK: - Restoration
 
-  /// Passes the keep-alive handler and the managed sockets to a daemon that does not know this
-  /// process any more.
+  /// Passes the keep-alive handler, the phone call and the managed sockets to a daemon that does
+  /// not know this process any more.
   func restore() {
     reportQueue.async {
       guard let restoration = self.state.withLock({ $0.restoration }) else { return }
-      let isRestored = [self.restoreKeepAlive(), self.restoreSockets()]
+      let isRestored = [
+        self.restoreKeepAlive(), self.restoreCall(), self.restoreSockets(),
+      ]
       if !isRestored.contains(false) { self.state.withLock { $0.restored(restoration) } }
     }
   }

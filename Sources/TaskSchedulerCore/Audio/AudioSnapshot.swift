@@ -63,10 +63,19 @@ public struct AudioUse: Equatable, Sendable {
   public var isRecording: Bool
   /// Whether the daemon has muted streams of the instance.
   public var isMuted: Bool
+  /// Whether a phone call interrupts the audio of the instance.
+  public var isInterrupted: Bool
+  /// Whether the instance has a phone call.
+  public var isInCall: Bool
 
-  public init(isAudible: Bool = false, isRecording: Bool = false, isMuted: Bool = false) {
+  public init(
+    isAudible: Bool = false, isRecording: Bool = false, isMuted: Bool = false,
+    isInterrupted: Bool = false, isInCall: Bool = false
+  ) {
     self.isAudible = isAudible
     self.isRecording = isRecording
     self.isMuted = isMuted
+    self.isInterrupted = isInterrupted
+    self.isInCall = isInCall
   }
 }

@@ -26,6 +26,10 @@ struct InstanceAudio: Equatable, Sendable {
   var silence = AudioSilence()
   /// The instant since which the user is shown that the instance records; nil if it is not shown.
   var noticedAt: Instant?
+  /// The interruption of the audio; nil if there is none.
+  var interrupted: InterruptedAudio?
+  /// Whether the application has a phone call.
+  var isInCall = false
 
   var isAudible: Bool { streams.contains { $0.isAudible } }
   var isRecording: Bool { streams.contains { $0.isRecording } }
@@ -34,12 +38,14 @@ struct InstanceAudio: Equatable, Sendable {
   /// Whether the value contains nothing that the scheduler must remember.
   var isEmpty: Bool {
     streams.isEmpty && graceEnds == nil && muted.isEmpty && restoring.isEmpty
-      && silence == AudioSilence() && noticedAt == nil
+      && silence == AudioSilence() && noticedAt == nil && interrupted == nil && !isInCall
   }
   /// The streams that are muted, or may still be muted, because of the daemon.
   var changed: [AudioStreamID] { (muted + restoring).sorted() }
   var use: AudioUse {
-    AudioUse(isAudible: isAudible, isRecording: isRecording, isMuted: !muted.isEmpty)
+    AudioUse(
+      isAudible: isAudible, isRecording: isRecording, isMuted: !muted.isEmpty,
+      isInterrupted: interrupted != nil, isInCall: isInCall)
   }
 
   /// Takes a report of all streams of the user.

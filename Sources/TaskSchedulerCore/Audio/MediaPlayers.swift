@@ -68,6 +68,8 @@ struct Players: Equatable, Sendable {
   var all: [InstanceID: Player] = [:]
   /// What the agent shows as the media player `taskschedd`.
   var presented: RemotePlayer?
+  /// Whether the agent was lost since it reported the players. It saw no call meanwhile.
+  var isStale = false
 
   var isEmpty: Bool { all.isEmpty && presented == nil }
 
@@ -84,9 +86,10 @@ struct Players: Equatable, Sendable {
 
   /// Sets the instances that have the name of a media player.
   ///
-  /// - Returns: The instances that have the name for the first time.
+  /// - Returns: The instances whose calls so far the agent may not have seen.
   mutating func setOnBus(_ ids: Set<InstanceID>) -> [InstanceID] {
-    let fresh = ids.filter { all[$0]?.isOnBus != true }
+    let fresh = isStale ? ids : ids.filter { all[$0]?.isOnBus != true }
+    isStale = false
     for id in fresh { all[id, default: Player()].isOnBus = true }
     for (id, player) in all where player.isOnBus && !ids.contains(id) {
       all[id]?.isOnBus = false

@@ -34,11 +34,11 @@ struct HandledEvents: Equatable, Sendable {
 
   /// Removes an event that the instance has acknowledged.
   ///
-  /// - Returns: Whether the instance was handling the event.
-  mutating func acknowledge(_ id: CallbackID) -> Bool {
-    guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
-    entries.remove(at: index)
-    return true
+  /// - Returns: The notice that reported the event; nil if the instance was not handling the event.
+  mutating func acknowledge(_ id: CallbackID) -> Notice? {
+    guard let index = entries.firstIndex(where: { $0.id == id && $0.notice != nil })
+    else { return nil }
+    return entries.remove(at: index).notice
   }
 
   /// Removes the events whose time has ended. Returns whether there were any.

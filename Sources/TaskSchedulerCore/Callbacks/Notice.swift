@@ -14,4 +14,21 @@ public enum Notice: Equatable, Sendable {
   /// The user sent the application a command, for example by a media key. The application may run
   /// until it acknowledges this id, at most for `EventTime`.
   case remoteControl(CallbackID, RemoteCommand)
+  /// A phone call interrupts the application's audio, or does so no longer. The application may run
+  /// until it acknowledges this id, at most for `EventTime`.
+  case audioInterruption(CallbackID, AudioInterruption)
+  /// The application's phone call is on hold because of a newer call, or is so no longer. The
+  /// application may run until it acknowledges this id, at most for `EventTime`.
+  case call(CallbackID, isOnHold: Bool)
+
+  /// Whether the application may begin to play because of the notice. The audio server reports the
+  /// stream some time later.
+  var mayBeginPlaying: Bool {
+    switch self {
+    case .remoteControl, .audioInterruption(_, .ended): true
+    case .audioInterruption(_, .began), .call, .socketsReady, .systemChanges, .notificationFired,
+      .notificationChosen, .memoryWarning:
+      false
+    }
+  }
 }

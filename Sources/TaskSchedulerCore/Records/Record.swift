@@ -55,6 +55,10 @@ public struct Record: Equatable, Sendable {
     case audioMuted(Bool)
     /// The application receives a command, for example of `taskctl remote`.
     case remoteControlled(RemoteCommand)
+    /// A phone call interrupts the audio of the application, or does so no longer.
+    case audioInterrupted(Bool)
+    /// The application's phone call began, ended or was put on hold.
+    case callChanged(CallChange)
   }
 }
 
@@ -71,7 +75,7 @@ extension Record {
     case badgeSet, relaunchPlanned, memoryWarned, memoryChosen
     case throttled, listening, ruleBroken
     case snapshotChanged, removedFromSwitcher
-    case audioChanged, audioMuted, remoteControlled
+    case audioChanged, audioMuted, remoteControlled, audioInterrupted, callChanged
 
     /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
     ///
@@ -109,6 +113,8 @@ extension Record {
       case .audioChanged: "2450a57e47044177bf7b6ce8d6dd52e2"
       case .audioMuted: "b13415de87e04ff8ba08e67ab0948153"
       case .remoteControlled: "78f36afb617c48eeb0254a3600ae52dc"
+      case .audioInterrupted: "9b1a69a58e5b405687f928f220d47086"
+      case .callChanged: "209717c3864f46198761c2a134519d14"
       }
     }
   }
@@ -124,7 +130,7 @@ extension Record.Change {
     case .transition, .registered, .taskBegan, .taskEnded, .keepAliveSet, .keepAliveCalled,
       .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .memoryWarned,
-      .removedFromSwitcher, .remoteControlled:
+      .removedFromSwitcher, .remoteControlled, .audioInterrupted, .callChanged:
       .info
     case .badgeSet, .snapshotChanged, .audioChanged, .audioMuted: .debug
     case .ended(let end): end.reason.level
@@ -164,8 +170,7 @@ extension Record.Change {
         .signalFailed, .clause("an operation on its processes failed: \(reason)"),
         ["reason": .text(reason)], isIndispensable: true)
     case .keepAliveSet(let interval): .init(.keepAliveSet, .predicate(keepAlive(interval)))
-    case .keepAliveCalled:
-      .init(.keepAliveCalled, .clause("its keep-alive handler is called"))
+    case .keepAliveCalled: .init(.keepAliveCalled, .clause("its keep-alive handler is called"))
     case .socketManaged(let id):
       .socket(id, .socketManaged, .predicate("handed over socket \(id.number)"))
     case .socketReleased(let id):
@@ -192,8 +197,7 @@ extension Record.Change {
         .predicate("was sent a memory warning\(isSimulated ? " (simulated)" : "")"))
     case .memoryChosen(let choice): choice.recordDescription
     case .resources(let record): record.recordDescription
-    case .snapshotChanged(let snapshot):
-      .init(.snapshotChanged, .predicate(words(snapshot)))
+    case .snapshotChanged(let snapshot): .init(.snapshotChanged, .predicate(words(snapshot)))
     case .removedFromSwitcher:
       .init(.removedFromSwitcher, .predicate("was removed from the application switcher"))
     case .audioChanged(let isAudible, let isRecording):
@@ -202,6 +206,9 @@ extension Record.Change {
       .init(.audioMuted, .clause("its audio is \(isMuted ? "muted" : "no longer muted")"))
     case .remoteControlled(let command):
       .init(.remoteControlled, .predicate("was sent the command \(command.words)"))
+    case .audioInterrupted(let isInterrupted):
+      .init(.audioInterrupted, .clause(interruption(isInterrupted)))
+    case .callChanged(let change): .init(.callChanged, .clause(change.words))
     }
   }
 
@@ -220,6 +227,11 @@ extension Record.Change {
     case (false, true): "records audio"
     case (false, false): "neither plays nor records audio"
     }
+  }
+
+  private func interruption(_ isInterrupted: Bool) -> String {
+    isInterrupted
+      ? "a phone call interrupts its audio" : "no phone call interrupts its audio any more"
   }
 
   private func left(_ remaining: Duration?) -> String {
@@ -305,6 +317,7 @@ extension Record.Change: StoredByCases {
     Case("removedFromSwitcher", Self.removedFromSwitcher),
     Case("audioChanged", Self.audioChanged(isAudible:isRecording:)),
     Case("audioMuted", Self.audioMuted), Case("remoteControlled", Self.remoteControlled),
+    Case("audioInterrupted", Self.audioInterrupted), Case("callChanged", Self.callChanged),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -337,6 +350,8 @@ extension Record.Change: StoredByCases {
     case .audioChanged(let a, let b): writer.write(case: 25, a, b)
     case .audioMuted(let a): writer.write(case: 26, a)
     case .remoteControlled(let a): writer.write(case: 27, a)
+    case .audioInterrupted(let a): writer.write(case: 28, a)
+    case .callChanged(let a): writer.write(case: 29, a)
     }
   }
 }

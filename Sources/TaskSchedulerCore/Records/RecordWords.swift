@@ -45,6 +45,8 @@ extension TransitionCause {
     case .audio: ": it plays or records audio"
     case .remoteControl: ": it must handle a media command"
     case .remoteRead: ": a program reads its media player"
+    case .call: ": a phone call began or was put on hold"
+    case .callEnded: ": a phone call ended"
     case .released: ": it must not be suspended"
     }
   }

@@ -12,12 +12,16 @@ public enum ApplicationEvent: Equatable, Sendable {
   case endBackgroundTask(RequestID, InstanceID, TaskID)
   /// The application set the interval of its keep-alive handler; nil removes the handler.
   case setKeepAlive(RequestID, InstanceID, interval: Duration?)
+  /// The application has a phone call.
+  case beginCall(RequestID, InstanceID)
+  case endCall(RequestID, InstanceID)
 
   var request: RequestID? {
     switch self {
     case .register(let request, _, _, _, _), .openStream(let request, _, _),
       .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
-      .endBackgroundTask(let request, _, _), .setKeepAlive(let request, _, _):
+      .endBackgroundTask(let request, _, _), .setKeepAlive(let request, _, _),
+      .beginCall(let request, _), .endCall(let request, _):
       request
     case .streamClosed: nil
     }
@@ -50,6 +54,8 @@ extension Scheduler {
       }
     case .setKeepAlive(let request, let id, let interval):
       setKeepAlive(request, id, interval: interval, in: &turn)
+    case .beginCall(let request, let id): beginCall(request, id, in: &turn)
+    case .endCall(let request, let id): endCall(request, id, in: &turn)
     }
   }
 }

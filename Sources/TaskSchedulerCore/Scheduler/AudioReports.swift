@@ -17,17 +17,20 @@ extension Scheduler {
       own[id, default: []].append(stream)
     }
     takeRestored(all, of: user)
+    var begun: Set<InstanceID> = []
     for id in Set(instancesWithAudio(of: user)).union(own.keys).sorted() {
-      take(own[id] ?? [], all, of: id, in: &turn)
+      if take(own[id] ?? [], all, of: id, in: &turn) { begun.insert(id) }
     }
     presentPlayer(of: user, in: &turn)
+    if !calls.isEmpty { interruptAudio(of: user, begun: begun, in: &turn) }
   }
 
+  /// Takes the streams of an instance. Returns whether the instance has become audible.
   private mutating func take(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], of id: InstanceID,
     in turn: inout Turn
-  ) {
-    guard let key = instances.boxes[id]?.value.application else { return }
+  ) -> Bool {
+    guard let key = instances.boxes[id]?.value.application else { return false }
     var restoresNext = applications[key]?.restoresAudio ?? false
     let before = restoresNext
     let wasAudible = instances.boxes[id]?.value.audio?.isAudible ?? false
@@ -35,9 +38,11 @@ extension Scheduler {
       $0.takeAudio(own, all, restoresNext: &restoresNext, in: &$1)
     }
     if restoresNext != before { applications.change(key) { $0.restoresAudio = restoresNext } }
-    if wasAudible != (instances.boxes[id]?.value.audio?.isAudible ?? false) {
+    let isAudible = instances.boxes[id]?.value.audio?.isAudible ?? false
+    if isAudible != wasAudible {
       sessions.audio[key.owner]?.players.audibleChanged(id, at: turn.instant)
     }
+    return isAudible && !wasAudible
   }
 
   /// Removes the streams of ended instances that the agent has unmuted, or that have ended.
@@ -50,7 +55,7 @@ extension Scheduler {
   }
 
   /// Returns the instances of a user whose audio is known, in no order.
-  private func instancesWithAudio(of user: UserID) -> [InstanceID] {
+  func instancesWithAudio(of user: UserID) -> [InstanceID] {
     instances.boxes.values.lazy
       .filter { $0.value.audio != nil && $0.value.application.owner == user }.map(\.value.id)
   }
@@ -58,6 +63,7 @@ extension Scheduler {
   mutating func loseAudio(of user: UserID, in turn: inout Turn) {
     if sessions.audio[user]?.agent == .attached {
       sessions.audio[user]?.agent = .lost(at: turn.instant)
+      sessions.audio[user]?.players.isStale = true
     }
   }
 
@@ -136,8 +142,13 @@ public struct AudioOrders: Equatable, Sendable {
 
 extension Instance {
   var isEntitledByAudio: Bool {
-    guard let audio, backgroundModes.contains(.audio) else { return false }
+    guard let audio, mayPlay else { return false }
     return audio.isInUse || audio.graceEnds != nil
+  }
+
+  /// Whether audio entitles the instance to run: it has mode audio, or a phone call.
+  private var mayPlay: Bool {
+    backgroundModes.contains(.audio) || audio?.isInCall == true
   }
 
   /// Whether the instance is suspended, or about to be suspended.
@@ -209,7 +220,7 @@ extension Instance {
   /// instance that runs.
   mutating func adjustMutes(in turn: inout Turn) {
     let owner = application.owner
-    if isSuspendedOrStopping {
+    if isSuspendedOrStopping || audio?.interrupted?.isMuted == true {
       let streams = audio?.mute() ?? []
       if !streams.isEmpty {
         turn.emit(.audio(.mute(owner, streams)))
@@ -223,7 +234,7 @@ extension Instance {
 
   /// Changes the audio of the instance. If audio begins or ceases to entitle the instance to run,
   /// its priority changes.
-  private mutating func changeAudio(
+  mutating func changeAudio(
     in turn: inout Turn, _ change: (inout Instance) -> Void
   ) {
     let before = priority(in: state)
@@ -272,7 +283,7 @@ extension Instance {
   private func setGrace(
     of next: inout InstanceAudio, before: InstanceAudio, in turn: borrowing Turn
   ) {
-    if next.isInUse || !backgroundModes.contains(.audio) { return next.setGrace(until: nil) }
+    if next.isInUse || !mayPlay { return next.setGrace(until: nil) }
     guard before.isInUse, state != .suspended else { return }
     next.setGrace(until: turn.instant.advanced(by: turn.policy.audioGraceTime))
   }
@@ -286,6 +297,16 @@ extension Instance {
     }
     if wasEntitled { reasons.entitlementEnded(.audio, at: turn.instant) }
     reconsider(in: &turn)
+  }
+
+  /// Lets an instance in the background run for `AudioGraceTime`, because it may have begun to play
+  /// and the agent has not reported this yet.
+  mutating func waitForAudio(in turn: inout Turn) {
+    guard state == .background, termination == nil, mayPlay else { return }
+    let end = turn.instant.advanced(by: turn.policy.audioGraceTime)
+    if !handling.extendUnacknowledged(until: end) {
+      handling.begin(callbacks.nextID(), nil, until: end)
+    }
   }
 
   /// Ends the entitlement of an instance whose `AudioGraceTime` has passed.

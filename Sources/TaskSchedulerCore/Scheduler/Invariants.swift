@@ -17,6 +17,13 @@ extension Scheduler {
     }
   }
 
+  private func checkCalls() throws(InvariantViolation) {
+    for id in calls.answered.compactMap(\.instance) {
+      try require(
+        instances[id]?.audio?.isInCall == true, "an instance with a call does not know of its call")
+    }
+  }
+
   func check() throws(InvariantViolation) {
     try require(instanceIDLast < InvariantViolation.countMax, "the last instance id is too high")
     try deadlines.check()
@@ -26,6 +33,7 @@ extension Scheduler {
     try changes.check()
     try memory.check()
     try snapshots.check()
+    try checkCalls()
     switch memory.phase {
     case .calm, .warned, .measuring: break
     case .ending(let id, _):

@@ -98,6 +98,8 @@ extension Scheduler {
       return refuse(request, key, .wrongApplication(registeredAs: key.id), in: &turn)
     }
     updateInstance(id, in: &turn) { $0.openStream(request, in: &$1) }
+    // From now on, the application receives remote control.
+    if sessions.audio[key.owner] != nil { presentPlayer(of: key.owner, in: &turn) }
   }
 
   mutating func adopt(_ request: RequestID, _ adoption: Adoption, in turn: inout Turn) {

@@ -153,8 +153,9 @@ extension Instance {
   }
 
   mutating func acknowledge(_ callback: CallbackID, request: RequestID, in turn: inout Turn) {
-    if handling.acknowledge(callback) {
+    if let notice = handling.acknowledge(callback) {
       reasons.entitlementEnded(.eventHandled, at: turn.instant)
+      if notice.mayBeginPlaying { waitForAudio(in: &turn) }
       turn.reply(request, .done)
       return reconsider(in: &turn)
     }

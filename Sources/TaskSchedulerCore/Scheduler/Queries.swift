@@ -64,6 +64,9 @@ extension Scheduler {
     lockedSeats.filter { sessions.locks[$0]?.isRequest == true }
   }
 
+  /// The calls of the machine's modems, ordered by id; see ``SessionEvent/modemCalls(_:)``.
+  public var modemCalls: [ModemCall] { calls.ofModems }
+
   /// Returns the status of an instance, or nil if the instance has ended.
   public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
     instances[id].map { status($0, at: now) }

@@ -40,9 +40,10 @@ extension Scheduler {
     by call: PlayerCall, _ id: InstanceID, of user: UserID, at now: Instant
   ) -> Bool {
     guard let instance = instances.boxes[id]?.value, instance.application.owner == user,
-      instance.termination == nil, !instance.state.isForeground,
-      let player = sessions.audio[user]?.players.all[id], player.isOnBus
+      instance.termination == nil, let player = sessions.audio[user]?.players.all[id],
+      player.isOnBus
     else { return false }
+    if instance.state.isForeground { return call == .command && instance.isPaused }
     return call == .command || !isTooEarly(id, of: user, at: now)
       || instance.isSuspendedOrStopping && !player.isReadWaiting
   }
@@ -165,7 +166,9 @@ extension Instance {
 
   /// Resumes the instance, or keeps it running, to answer a call to its media player.
   fileprivate mutating func playerCalled(_ call: PlayerCall, in turn: inout Turn) {
-    guard termination == nil, !state.isForeground else { return }
+    guard termination == nil else { return }
+    if call == .command { forgetPause(in: &turn) }
+    if state.isForeground { return }
     switch call {
     case .command: runForEvent(turn.policy.eventTime, cause: .remoteControl, in: &turn)
     case .read: runForEvent(turn.policy.remoteReadTime, cause: .remoteRead, in: &turn)
@@ -175,14 +178,6 @@ extension Instance {
   /// Sends the application a command, which it may handle for `EventTime`.
   fileprivate mutating func deliver(_ command: RemoteCommand, in turn: inout Turn) {
     record(.remoteControlled(command), in: &turn)
-    let event = callbacks.nextID()
-    let notice = Notice.remoteControl(event, command)
-    handling.begin(event, notice, until: turn.instant.advanced(by: turn.policy.eventTime))
-    if state == .suspended {
-      leaveSuspended(
-        to: .background(Stint(at: turn.instant)), cause: .remoteControl, in: &turn)
-    }
-    if hasStream { turn.emit(.notify(id, notice)) }
-    reconsider(in: &turn)
+    handle({ .remoteControl($0, command) }, cause: .remoteControl, in: &turn)
   }
 }

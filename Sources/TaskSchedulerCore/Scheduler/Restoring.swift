@@ -8,7 +8,7 @@ extension Scheduler {
     launches: [InstanceID: PendingLaunch],
     instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
     notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions,
-    snapshots: Snapshots
+    snapshots: Snapshots, calls: Calls
   ) throws(InvariantViolation) {
     self.init(policy: policy)
     self.instanceIDLast = instanceIDLast
@@ -22,6 +22,7 @@ extension Scheduler {
     self.memory = memory
     self.sessions = sessions
     self.snapshots = snapshots
+    self.calls = calls
     for (id, instance) in instances {
       deadlines.set(id, to: instance.deadline(self.policy))
       self.applications.taskCountChanged(

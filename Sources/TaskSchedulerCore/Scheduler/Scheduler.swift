@@ -16,6 +16,7 @@ public struct Scheduler: Sendable {
   var memory = Memory()
   var sessions = Sessions()
   var snapshots = Snapshots()
+  var calls = Calls()
   var instanceIDLast: UInt64 = 0
   /// Whether the scheduler has received ``SchedulerEvent/started``, and has not received
   /// ``SchedulerEvent/stop`` since then.
@@ -153,6 +154,7 @@ public struct Scheduler: Sendable {
   private mutating func stop(in turn: inout Turn) {
     isStarted = false
     memory.endPressure()
+    forgetCalls(in: &turn)
     for key in relaunches.all { cancelRelaunch(key) }
     for id in launches.keys.sorted() {
       spawnFailed(id, reason: "the scheduler stops", in: &turn)
@@ -176,6 +178,7 @@ public struct Scheduler: Sendable {
     let end = instance.leaveRunning(reason, cause: cause, detail: detail, in: &turn)
     restoreAudio(of: instance, in: &turn)
     forgetPlayer(instance, in: &turn)
+    callOwnerEnded(instance, in: &turn)
     if instance.termination?.reason.isOrdered == true {
       applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
     }

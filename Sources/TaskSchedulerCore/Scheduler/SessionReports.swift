@@ -5,7 +5,7 @@
 // therefore in force until a window of that application changes. A limit that a change of a window
 // starts ends at the next change of that window, and at every order for the application.
 
-/// A report of a user's session agent, or of logind.
+/// A report of a user's session agent, of logind, or of ModemManager.
 public enum SessionEvent: Equatable, Sendable {
   /// The session agent of a user has connected. A report follows.
   case agentAttached(UserID)
@@ -25,6 +25,8 @@ public enum SessionEvent: Equatable, Sendable {
   case playerCalled(UserID, InstanceID, PlayerCall)
   /// A program has sent the media player `taskschedd` a command.
   case remoteCommand(UserID, RemoteCommand)
+  /// All calls of the machine's modems that ring or have been answered.
+  case modemCalls([ModemCall])
   /// The screen of a seat, and of all seats within it, is locked.
   ///
   /// `byRequest` is true if a program asked logind for the lock, and the desktop has not set
@@ -51,6 +53,7 @@ extension Scheduler {
     case .playerCalled(let user, let id, let call):
       playerCalled(call, of: id, by: user, in: &turn)
     case .remoteCommand(let user, let command): remoteCommand(command, of: user, in: &turn)
+    case .modemCalls(let calls): apply(calls, in: &turn)
     case .locked(let seat, let isRequest): lock(seat, isRequest, in: &turn)
     case .unlocked(let seat): unlock(seat, in: &turn)
     }
@@ -241,6 +244,21 @@ extension Instance {
   mutating func windowsClosed(in turn: inout Turn) {
     guard termination == nil, state == .suspended else { return }
     runForEvent(turn.policy.eventTime, cause: .closed, in: &turn)
+  }
+
+  /// Sends the application a notice that it must acknowledge, and lets it run for `EventTime` to
+  /// handle the notice.
+  mutating func handle(
+    _ notice: (CallbackID) -> Notice, cause: TransitionCause, in turn: inout Turn
+  ) {
+    let event = callbacks.nextID()
+    let notice = notice(event)
+    handling.begin(event, notice, until: turn.instant.advanced(by: turn.policy.eventTime))
+    if state == .suspended {
+      leaveSuspended(to: .background(Stint(at: turn.instant)), cause: cause, in: &turn)
+    }
+    if hasStream { turn.emit(.notify(id, notice)) }
+    reconsider(in: &turn)
   }
 
   /// Lets an instance in the background run for a time, for an event that the application notices

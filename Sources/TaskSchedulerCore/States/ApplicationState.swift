@@ -100,6 +100,10 @@ public enum TransitionCause: Equatable, Sendable {
   case remoteControl
   /// A program reads the properties of the application's media player.
   case remoteRead
+  /// A phone call began or was put on hold.
+  case call
+  /// A phone call ended.
+  case callEnded
   /// The application was adopted because of its window, and must not be suspended. The scheduler no
   /// longer manages the application.
   case released
@@ -131,6 +135,8 @@ public enum TransitionCause: Equatable, Sendable {
     case .audio: "audio"
     case .remoteControl: "remoteControl"
     case .remoteRead: "remoteRead"
+    case .call: "call"
+    case .callEnded: "callEnded"
     case .released: "released"
     }
   }

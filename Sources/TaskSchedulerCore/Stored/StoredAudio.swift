@@ -16,8 +16,9 @@ extension AudioStream.Direction: Stored {}
 
 extension InstanceAudio: StoredByForm {
   static let form = Form(
-    InstanceAudio.init(streams:graceEnds:muted:restoring:silence:noticedAt:), \.streams,
-    \.graceEnds, \.muted, \.restoring, \.silence, \.noticedAt)
+    InstanceAudio.init(
+      streams:graceEnds:muted:restoring:silence:noticedAt:interrupted:isInCall:), \.streams,
+    \.graceEnds, \.muted, \.restoring, \.silence, \.noticedAt, \.interrupted, \.isInCall)
 }
 
 extension RecordingNotice: StoredByForm {

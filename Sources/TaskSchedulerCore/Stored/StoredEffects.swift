@@ -111,6 +111,7 @@ extension Notice: StoredByCases {
     Case("notificationFired", Self.notificationFired),
     Case("notificationChosen", Self.notificationChosen), Case("memoryWarning", Self.memoryWarning),
     Case("remoteControl", Self.remoteControl),
+    Case("audioInterruption", Self.audioInterruption), Case("call", Self.call),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -121,6 +122,8 @@ extension Notice: StoredByCases {
     case .notificationChosen(let a): writer.write(case: 3, a)
     case .memoryWarning: writer.write(case: 4)
     case .remoteControl(let a, let b): writer.write(case: 5, a, b)
+    case .audioInterruption(let a, let b): writer.write(case: 6, a, b)
+    case .call(let a, let b): writer.write(case: 7, a, b)
     }
   }
 }

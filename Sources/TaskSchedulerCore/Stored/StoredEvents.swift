@@ -30,7 +30,8 @@ extension ApplicationEvent: StoredByCases {
     Case("acknowledge", Self.acknowledge), Case("beginBackgroundTask", Self.beginBackgroundTask),
     Case("endBackgroundTask", Self.endBackgroundTask), Case("setKeepAlive", Self.setKeepAlive),
     Case("register", Self.register), Case("openStream", Self.openStream),
-    Case("streamClosed", Self.streamClosed),
+    Case("streamClosed", Self.streamClosed), Case("beginCall", Self.beginCall),
+    Case("endCall", Self.endCall),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -42,6 +43,8 @@ extension ApplicationEvent: StoredByCases {
     case .register(let a, let b, let c, let d, let e): writer.write(case: 4, a, b, c, d, e)
     case .openStream(let a, let b, let c): writer.write(case: 5, a, b, c)
     case .streamClosed(let a): writer.write(case: 6, a)
+    case .beginCall(let a, let b): writer.write(case: 7, a, b)
+    case .endCall(let a, let b): writer.write(case: 8, a, b)
     }
   }
 }

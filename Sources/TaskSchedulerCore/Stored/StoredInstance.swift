@@ -73,7 +73,8 @@ extension TransitionCause: StoredByCases {
     Case("locked", Self.locked), Case("unlocked", Self.unlocked),
     Case("released", Self.released), Case("closed", Self.closed),
     Case("audio", Self.audio), Case("remoteControl", Self.remoteControl),
-    Case("remoteRead", Self.remoteRead),
+    Case("remoteRead", Self.remoteRead), Case("call", Self.call),
+    Case("callEnded", Self.callEnded),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -103,6 +104,8 @@ extension TransitionCause: StoredByCases {
     case .audio: writer.write(case: 22)
     case .remoteControl: writer.write(case: 23)
     case .remoteRead: writer.write(case: 24)
+    case .call: writer.write(case: 25)
+    case .callEnded: writer.write(case: 26)
     }
   }
 }

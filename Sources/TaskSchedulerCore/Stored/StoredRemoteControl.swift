@@ -39,7 +39,7 @@ extension RemoteEffect: StoredByCases {
 }
 
 extension Players: StoredByForm {
-  static let form = Form(Players.init(all:presented:), \.all, \.presented)
+  static let form = Form(Players.init(all:presented:isStale:), \.all, \.presented, \.isStale)
 }
 
 extension Players.Player: StoredByForm {

@@ -11,18 +11,18 @@ extension Scheduler: StoredByForm {
         launches: [InstanceID: PendingLaunch],
         instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
         notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions,
-        snapshots: Snapshots
+        snapshots: Snapshots, calls: Calls
       ) throws(MalformedBytes) in
       try restoring { () throws(InvariantViolation) in
         try Scheduler(
           policy: policy, instanceIDLast: instanceIDLast, isStarted: isStarted,
           applications: applications, launches: launches, instances: instances,
           keepAlives: keepAlives, notifications: notifications, changes: changes, memory: memory,
-          sessions: sessions, snapshots: snapshots)
+          sessions: sessions, snapshots: snapshots, calls: calls)
       }
     }, \.policy.value, \.instanceIDLast, \.isStarted, \.applications, \.launches,
     \.instances, \.keepAlives, \.notifications, \.changes, \.memory, \.sessions,
-    \.snapshots)
+    \.snapshots, \.calls)
 }
 
 /// Makes a value from stored parts. Throws ``MalformedBytes`` if an invariant of the value is

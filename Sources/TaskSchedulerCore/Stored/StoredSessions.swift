@@ -5,7 +5,7 @@ extension SessionEvent: StoredByCases {
     Case("unlocked", Self.unlocked), Case("audio", Self.audio),
     Case("audioLost", Self.audioLost), Case("recordingChosen", Self.recordingChosen),
     Case("players", Self.players), Case("playerCalled", Self.playerCalled),
-    Case("remoteCommand", Self.remoteCommand),
+    Case("remoteCommand", Self.remoteCommand), Case("modemCalls", Self.modemCalls),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -21,6 +21,7 @@ extension SessionEvent: StoredByCases {
     case .players(let a, let b): writer.write(case: 8, a, b)
     case .playerCalled(let a, let b, let c): writer.write(case: 9, a, b, c)
     case .remoteCommand(let a, let b): writer.write(case: 10, a, b)
+    case .modemCalls(let a): writer.write(case: 11, a)
     }
   }
 }

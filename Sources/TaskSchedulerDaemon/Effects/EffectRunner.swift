@@ -140,6 +140,10 @@ final class EffectRunner: EffectHandler {
       return .init(memoryWarning: true)
     case .remoteControl(let id, let command):
       return .init(remoteCommand: .init(id, command))
+    case .audioInterruption(let id, let interruption):
+      return .init(audioInterruption: .init(id, interruption))
+    case .call(let id, let isOnHold):
+      return .init(call: .init(id: Int(clamping: id.number), onHold: isOnHold))
     }
   }
 

@@ -63,6 +63,19 @@ final class ApplicationService: ApplicationInterface.Implementation {
     post(.application(.endBackgroundTask(request, instance.id, TaskID(task))))
   }
 
+  func beginCall(_: Interface.BeginCall.Input, _ connection: Connection) throws {
+    let instance = try registered(connection)
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
+    let request = requests.open(connection, application: instance.name)
+    post(.application(.beginCall(request, instance.id)))
+  }
+
+  func endCall(_: Interface.EndCall.Input, _ connection: Connection) throws {
+    let instance = try registered(connection)
+    let request = requests.open(connection, application: instance.name)
+    post(.application(.endCall(request, instance.id)))
+  }
+
   func acknowledge(_ input: Interface.Acknowledge.Input, _ connection: Connection) throws {
     guard let callback = UInt64(exactly: input.callback) else {
       throw Interface.Failure.unknownCallback(callback: input.callback)

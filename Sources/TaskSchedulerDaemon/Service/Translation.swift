@@ -193,7 +193,8 @@ extension ControlInterface.Instance {
 extension ControlInterface.AudioUse {
   fileprivate static func all(_ use: TaskSchedulerCore.AudioUse) -> [Self] {
     (use.isAudible ? [.playing] : []) + (use.isRecording ? [.recording] : [])
-      + (use.isMuted ? [.muted] : [])
+      + (use.isMuted ? [.muted] : []) + (use.isInterrupted ? [.interrupted] : [])
+      + (use.isInCall ? [.calling] : [])
   }
 }
 
@@ -304,6 +305,16 @@ extension ApplicationInterface.RemoteCommand {
     self.init(
       id: Int(clamping: id.number), kind: .init(command),
       offsetUSec: command.offset?.microseconds)
+  }
+}
+
+extension ApplicationInterface.AudioInterruption {
+  init(_ id: CallbackID, _ interruption: TaskSchedulerCore.AudioInterruption) {
+    switch interruption {
+    case .began: self.init(id: Int(clamping: id.number), began: true)
+    case .ended(let shouldResume):
+      self.init(id: Int(clamping: id.number), began: false, shouldResume: shouldResume)
+    }
   }
 }
 

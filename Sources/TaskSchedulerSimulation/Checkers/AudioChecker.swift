@@ -126,7 +126,8 @@ struct MuteChecker: Checker {
       guard instance.audio.streams.contains(where: { ids.contains($0.id) }) else { continue }
       try require(
         instance.ending != nil
-          || !instance.state.isForeground && !instance.isBusy(at: observed.now),
+          || !instance.state.isForeground && !instance.isBusy(at: observed.now)
+          || instance.audio.interruption?.isMuted == true,
         "\(instance.name) is muted, but it may run")
     }
   }
@@ -134,7 +135,8 @@ struct MuteChecker: Checker {
   mutating func after(_ observed: ObservedState) throws(Finding) {
     for instance in observed.live where !instance.audio.muted.isEmpty {
       try require(
-        instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil,
+        instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil
+          || instance.audio.interruption?.isMuted == true,
         "\(instance.name) is \(instance.state), but its audio is still muted")
     }
     for id in observed.audio.mustUnmute {

@@ -83,6 +83,7 @@ public struct Checkers {
   private var mutes = MuteChecker()
   private var playerCalls: PlayerCallChecker
   private var mediaCommands = MediaCommandChecker()
+  private var phoneCalls = CallChecker()
 
   /// Creates the checkers of a run.
   ///
@@ -136,6 +137,7 @@ public struct Checkers {
     try switcher.before(event, observed)
     try mutes.before(event, observed)
     try mediaCommands.before(event, observed)
+    try phoneCalls.before(event, observed)
     for effect in effects {
       try transitions.see(effect, observed)
       try callbacks.see(effect, observed)
@@ -194,6 +196,7 @@ public struct Checkers {
     try mutes.after(observed)
     try playerCalls.after(observed)
     try mediaCommands.after(observed)
+    try phoneCalls.after(observed)
   }
 
   private mutating func seeSession(_ effect: Effect) throws(Finding) {
@@ -207,6 +210,7 @@ public struct Checkers {
     try mutes.see(effect, observed)
     try playerCalls.see(effect, observed)
     try mediaCommands.see(effect, observed)
+    try phoneCalls.see(effect, observed)
   }
 
   /// Returns the first violation at the end of the liveness phase, or nil.

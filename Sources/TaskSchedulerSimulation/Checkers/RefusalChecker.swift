@@ -46,6 +46,9 @@ struct RefusalChecker: Checker {
     case .application(.openStream(_, let id, let name)):
       observed[id]?.key.id == name ? .allowed : .refused
     case .application(.beginBackgroundTask(_, let id, _)): begin(id, observed)
+    case .application(.beginCall(_, let id)):
+      observed[id].map { $0.ending == nil && $0.plan.modes.contains(.voip) && $0.isAware } ?? false
+        ? .allowed : .refused
     case .application(.setKeepAlive(_, let id, let interval)): setKeepAlive(id, interval, observed)
     case .socket(let event): socket(event, observed)
     case .systemChanged(_, let change, _):

@@ -56,6 +56,8 @@ struct MediaCommandChecker: Checker {
     switch effect {
     case .reply(let request, let reply): if request == observed.event.request { self.reply = reply }
     case .remote(.command(let user, let id, let command)):
+      // A phone call also pauses players, which `CallChecker` checks.
+      guard case .operation(.remoteControl) = observed.event else { return }
       try require(
         observed[id]?.key.owner == user && observed.players.all[id]?.isOnBus == true,
         "a command is sent to the player of instance \(id.number), which has none")

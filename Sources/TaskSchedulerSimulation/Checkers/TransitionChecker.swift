@@ -84,8 +84,8 @@ struct TransitionChecker: Checker {
     add([.notRunning], [.active, .inactive, .background], ["launch", "register", "adopt"])
     add(
       [.active], [.inactive],
-      ["interruption", "register", "unfocused", "otherActivated", "locked"])
-    add([.inactive], [.active], ["activate", "acknowledged", "focused", "unlocked"])
+      ["interruption", "register", "unfocused", "otherActivated", "locked", "call"])
+    add([.inactive], [.active], ["activate", "acknowledged", "focused", "unlocked", "callEnded"])
     add([.background, .suspended], [.active, .inactive], ["activate", "focused"])
     add([.background, .suspended], [.inactive], ["shown"])
     add([.active, .inactive], [.background], ["otherActivated", "sendAway", "hidden"])
@@ -94,6 +94,7 @@ struct TransitionChecker: Checker {
       [.suspended], [.background],
       [
         "event", "register", "suspensionLost", "closed", "audio", "remoteControl", "remoteRead",
+        "call", "callEnded",
       ])
     add(running, [.notRunning], ["leaderExited", "schedulerStopped", "released"])
     return Set(rows)
@@ -149,6 +150,8 @@ struct TransitionChecker: Checker {
     case .audio: if case .session(.audio) = event { true } else { false }
     // `PlayerCallChecker` checks the cause.
     case .remoteControl, .remoteRead: true
+    // `CallChecker` checks the messages that cause these transitions.
+    case .call, .callEnded: true
     case .released: if case .process(.released) = event { true } else { false }
     case .terminate: false
     case .focused, .shown: isWindowEvent(event) || isUnlock(event)

@@ -167,6 +167,10 @@ public struct EventLogTimeline {
     case .playerCalled(_, let id, .command):
       return "a program sent the player \(name(id)) a command"
     case .playerCalled(_, let id, .read): return "a program read the player \(name(id))"
+    case .modemCalls(let calls):
+      return calls.isEmpty
+        ? "the modems have no call"
+        : "the modems have \(calls.count) calls, \(calls.count { $0.isAnswered }) of them answered"
     case .remoteCommand(_, let command):
       return "the media player taskschedd received \(EventLogText.text(command))"
     case .locked(let seat, byRequest: _): return "lock \(seat.name)"
@@ -186,6 +190,8 @@ public struct EventLogTimeline {
       return "end \(name(id)) task \(task.number)"
     case .application(.setKeepAlive(_, let id, let interval)):
       return "keep-alive \(name(id)) \(interval.map { TimeSpan.format($0) } ?? "never")"
+    case .application(.beginCall(_, let id)): return "\(name(id)) has a phone call"
+    case .application(.endCall(_, let id)): return "the phone call of \(name(id)) ended"
     case .socket(.manage(_, let id, let socket)):
       return "manage-socket \(name(id)) \(socket.number)"
     case .socket(.release(_, let id, let socket)):

@@ -17,6 +17,10 @@ struct ObservedAudio {
   var isSilent = false
   /// Whether the user is shown that the instance records.
   var isNoticed = false
+  /// The interruption by a phone call.
+  var interruption: ObservedInterruption?
+  /// Whether the application has a phone call.
+  var isInCall = false
 
   var audible: [AudioStream] {
     streams.filter { $0.direction == .playback && $0.isRunning && !$0.isMuted }
@@ -40,8 +44,10 @@ struct ObservedAudioSessions {
 
 extension ObservedInstance {
   var isEntitledByAudio: Bool {
-    plan.modes.contains(.audio) && (audio.isInUse || audio.graceDue != nil)
+    mayPlay && (audio.isInUse || audio.graceDue != nil)
   }
+
+  var mayPlay: Bool { plan.modes.contains(.audio) || audio.isInCall }
 
   func endGraceIfDue(at now: UInt64) {
     if let due = audio.graceDue, due <= now { audio.graceDue = nil }
@@ -66,14 +72,17 @@ extension ObservedState {
     for stream in snapshot.streams.sorted(by: { $0.id < $1.id }) where all[stream.id] == nil {
       all[stream.id] = stream
     }
+    var begun: Set<InstanceID> = []
     for instance in live where instance.key.owner == user {
       let own = all.values.filter { $0.instance == instance.id }.sorted { $0.id < $1.id }
       let wasAudible = !instance.audio.audible.isEmpty
       take(own, all, of: instance)
       if wasAudible == instance.audio.audible.isEmpty {
         players.all[instance.id, default: .init()].audibleAt = now
+        if !wasAudible { begun.insert(instance.id) }
       }
     }
+    interruptAudio(of: user, begun: begun)
   }
 
   private func take(
@@ -97,13 +106,15 @@ extension ObservedState {
     }
     if instance.audio.isInUse {
       instance.audio.graceDue = nil
-    } else if before.isInUse, instance.state != .suspended, instance.plan.modes.contains(.audio) {
+    } else if before.isInUse, instance.state != .suspended, instance.mayPlay {
       instance.audio.graceDue = now + limits.audioGraceTime
     }
   }
 
   func loseAudio(of user: UserID) {
-    if audio.agents[user] == .some(nil) { audio.agents[user] = now }
+    guard audio.agents[user] == .some(nil) else { return }
+    audio.agents[user] = now
+    players.stale.insert(user)
   }
 
   /// Discards the reports of agents that were lost `SessionGraceTime` ago.
@@ -111,6 +122,7 @@ extension ObservedState {
     for (user, lostAt) in audio.agents {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }
       audio.agents[user] = nil
+      players.stale.remove(user)
       for instance in live where instance.key.owner == user {
         if players.all[instance.id] != nil { players.leaveBus(instance.id) }
         instance.audio.streams = []
@@ -131,7 +143,9 @@ extension ObservedState {
       for instance in live where instance.key.owner == user {
         let own = instance.audio.audible.map(\.id).filter { ids.contains($0) }
         instance.audio.muted.formUnion(own)
-        if !own.isEmpty, instance.state == .background, !instance.isStopping {
+        if !own.isEmpty, instance.state == .background, !instance.isStopping,
+          instance.audio.interruption?.isMuted != true
+        {
           instance.audio.muteDue = instance.audio.muteDue ?? now + limits.audioMuteTime
         }
       }

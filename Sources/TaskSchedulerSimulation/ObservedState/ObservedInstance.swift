@@ -44,6 +44,8 @@ final class ObservedInstance {
   var handledEvents: [(id: CallbackID?, due: UInt64)] = []
   /// The end of the time for an event that the instance does not acknowledge; nil if there is none.
   var unacknowledgedDue: UInt64?
+  /// The events after whose acknowledgement the instance may begin to play.
+  var playEvents: Set<CallbackID> = []
   /// The ends of the times for all events.
   var eventDues: [UInt64] { handledEvents.map(\.due) + (unacknowledgedDue.map { [$0] } ?? []) }
   var sockets: [SocketID] = []
@@ -99,6 +101,8 @@ final class ObservedInstance {
   /// Whether the lock of the screen interrupted the instance, and nothing has changed its state
   /// since.
   var isLockedOut = false
+  /// Whether a phone call made the instance inactive, and nothing has changed its state since.
+  var isCalledOut = false
 
   // MARK: Audio
   var audio = ObservedAudio()

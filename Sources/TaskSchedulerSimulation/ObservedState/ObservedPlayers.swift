@@ -21,6 +21,8 @@ struct ObservedPlayers {
   var all: [InstanceID: Player] = [:]
   /// What the agents show as the media player `taskschedd`.
   var presented: [UserID: RemotePlayer] = [:]
+  /// The users whose agent was lost since it reported the players.
+  var stale: Set<UserID> = []
 
   // MARK: The current event
   /// The instances that must run because of a call to their media player, and the kind of the call.
@@ -53,18 +55,23 @@ extension ObservedState {
     for id in own where !ids.contains(id) && players.all[id]?.isOnBus == true {
       players.leaveBus(id)
     }
-    let fresh = own.filter { ids.contains($0) && players.all[$0]?.isOnBus != true }
+    let isStale = players.stale.remove(user) != nil
+    let fresh = own.filter {
+      ids.contains($0) && (isStale || players.all[$0]?.isOnBus != true)
+    }
     for id in fresh { players.all[id, default: .init()].isOnBus = true }
     for id in fresh { playerCalled(.read, of: id, by: user) }
   }
 
   func playerCalled(_ call: PlayerCall, of id: InstanceID, by user: UserID) {
     guard let instance = self[id], instance.key.owner == user, instance.ending == nil,
-      instance.state == .background || instance.state == .suspended,
       let player = players.all[id], player.isOnBus
     else { return }
+    if call == .command { forgetPause(of: instance) }
+    if instance.state.isForeground { return }
     switch call {
-    case .command: instance.runs(until: now + limits.eventTime)
+    case .command:
+      instance.runs(until: now + limits.eventTime)
     case .read:
       if let due = player.readDue(limits), now < due {
         if instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil {
@@ -117,7 +124,9 @@ extension ObservedState {
   func noteCommand(_ instance: ObservedInstance) {
     if players.all[instance.id]?.isOnBus != true {
       instance.handledEvents.append((nil, now + limits.eventTime))
-    } else if !instance.state.isForeground {
+    } else {
+      forgetPause(of: instance)
+      if instance.state.isForeground { return }
       instance.runs(until: now + limits.eventTime)
     }
   }

@@ -93,6 +93,7 @@ extension ObservedState {
     case .recordingChosen(let key): if byKey[key] != nil { notificationChosen(key) }
     case .players(let user, let ids): apply(players: ids, of: user)
     case .playerCalled(let user, let id, let call): playerCalled(call, of: id, by: user)
+    case .modemCalls(let calls): apply(calls)
     case .remoteCommand(let user, _):
       players.receiver = lastAudible(of: user) { !$0.isOnBus && $1.takesRemoteControl }
     case .agentLost(let user):
@@ -170,7 +171,7 @@ extension ObservedState {
   }
 
   /// Returns whether a seat is `outer`, or is the seat of a terminal within it.
-  private static func isWithin(_ outer: SeatID, _ seat: SeatID) -> Bool {
+  static func isWithin(_ outer: SeatID, _ seat: SeatID) -> Bool {
     seat == outer || seat.name.hasPrefix("\(outer.name)/")
   }
 
@@ -182,6 +183,7 @@ extension ObservedState {
     {
       sessions.locks[front.plan.seat, default: (now, nil, nil)].interrupted = front.id
       front.isLockedOut = true
+      front.isCalledOut = false
       front.resign()
       sessions.mustResign.append(front.id)
     }

@@ -10,6 +10,7 @@ extension ObservedState {
     vacate(instance.plan.seat, for: instance)
     if isOrder { instance.window?.hold() }
     instance.isLockedOut = false
+    instance.isCalledOut = false
     if instance.state == .inactive { instance.isActivating = true }
   }
 

@@ -22,6 +22,7 @@ final class ObservedState {
   var sessions = ObservedSessions()
   var audio = ObservedAudioSessions()
   var players = ObservedPlayers()
+  var calls = ObservedCalls()
   var now: UInt64 = 0
   /// The last instant at which the machine woke, the daemon restarted or the limits changed. If a
   /// limit had passed before, its timer could not fire earlier.
@@ -76,6 +77,7 @@ final class ObservedState {
     sessions.begin()
     audio.mustUnmute = []
     players.begin()
+    calls.expected = []
     isExpected = false
     isRefused = event.request.map { request in
       effects.contains {
@@ -88,6 +90,8 @@ final class ObservedState {
     case .application(.streamClosed(let id)): self[id]?.hasStream = false
     case .application(.acknowledge(_, let id, let callback)): acknowledged(id, callback)
     case .application(.endBackgroundTask(_, let id, let task)): ended(id, task)
+    case .application(.beginCall(_, let id)): beginCall(id)
+    case .application(.endCall(_, let id)): endCall(id)
     case .operation(.activate(_, let key)):
       if !isRefused, let instance = byKey[key], instance.state != .active { activate(instance) }
     case .operation(.deactivate(_, let key)): if !isRefused { deactivated(key) }
@@ -119,7 +123,9 @@ final class ObservedState {
       barred.subtract(possiblyBarred)
     case .socket(let event): apply(event)
     case .notification(.chosen(_, let key)): notificationChosen(key)
-    case .scheduler(.stop): relaunching = []
+    case .scheduler(.stop):
+      relaunching = []
+      forgetCalls()
     case .application, .notification, .systemChanged, .operation(.launch),
       .scheduler(.clockRead), .scheduler(.started), .memory, .switcher:
       break
@@ -225,6 +231,11 @@ final class ObservedState {
     if let index = instance.handledEvents.firstIndex(where: { $0.id == callback }) {
       isExpected = true
       instance.handledEvents.remove(at: index)
+      if instance.playEvents.contains(callback), instance.state == .background,
+        instance.ending == nil, instance.mayPlay
+      {
+        instance.runs(until: now + limits.audioGraceTime)
+      }
       return
     }
     guard instance.inFlight == callback else { return }
@@ -269,6 +280,7 @@ extension ObservedState {
   /// again.
   func finish() {
     noteSilence()
+    noteMutedCalls()
     for instance in live where instance.retryDue != nil {
       let mayRun =
         instance.isBusy(at: now)
@@ -287,8 +299,17 @@ extension ObservedState {
     case .reply, .expire, .notification, .memory, .dropPicture: break
     case .notify(let id, let notice):
       switch notice {
-      case .socketsReady(let event, _), .remoteControl(let event, _): self[id]?.received(event)
+      case .socketsReady(let event, _), .remoteControl(let event, _),
+        .audioInterruption(let event, _), .call(let event, _):
+        self[id]?.received(event)
       case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: break
+      }
+      switch notice {
+      case .remoteControl(let event, _), .audioInterruption(let event, .ended):
+        self[id]?.playEvents.insert(event)
+      case .audioInterruption(_, .began), .call, .socketsReady, .systemChanges,
+        .notificationFired, .notificationChosen, .memoryWarning:
+        break
       }
     case .socket(let effect): apply(effect)
     case .deliver(let id, let callback, _):
@@ -383,6 +404,7 @@ extension ObservedState {
     instances[Int(id.number)] = nil
     live.removeAll { $0 === instance }
     byKey[instance.key] = nil
+    endCall(id)
     players.all[id] = nil
     // The scheduler may forget an application without a manifest.
     if manifest(for: instance.key) == nil { audio.restoresNext.remove(instance.key) }
@@ -396,6 +418,7 @@ extension ObservedState {
       move(instance, from: from, to: to)
       instance.isActivating = to == .inactive && cause.leadsToActive
       instance.isLockedOut = cause == .locked
+      instance.isCalledOut = cause == .call && to == .inactive
       if !instance.isActiveOrActivating { instance.window?.unfocusedSince = nil }
       if !to.isForeground { instance.window?.hold() }
       if cause == .closed { instance.runs(until: now + limits.eventTime) }
@@ -454,10 +477,10 @@ extension TransitionCause {
   /// request.
   fileprivate var leadsToActive: Bool {
     switch self {
-    case .interruption, .otherActivated, .shown, .unfocused, .locked: false
+    case .interruption, .otherActivated, .shown, .unfocused, .locked, .call: false
     case .launch, .register, .adopt, .activate, .acknowledged, .sendAway, .terminate,
       .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped, .focused, .hidden,
-      .closed, .unlocked, .audio, .remoteControl, .remoteRead, .released:
+      .closed, .unlocked, .audio, .remoteControl, .remoteRead, .callEnded, .released:
       true
     }
   }

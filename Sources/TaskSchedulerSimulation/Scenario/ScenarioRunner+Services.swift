@@ -99,7 +99,8 @@ extension ScenarioRunner {
     guard let index = byInstance[id] else { return }
     note(index, .notice(notice))
     switch notice {
-    case .socketsReady(let event, _), .remoteControl(let event, _):
+    case .socketsReady(let event, _), .remoteControl(let event, _),
+      .audioInterruption(let event, _), .call(let event, _):
       plan(index, scenario.applications[index].handleDelay, .acknowledge(event))
     case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: break
     }

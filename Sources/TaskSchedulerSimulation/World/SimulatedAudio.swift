@@ -41,6 +41,13 @@ struct SimulatedAudio {
 
   mutating func toggleSilence(_ id: AudioStreamID) { streams[id]?.isSilent.toggle() }
 
+  /// Pauses or continues all streams of a process.
+  mutating func setRunning(_ isRunning: Bool, of process: Int) {
+    for (id, stream) in streams where stream.process == process && stream.direction == .playback {
+      streams[id]?.isRunning = isRunning
+    }
+  }
+
   mutating func pauseAll() {
     for id in streams.keys { streams[id]?.isRunning = false }
   }
@@ -201,9 +208,10 @@ extension Simulation {
     }
   }
 
-  /// Attaches all agents, and pauses all streams later.
+  /// Attaches all agents, ends all calls, and pauses all streams later.
   func endAudioFaults() {
     guard configuration.hasSessionAgents else { return }
+    endCalls()
     for user in Set(configuration.keys.map(\.owner)).sorted() {
       attach(user)
       schedule(after: 30 * Nanoseconds.second, .playersPause(user))

@@ -66,11 +66,16 @@ extension Simulation {
     }
   }
 
-  /// Carries out an order to an agent about media players. The simulated world carries out no
-  /// command: a player does not change its streams by itself.
+  /// Carries out an order to an agent about media players. A running player obeys the commands to
+  /// pause and to play.
   func carryOut(_ effect: RemoteEffect) {
     switch effect {
-    case .command: break
+    case .command(let user, let id, let command):
+      guard command == .pause || command == .play, let (index, process) = process(of: id),
+        process.isAlive, !process.isStopped, sessions[user]?.isAttached == true
+      else { return }
+      sessions[user]?.audio.setRunning(command == .play, of: index)
+      send(.audio(user, audioSnapshot(of: user)), of: user, after: 2 * Nanoseconds.millisecond)
     case .present(let user, let player): sessions[user]?.presentsPlayer = player != nil
     }
   }

@@ -187,7 +187,7 @@ extension Simulation {
       chance = draw(.reactions)
       delay = chance.below(50 * Nanoseconds.millisecond)
       schedule(after: delay, .reaction(index, .read))
-    case .remoteControl(let id, _):
+    case .remoteControl(let id, _), .audioInterruption(let id, _), .call(let id, _):
       event = id
       chance = draw(.players)
       delay = chance.below(50 * Nanoseconds.millisecond)

@@ -59,7 +59,7 @@ enum WhyText {
 
   /// The causes by which an application becomes inactive and does not become active by itself.
   private static let causesOfInactivity: Set = [
-    "interruption", "locked", "otherActivated", "shown", "unfocused",
+    "call", "interruption", "locked", "otherActivated", "shown", "unfocused",
   ]
 
   private static func lines(
@@ -74,7 +74,7 @@ enum WhyText {
         "\(PrintableText.of(other)) became active at seat \(PrintableText.of(application.seat)), "
           + "so the daemon \(effect).")
     }
-    if let cause = explanation.cause.flatMap(CauseText.sentence),
+    if let cause = explanation.cause.flatMap({ CauseText.sentence($0, in: application.state) }),
       instance.displacedBy == nil || explanation.cause != "otherActivated" {
       lines.append(cause)
     }
@@ -94,7 +94,7 @@ enum WhyText {
       lines.append("The daemon is terminating it because \(ending.causeWords).")
       lines += EndDetailText.lines(explanation, context)
     }
-    lines += audio(instance)
+    lines += audio(instance, in: application.state)
     if let resources = instance.resources { lines += rules(resources) }
     if explanation.traced {
       lines.append(
@@ -135,6 +135,7 @@ enum WhyText {
         "data arrives on "
           + (count == 1 ? "its managed socket" : "one of its \(count) managed sockets"))
     }
+    if instance.audio.contains(.interrupted) { wakers.append("the phone call ends") }
     var lines = explanation.windows == .hidden ? ["Its windows are hidden."] : []
     lines.append("Nothing entitled it to run any longer" + last(explanation, context))
     lines.append("It resumes when \(wakers.joined(separator: ", or when ")).")
@@ -167,12 +168,18 @@ enum WhyText {
   }
 
   /// Returns what the application does with audio, one sentence each.
-  private static func audio(_ instance: ControlInterface.Instance) -> [String] {
-    instance.audio.map { use in
+  private static func audio(
+    _ instance: ControlInterface.Instance, in state: ControlInterface.State
+  ) -> [String] {
+    let isCallCause = instance.audio.contains(.interrupted) && state != .suspended
+    let muteEnds = isCallCause ? "the phone call ends" : "it resumes"
+    return instance.audio.map { use in
       switch use {
       case .playing: "It plays audio."
       case .recording: "It records audio."
-      case .muted: "The daemon has muted its audio until it resumes."
+      case .muted: "The daemon has muted its audio until \(muteEnds)."
+      case .interrupted: "A phone call interrupts its audio."
+      case .calling: "It has a phone call."
       }
     }
   }
@@ -243,8 +250,9 @@ enum WhyText {
 /// The sentences about the cause of the current state.
 private enum CauseText {
   /// Returns nil for a cause that only a newer daemon knows.
-  static func sentence(_ cause: String) -> String? {
-    switch cause {
+  static func sentence(_ cause: String, in state: ControlInterface.State) -> String? {
+    let isInForeground = state == .active || state == .inactive
+    return switch cause {
     case "launch": "taskschedd launched it."
     case "register": "It was started without taskschedd and opened its event stream."
     case "adopt": "taskschedd began to manage it while it was running."
@@ -267,6 +275,13 @@ private enum CauseText {
     case "audio": "The daemon resumed it because it plays or records audio."
     case "remoteControl": "The daemon resumed it to handle a media command."
     case "remoteRead": "The daemon resumed it because a program reads its media player."
+    case "call":
+      isInForeground
+        ? "A phone call interrupted it." : "The daemon resumed it to tell it about a phone call."
+    case "callEnded":
+      isInForeground
+        ? "The phone call that interrupted it ended."
+        : "The daemon resumed it because a phone call ended."
     case _: nil
     }
   }

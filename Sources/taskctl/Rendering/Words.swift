@@ -21,6 +21,8 @@ extension ControlInterface.AudioUse {
     case .playing: "plays"
     case .recording: "records"
     case .muted: "muted"
+    case .interrupted: "interrupted"
+    case .calling: "in a call"
     }
   }
 }

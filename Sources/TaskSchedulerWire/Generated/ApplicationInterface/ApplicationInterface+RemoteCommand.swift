@@ -3,8 +3,9 @@
 extension ApplicationInterface {
   /// A command that the user gave, for example by a media key. An application with the mode audio
   /// receives the commands when it was audible last, unless it is a media player on the session bus
-  /// itself. The application runs for EventTime (10 s by default), or longer while it plays. The
-  /// daemon suspends it earlier if it acknowledges the command by its id.
+  /// itself. The application runs for EventTime (10 s by default), or longer while it plays. If it
+  /// acknowledges the command by its id, it runs for AudioGraceTime (5 s by default) from then on,
+  /// in which the audio server must report what it plays.
   public struct RemoteCommand: WireStructure {
     public var id: Int
     public var kind: RemoteCommandKind

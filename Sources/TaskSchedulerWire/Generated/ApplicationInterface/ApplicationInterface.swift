@@ -37,9 +37,9 @@ public enum ApplicationInterface {
   /// The types of the methods.
   public static let methods: [any InterfaceMethod.Type] = [
     Register.self, Acknowledge.self, BeginBackgroundTask.self, EndBackgroundTask.self,
-    SetKeepAliveTimeout.self, ManageSocket.self, ReleaseSocket.self, ScheduleNotification.self,
-    ListNotifications.self, CancelNotifications.self, SetBadge.self, SetSnapshot.self,
-    GetStatus.self,
+    SetKeepAliveTimeout.self, BeginCall.self, EndCall.self, ManageSocket.self, ReleaseSocket.self,
+    ScheduleNotification.self, ListNotifications.self, CancelNotifications.self, SetBadge.self,
+    SetSnapshot.self, GetStatus.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -49,6 +49,8 @@ public enum ApplicationInterface {
     case beginBackgroundTask = "org.taskschedd.Application.BeginBackgroundTask"
     case endBackgroundTask = "org.taskschedd.Application.EndBackgroundTask"
     case setKeepAliveTimeout = "org.taskschedd.Application.SetKeepAliveTimeout"
+    case beginCall = "org.taskschedd.Application.BeginCall"
+    case endCall = "org.taskschedd.Application.EndCall"
     case manageSocket = "org.taskschedd.Application.ManageSocket"
     case releaseSocket = "org.taskschedd.Application.ReleaseSocket"
     case scheduleNotification = "org.taskschedd.Application.ScheduleNotification"
@@ -70,6 +72,8 @@ public enum ApplicationInterface {
     func beginBackgroundTask(_ input: BeginBackgroundTask.Input, _ caller: Caller) throws
     func endBackgroundTask(_ input: EndBackgroundTask.Input, _ caller: Caller) throws
     func setKeepAliveTimeout(_ input: SetKeepAliveTimeout.Input, _ caller: Caller) throws
+    func beginCall(_ input: BeginCall.Input, _ caller: Caller) throws
+    func endCall(_ input: EndCall.Input, _ caller: Caller) throws
     func manageSocket(_ input: ManageSocket.Input, _ caller: Caller) throws
     func releaseSocket(_ input: ReleaseSocket.Input, _ caller: Caller) throws
     func scheduleNotification(_ input: ScheduleNotification.Input, _ caller: Caller) throws
@@ -98,6 +102,10 @@ public enum ApplicationInterface {
       try methods.endBackgroundTask(call.decode(EndBackgroundTask.Input.self), caller)
     case .setKeepAliveTimeout:
       try methods.setKeepAliveTimeout(call.decode(SetKeepAliveTimeout.Input.self), caller)
+    case .beginCall:
+      try methods.beginCall(call.decode(BeginCall.Input.self), caller)
+    case .endCall:
+      try methods.endCall(call.decode(EndCall.Input.self), caller)
     case .manageSocket:
       try methods.manageSocket(call.decode(ManageSocket.Input.self), caller)
     case .releaseSocket:
@@ -170,17 +178,20 @@ extension ApplicationInterface {
       /// such as caches. The warning needs no acknowledgement.
       public var memoryWarning: Bool?
       public var remoteCommand: RemoteCommand?
+      public var audioInterruption: AudioInterruption?
+      public var call: CallEvent?
 
       public static let fieldNames = [
         "registered", "callback", "expiration", "socketEvent", "systemChanges", "notification",
-        "memoryWarning", "remoteCommand",
+        "memoryWarning", "remoteCommand", "audioInterruption", "call",
       ]
 
       public init(
         registered: Registration? = nil, callback: Callback? = nil, expiration: Expiration? = nil,
         socketEvent: SocketEvent? = nil, systemChanges: [SystemChange]? = nil,
         notification: NotificationEvent? = nil, memoryWarning: Bool? = nil,
-        remoteCommand: RemoteCommand? = nil
+        remoteCommand: RemoteCommand? = nil, audioInterruption: AudioInterruption? = nil,
+        call: CallEvent? = nil
       ) {
         self.registered = registered
         self.callback = callback
@@ -190,6 +201,8 @@ extension ApplicationInterface {
         self.notification = notification
         self.memoryWarning = memoryWarning
         self.remoteCommand = remoteCommand
+        self.audioInterruption = audioInterruption
+        self.call = call
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
@@ -201,6 +214,8 @@ extension ApplicationInterface {
         notification = try fields.optional("notification")
         memoryWarning = try fields.optional("memoryWarning")
         remoteCommand = try fields.optional("remoteCommand")
+        audioInterruption = try fields.optional("audioInterruption")
+        call = try fields.optional("call")
       }
 
       public func writeFields(to object: inout [UInt8]) {
@@ -212,18 +227,20 @@ extension ApplicationInterface {
         object.append(field: "notification", notification)
         object.append(field: "memoryWarning", memoryWarning)
         object.append(field: "remoteCommand", remoteCommand)
+        object.append(field: "audioInterruption", audioInterruption)
+        object.append(field: "call", call)
       }
     }
   }
 }
 
 extension ApplicationInterface {
-  /// Acknowledges the last callback, a socket event or a remote command.
+  /// Acknowledges the last callback, a socket event, a remote command, an audio interruption or a
+  /// call event.
   ///
-  /// The daemon may suspend the caller after didEnterBackground, keepAlive, a socket event or a
-  /// remote command, if nothing else entitles the application to run. It sends the reply before it
-  /// suspends the application, but the caller may be unable to read the reply until the application
-  /// is resumed.
+  /// The daemon may suspend the caller afterwards, if nothing else entitles the application to run.
+  /// It sends the reply before it suspends the application, but the caller may be unable to read
+  /// the reply until the application is resumed.
   public enum Acknowledge: InterfaceMethod {
     public static let name = "org.taskschedd.Application.Acknowledge"
 
@@ -355,6 +372,35 @@ extension ApplicationInterface {
         object.append(field: "seconds", seconds)
       }
     }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Says that the application has a phone call, which rings or is answered. The call interrupts
+  /// the audio of the user's other applications until EndCall. While the application plays or
+  /// records during the call, it is not suspended. An earlier call of another application of the
+  /// user is put on hold.
+  ///
+  /// The application needs the background mode voip and an event stream. If it already has a call,
+  /// nothing changes.
+  public enum BeginCall: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.BeginCall"
+
+    public typealias Input = NoFields
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Says that the phone call has ended. Without a call, nothing changes. The end of the instance
+  /// ends its call, too.
+  public enum EndCall: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.EndCall"
+
+    public typealias Input = NoFields
 
     public typealias Output = NoFields
   }

@@ -49,9 +49,11 @@ extension ControlInterface {
   /// What an instance does with audio, as the user's session agent reports it.
   /// - `playing`: it is audible
   /// - `recording`: it records audio
-  /// - `muted`: the daemon has muted it, because it is suspended
+  /// - `muted`: the daemon has muted it, because it is suspended or because of a phone call
+  /// - `interrupted`: a phone call interrupts its audio
+  /// - `calling`: it has a phone call
   public enum AudioUse: String, WireEnumeration {
-    case playing, recording, muted
+    case playing, recording, muted, interrupted, calling
   }
 
   /// The kind of an application's last entitlement to run in the background, and how it ended.
@@ -163,6 +165,9 @@ extension ControlInterface {
   /// - `audioChanged`: the application became audible, began to record, or ceased to do so
   /// - `audioMuted`: the daemon muted the application's audio, or ended the mute
   /// - `remoteControlled`: the application was sent a command such as play or pause
+  /// - `audioInterrupted`: a phone call interrupted the application's audio, or its interruption
+  ///   ended
+  /// - `callChanged`: the application's phone call began, ended or was put on hold
   public enum ChangeKind: String, WireEnumeration {
     case transition
     case registered
@@ -194,6 +199,8 @@ extension ControlInterface {
     case audioChanged
     case audioMuted
     case remoteControlled
+    case audioInterrupted
+    case callChanged
   }
 
   /// A command to a media player. seek moves the position.

@@ -1,0 +1,114 @@
+/// A phone call of a modem, as ModemManager reports it.
+public struct ModemCall: Hashable, Sendable {
+  /// The path of the call's object on the system bus.
+  public var id: String
+  /// Whether the call has been answered. Otherwise it rings here or at the other end.
+  public var isAnswered: Bool
+
+  public init(_ id: String, isAnswered: Bool) {
+    self.id = id
+    self.isAnswered = isAnswered
+  }
+}
+
+/// The phone calls of modems and of applications.
+struct Calls: Equatable, Sendable {
+  enum Call: Hashable, Sendable {
+    case modem(String)
+    case application(InstanceID)
+
+    var instance: InstanceID? { if case .application(let id) = self { id } else { nil } }
+  }
+
+  /// The modems' calls that have not been answered.
+  private(set) var ringing: [String] = []
+  /// The answered calls of modems, and the calls of applications, in the order in which they were
+  /// answered or began.
+  private(set) var answered: [Call] = []
+  /// The instances whose calls are on hold, in no order.
+  var held: [InstanceID] = []
+
+  var isEmpty: Bool { ringing.isEmpty && answered.isEmpty && held.isEmpty }
+  /// Whether a modem has a call. It concerns all users.
+  var hasModemCall: Bool { !ringing.isEmpty || answered.contains { $0.instance == nil } }
+  /// The calls of modems, ordered by id.
+  var ofModems: [ModemCall] {
+    var calls = ringing.map { ModemCall($0, isAnswered: false) }
+    for case .modem(let id) in answered { calls.append(ModemCall(id, isAnswered: true)) }
+    return calls.sorted { $0.id < $1.id }
+  }
+
+  init() {}
+
+  init(ringing: [String], answered: [Call], held: [InstanceID]) {
+    self.ringing = ringing
+    self.answered = answered
+    self.held = held
+  }
+
+  /// Takes a report of all calls of the modems.
+  mutating func take(_ calls: [ModemCall]) {
+    ringing = calls.filter { !$0.isAnswered }.map(\.id)
+    let present = calls.filter(\.isAnswered).map { Call.modem($0.id) }
+    answered.removeAll { $0.instance == nil && !present.contains($0) }
+    answered += present.filter { !answered.contains($0) }
+  }
+
+  func hasCall(_ id: InstanceID) -> Bool { answered.contains(.application(id)) }
+
+  /// Returns whether the instance had no call.
+  mutating func begin(_ id: InstanceID) -> Bool {
+    if hasCall(id) { return false }
+    answered.append(.application(id))
+    return true
+  }
+
+  /// Returns whether the instance had a call.
+  mutating func end(_ id: InstanceID) -> Bool {
+    guard let index = answered.firstIndex(of: .application(id)) else { return false }
+    answered.remove(at: index)
+    held.removeAll { $0 == id }
+    return true
+  }
+}
+
+/// A change of an application's phone call.
+public enum CallChange: String, Equatable, Sendable, CaseIterable {
+  case began, ended, held, resumed
+
+  /// The change as a clause.
+  var words: String {
+    switch self {
+    case .began: "its phone call began"
+    case .ended: "its phone call ended"
+    case .held: "its phone call is on hold because of a newer call"
+    case .resumed: "its phone call is no longer on hold"
+    }
+  }
+}
+
+/// A change of an audio interruption, as an application receives it.
+public enum AudioInterruption: Equatable, Sendable {
+  case began
+  /// The interruption has ended. With `shouldResume`, the application played when it began, and may
+  /// play again.
+  case ended(shouldResume: Bool)
+}
+
+/// The interruption of an instance's audio.
+struct InterruptedAudio: Equatable, Sendable {
+  /// How the application learned of the interruption.
+  enum Means: Equatable, Sendable {
+    /// The application was told. With `wasActive`, it was active, and is inactive because of the
+    /// interruption.
+    case told(wasActive: Bool)
+    /// The agent has paused the instance's media player.
+    case paused
+    /// The application does not know of the interruption.
+    case unnoticed
+  }
+
+  var means: Means
+  /// Whether the streams of the instance must be muted.
+  var isMuted: Bool
+}

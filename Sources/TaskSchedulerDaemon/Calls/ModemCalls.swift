@@ -1,0 +1,271 @@
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Reports the phone calls of the machine's modems, as ModemManager knows them (contract §13).
+///
+/// The daemon does not start the bus or ModemManager, and does not wait for them. When both have
+/// appeared, it reads the calls of all modems, and from then on follows ModemManager's signals.
+/// Every process can send signals on the system bus, so the daemon accepts these signals only from
+/// ModemManager. The calls end when ModemManager or the bus disappears.
+///
+/// The scheduler may know calls that a previous daemon reported, and that have ended meanwhile. The
+/// daemon reports the calls once it has read all of them, or has learned that there are none. If
+/// neither happens within `answerMax`, because there is no bus or ModemManager hangs, the known
+/// calls end.
+final class ModemCalls {
+  private let loop: EventLoop
+  private let answerMax: Duration
+  private let report: (SessionEvent) -> Void
+  private let bus: MessageBus
+  private var timer: TimerSource?
+  private var reconnectsAfter = ModemCalls.reconnectMin
+  /// The unique name of ModemManager on the bus; nil while ModemManager is absent.
+  private var modemManager: String?
+  /// The calls of ``modemManager`` by their object paths.
+  private var entries: [String: Entry] = [:]
+  /// The number of questions that ``modemManager`` has not answered yet.
+  private var questionCount = 0
+  /// The calls that the scheduler knows, ordered by id.
+  private(set) var calls: [ModemCall]
+
+  private struct Entry {
+    /// The object path of the call's modem.
+    var modem: String
+    /// nil until ModemManager has reported the state.
+    var state: ModemCallState?
+  }
+
+  private static let service = "org.freedesktop.ModemManager1"
+  private static let path = "/org/freedesktop/ModemManager1"
+  private static let voice = "org.freedesktop.ModemManager1.Modem.Voice"
+  private static let call = "org.freedesktop.ModemManager1.Call"
+  private static let objects = "org.freedesktop.DBus.ObjectManager"
+  private static let properties = "org.freedesktop.DBus.Properties"
+  /// The maximum number of calls. The daemon ignores further calls.
+  static let countMax = 64
+  /// The maximum length of a call's object path in bytes. The daemon ignores a call with a longer
+  /// path.
+  static let pathMax = 255
+  private static let reconnectMin: Duration = .seconds(1)
+  private static let reconnectMax: Duration = .seconds(3600)
+
+  /// - Parameters:
+  ///   - calls: The calls that the scheduler knows, ordered by id.
+  ///   - answerMax: The time within which ModemManager must answer, and the bus must appear.
+  init(
+    loop: EventLoop, address: BusAddress, calls: [ModemCall], answerMax: Duration = .seconds(25),
+    report: @escaping (SessionEvent) -> Void
+  ) {
+    self.loop = loop
+    self.calls = calls
+    self.answerMax = answerMax
+    self.report = report
+    bus = MessageBus(loop: loop, address: address)
+  }
+
+  /// - Throws: The reason why the daemon cannot watch calls. In this case, the calls that the
+  ///   scheduler knows end.
+  func start() throws(SystemError) {
+    timer = try loop.timer { [weak self] in self?.timeIsUp() }
+    bus.listen { [weak self] in self?.received($0) }
+    if !calls.isEmpty { timer?.set(BootClock.after(answerMax)) }
+    do throws(SystemError) {
+      // If there is no bus, inotify reports when a bus appears.
+      try bus.connect(waiting: true)
+    } catch {
+      reconsider()
+      throw error
+    }
+  }
+
+  // MARK: The bus
+
+  private func received(_ occurrence: MessageBus.Occurrence) {
+    switch occurrence {
+    case .message(let message):
+      handle(MessageReader(message))
+    case .changed:
+      switch bus.state {
+      case .connected:
+        reconnectsAfter = Self.reconnectMin
+        subscribe()
+        findModemManager()
+      case .lost:
+        ownerChanged(to: nil)
+        timer?.set(BootClock.after(reconnectsAfter))
+        reconnectsAfter = min(reconnectsAfter * 2, Self.reconnectMax)
+      case .closed, .connecting:
+        break
+      }
+    }
+  }
+
+  private func timeIsUp() {
+    if bus.state == .connected { return }
+    reconsider()
+    // If connecting is impossible, the daemon stops watching calls.
+    try? bus.connect(waiting: true)
+  }
+
+  private func subscribe() {
+    let modemManager = "sender='\(Self.service)',"
+    let rules = [
+      modemManager + "interface='\(Self.objects)',path='\(Self.path)'",
+      modemManager + "interface='\(Self.voice)'",
+      modemManager + "interface='\(Self.call)',member='StateChanged'",
+      "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+        + "member='NameOwnerChanged',arg0='\(Self.service)'",
+    ]
+    for rule in rules {
+      _ = try? bus.call(
+        .ofBus("AddMatch"), timeout: answerMax,
+        arguments: { body throws(SystemError) in try body.append("type='signal',\(rule)") },
+        answer: { _ in })
+    }
+  }
+
+  private func findModemManager() {
+    _ = try? bus.call(
+      .ofBus("GetNameOwner"), timeout: answerMax,
+      arguments: { body throws(SystemError) in try body.append(Self.service) },
+      answer: { [weak self] answer in
+        switch answer {
+        case .reply(let values): self?.ownerChanged(to: values.text())
+        case .error: self?.ownerChanged(to: nil)
+        case .dropped: break
+        }
+      })
+  }
+
+  /// - Parameter name: The unique name of ModemManager; nil if ModemManager is absent.
+  private func ownerChanged(to name: String?) {
+    if let name, name == modemManager { return }
+    modemManager = name
+    entries = [:]
+    questionCount = 0
+    if name != nil { listModems() }
+    reconsider()
+  }
+
+  // MARK: Signals
+
+  private func handle(_ message: MessageReader) {
+    if message.sender == "org.freedesktop.DBus" {
+      guard message.isSignal("org.freedesktop.DBus", "NameOwnerChanged"),
+        message.text() == Self.service, message.text() != nil, let owner = message.text()
+      else { return }
+      return ownerChanged(to: owner.isEmpty ? nil : owner)
+    }
+    guard let modemManager, message.sender == modemManager, let path = message.path else { return }
+    if message.isSignal(Self.call, "StateChanged") {
+      guard message.integer() != nil, let state = message.integer() else { return }
+      set(state, of: path)
+    } else if message.isSignal(Self.voice, "CallAdded") {
+      if let call = message.objectPath() { add(call, of: path) }
+    } else if message.isSignal(Self.voice, "CallDeleted") {
+      if let call = message.objectPath() { entries[call] = nil }
+    } else if message.isSignal(Self.objects, "InterfacesAdded") {
+      guard let modem = message.objectPath(), message.interfaces()?.contains(Self.voice) == true
+      else { return }
+      listCalls(of: modem)
+    } else if message.isSignal(Self.objects, "InterfacesRemoved") {
+      guard let modem = message.objectPath(), message.texts()?.contains(Self.voice) == true
+      else { return }
+      entries = entries.filter { $0.value.modem != modem }
+    }
+    reconsider()
+  }
+
+  // MARK: Reading
+
+  private func listModems() {
+    ask("GetManagedObjects", of: Self.objects, at: Self.path) { modemCalls, values in
+      values.objects { modem, interfaces in
+        if interfaces.contains(Self.voice) { modemCalls.listCalls(of: modem) }
+      }
+    }
+  }
+
+  private func listCalls(of modem: String) {
+    ask("ListCalls", of: Self.voice, at: modem) { modemCalls, values in
+      // ModemManager lists the newest calls first.
+      for call in values.objectPaths(countMax: Self.countMax) ?? [] {
+        modemCalls.add(call, of: modem)
+      }
+    }
+  }
+
+  private func add(_ call: String, of modem: String) {
+    guard entries[call] == nil, entries.count < Self.countMax, call.utf8.count <= Self.pathMax
+    else { return }
+    entries[call] = Entry(modem: modem)
+    ask("Get", of: Self.properties, at: call, [Self.call, "State"]) { modemCalls, values in
+      if let state = values.integerInVariant() { modemCalls.set(state, of: call) }
+    }
+  }
+
+  private func set(_ number: Int32, of call: String) {
+    let state = ModemCallState(number)
+    // ModemManager keeps the objects of some calls that have ended, which must not count against
+    // the maximum.
+    if state == .terminated { entries[call] = nil } else { entries[call]?.state = state }
+  }
+
+  /// Calls a method of ModemManager.
+  ///
+  /// - Parameter read: Reads the reply. ModemManager replies with an error if the object has
+  ///   disappeared; the daemon ignores errors.
+  private func ask(
+    _ member: String, of interface: String, at path: String, _ arguments: [String] = [],
+    read: @escaping (ModemCalls, MessageReader) -> Void
+  ) {
+    guard let owner = modemManager else { return }
+    let call = try? bus.call(
+      BusMethod(destination: owner, path: path, interface: interface, member: member),
+      timeout: answerMax,
+      arguments: { body throws(SystemError) in
+        for argument in arguments { try body.append(argument) }
+      },
+      answer: { [weak self] answer in
+        // The answers of a ModemManager that has disappeared do not count.
+        guard let self, modemManager == owner else { return }
+        questionCount -= 1
+        if case .reply(let values) = answer { read(self, values) }
+        reconsider()
+      })
+    if call != nil { questionCount += 1 }
+  }
+
+  // MARK: Reporting
+
+  /// Reports the calls if they differ from those that the scheduler knows. Does nothing while
+  /// ModemManager has not answered all questions.
+  private func reconsider() {
+    guard questionCount == 0 else { return }
+    let next = entries.compactMap { id, entry in
+      entry.state?.isAnswered.map { ModemCall(id, isAnswered: $0) }
+    }.sorted { $0.id < $1.id }
+    guard next != calls else { return }
+    calls = next
+    report(.modemCalls(next))
+  }
+}
+
+/// The state of a call: MMCallState of ModemManager.
+enum ModemCallState: Int32 {
+  case unknown, dialing, ringingOut, ringingIn, active, held, waiting, terminated
+
+  /// - Parameter number: The state as a number. A number that this daemon does not know counts as
+  ///   ``unknown``.
+  init(_ number: Int32) { self = Self(rawValue: number) ?? .unknown }
+
+  /// Whether the call has been answered; nil if there is no call.
+  var isAnswered: Bool? {
+    switch self {
+    case .active, .held: true
+    case .dialing, .ringingOut, .ringingIn, .waiting: false
+    case .unknown, .terminated: nil
+    }
+  }
+}

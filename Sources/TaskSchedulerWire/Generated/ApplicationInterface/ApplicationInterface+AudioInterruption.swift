@@ -1,0 +1,36 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// A phone call of another application or of a modem interrupts the application's audio, or does
+  /// so no longer. The application pauses its audio when the interruption begins. It runs for
+  /// EventTime (10 s by default). The daemon suspends it earlier if it acknowledges the event by
+  /// its id.
+  public struct AudioInterruption: WireStructure {
+    public var id: Int
+    /// True when the interruption begins, false when it ends.
+    public var began: Bool
+    /// Set when the interruption ends: whether the application may play again, because it played
+    /// when the interruption began.
+    public var shouldResume: Bool?
+
+    public static let fieldNames = ["id", "began", "shouldResume"]
+
+    public init(id: Int, began: Bool, shouldResume: Bool? = nil) {
+      self.id = id
+      self.began = began
+      self.shouldResume = shouldResume
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      id = try fields.required("id")
+      began = try fields.required("began")
+      shouldResume = try fields.optional("shouldResume")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "id", id)
+      object.append(field: "began", began)
+      object.append(field: "shouldResume", shouldResume)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// The application's phone call is on hold because of a newer call, or is so no longer. The
+  /// application runs for EventTime (10 s by default). The daemon suspends it earlier if it
+  /// acknowledges the event by its id.
+  public struct CallEvent: WireStructure {
+    public var id: Int
+    public var onHold: Bool
+
+    public static let fieldNames = ["id", "onHold"]
+
+    public init(id: Int, onHold: Bool) {
+      self.id = id
+      self.onHold = onHold
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      id = try fields.required("id")
+      onHold = try fields.required("onHold")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "id", id)
+      object.append(field: "onHold", onHold)
+    }
+  }
+}
