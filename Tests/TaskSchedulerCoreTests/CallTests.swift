@@ -117,6 +117,22 @@ struct CallTests {
     #expect(world.state(id) == .background)
   }
 
+  @Test("If no agent is attached when the call ends, the next agent plays the media player")
+  func pausedWithoutAgent() {
+    var world = World()
+    let id = world.adopt(mail, modes: [.audio])
+    world.feed(.session(.players(user, [id])))
+    world.play(id)
+    world.modem(ringing)
+    world.pause(id)
+    world.feed(.session(.audioLost(user)))
+    world.modem()
+    #expect(world.commands == [.pause])
+    world.feed(world.audioReport)
+    world.feed(.session(.players(user, [id])))
+    #expect(world.commands == [.pause, .play])
+  }
+
   @Test("A media player that the user controls during the call does not play by itself afterwards")
   func controlled() {
     var world = World()

@@ -63,6 +63,9 @@ struct Players: Equatable, Sendable {
     var readAt: Instant?
     /// Whether a read waits until `RemoteReadInterval` has passed since ``readAt``.
     var isReadWaiting = false
+    /// Whether the agent must play the media player, which it paused because of a phone call. The
+    /// call ended while no agent could do this.
+    var mustPlay = false
   }
 
   var all: [InstanceID: Player] = [:]
@@ -82,6 +85,7 @@ struct Players: Equatable, Sendable {
   /// Notes that an instance has become audible, or ceased to be audible.
   mutating func audibleChanged(_ id: InstanceID, at now: Instant) {
     all[id, default: Player()].audibleAt = now
+    all[id]?.mustPlay = false
   }
 
   /// Sets the instances that have the name of a media player.
@@ -94,7 +98,7 @@ struct Players: Equatable, Sendable {
     for (id, player) in all where player.isOnBus && !ids.contains(id) {
       all[id]?.isOnBus = false
       all[id]?.isReadWaiting = false
-      if player.audibleAt == nil { all[id] = nil }
+      if player.audibleAt == nil, !player.mustPlay { all[id] = nil }
     }
     return fresh.sorted()
   }

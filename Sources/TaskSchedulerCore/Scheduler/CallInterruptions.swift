@@ -93,7 +93,7 @@ extension Scheduler {
     of user: UserID, begun: Set<InstanceID> = [], in turn: inout Turn
   ) {
     let isCalling = calls.hasModemCall || hasApplicationCall(user)
-    let canPause = sessions.audio[user]?.agent == .attached
+    let canPause = sessions.audio[user]?.canCommand ?? false
     for id in instancesWithAudio(of: user).sorted() {
       guard let audio = instances.boxes[id]?.value.audio else { continue }
       if !isCalling {
@@ -118,6 +118,7 @@ extension Scheduler {
   private mutating func endAudioInterruption(of id: InstanceID, in turn: inout Turn) {
     guard let before = instances[id], let means = before.audio?.interrupted?.means else { return }
     updateInstance(id, in: &turn) { $0.endAudioInterruption(in: &$1) }
+    if means == .paused, before.termination == nil { playAgain(before, in: &turn) }
     guard case .told(wasActive: true) = means, before.state == .inactive, !before.isActivating,
       before.termination == nil, before.reasons.cause == .call, !sessions.isLocked(before.seat),
       !seats.foreground(of: before.seat).contains(where: {
@@ -125,6 +126,17 @@ extension Scheduler {
       })
     else { return }
     activate(nil, before.application, cause: .callEnded, in: &turn)
+  }
+
+  /// Has the agent play the media player of an instance, which it paused, now or when an agent can.
+  private mutating func playAgain(_ instance: Instance, in turn: inout Turn) {
+    let user = instance.application.owner
+    if sessions.audio[user]?.canCommand == true {
+      updateInstance(instance.id, in: &turn) { $0.playAgain(in: &$1) }
+    } else {
+      sessions.audio[user, default: SessionAudio()].players
+        .all[instance.id, default: Players.Player()].mustPlay = true
+    }
   }
 
   /// Ends the call of an instance that has ended.
@@ -186,11 +198,16 @@ extension Instance {
     case .told:
       handle(
         { .audioInterruption($0, .ended(shouldResume: true)) }, cause: .callEnded, in: &turn)
-    case .paused:
-      turn.emit(.remote(.command(application.owner, id, .play)))
-      playOn(in: &turn)
+    case .paused: break
     case .unnoticed: playOn(in: &turn)
     }
+  }
+
+  /// Has the agent play the instance's media player, which it paused.
+  mutating func playAgain(in turn: inout Turn) {
+    guard termination == nil else { return }
+    turn.emit(.remote(.command(application.owner, id, .play)))
+    playOn(in: &turn)
   }
 
   /// Lets an instance in the background run until the agent reports that it plays again.

@@ -15,6 +15,10 @@ extension Scheduler {
     let fresh = sessions.audio[user, default: SessionAudio()].players.setOnBus(Set(own))
     // The agent does not know which calls already wait for these players.
     for id in fresh { playerCalled(.read, of: id, by: user, in: &turn) }
+    for id in own where sessions.audio[user]?.players.all[id]?.mustPlay == true {
+      sessions.audio[user]?.players.all[id]?.mustPlay = false
+      updateInstance(id, in: &turn) { $0.playAgain(in: &$1) }
+    }
     presentPlayer(of: user, in: &turn)
     discardAudioIfEmpty(of: user)
   }
@@ -28,6 +32,7 @@ extension Scheduler {
       return
     }
     if call == .read { sessions.audio[user]?.players.all[id]?.readAt = turn.instant }
+    if call == .command { sessions.audio[user]?.players.all[id]?.mustPlay = false }
     // The player answers a read that waits when it runs.
     sessions.audio[user]?.players.all[id]?.isReadWaiting = false
     updateInstance(id, in: &turn) { $0.playerCalled(call, in: &$1) }
@@ -43,7 +48,9 @@ extension Scheduler {
       instance.termination == nil, let player = sessions.audio[user]?.players.all[id],
       player.isOnBus
     else { return false }
-    if instance.state.isForeground { return call == .command && instance.isPaused }
+    if instance.state.isForeground {
+      return call == .command && (instance.isPaused || player.mustPlay)
+    }
     return call == .command || !isTooEarly(id, of: user, at: now)
       || instance.isSuspendedOrStopping && !player.isReadWaiting
   }
@@ -77,13 +84,14 @@ extension Scheduler {
     _ request: RequestID, _ user: UserID, _ command: RemoteCommand, in turn: inout Turn
   ) {
     // Only the agent can call a media player.
-    let hasAgent = sessions.audio[user]?.agent == .attached
+    let hasAgent = sessions.audio[user]?.canCommand ?? false
     guard
       let id = lastAudible(
         of: user, where: { $0.isOnBus ? hasAgent : $1.takesRemoteControl }),
       let key = instances[id]?.application
     else { return turn.reply(request, .refused(.nothingPlayed(user))) }
     if sessions.audio[user]?.players.all[id]?.isOnBus == true {
+      sessions.audio[user]?.players.all[id]?.mustPlay = false
       turn.emit(.remote(.command(user, id, command)))
       updateInstance(id, in: &turn) {
         $0.record(.remoteControlled(command), in: &$1)

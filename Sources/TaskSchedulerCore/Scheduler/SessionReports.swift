@@ -158,8 +158,10 @@ extension Scheduler {
     for (user, agent) in sessions.agents where agent.lostAt != nil {
       sessions.agents[user] = .lost(at: turn.instant)
     }
-    for (user, audio) in sessions.audio where audio.agent?.lostAt != nil {
-      sessions.audio[user]?.agent = .lost(at: turn.instant)
+    for (user, audio) in sessions.audio where audio.agent != nil {
+      // The new daemon does not know the names of the media players.
+      sessions.audio[user]?.players.isStale = true
+      if audio.agent?.lostAt != nil { sessions.audio[user]?.agent = .lost(at: turn.instant) }
     }
   }
 

@@ -44,6 +44,8 @@ struct SessionAudio: Equatable, Sendable {
   var restoring: [AudioStreamID: ApplicationKey] = [:]
   var players = Players()
 
+  /// Whether the agent can call media players: it is attached, and has reported them.
+  var canCommand: Bool { agent == .attached && !players.isStale }
   /// Whether the value contains nothing that the scheduler must remember.
   var isEmpty: Bool { agent == nil && restoring.isEmpty && players.isEmpty }
 }

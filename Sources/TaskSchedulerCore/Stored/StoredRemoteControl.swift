@@ -44,6 +44,6 @@ extension Players: StoredByForm {
 
 extension Players.Player: StoredByForm {
   static let form = Form(
-    Players.Player.init(isOnBus:audibleAt:readAt:isReadWaiting:), \.isOnBus, \.audibleAt,
-    \.readAt, \.isReadWaiting)
+    Players.Player.init(isOnBus:audibleAt:readAt:isReadWaiting:mustPlay:), \.isOnBus,
+    \.audibleAt, \.readAt, \.isReadWaiting, \.mustPlay)
 }

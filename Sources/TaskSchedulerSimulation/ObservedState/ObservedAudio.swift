@@ -79,6 +79,7 @@ extension ObservedState {
       take(own, all, of: instance)
       if wasAudible == instance.audio.audible.isEmpty {
         players.all[instance.id, default: .init()].audibleAt = now
+        players.all[instance.id]?.mustPlay = false
         if !wasAudible { begun.insert(instance.id) }
       }
     }
@@ -134,6 +135,7 @@ extension ObservedState {
   }
 
   func audioRecovered() {
+    players.stale.formUnion(audio.agents.keys)
     for (user, lostAt) in audio.agents where lostAt != nil { audio.agents[user] = now }
   }
 

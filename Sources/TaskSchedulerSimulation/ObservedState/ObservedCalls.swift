@@ -126,7 +126,7 @@ extension ObservedState {
   }
 
   private func beginInterruption(of instance: ObservedInstance) {
-    let hasAgent = audio.agents[instance.key.owner] == .some(nil)
+    let hasAgent = canCommand(instance.key.owner)
     let wasActive = instance.state == .active
     if instance.hasStream, instance.eventDues.count < policy.queuedCallbacksMax {
       instance.audio.interruption = .init(means: .told(wasActive: wasActive))
@@ -149,10 +149,25 @@ extension ObservedState {
       tell(instance, .interruptionEnded(instance.id))
       if wasActive, instance.isCalledOut { returnToFront(instance) }
     case .paused:
-      calls.expected.append(.play(instance.id))
-      runForEvent(instance)
+      if canCommand(instance.key.owner) {
+        play(instance)
+      } else {
+        players.all[instance.id, default: .init()].mustPlay = true
+      }
     case .unnoticed: runForEvent(instance)
     }
+  }
+
+  /// Returns whether the agent of a user can call media players.
+  func canCommand(_ user: UserID) -> Bool {
+    audio.agents[user] == .some(nil) && !players.stale.contains(user)
+  }
+
+  /// Records that the agent plays the player of an instance.
+  func play(_ instance: ObservedInstance) {
+    guard instance.ending == nil else { return }
+    calls.expected.append(.play(instance.id))
+    runForEvent(instance)
   }
 
   private func runForEvent(_ instance: ObservedInstance) {
@@ -173,14 +188,19 @@ extension ObservedState {
     activate(instance, isOrder: false)
   }
 
-  /// Determines until when a suspension may wait for the mute of an interrupted instance.
-  func noteMutedCalls() {
-    for instance in live where instance.audio.interruption?.isMuted == true {
+  /// Determines until when a suspension may wait for a mute that the daemon has ordered before.
+  func noteOrderedMutes() {
+    for instance in live {
+      let isInterrupted = instance.audio.interruption?.isMuted == true
+      guard isInterrupted || !instance.audio.muted.isEmpty else { continue }
       let waits =
         instance.state == .background && !instance.audio.audible.isEmpty && !instance.isStopping
         && !instance.isBusy(at: now) && instance.tasks.isEmpty && instance.retryDue == nil
-      instance.audio.muteDue =
-        waits ? instance.audio.muteDue ?? now + limits.audioMuteTime : nil
+      if waits {
+        instance.audio.muteDue = instance.audio.muteDue ?? now + limits.audioMuteTime
+      } else if isInterrupted {
+        instance.audio.muteDue = nil
+      }
     }
   }
 

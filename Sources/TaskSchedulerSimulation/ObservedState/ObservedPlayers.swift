@@ -14,6 +14,9 @@ struct ObservedPlayers {
     /// Whether a read waits until `RemoteReadInterval` has passed.
     var isReadWaiting = false
 
+    /// Whether the agent must play the player, which it paused, as soon as it can.
+    var mustPlay = false
+
     /// The instant at which a read no longer has to wait.
     func readDue(_ limits: Limits) -> UInt64? { readAt.map { $0 + limits.remoteReadInterval } }
   }
@@ -39,7 +42,7 @@ struct ObservedPlayers {
   mutating func leaveBus(_ id: InstanceID) {
     all[id]?.isOnBus = false
     all[id]?.isReadWaiting = false
-    if all[id]?.audibleAt == nil { all[id] = nil }
+    if let player = all[id], player.audibleAt == nil, !player.mustPlay { all[id] = nil }
   }
 }
 
@@ -61,13 +64,20 @@ extension ObservedState {
     }
     for id in fresh { players.all[id, default: .init()].isOnBus = true }
     for id in fresh { playerCalled(.read, of: id, by: user) }
+    for id in own where ids.contains(id) && players.all[id]?.mustPlay == true {
+      players.all[id]?.mustPlay = false
+      if let instance = self[id] { play(instance) }
+    }
   }
 
   func playerCalled(_ call: PlayerCall, of id: InstanceID, by user: UserID) {
     guard let instance = self[id], instance.key.owner == user, instance.ending == nil,
       let player = players.all[id], player.isOnBus
     else { return }
-    if call == .command { forgetPause(of: instance) }
+    if call == .command {
+      players.all[id]?.mustPlay = false
+      forgetPause(of: instance)
+    }
     if instance.state.isForeground { return }
     switch call {
     case .command:
@@ -125,6 +135,7 @@ extension ObservedState {
     if players.all[instance.id]?.isOnBus != true {
       instance.handledEvents.append((nil, now + limits.eventTime))
     } else {
+      players.all[instance.id]?.mustPlay = false
       forgetPause(of: instance)
       if instance.state.isForeground { return }
       instance.runs(until: now + limits.eventTime)

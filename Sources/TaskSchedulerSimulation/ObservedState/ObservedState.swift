@@ -96,7 +96,7 @@ final class ObservedState {
       if !isRefused, let instance = byKey[key], instance.state != .active { activate(instance) }
     case .operation(.deactivate(_, let key)): if !isRefused { deactivated(key) }
     case .operation(.remoteControl(_, let user, _)):
-      let hasAgent = audio.agents[user] == .some(nil)
+      let hasAgent = canCommand(user)
       players.receiver = lastAudible(of: user) {
         $0.isOnBus ? hasAgent : $1.takesRemoteControl
       }
@@ -280,7 +280,7 @@ extension ObservedState {
   /// again.
   func finish() {
     noteSilence()
-    noteMutedCalls()
+    noteOrderedMutes()
     for instance in live where instance.retryDue != nil {
       let mayRun =
         instance.isBusy(at: now)

@@ -53,6 +53,11 @@ extension Simulation {
       let lag = chance.happens(faults[.messagesAreSlow]) ? chance.below(Nanoseconds.second) : 0
       send(.playerCalled(user, id, call), of: user, after: lag)
     }
+    // A second read comes when the player is suspended again.
+    if call == .read, chance.happens(500) {
+      let lag = Nanoseconds.second + chance.below(3 * Nanoseconds.second)
+      schedule(after: lag, .arrives(.session(.playerCalled(user, id, .read))))
+    }
   }
 
   /// Reports players of other users, and of an instance that never existed.
