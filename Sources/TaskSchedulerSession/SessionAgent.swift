@@ -142,7 +142,7 @@ package final class SessionAgent {
     case .order(.measure(let measurement)):
       audio?.measure(measurements.take(measurement, of: daemon))
     case .order(.command(let command)): remoteControl?.send(command)
-    case .order(.player(let player)): remoteControl?.present(player, of: daemon)
+    case .order(.player(let player)): remoteControl?.presentPlayer(player, of: daemon)
     }
   }
 

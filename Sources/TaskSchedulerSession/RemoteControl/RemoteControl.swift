@@ -81,7 +81,7 @@ final class RemoteControl {
   }
 
   /// Takes the application that a daemon wants shown as the player `taskschedd`.
-  func present(_ player: SessionInterface.PresentedPlayer, of daemon: Int) {
+  func presentPlayer(_ player: SessionInterface.PresentedPlayer, of daemon: Int) {
     service?.take(player, of: daemon)
   }
 

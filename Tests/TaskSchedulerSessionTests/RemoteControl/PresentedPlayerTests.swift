@@ -22,7 +22,7 @@ struct PresentedPlayerTests {
   }
 
   private func present(_ application: String?, isPlaying: Bool = false, of daemon: Int = 0) {
-    fixture.remote?.present(
+    fixture.remote?.presentPlayer(
       .init(
         application: application, applicationName: application.map { "Name of \($0)" },
         playing: isPlaying), of: daemon)

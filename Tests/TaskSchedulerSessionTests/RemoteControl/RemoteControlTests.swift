@@ -90,7 +90,7 @@ struct RemoteControlTests {
   @Test("When the bus ends, no player is reported; the players and calls of the next bus are")
   func busRestarts() throws {
     let fixture = try RemoteControlFixture()
-    fixture.remote?.present(.init(application: "org.test", playing: true), of: 0)
+    fixture.remote?.presentPlayer(.init(application: "org.test", playing: true), of: 0)
     _ = try fixture.startPlayer("first")
     fixture.bus = nil
     try fixture.wait("no player") { fixture.players == [] }
