@@ -58,14 +58,17 @@ final class Killing {
 
   deinit { work?.cancel() }
 
-  /// Begins the kill. The owner calls this once, after it has stored this object.
+  /// Begins the kill. The owner calls this once, after it has stored this object. If the instance
+  /// has few processes, they are killed when the call returns.
   func begin() {
-    begin(.stopping(ProcessTreeWalk(instance, membership)))
+    begin(.stopping(ProcessTreeWalk(instance, membership)), atOnce: true)
   }
 
-  private func begin(_ phase: Phase) {
+  private func begin(_ phase: Phase, atOnce: Bool = false) {
     self.phase = phase
-    work = steps.begin(.first, user: instance.uid) { [weak self] in self?.step() ?? false }
+    work = steps.begin(.first, user: instance.uid, atOnce: atOnce) { [weak self] in
+      self?.step() ?? false
+    }
   }
 
   private func step() -> Bool {

@@ -94,14 +94,14 @@ final class ProcessWorkQueue {
   /// Calls `step` until it returns false or the work is cancelled.
   ///
   /// - Parameter atOnce: Whether to perform the first steps before this call returns, unless other
-  ///   work of the user is in progress. The work on an application with few processes is then
-  ///   complete when the call returns.
+  ///   work of the first rank is in progress for the user. The work on an application with few
+  ///   processes is then complete when the call returns.
   @discardableResult
   func begin(
     _ rank: Rank, user: UInt32, atOnce: Bool = false, step: @escaping () -> Bool
   ) -> Work {
     let work = Work(rank, user: user, step: step)
-    if atOnce, waiting[user] == nil {
+    if atOnce, waiting[user]?.first.isEmpty ?? true {
       for _ in 0..<Self.stepsMax where !work.advance() { return work }
     }
     if turns.isEmpty { timer?.set(BootClock.now()) }
