@@ -109,8 +109,9 @@ demo-desktop: build ## Show a desktop whose focus decides which programs run
 # The audio server of demo-audio and bench-audio.
 SERVER ?= pulseaudio
 .PHONY: demo-audio
-demo-audio: build ## Show background players and media commands (SERVER=pulseaudio or pipewire)
-	@scripts/install-packages $(AUDIO_PACKAGES) $(MPV_PACKAGES) procps dbus-daemon
+demo-audio: build ## Show background players, media commands and a phone call (SERVER=pulseaudio or pipewire)
+	@scripts/install-packages $(AUDIO_PACKAGES) $(MPV_PACKAGES) procps dbus-daemon modemmanager \
+	  libglib2.0-bin
 	@scripts/demo-audio $(SERVER)
 
 # Runs one process for each CPU. A seed takes about 0.1 s of CPU time.
@@ -193,25 +194,28 @@ upgrade: test-setup ## Like chaos, starting with the daemon of another commit (F
 FUZZER := .build/fuzz/build/debug/fuzz
 UNDEFINED := -fsanitize=undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined \
   -fsanitize-ignorelist=$(CURDIR)/Fuzz/ignore.txt
-FUZZ_BUILD = FUZZ=1 $(DEBUG) --product fuzz --scratch-path .build/fuzz/build \
+FUZZ_BUILD = FUZZ=1 $(DEBUG) --product fuzz \
   --sanitize=address --sanitize=fuzzer -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld \
-  -Xswiftc -O -Xswiftc -assert-config -Xswiftc Debug \
   $(foreach flag,-O1 $(UNDEFINED),-Xcxx $(flag)) $(foreach flag,$(UNDEFINED),-Xcc $(flag))
+FUZZ_QUICK := --scratch-path .build/fuzz/build -Xswiftc -O -Xswiftc -assert-config -Xswiftc Debug
 MINUTES ?= 60
 JOBS ?= $(shell nproc)
 
 .PHONY: fuzz
 fuzz: test-setup ## Search for inputs that violate a property (MINUTES=60, TARGET=name, JOBS=cores)
 	Fuzz/probe fuzzer,address
-	$(FUZZ_BUILD)
+	$(FUZZ_BUILD) $(FUZZ_QUICK)
 	@python3 Fuzz/run.py $(FUZZER) --minutes $(MINUTES) --jobs $(JOBS) \
 	  $(foreach target,$(TARGET),--target $(target))
 
-# Runs each target for a few seconds with the stored inputs.
+# Runs each target for a few seconds with the stored inputs. This build is not optimized, because
+# the build takes longer than the runs.
+FUZZ_SMOKE := .build/fuzz/smoke
 .PHONY: fuzz-smoke
 fuzz-smoke: test-setup
 	@if reason=$$(Fuzz/probe fuzzer,address 2>&1); then \
-	  $(FUZZ_BUILD) && python3 Fuzz/run.py $(FUZZER) --seconds 3 --jobs $(JOBS); \
+	  $(FUZZ_BUILD) --scratch-path $(FUZZ_SMOKE) && \
+	  python3 Fuzz/run.py $(FUZZ_SMOKE)/debug/fuzz --seconds 3 --jobs $(JOBS); \
 	else \
 	  echo "SKIPPED: a run of the fuzzer: $$reason"; \
 	fi
@@ -279,6 +283,15 @@ bench-audio: bench-setup $(AUDIO_PROGRAMS) ## Measure background players and med
 	@$(RELEASE) --product taskschedd >&2
 	@$(RELEASE_SESSION) >&2
 	@python3 Benchmarks/audio.py $(BENCH_FLAGS) --server $(SERVER) --programs .build/benchmarks \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
+	  --agent "$$($(BUILD) -c release --show-bin-path)/taskschedd-session"
+
+.PHONY: bench-tracks
+bench-tracks: bench-setup ## Let a background player begin a stream each second (MINUTES=60, SERVER=)
+	@scripts/install-packages $(AUDIO_PACKAGES) >&2
+	@$(RELEASE) --product taskschedd >&2
+	@$(RELEASE_SESSION) >&2
+	@python3 Benchmarks/tracks.py --server $(SERVER) --minutes $(MINUTES) \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
 	  --agent "$$($(BUILD) -c release --show-bin-path)/taskschedd-session"
 

@@ -5,9 +5,12 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// Settings of targets with much computation. Debug builds optimize these targets, for the tests
 /// and the simulation, but keep their assertions. SwiftPM refuses these settings for targets of a
-/// library product.
+/// library product. The fuzzer's build chooses the optimization itself.
+let isFuzzing = Context.environment["FUZZ"] != nil
 let strictQuick: [SwiftSetting] =
-  strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+  isFuzzing
+  ? strict
+  : strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 /// Settings of targets that take part in each call. `make release` compiles the other targets for
 /// size, with -Osize on the command line. The -O of these settings overrides -Osize, because the
 /// compiler driver passes flags for the frontend last.
@@ -124,6 +127,10 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
+      name: "player-example", dependencies: ["TaskSchedulerClient"], path: "Examples/player",
+      swiftSettings: strict),
+
+    .executableTarget(
       name: "outbox-example",
       dependencies: [
         "TaskSchedulerClient", "TaskSchedulerServiceLifecycle", serviceLifecycle,
@@ -225,7 +232,7 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "taskschedd", "taskschedd-session", "taskctl", "uploader-example", "voip-example",
-        "outbox-example",
+        "player-example", "outbox-example",
         "TaskSchedulerClient",
         "TaskSchedulerCore",
         "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",
@@ -237,7 +244,7 @@ let package = Package(
 )
 
 // libFuzzer provides the main function, so that this target links in `make fuzz` only.
-if Context.environment["FUZZ"] != nil {
+if isFuzzing {
   package.targets.append(
     .executableTarget(
       name: "fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/Sources/fuzz",

@@ -12,6 +12,11 @@ public final class ModemService {
   private static let name = "org.freedesktop.ModemManager1"
   private static let path = "/org/freedesktop/ModemManager1"
   private static let program = "/usr/sbin/ModemManager"
+  /// The number of the other phone.
+  public static let number = "+491234567"
+  /// The program of the emulated modem.
+  private static let modemProgram =
+    "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/emulated-modem.py"
 
   /// The reason why this machine cannot run ModemManager; nil if it can.
   public static let missing: String? =
@@ -25,7 +30,7 @@ public final class ModemService {
     bus = try SessionBus(path: directory.file("bus"))
     // The name of an abstract socket. ModemManager recognizes such a name by this prefix.
     let port = "abstract:\(directory.path)"
-    modem = try TestProcess.python(Self.modemProgram, [port])
+    modem = try TestProcess("/usr/bin/python3", ["python3", "-I", "-u", Self.modemProgram, port])
     guard try modem.readLine() == "ready" else {
       throw SystemError(call: "starting the emulated modem", errno: ECHILD)
     }
@@ -84,6 +89,14 @@ public final class ModemService {
   /// Ends the newest call, as a telephone application does.
   public func hangUp() throws { try callNewest("Hangup") }
 
+  /// Returns the state of the newest call (MMCallState of ModemManager); nil if there is none.
+  public func state() throws -> Int? {
+    guard let path = try callPaths().first else { return nil }
+    let text = try call(
+      at: path, "org.freedesktop.DBus.Properties.Get", "\(Self.name).Call", "State")
+    return Int(text.filter(\.isNumber))
+  }
+
   /// Ends the call, as the other phone does. ModemManager may notice this two seconds later.
   public func endByOtherPhone() throws { try run("end") }
 
@@ -115,74 +128,4 @@ public final class ModemService {
       ["call", "--session", "--dest", Self.name, "--object-path", path, "--method", method]
         + arguments)
   }
-
-  /// The modem: a program that answers AT commands (3GPP TS 27.007) on an abstract socket. It has
-  /// one call at most. To commands that a telephone does not need, it answers with an error.
-  private static let modemProgram = #"""
-    import select, socket, sys
-    DONE = {
-        "", "E0", "V1", "X4", "Z", "&C1", "H", "+CMEE=1", "+CFUN=1", "+CREG=2", "+COPS=3,0",
-        "+COPS=3,2", "+CLIP=1", "+CRC=1", "+CCWA=1", "+CLCC=?",
-    }
-    VALUES = {
-        "+GCAP": "+GCAP: +CGSM", "+CGMI": "Test", "+CGMM": "Modem", "+CGMR": "1",
-        "+CGSN": "490154203237518", "+CIMI": "262019876543210", "+CPIN?": "+CPIN: READY",
-        "+CFUN?": "+CFUN: 1", "+CSQ": "+CSQ: 20,99", "+CREG?": '+CREG: 2,1,"04D8","001122CC"',
-        "+COPS?": '+COPS: 0,2,"26201",2',
-        # The number of the SIM card. ModemManager asks again after a second if it gets none.
-        "+CRSM=176,12258,0,0,10": '+CRSM: 144,0,"98942010325476981032"',
-    }
-    ANSWERED, RINGING = 0, 4
-    NUMBER = '"+491234567",145'
-    call = None
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind("\0" + sys.argv[1])
-    listener.listen()
-    print("ready", flush=True)
-    port, received = None, ""
-
-    def send(*lines):
-        port.sendall("".join(f"\r\n{line}\r\n" for line in lines).encode())
-
-    def answer(command):
-        global call
-        if command in ("A", "+CHUP"):
-            call = ANSWERED if command == "A" else None
-        elif command == "+CLCC":
-            if call is not None:
-                send(f"+CLCC: 1,1,{call},0,0,{NUMBER}")
-        else:
-            for part in command.split(";"):
-                if part in VALUES:
-                    send(VALUES[part])
-                elif part not in DONE:
-                    return send("ERROR")
-        send("OK")
-
-    while True:
-        # ModemManager connects once to recognize the modem, and again to use it.
-        ready, _, _ = select.select([port or listener, sys.stdin], [], [])
-        if listener in ready:
-            port, received = listener.accept()[0], ""
-        elif port in ready:
-            data = port.recv(4096)
-            if not data:
-                port.close()
-                port = None
-            received += data.decode()
-            while "\r" in received:
-                command, received = received.split("\r", 1)
-                answer(command.strip().removeprefix("AT"))
-        if sys.stdin in ready:
-            word = sys.stdin.readline().strip()
-            if word == "ring":
-                call = RINGING
-                send("+CRING: VOICE", f"+CLIP: {NUMBER}")
-            elif word == "end":
-                call = None
-                send("NO CARRIER")
-            else:
-                break
-            print(word, flush=True)
-    """#
 }
