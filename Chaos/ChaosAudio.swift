@@ -25,15 +25,22 @@ struct ChaosAudio: ~Copyable {
     process = server
   }
 
-  /// Returns whether the stream of each player is muted, by the player's name.
-  func streams() throws -> [String: Bool] {
-    try Self.must("pactl list sink-inputs >\(Self.listing)")
-    var streams: [String: Bool] = [:]
+  struct Stream {
     var isMuted = false
+    /// Whether the volume is below 100 %, the volume with which each stream begins.
+    var isLowered = false
+  }
+
+  /// Returns the stream of each player, by the player's name.
+  func streams() throws -> [String: Stream] {
+    try Self.must("pactl list sink-inputs >\(Self.listing)")
+    var streams: [String: Stream] = [:]
+    var stream = Stream()
     for line in (Files.text(Self.listing) ?? "").split(separator: "\n") {
-      if line.hasPrefix("\tMute: ") { isMuted = line.hasSuffix("yes") }
+      if line.hasPrefix("\tMute: ") { stream.isMuted = line.hasSuffix("yes") }
+      if line.hasPrefix("\tVolume: ") { stream.isLowered = !line.contains(" 100% ") }
       let name = "\t\tapplication.name = \""
-      if line.hasPrefix(name) { streams[String(line.dropFirst(name.count).dropLast())] = isMuted }
+      if line.hasPrefix(name) { streams[String(line.dropFirst(name.count).dropLast())] = stream }
     }
     return streams
   }

@@ -3,8 +3,12 @@ import LinuxSystem
 import TaskSchedulerWire
 
 /// Kills the session agent, the daemon, the audio server and the compositor in turn while the focus
-/// changes. Checks that the states of the applications follow the focus, and that exactly the
-/// suspended applications are muted.
+/// changes. Checks that the states of the applications follow the focus, that exactly the suspended
+/// applications are muted, and that no volume stays lowered.
+///
+/// Another application lowers the volumes of the others while it plays a notification, and it does
+/// so at each kill. It has ended when the streams are checked. All windows have streams of the same
+/// media role, so that the server remembers the mute and the volume of one for all others.
 ///
 /// Each window has a workspace of its own, and plays. One more workspace is empty. After each kill,
 /// the campaign chooses a last workspace, and waits until the states agree with it.
@@ -24,6 +28,7 @@ final class DesktopCampaign {
   }
 
   private static let windowCount = 4
+  private static let prompt = "org.chaos.prompt"
   /// The longest time until the states agree with the focus: `SessionGraceTime`, `FocusSettleTime`
   /// and `HiddenGraceTime` of ``Settings/desktop(logLevel:)``, and the tolerance.
   private static let settleTime: UInt64 = 1_600_000_000 + 2 * Settings.slack
@@ -69,6 +74,7 @@ final class DesktopCampaign {
       let victim = Victim.allCases[kills % Victim.allCases.count]
       stolenTime.sample()
       try changeFocus(times: chance.below(20))
+      try lowerVolumes()
       try kill(victim)
       try changeFocus(times: chance.below(20))
       try check(after: victim)
@@ -86,7 +92,7 @@ final class DesktopCampaign {
       try compositor.run("workspace \(workspace)")
       try compositor.run(
         "exec taskctl run --id \(id) -- foot --app-id window\(workspace) "
-          + "pacat --client-name=\(id) /dev/zero")
+          + "pacat --property=media.role=event --client-name=\(id) /dev/zero")
       try wait("the window of \(id)") { try self.compositor.shows("window\(workspace)") }
     }
   }
@@ -97,6 +103,18 @@ final class DesktopCampaign {
       try compositor.run("workspace \(chance.below(Self.windowCount + 1))")
       _ = poll(nil, 0, Int32(chance.below(50)))
     }
+  }
+
+  /// Starts the application that lowers the volumes of others, shows a window, and waits until its
+  /// volume is lowered.
+  private func lowerVolumes() throws {
+    guard options.hasAgent else { return }
+    try compositor.run("workspace 0")
+    try compositor.run(
+      "exec taskctl run --id \(Self.prompt) -- pacat --property=media.role=notification "
+        + "--client-name=\(Self.prompt) /dev/zero")
+    let shown = applications[0]
+    try wait("a lower volume") { try self.audio.streams()[shown]?.isLowered == true }
   }
 
   // MARK: Killing
@@ -155,6 +173,7 @@ final class DesktopCampaign {
       _ = poll(nil, 0, 5)
       wrong = try wrongStates(workspace)
     }
+    try terminate(Self.prompt)
     if wrong.isEmpty { wrong = try waitForStreams() }
     longest[victim] = max(longest[victim] ?? 0, BootClock.now() - start)
     stolenTime.sample()
@@ -193,8 +212,8 @@ final class DesktopCampaign {
     }
   }
 
-  /// Waits until exactly the streams of suspended applications are muted, as long as the states may
-  /// take to follow the focus. Returns the wrong streams after that time.
+  /// Waits until exactly the streams of suspended applications are muted and no volume is lowered,
+  /// as long as the states may take to follow the focus. Returns the wrong streams after that time.
   private func waitForStreams() throws -> [String] {
     let end = BootClock.now() + Self.settleTime
     var wrong = try wrongStreams()
@@ -209,7 +228,8 @@ final class DesktopCampaign {
     let listed = try Daemon.call(ControlInterface.ListApplications.self, .init()).applications
     let streams = try audio.streams()
     return applications.compactMap { id in
-      switch (listed.first { $0.application == id }?.state, streams[id]) {
+      if streams[id]?.isLowered == true { return "the volume of \(id) is still lowered" }
+      return switch (listed.first { $0.application == id }?.state, streams[id]?.isMuted) {
       case (.active, true): "\(id) is active, and is muted"
       case (.active, nil): "\(id) is active, and does not play"
       case (.suspended, false): "\(id) is suspended, and is not muted"
@@ -241,7 +261,7 @@ final class DesktopCampaign {
       "  other guests of the hypervisor took \(Int(stolenTime.share * 100)) % of the CPU time "
         + "that this machine needed; \(excused) wrong states are ignored for this reason")
     if findings.isEmpty {
-      print("  no findings: every state followed the focus, and so did the mutes")
+      print("  no findings: every state followed the focus, and so did the mutes and volumes")
     } else {
       print("\n\(findings.count) findings:\n\(findings.text)")
     }
