@@ -9,57 +9,20 @@
 #include <pulse/introspect.h>
 #include <pulse/operation.h>
 #include <pulse/proplist.h>
-#include <pulse/stream.h>
 #include <pulse/subscribe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <systemd/sd-event.h>
 #include <unistd.h>
 
 #include "EventLoop.h"
+#include "Meters.h"
+#include "Roles.h"
+#include "State.h"
 
 // The number of steps after which cpulse_dispatch returns, so that the agent's loop handles other
 // events while a server sends without a pause.
 enum { STEPS_MAX = 64 };
-
-// A client of the server.
-typedef struct {
-  uint32_t index;
-  int32_t pid;
-  bool is_claimed;
-} client;
-
-// The measurement of a playback stream.
-typedef struct meter {
-  struct meter *next;
-  cpulse *pulse;
-  uint32_t index;
-  pa_stream *stream;
-  bool is_silent;
-} meter;
-
-struct cpulse {
-  sd_event *event;
-  pa_mainloop_api api;
-  pa_context *context;
-  int state;
-  int error;
-  uint32_t cookie;
-  bool is_pipewire;
-  bool is_listing;
-  bool is_stale;
-  bool is_listed;
-  // The clients and streams of the list that is being read.
-  client *clients;
-  size_t client_count, client_capacity;
-  cpulse_stream *fresh;
-  size_t fresh_count, fresh_capacity;
-  // The streams of the last complete list.
-  cpulse_stream *streams;
-  size_t stream_count, stream_capacity;
-  meter *meters;
-};
 
 static void *grown(void *items, size_t count, size_t *capacity, size_t size) {
   if (count < *capacity) return items;
@@ -106,30 +69,37 @@ static client read_client(const cpulse *pulse, const pa_client_info *info) {
   const char *api = pa_proplist_gets(info->proplist, "client.api");
   int32_t certain = number(pa_proplist_gets(info->proplist, "pipewire.sec.pid"));
   bool is_native = !api || strcmp(api, "pipewire-pulse") != 0;
-  if (pulse->is_pipewire && certain > 0 && is_native) return (client){info->index, certain, false};
-  return (client){info->index, claimed_pid(info->proplist), true};
+  cpulse_role role = cpulse_read_role(info->proplist);
+  if (pulse->is_pipewire && certain > 0 && is_native) {
+    return (client){info->index, certain, false, role};
+  }
+  return (client){info->index, claimed_pid(info->proplist), true, role};
 }
 
-static void set_process(
+// Sets the process and the role of a stream by its own properties and by its client.
+static void set_client(
     const cpulse *pulse, cpulse_stream *stream, uint32_t index, const pa_proplist *properties) {
   stream->is_claimed = true;
+  stream->role = cpulse_read_role(properties);
+  stream->memory = cpulse_read_memory(properties);
   for (size_t number = 0; number < pulse->client_count; number++) {
     const client *one = &pulse->clients[number];
     if (one->index != index) continue;
     stream->pid = one->pid;
     stream->is_claimed = one->is_claimed;
+    if (stream->role == CPULSE_ROLE_NONE) stream->role = one->role;
   }
   if (stream->pid == 0) stream->pid = claimed_pid(properties);
 }
 
-static void add(cpulse *pulse, cpulse_stream stream) {
+static void add(cpulse *pulse, entry stream) {
   pulse->fresh = grown(
       pulse->fresh, pulse->fresh_count, &pulse->fresh_capacity, sizeof *pulse->fresh);
   pulse->fresh[pulse->fresh_count++] = stream;
 }
 
 static void finish_list(cpulse *pulse) {
-  cpulse_stream *streams = pulse->streams;
+  entry *streams = pulse->streams;
   size_t capacity = pulse->stream_capacity;
   pulse->streams = pulse->fresh;
   pulse->stream_count = pulse->fresh_count;
@@ -163,10 +133,10 @@ static void got_source_output(
       .is_loud = true,
       .has_device = info->source != PA_INVALID_INDEX,
   };
-  set_process(pulse, &stream, info->client, info->proplist);
+  set_client(pulse, &stream, info->client, info->proplist);
   // The agent's own recording streams measure other streams.
   if (stream.pid == getpid()) return;
-  add(pulse, stream);
+  add(pulse, (entry){.shown = stream});
 }
 
 static void got_sink_input(
@@ -178,15 +148,19 @@ static void got_sink_input(
     }
     return;
   }
+  uint32_t volume = info->has_volume ? pa_cvolume_max(&info->volume) : PA_VOLUME_NORM;
   cpulse_stream stream = {
       .index = info->index,
+      .volume = volume,
       .is_corked = info->corked,
       .is_muted = info->mute,
-      .is_loud = !info->has_volume || pa_cvolume_max(&info->volume) > PA_VOLUME_MUTED,
+      .is_loud = volume > PA_VOLUME_MUTED,
       .has_device = info->sink != PA_INVALID_INDEX,
   };
-  set_process(pulse, &stream, info->client, info->proplist);
-  add(pulse, stream);
+  set_client(pulse, &stream, info->client, info->proplist);
+  entry entry = {.shown = stream};
+  if (info->has_volume && info->volume_writable) entry.volume = info->volume;
+  add(pulse, entry);
 }
 
 static void got_client(
@@ -203,88 +177,44 @@ static void got_client(
   pulse->clients[pulse->client_count++] = read_client(pulse, info);
 }
 
+static void list_clients(cpulse *pulse) {
+  start(pulse, pa_context_get_client_info_list(pulse->context, got_client, pulse));
+}
+
+// A server that refuses to list its modules or sinks can still list its streams. The functions
+// below therefore do not end the connection if they receive an error.
+
+static void got_sink(
+    pa_context *context, const pa_sink_info *info, int end_of_list, void *userdata) {
+  (void)context;
+  cpulse *pulse = userdata;
+  if (end_of_list) {
+    pulse->manages_roles = pulse->has_role_policy;
+    list_clients(pulse);
+  } else if (cpulse_is_role_sink(info)) {
+    pulse->has_role_policy = true;
+  }
+}
+
+static void got_module(
+    pa_context *context, const pa_module_info *info, int end_of_list, void *userdata) {
+  cpulse *pulse = userdata;
+  if (end_of_list) {
+    start(pulse, pa_context_get_sink_info_list(context, got_sink, pulse));
+  } else if (cpulse_is_role_module(info)) {
+    pulse->has_role_policy = true;
+  }
+}
+
 static void begin_list(cpulse *pulse) {
   pulse->is_listing = true;
   pulse->is_stale = false;
   pulse->client_count = 0;
   pulse->fresh_count = 0;
-  start(pulse, pa_context_get_client_info_list(pulse->context, got_client, pulse));
-}
-
-// MARK: Measurements
-
-// A sample of silence is smaller than half a step of 16-bit audio. Resampling and volume change
-// samples by less.
-#define SILENCE (0.5f / 32768)
-
-static void measured(pa_stream *stream, size_t size, void *userdata) {
-  (void)size;
-  meter *meter = userdata;
-  float peak = -1;
-  const void *data;
-  size_t count;
-  while (pa_stream_readable_size(stream) > 0) {
-    if (pa_stream_peek(stream, &data, &count) < 0 || count == 0) break;
-    const float *samples = data;
-    for (size_t number = 0; samples && number < count / sizeof *samples; number++) {
-      if (samples[number] > peak) peak = samples[number];
-    }
-    pa_stream_drop(stream);
-  }
-  if (peak < 0) return;
-  bool is_silent = peak < SILENCE;
-  if (is_silent != meter->is_silent) meter->pulse->is_stale = true;
-  meter->is_silent = is_silent;
-}
-
-static void free_meter(meter *meter) {
-  pa_stream_set_read_callback(meter->stream, NULL, NULL);
-  pa_stream_disconnect(meter->stream);
-  pa_stream_unref(meter->stream);
-  free(meter);
-}
-
-static void begin_measuring(cpulse *pulse, uint32_t index) {
-  pa_sample_spec spec = {.format = PA_SAMPLE_FLOAT32NE, .rate = 1, .channels = 1};
-  pa_stream *stream = pa_stream_new(pulse->context, "silence", &spec, NULL);
-  meter *meter = calloc(1, sizeof *meter);
-  if (!stream || !meter) {
-    if (stream) pa_stream_unref(stream);
-    free(meter);
-    return;
-  }
-  *meter = (struct meter){.next = pulse->meters, .pulse = pulse, .index = index, .stream = stream};
-  pulse->meters = meter;
-  pa_stream_set_read_callback(stream, measured, meter);
-  pa_stream_set_monitor_stream(stream, index);
-  pa_buffer_attr attributes = {.maxlength = UINT32_MAX, .fragsize = sizeof(float)};
-  // A stream that cannot be measured counts as loud.
-  pa_stream_connect_record(
-      stream, NULL, &attributes,
-      PA_STREAM_DONT_MOVE | PA_STREAM_PEAK_DETECT | PA_STREAM_ADJUST_LATENCY |
-          PA_STREAM_DONT_INHIBIT_AUTO_SUSPEND);
-}
-
-void cpulse_set_measured(cpulse *pulse, uint32_t index, bool is_measured) {
-  if (pulse->state != CPULSE_LISTING && pulse->state != CPULSE_READY) return;
-  for (meter **link = &pulse->meters; *link; link = &(*link)->next) {
-    meter *found = *link;
-    if (found->index != index) continue;
-    if (is_measured) return;
-    *link = found->next;
-    if (found->is_silent) pulse->is_stale = true;
-    free_meter(found);
-    return;
-  }
-  if (is_measured) begin_measuring(pulse, index);
-}
-
-static bool is_silent(const cpulse *pulse, const cpulse_stream *stream) {
-  if (stream->is_recording) return false;
-  for (const meter *meter = pulse->meters; meter; meter = meter->next) {
-    if (meter->index == stream->index) return meter->is_silent;
-  }
-  return false;
+  if (!pulse->are_roles_stale) return list_clients(pulse);
+  pulse->are_roles_stale = false;
+  pulse->has_role_policy = false;
+  start(pulse, pa_context_get_module_info_list(pulse->context, got_module, pulse));
 }
 
 // MARK: The connection
@@ -297,15 +227,22 @@ static void got_server(pa_context *context, const pa_server_info *info, void *us
   }
   pulse->cookie = info->cookie;
   pulse->is_pipewire = info->server_name && strstr(info->server_name, "PipeWire");
+  pulse->are_roles_stale = true;
   begin_list(pulse);
 }
 
 static void changed(
     pa_context *context, pa_subscription_event_type_t type, uint32_t index, void *userdata) {
   (void)context;
-  (void)type;
   (void)index;
-  ((cpulse *)userdata)->is_stale = true;
+  cpulse *pulse = userdata;
+  pa_subscription_event_type_t facility = type & PA_SUBSCRIPTION_EVENT_FACILITY_MASK;
+  if (facility == PA_SUBSCRIPTION_EVENT_MODULE || facility == PA_SUBSCRIPTION_EVENT_SINK) {
+    // A sink changes with its volume and whenever it becomes idle, but its name stays.
+    if ((type & PA_SUBSCRIPTION_EVENT_TYPE_MASK) == PA_SUBSCRIPTION_EVENT_CHANGE) return;
+    pulse->are_roles_stale = true;
+  }
+  pulse->is_stale = true;
 }
 
 static void state_changed(pa_context *context, void *userdata) {
@@ -320,7 +257,8 @@ static void state_changed(pa_context *context, void *userdata) {
       pulse->state = CPULSE_LISTING;
       pa_context_set_subscribe_callback(context, changed, pulse);
       pa_subscription_mask_t mask = PA_SUBSCRIPTION_MASK_SINK_INPUT |
-          PA_SUBSCRIPTION_MASK_SOURCE_OUTPUT | PA_SUBSCRIPTION_MASK_CLIENT;
+          PA_SUBSCRIPTION_MASK_SOURCE_OUTPUT | PA_SUBSCRIPTION_MASK_CLIENT |
+          PA_SUBSCRIPTION_MASK_MODULE | PA_SUBSCRIPTION_MASK_SINK;
       start(pulse, pa_context_subscribe(context, mask, NULL, NULL));
       start(pulse, pa_context_get_server_info(context, got_server, pulse));
       break;
@@ -377,11 +315,7 @@ cpulse *cpulse_new(const char *path, int *error) {
 }
 
 void cpulse_free(cpulse *pulse) {
-  while (pulse->meters) {
-    meter *meter = pulse->meters;
-    pulse->meters = meter->next;
-    free_meter(meter);
-  }
+  cpulse_end_measurements(pulse);
   if (pulse->context) {
     pa_context_set_state_callback(pulse->context, NULL, NULL);
     pa_context_set_subscribe_callback(pulse->context, NULL, NULL);
@@ -414,6 +348,8 @@ bool cpulse_is_refused(const cpulse *pulse) { return pulse->error == PA_ERR_CONN
 
 uint32_t cpulse_cookie(const cpulse *pulse) { return pulse->cookie; }
 
+bool cpulse_manages_roles(const cpulse *pulse) { return pulse->manages_roles; }
+
 bool cpulse_is_stale(const cpulse *pulse) {
   return pulse->state == CPULSE_READY && pulse->is_stale && !pulse->is_listing;
 }
@@ -431,12 +367,32 @@ bool cpulse_take_listed(cpulse *pulse) {
 size_t cpulse_stream_count(const cpulse *pulse) { return pulse->stream_count; }
 
 cpulse_stream cpulse_stream_at(const cpulse *pulse, size_t number) {
-  cpulse_stream stream = pulse->streams[number];
-  stream.is_silent = is_silent(pulse, &stream);
+  cpulse_stream stream = pulse->streams[number].shown;
+  stream.is_silent = cpulse_is_silent(pulse, &stream);
   return stream;
 }
 
 void cpulse_set_mute(cpulse *pulse, uint32_t index, bool is_muted) {
   if (pulse->state != CPULSE_LISTING && pulse->state != CPULSE_READY) return;
   start(pulse, pa_context_set_sink_input_mute(pulse->context, index, is_muted, NULL, NULL));
+}
+
+void cpulse_set_volume(cpulse *pulse, uint32_t index, uint32_t volume) {
+  if (pulse->state != CPULSE_READY) return;
+  for (size_t number = 0; number < pulse->stream_count; number++) {
+    const entry *stream = &pulse->streams[number];
+    if (stream->shown.is_recording || stream->shown.index != index) continue;
+    pa_cvolume volumes = stream->volume;
+    uint64_t max = volumes.channels ? pa_cvolume_max(&volumes) : 0;
+    if (max == 0) return;
+    uint64_t new_max = PA_CLAMP_VOLUME(volume);
+    // pa_cvolume_scale rounds down, so that the balance would drift with each change.
+    for (uint8_t channel = 0; channel < volumes.channels; channel++) {
+      volumes.values[channel] = (pa_volume_t)((volumes.values[channel] * new_max + max / 2) / max);
+    }
+    start(
+        pulse,
+        pa_context_set_sink_input_volume(pulse->context, index, &volumes, NULL, NULL));
+    return;
+  }
 }

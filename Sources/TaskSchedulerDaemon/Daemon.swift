@@ -21,6 +21,7 @@ public final class Daemon {
   private let runner: EffectRunner
   private let systemChanges: SystemChangeProviders
   private let modemCalls: ModemCalls
+  private let incomingCalls: IncomingCalls
   /// A timer that expires after ``survivalTime``. From then on, the event log of the previous
   /// daemon counts as harmless.
   private let survival: TimerSource
@@ -60,6 +61,7 @@ public final class Daemon {
     modemCalls = ModemCalls(
       loop: loop, address: locations.systemBus, calls: pump.scheduler.modemCalls
     ) { [unowned pump] in pump.post(.session($0)) }
+    incomingCalls = try Self.incomingCalls(startup, subsystems, settings, modemCalls, pump)
     survival = try loop.timer { [unowned eventLog] in
       eventLog.setAttempts(0)
       eventLog.isTakingOver = false
@@ -232,6 +234,7 @@ public final class Daemon {
       subsystems.processes.finish()
       subsystems.processes.priorities.finish()
     }
+    if ending == .stopped { incomingCalls.stop() }
     subsystems.notifications.finish()
     if isKept { eventLog.condense(at: pump.now) }
     eventLog.setClean(ending == .stopped)
@@ -239,13 +242,13 @@ public final class Daemon {
     loop.exit()
   }
 
-  /// Resumes all processes and ends all mutes, and leaves the scheduler's state as it is for the
-  /// next daemon.
+  /// Resumes all processes, ends all mutes and restores all volumes, and leaves the scheduler's
+  /// state as it is for the next daemon.
   private func resumeAll() {
     subsystems.processes.resumeAll()
     for user in subsystems.agents.users {
       let orders = pump.withScheduler { $0.audioOrders(for: user) }
-      subsystems.agents.setMuted(orders.muted, false, of: user)
+      subsystems.agents.restoreAudio(orders, of: user)
     }
   }
 

@@ -88,6 +88,35 @@ extension Daemon {
     }
   }
 
+  /// Returns the part that shows incoming calls, connected with the parts that report and show
+  /// them.
+  static func incomingCalls(
+    _ startup: StartupState, _ subsystems: Subsystems, _ settings: CurrentSettings,
+    _ modemCalls: ModemCalls, _ pump: Pump
+  ) throws(SystemError) -> IncomingCalls {
+    let ownUser = UserID(Users.effectiveUID)
+    let (agents, loginSessions) = (subsystems.agents, subsystems.loginSessions)
+    let environment = IncomingCalls.Environment(
+      localUsers: { [unowned loginSessions] in loginSessions.localUsers },
+      ownUser: ownUser,
+      isAttached: { [unowned agents] in agents.isAttached($0) },
+      application: { [unowned settings] in
+        let configuration = settings.configuration
+        return configuration.options.callApplication.map {
+          (id: $0, manifest: configuration.manifests[$0]?.manifest(daemonUser: ownUser))
+        }
+      },
+      answer: { [unowned modemCalls] in modemCalls.answer($0, $1, failed: $2) },
+      post: { [unowned pump] in pump.post(.session($0)) })
+    let calls = try IncomingCalls(
+      subsystems.notifications.agents, loop: startup.loop, log: startup.log,
+      announced: Set(pump.scheduler.modemCalls.map(\.id)), environment)
+    modemCalls.incomingChanged = { [unowned calls] in calls.update($0) }
+    loginSessions.localUsersChanged = { [unowned calls] in calls.usersChanged() }
+    subsystems.notifications.calls = calls
+    return calls
+  }
+
   static func server(
     _ startup: StartupState, _ subsystems: Subsystems, listener: consuming FileDescriptor,
     socketPath: String, _ settings: CurrentSettings, _ pump: Pump

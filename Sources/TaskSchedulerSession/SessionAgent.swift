@@ -4,7 +4,7 @@ import TaskSchedulerWire
 
 /// The session agent of a user: reports which windows the user sees, which applications play or
 /// record, and which media players other programs call. It shows the notifications of the user's
-/// applications, mutes their audio while they are suspended, and passes commands to them.
+/// applications, mutes their audio or changes its volume, and passes commands to them.
 ///
 /// The agent runs without privileges. It never blocks. If a daemon, a compositor or a bus hangs,
 /// only the work that needs it stops.
@@ -33,6 +33,8 @@ package final class SessionAgent {
     case audioKnown
     /// The audio server cannot be reached. The agent waits for it.
     case audioUnknown(AudioFailure)
+    /// The audio server has begun or ceased to manage streams by their roles.
+    case audioRolesManaged(Bool)
     /// The session bus does not permit a part of remote control.
     case remoteControlLimited(RemoteControlLimit)
 
@@ -56,10 +58,18 @@ package final class SessionAgent {
       case .notificationsShown: "can show notifications again"
       case .audioKnown: "reporting the streams of the audio server"
       case .audioUnknown(let reason): "waiting for the audio server: \(reason)"
+      case .audioRolesManaged(true):
+        "the audio server manages streams by their media roles, so the daemon does not lower "
+          + "volumes, and applications do not interrupt each other"
+      case .audioRolesManaged(false): "the audio server does not manage streams by media roles"
       case .remoteControlLimited(let limit): "\(limit)"
       }
     }
   }
+
+  /// How long the agent waits for a daemon to return, in nanoseconds: as long as the daemon waits
+  /// for an agent by default (SessionGraceTime).
+  package static let defaultGraceTime: UInt64 = 10_000_000_000
 
   private let report: (Occurrence) -> Void
   private var links: [DaemonLink] = []
@@ -69,23 +79,29 @@ package final class SessionAgent {
   private let environment: SessionEnvironment
   private var audio: AudioMonitor?
   private var isAudioKnown = false
-  private var mutes = DaemonMutes()
+  private var areAudioRolesManaged = false
+  private var audioChanges = DaemonAudioChanges()
   private var measurements = DaemonMeasurements()
   private var remoteControl: RemoteControl?
   /// A timer for each daemon, which expires if the daemon does not return.
   private var absences: [TimerSource] = []
+  private let graceTime: UInt64
 
   /// Starts the agent.
   ///
   /// - Parameters:
   ///   - sockets: the absolute paths of the daemons' sockets, which need not exist yet.
+  ///   - graceTime: how long the agent waits for a daemon to return until it undoes the daemon's
+  ///     changes, in nanoseconds.
   ///   - report: called for each event, from the loop and from within this initializer.
   package init(
     loop: EventLoop, sockets: [String], environment: SessionEnvironment,
+    graceTime: UInt64 = SessionAgent.defaultGraceTime,
     report: @escaping (Occurrence) -> Void
   ) throws(SystemError) {
     self.report = report
     self.environment = environment
+    self.graceTime = graceTime
     notifications = try DesktopNotifications(
       address: environment.busAddress, loop: loop,
       problemChanged: { problem in
@@ -126,7 +142,7 @@ package final class SessionAgent {
       notifications?.attached(daemon)
       report(.attached(socket: path))
     case .unreachable(let reason):
-      absences[daemon].set(BootClock.now() + DaemonMutes.graceTime)
+      absences[daemon].set(BootClock.now() + graceTime)
       report(.unreachable(socket: path, reason))
     case .refused(let error): report(.refused(socket: path, error: error))
     case .replaced:
@@ -137,8 +153,11 @@ package final class SessionAgent {
     case .order(.badge(let badge)): notifications?.setBadge(badge, of: daemon)
     case .order(.synchronized): notifications?.synchronized(daemon)
     case .order(.mute(let mute)):
-      mutes.take(mute, of: daemon)
+      audioChanges.take(mute, of: daemon)
       carryOut(mute)
+    case .order(.volume(let volume)):
+      audioChanges.take(volume, of: daemon)
+      carryOut(volume)
     case .order(.measure(let measurement)):
       audio?.measure(measurements.take(measurement, of: daemon))
     case .order(.command(let command)): remoteControl?.send(command)
@@ -146,10 +165,12 @@ package final class SessionAgent {
     }
   }
 
-  /// Ends what a daemon has ordered that has not returned: its mutes, its measurements, and its
-  /// media player.
+  /// Ends what a daemon has ordered that has not returned: its mutes and lowered volumes, its
+  /// measurements, and its media player.
   private func endOrders(of daemon: Int) {
-    for mute in mutes.end(of: daemon) { carryOut(mute) }
+    let restoration = audioChanges.end(of: daemon)
+    if let volume = restoration.volume { carryOut(volume) }
+    if let mute = restoration.mute { carryOut(mute) }
     audio?.measure(measurements.end(of: daemon))
     remoteControl?.endPlayer(of: daemon)
   }
@@ -160,12 +181,21 @@ package final class SessionAgent {
       mute.streams.compactMap { UInt32(exactly: $0) }, mute.muted, of: generation)
   }
 
+  private func carryOut(_ volume: SessionInterface.AudioVolume) {
+    guard let generation = UInt64(exactly: volume.generation) else { return }
+    audio?.setVolumes(volume.changes.compactMap { AudioVolumeChange($0) }, of: generation)
+  }
+
   private func heard(_ occurrence: AudioMonitor.Occurrence) {
     switch occurrence {
     case .streams(let streams):
       if streams.server != nil, !isAudioKnown {
         isAudioKnown = true
         report(.audioKnown)
+      }
+      if let server = streams.server, server.managesRoles != areAudioRolesManaged {
+        areAudioRolesManaged = server.managesRoles
+        report(.audioRolesManaged(areAudioRolesManaged))
       }
       for link in links { link.update(streams) }
     case .unreachable(let reason):

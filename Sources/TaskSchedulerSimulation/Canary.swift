@@ -68,9 +68,18 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropCommand = "drop-command"
   case dropPlayer = "drop-player"
   case dropModemCall = "drop-modem-call"
+  case dropIncomingCall = "drop-incoming-call"
   case dropInterruption = "drop-interruption"
   case dropPause = "drop-pause"
   case dropHold = "drop-hold"
+  case ignoreSessions = "ignore-sessions"
+  case ignoreRoles = "ignore-roles"
+  case noTakeover = "no-takeover"
+  case resumeAfterTakeover = "resume-after-takeover"
+  case dropLowered = "drop-lowered"
+  case keepLowered = "keep-lowered"
+  case lowerTooFar = "lower-too-far"
+  case duckTheDucker = "duck-the-ducker"
 }
 
 /// Applies a canary to the events and effects of a run.
@@ -81,6 +90,8 @@ struct PlantedDefect {
   private var opportunities = 0
   /// The instances that had a window in the last report of a user.
   private var reported: [UserID: Set<InstanceID>] = [:]
+  /// The streams of the last report of a user that have a role of ducking sessions.
+  private var ducking: [UserID: [AudioStream]] = [:]
   /// The request of the current event.
   private var request: RequestID?
 
@@ -151,6 +162,11 @@ struct PlantedDefect {
       }
     }
     if case .session(let report) = event { return changed(report) }
+    if canary == .ignoreSessions,
+      case .application(.setAudioSession(let request, let id, _)) = event
+    {
+      return .application(.setAudioSession(request, id, AudioSession(.playback)))
+    }
     if canary == .forgetSensitive,
       case .switcher(.setSnapshot(let request, let id, .sensitive)) = event
     {
@@ -188,10 +204,18 @@ struct PlantedDefect {
     case .agentAttached: return .session(event)
     case .audio(let user, var snapshot):
       if canary == .dropAudio { snapshot.streams.removeAll { !$0.isMuted } }
+      if canary == .noTakeover { snapshot.managesRoles = true }
+      if canary == .ignoreRoles {
+        for index in snapshot.streams.indices { snapshot.streams[index].role = .other }
+      }
+      ducking[user] = snapshot.streams.filter {
+        $0.instance != nil && ($0.role == .notification || $0.role == .accessibility)
+      }
       return .session(.audio(user, snapshot))
     case .audioLost: return canary == .dropAudioLoss ? nothing : .session(event)
-    case .recordingChosen, .remoteCommand: return .session(event)
+    case .recordingChosen, .remoteCommand, .callAnswered: return .session(event)
     case .modemCalls: return canary == .dropModemCall ? nothing : .session(event)
+    case .incomingCall: return canary == .dropIncomingCall ? nothing : .session(event)
     case .players: return canary == .dropPlayers ? nothing : .session(event)
     case .playerCalled: return canary == .dropPlayerCall ? nothing : .session(event)
     }
@@ -266,18 +290,17 @@ struct PlantedDefect {
       if canary == .dropThrottle, strikes() { return [] }
     case .notify(let id, .systemChanges(let changes)):
       if canary == .forgetChange { return [.notify(id, .systemChanges(changes.dropLast()))] }
-    case .audio(.mute): if canary == .dropMute, strikes() { return [] }
-    case .audio(.unmute): if canary == .dropUnmute, strikes() { return [] }
-    case .audio(.measure): if canary == .dropMeasure, strikes() { return [] }
-    case .audio(.showRecording): if canary == .dropNotice, strikes() { return [] }
-    case .audio(.stopMeasuring), .audio(.hideRecording): break
+    case .audio(let order): return changed(order).map { [Effect.audio($0)] } ?? []
     case .remote(.command(_, _, let command)):
       let isPause = command == .pause || command == .play
       if canary == .dropCommand, strikes() { return [] }
       if canary == .dropPause, isPause, strikes() { return [] }
     case .notify(_, .remoteControl): if canary == .dropCommand, strikes() { return [] }
-    case .notify(_, .audioInterruption):
+    case .notify(let id, .audioInterruption(let event, let change)):
       if canary == .dropInterruption, strikes() { return [] }
+      if canary == .resumeAfterTakeover, change == .ended(shouldResume: false) {
+        return [.notify(id, .audioInterruption(event, .ended(shouldResume: true)))]
+      }
     case .notify(_, .call): if canary == .dropHold, strikes() { return [] }
     case .remote(.present): if canary == .dropPlayer, strikes() { return [] }
     case .memory(.measure):
@@ -291,6 +314,40 @@ struct PlantedDefect {
       break
     }
     return [effect]
+  }
+
+  /// Returns the order that the session agent receives in place of the given order; nil if it
+  /// receives none.
+  private mutating func changed(_ order: AudioEffect) -> AudioEffect? {
+    switch order {
+    case .mute: if canary == .dropMute, strikes() { return nil }
+    case .unmute: if canary == .dropUnmute, strikes() { return nil }
+    case .measure: if canary == .dropMeasure, strikes() { return nil }
+    case .showRecording: if canary == .dropNotice, strikes() { return nil }
+    case .setVolume(let user, let changes): return changed(changes, of: user)
+    case .stopMeasuring, .hideRecording: break
+    }
+    return order
+  }
+
+  private mutating func changed(
+    _ changes: [AudioVolumeChange], of user: UserID
+  ) -> AudioEffect? {
+    var changes = changes
+    let isLowering = changes.contains { $0.to < $0.from }
+    if canary == .dropLowered, isLowering, strikes() { return nil }
+    if canary == .keepLowered, !isLowering, strikes() { return nil }
+    if canary == .lowerTooFar, isLowering {
+      for index in changes.indices { changes[index].to /= 2 }
+    }
+    if canary == .duckTheDucker, isLowering,
+      let stream = ducking[user]?.first(where: { stream in
+        stream.isRunning && !stream.isMuted && !changes.contains { $0.stream == stream.id }
+      })
+    {
+      changes.append(AudioVolumeChange(stream.id, from: stream.volume, to: stream.volume / 5))
+    }
+    return .setVolume(user, changes)
   }
 
   private static func reply(to transaction: NotificationTransaction) -> Reply {

@@ -185,6 +185,7 @@ public final class Simulation {
       if violation == nil { actOnAudio(number) }
       if violation == nil { actOnPlayers(number) }
       if violation == nil { actOnCalls(number) }
+      if violation == nil { actOnAudioSessions(number) }
       if violation == nil { runShort(number) }
     }
   }
@@ -217,6 +218,7 @@ public final class Simulation {
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
     checkMutes()
+    checkVolumes()
     if let unread = sockets.unread(where: { pump.scheduler.state(of: $0) == .suspended }) {
       return report(
         "sockets",
@@ -229,6 +231,7 @@ public final class Simulation {
     guard violation == nil else { return }
     if let found = checkers.checkStopped() { return report(found.checker, found.sentence) }
     checkMutes()
+    checkVolumes()
     if let frozen = processes.first(where: { $0.isAlive && $0.isStopped }) {
       report(
         "release", "process \(frozen.leader.pid) is still stopped after the scheduler has stopped")

@@ -40,7 +40,7 @@ extension SessionAgent.Occurrence {
     case .replaced: .error
     case .refused: .warning
     case .attached, .windowsUnknown, .windowsAbsent, .notificationsWait, .notificationsShown,
-      .remoteControlLimited:
+      .remoteControlLimited, .audioRolesManaged:
       .notice
     case .unreachable, .windowsKnown, .audioKnown, .audioUnknown: .info
     }

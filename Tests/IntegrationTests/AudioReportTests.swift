@@ -64,12 +64,13 @@ struct AudioReportTests {
     let answer = try user.call(
       reports, "org.taskschedd.Session.ReportAudio",
       [
-        "attachment": number, "server": ["path": "/a", "generation": 1],
+        "attachment": number,
+        "server": ["path": "/a", "generation": 1, "managesRoles": false],
         "streams": [
           [
-            "id": 1, "direction": "playback", "pid": .integer(Int64(program.pid)),
-            "startTime": .integer(Int64(startTime)), "claimed": false, "running": true,
-            "muted": false, "silent": false,
+            "id": 1, "direction": "playback", "role": "other", "volume": 65536,
+            "pid": .integer(Int64(program.pid)), "startTime": .integer(Int64(startTime)),
+            "claimed": false, "running": true, "muted": false, "silent": false, "memory": 0,
           ]
         ],
       ])

@@ -66,9 +66,7 @@ struct CallTests {
 
   /// Returns the next event of a kind that an application receives, such as `call`.
   private func next(_ kind: String, of application: TestApplication) throws -> JSONValue {
-    while true {
-      if let event = try application.nextEvent()["parameters"]?[kind] { return event }
-    }
+    try application.nextEvent(with: kind)
   }
 
   private func interruption(of application: TestApplication) throws -> JSONValue {

@@ -183,6 +183,12 @@ struct FieldErrorTests {
       one("server.path", [long], "ReportTooLarge"),
       one("server.generation", [-1, .integer(.min)], "InvalidParameter"),
       one("streams[0].id", [-1, .integer(.min)], "InvalidParameter"),
+      one(
+        "streams[0].memory", [-1, 4_294_967_296, .integer(.max), .integer(.min)],
+        "InvalidParameter"),
+      one(
+        "streams[0].volume", [-1, 16_777_217, .integer(.max), .integer(.min)],
+        "InvalidParameter"),
       one("streams[0].pid", [-1, 0, .integer(1 << 31)], "InvalidParameter"),
       one("streams[0].startTime", [-1, .integer(.min)], "InvalidParameter"),
     ],
@@ -226,8 +232,8 @@ struct FieldErrorTests {
       ["attachment": .integer(Int64(agent.attachment)), "windows": [], "hasFocus": false]
     case "Session.ReportAudio":
       [
-        "attachment": .integer(Int64(agent.attachment)), "server": ["path": "/a", "generation": 1],
-        "streams": [],
+        "attachment": .integer(Int64(agent.attachment)),
+        "server": ["path": "/a", "generation": 1, "managesRoles": false], "streams": [],
       ]
     case "Session.ReportPlayers":
       ["attachment": .integer(Int64(agent.attachment)), "players": []]
@@ -266,8 +272,9 @@ struct FieldErrorTests {
   private static let elements: [String: JSONValue] = [
     "windows": ["pid": 1, "startTime": 0, "visibility": "hidden"],
     "streams": [
-      "id": 1, "direction": "playback", "pid": 1, "startTime": 0, "claimed": true,
-      "running": true, "muted": false, "silent": false,
+      "id": 1, "direction": "playback", "role": "other", "volume": 65536, "pid": 1,
+      "startTime": 0, "claimed": true, "running": true, "muted": false, "silent": false,
+      "memory": 1,
     ],
     "players": ["name": "org.mpris.MediaPlayer2.a", "pid": 1, "startTime": 0],
   ]

@@ -112,6 +112,11 @@ private enum SwiftGuide {
     }
   }
 
+  static func setSession(_ application: ScheduledApplication) async throws {
+    // docs/swift.md 8
+    try await application.setAudioSession(.playback, options: [.mixWithOthers, .duckOthers])
+  }
+
   static func services(_ outbox: Outbox, _ logger: Logger) async throws {
     // docs/swift.md 4
     let application = try await ScheduledApplication.register("org.example.mail")
@@ -229,6 +234,11 @@ private enum Reference {
       case .ended(let shouldResume): if shouldResume { player.play() }
       }
     }
+  }
+
+  static func setSession(_ application: ScheduledApplication) async throws {
+    // HandlingEvents.md 4
+    try await application.setAudioSession(.playback, options: .duckOthers)
   }
 
   static func remind(_ application: ScheduledApplication) async throws {

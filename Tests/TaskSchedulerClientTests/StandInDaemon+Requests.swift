@@ -108,6 +108,12 @@ extension StandInDaemon {
       try note(seconds.map { "\($0)" } ?? "-")
       state.update { $0.memory.keepAliveSeconds = seconds }
       return { $0.reply(Application.SetKeepAliveTimeout.Output()) }
+    case "SetAudioSession":
+      let input = try call.decode(Application.SetAudioSession.Input.self)
+      let options =
+        (input.mixWithOthers == true ? " mix" : "") + (input.duckOthers == true ? " duck" : "")
+      try note(input.category.rawValue + options)
+      return { $0.reply(Application.SetAudioSession.Output()) }
     case "BeginCall", "EndCall":
       try note("")
       state.update { $0.memory.isInCall = method == "BeginCall" }

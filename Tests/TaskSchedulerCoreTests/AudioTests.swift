@@ -19,7 +19,7 @@ extension World {
       guard case .audio(let effect) = $0 else { return nil }
       return switch effect {
       case .mute, .unmute: effect
-      case .measure, .stopMeasuring, .showRecording, .hideRecording: nil
+      case .measure, .stopMeasuring, .showRecording, .hideRecording, .setVolume: nil
       }
     }
   }
@@ -350,9 +350,49 @@ struct MuteTests {
     world.streams = []
     world.feed(world.audioReport)
     world.activate(mail)
-    world.streams = [AudioStream(stream(1, server: 2), of: id, isMuted: true)]
+    world.streams = [
+      AudioStream(stream(1, server: 2), of: id, isMuted: true, memory: world.memory(of: id))
+    ]
     world.feed(world.audioReport)
     #expect(world.mutedStreams == [])
+  }
+
+  @Test("A report that is older than the order to mute does not confirm the end of the mute")
+  func oldReport() {
+    var (world, id) = player()
+    world.muting = .never
+    world.sendAway(mail)
+    world.activate(mail)
+    world.feed(world.audioReport)
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders(unmuted: [stream(1)]))
+    world.streams[0].isMuted = true
+    world.feed(world.audioReport)
+    world.streams[0].isMuted = false
+    world.feed(world.audioReport)
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders())
+    #expect(world.state(id) == .active)
+  }
+
+  @Test("A stream of another program that the server begins muted because of a mute is unmuted")
+  func otherProgram() {
+    var (world, id) = player()
+    world.sendAway(mail)
+    let other = AudioStream(stream(9), of: nil, isMuted: true, memory: world.memory(of: id))
+    world.streams.append(other)
+    world.forget()
+    world.feed(world.audioReport)
+    #expect(world.mutedStreams == [1])
+    #expect(world.orders == [.unmute(user, [stream(9)])])
+  }
+
+  @Test("A stream that begins muted, and that has no memory in common with a mute, stays muted")
+  func ownMute() {
+    var (world, id) = player()
+    world.sendAway(mail)
+    let other = AudioStream(stream(9), of: nil, isMuted: true, memory: world.memory(of: id) + 1)
+    world.streams.append(other)
+    world.feed(world.audioReport)
+    #expect(world.mutedStreams == [1, 9])
   }
 
   @Test("An order stays outstanding until a report confirms it, also after a crash of the daemon")

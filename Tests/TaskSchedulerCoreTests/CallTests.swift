@@ -31,22 +31,9 @@ extension World {
     ask { .application(.endCall($0, id)) }
   }
 
-  /// The interruptions that an application was told of.
-  fileprivate func interruptions(_ id: InstanceID) -> [AudioInterruption] {
-    notices(id).compactMap {
-      if case .audioInterruption(_, let interruption) = $0 { interruption } else { nil }
-    }
-  }
-
   /// Whether an application was told that its call is on hold, each time.
   fileprivate func holds(_ id: InstanceID) -> [Bool] {
     notices(id).compactMap { if case .call(_, let isOnHold) = $0 { isOnHold } else { nil } }
-  }
-
-  fileprivate var commands: [RemoteCommand] {
-    effects.compactMap {
-      if case .remote(.command(_, _, let command)) = $0 { command } else { nil }
-    }
   }
 }
 
@@ -62,12 +49,12 @@ struct CallTests {
     world.modem(ringing)
     #expect(world.interruptions(id) == [.began])
     #expect(world.state(id) == .inactive)
-    #expect(world.status(id)?.audio.isInterrupted == true)
+    #expect(world.status(id)?.audio.interrupter == .phoneCall)
     world.pause(id)
     world.modem()
     #expect(world.interruptions(id) == [.began, .ended(shouldResume: true)])
     #expect(world.state(id) == .active)
-    #expect(world.status(id)?.audio.isInterrupted == false)
+    #expect(world.status(id)?.audio.interrupter == nil)
   }
 
   @Test("The end of an interruption wakes a suspended application for EventTime")

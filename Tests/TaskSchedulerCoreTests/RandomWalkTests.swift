@@ -107,7 +107,7 @@ struct RandomWalk {
     case 5:
       let target = pick([LaunchTarget.foreground, .background])
       return .operation(
-        .launch(request(), app, target: target, reason: pick([.operator, .location])))
+        .launch(request(), app, target: target, reason: pick([.operator, .location, .call])))
     case 6:
       let target = pick([LaunchTarget.foreground, .background])
       let adoption = Adoption(
@@ -142,7 +142,14 @@ struct RandomWalk {
     case 2: return .application(.streamClosed(id))
     case 7:
       let request = request()
-      return .application(pick([.beginCall(request, id), .endCall(request, id)]))
+      let session = AudioSession(
+        pick(AudioCategory.allCases), mixesWithOthers: pick([true, false]),
+        ducksOthers: pick([true, false]))
+      return .application(
+        pick([
+          .beginCall(request, id), .endCall(request, id),
+          .setAudioSession(request, id, session),
+        ]))
     case 3, 4: return .application(.beginBackgroundTask(request(), id, name: pick([nil, "sync"])))
     case 5:
       return .application(.endBackgroundTask(request(), id, TaskID(pick([0, 1, 2, 3, 4, 5]))))
@@ -191,7 +198,11 @@ struct RandomWalk {
     case 0, 1: return .agentAttached(user)
     case 2: return .agentLost(user)
     case 3: return pick([.locked(seat0, byRequest: pick([true, false])), .unlocked(seat0)])
-    case 4: return pick([.audioLost(user), .recordingChosen(pick(apps))])
+    case 4:
+      return pick([
+        .audioLost(user), .recordingChosen(pick(apps)), .incomingCall(pick(apps)),
+        .callAnswered(pick(apps)),
+      ])
     case 5...9: return .audio(user, audioSnapshot())
     case _:
       var windows: [WindowReport] = []
@@ -208,10 +219,11 @@ struct RandomWalk {
       streams.append(
         AudioStream(
           AudioStreamID(server: 1, index: UInt64(index)), of: instance(),
-          pick(AudioStream.Direction.allCases), isRunning: pick([true, true, false]),
+          pick(AudioStream.Direction.allCases), role: pick(AudioRole.allCases),
+          volume: pick([0, 6553, 13107, 65536]), isRunning: pick([true, true, false]),
           isMuted: pick([true, false, false])))
     }
-    return AudioSnapshot(streams)
+    return AudioSnapshot(streams, managesRoles: pick([true, false, false]))
   }
 
   private mutating func switcherEvent() -> SwitcherEvent {

@@ -159,10 +159,14 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
   (.audioMuted(true), .audioMuted, ": its audio is muted"),
   (.audioMuted(false), .audioMuted, ": its audio is no longer muted"),
-  (.audioInterrupted(true), .audioInterrupted, ": a phone call interrupts its audio"),
+  (.audioInterrupted(by: .phoneCall), .audioInterrupted, ": a phone call interrupts its audio"),
+  (.audioInterrupted(by: nil), .audioInterrupted, ": nothing interrupts its audio any more"),
   (
-    .audioInterrupted(false), .audioInterrupted, ": no phone call interrupts its audio any more"
+    .audioInterrupted(by: .application(mail.id)), .audioInterrupted,
+    ": org.example.mail interrupts its audio"
   ),
+  (.audioDucked(true), .audioDucked, ": its volume is lowered"),
+  (.audioDucked(false), .audioDucked, ": its volume is no longer lowered"),
   (.callChanged(.began), .callChanged, ": its phone call began"),
   (.callChanged(.held), .callChanged, ": its phone call is on hold because of a newer call"),
   (.remoteControlled(.playPause), .remoteControlled, " was sent the command play-pause"),

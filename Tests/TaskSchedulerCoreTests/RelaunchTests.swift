@@ -213,7 +213,7 @@ struct RelaunchTests {
     world.advance(by: .seconds(1000))
     #expect(world.ends(of: mail) == [byUser ? .terminatedByUser : .terminatedByOperator])
     #expect(world.spawned == [.boot])
-    for reason in [LaunchReason.location, .relaunch, .boot] {
+    for reason in [LaunchReason.location, .relaunch, .boot, .call] {
       #expect(
         world.ask { .operation(.launch($0, mail, target: .background, reason: reason)) }
           == .refused(.terminatedByOperator))

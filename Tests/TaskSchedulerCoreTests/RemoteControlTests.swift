@@ -213,9 +213,10 @@ struct RemoteControlTests {
     let first = world.makePlayer(mail)
     let second = world.makePlayer(music)
     world.setPlayers([first, second])
-    world.play(first)
+    // Streams of the role event do not interrupt each other.
+    world.play(first, role: .event)
     world.advance(by: .seconds(1))
-    world.play(second)
+    world.play(second, role: .event)
     world.advance(by: .seconds(1))
     world.pause(second)
     #expect(world.remote(.pause) == .controlled(mail), "an audible application comes first")

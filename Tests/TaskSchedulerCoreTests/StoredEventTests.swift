@@ -19,17 +19,22 @@ extension Event {
     .session(
       .audio(
         mail.owner,
-        AudioSnapshot([
-          AudioStream(AudioStreamID(server: .max, index: 1), of: instance, isMuted: true),
-          AudioStream(
-            AudioStreamID(server: 0, index: 2), of: nil, .recording, isRunning: false),
-        ]))), .session(.audioLost(mail.owner)),
+        AudioSnapshot(
+          [
+            AudioStream(
+              AudioStreamID(server: .max, index: 1), of: instance, role: .phone, volume: 40_000,
+              isMuted: true),
+            AudioStream(
+              AudioStreamID(server: 0, index: 2), of: nil, .recording, isRunning: false),
+          ], managesRoles: true))), .session(.audioLost(mail.owner)),
     .session(.recordingChosen(mail)), .session(.players(mail.owner, [instance, InstanceID(.max)])),
     .session(.playerCalled(mail.owner, instance, .read)),
     .session(.remoteCommand(mail.owner, .seek(.seconds(-10)))),
     .operation(.remoteControl(one, mail.owner, .playPause)),
     .session(.modemCalls([ModemCall("/call/1", isAnswered: true)])),
+    .session(.incomingCall(mail)), .session(.callAnswered(mail)),
     .application(.beginCall(one, instance)), .application(.endCall(one, instance)),
+    .application(.setAudioSession(one, instance, AudioSession(.playback, ducksOthers: true))),
     .session(.locked(seat0, byRequest: true)), .session(.unlocked(seat0)),
     .application(.openStream(one, instance, named: mail.id)), .application(.streamClosed(instance)),
     .application(.acknowledge(one, instance, CallbackID(3))),

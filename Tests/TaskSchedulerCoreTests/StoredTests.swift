@@ -50,7 +50,7 @@ struct StoredTests {
     bytes
     """)
   func damaged() throws {
-    var walk = RandomWalk(seed: 3)
+    var walk = RandomWalk(seed: 4)
     walk.run(steps: 300, thenStop: false)
     let instances = walk.world.scheduler.instances
     #expect(instances.count > 1)

@@ -26,6 +26,8 @@ struct World {
   var muting = Answer.atOnce
   /// The streams of the audio server of the user 1000.
   var streams: [AudioStream] = []
+  /// Whether the audio server lowers and pauses streams by their roles.
+  var serverManagesRoles = false
   /// The private memory of instances, in MiB; 1 by default.
   var dirty: [InstanceID: UInt64] = [:]
   /// The available memory of the machine, in MiB. The machine has 1000 MiB.
@@ -101,20 +103,13 @@ struct World {
       return .resources(.used(id, use(of: id)))
     case .audio(.mute(_, let ids)): return setMuted(ids, true)
     case .audio(.unmute(_, let ids)): return setMuted(ids, false)
+    case .audio(.setVolume(_, let changes)): return setVolumes(changes)
     case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
       return nil
     case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record,
       .resources, .dropPicture, .remote:
       return nil
     }
-  }
-
-  private mutating func setMuted(_ ids: [AudioStreamID], _ isMuted: Bool) -> Event? {
-    guard muting == .atOnce else { return nil }
-    for index in streams.indices where ids.contains(streams[index].id) {
-      streams[index].isMuted = isMuted
-    }
-    return audioReport
   }
 
   private func answer(to effect: MemoryEffect) -> Event? {
@@ -356,55 +351,6 @@ struct World {
       guard case .record(let record) = $0, case .memoryChosen = record.change else { return nil }
       return record.application
     }
-  }
-
-  // MARK: Audio
-
-  /// The report of all streams.
-  var audioReport: Event { .session(.audio(mail.owner, AudioSnapshot(streams))) }
-
-  /// Begins a stream of an instance, or continues its paused streams.
-  mutating func play(_ id: InstanceID, _ direction: AudioStream.Direction = .playback) {
-    var isNew = true
-    for index in streams.indices
-    where streams[index].instance == id && streams[index].direction == direction {
-      streams[index].isRunning = true
-      isNew = false
-    }
-    if isNew { beginStream(id, direction) }
-    feed(audioReport)
-  }
-
-  /// Adds a stream, without a report.
-  mutating func beginStream(
-    _ id: InstanceID, _ direction: AudioStream.Direction = .playback, isMuted: Bool = false
-  ) {
-    let index = (streams.last?.id.index ?? 0) + 1
-    streams.append(
-      AudioStream(
-        AudioStreamID(server: 1, index: index), of: id, direction, isMuted: isMuted))
-  }
-
-  /// Pauses all streams of an instance.
-  mutating func pause(_ id: InstanceID) {
-    for index in streams.indices where streams[index].instance == id {
-      streams[index].isRunning = false
-    }
-    feed(audioReport)
-  }
-
-  /// Reports that the streams of an instance play only silence, or that they are loud.
-  mutating func setSilent(_ id: InstanceID, _ isSilent: Bool) {
-    for index in streams.indices where streams[index].instance == id {
-      streams[index].isSilent = isSilent
-    }
-    feed(audioReport)
-  }
-
-  /// Pauses all streams of an instance, and waits for `AudioGraceTime`.
-  mutating func endPlaying(_ id: InstanceID) {
-    pause(id)
-    advance(by: scheduler.policy.audioGraceTime)
   }
 
   // MARK: States and effects

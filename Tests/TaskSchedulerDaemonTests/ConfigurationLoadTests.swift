@@ -24,13 +24,11 @@ struct ConfigurationLoadTests {
       "policy.ExpirationLead": ("\"10s\"", "10s"), "policy.LaunchTime": ("\"11s\"", "11s"),
       "policy.SuspendRetryInterval": ("\"12s\"", "12s"),
       "policy.TracerCheckInterval": ("\"13s\"", "13s"), "policy.WakeTolerance": ("\"18s\"", "18s"),
-      "policy.MaxTasksPerApplication": ("14", "14"),
-      "policy.MaxTasksPerUser": ("19", "19"),
+      "policy.MaxTasksPerApplication": ("14", "14"), "policy.MaxTasksPerUser": ("19", "19"),
       "policy.MaxQueuedBytesPerUser": ("\"128K\"", "128K"),
       "policy.MaxUnfinishedBytesPerUser": ("\"192K\"", "192K"),
       "policy.MaxUnfinishedDescriptorsPerUser": ("35", "35"),
-      "policy.MaxMonitorsPerUser": ("36", "36"),
-      "policy.MaxSnapshotsPerUser": ("40", "40"),
+      "policy.MaxMonitorsPerUser": ("36", "36"), "policy.MaxSnapshotsPerUser": ("40", "40"),
       "policy.MaxApplicationsPerUser": ("15", "15"), "policy.MaxQueuedCallbacks": ("16", "16"),
       "policy.MaxEndedApplications": ("17", "17"), "policy.MaxConnectionsPerUser": ("18", "18"),
       "policy.MaxQueuedBytesPerConnection": ("\"64K\"", "64K"),
@@ -56,12 +54,13 @@ struct ConfigurationLoadTests {
       "policy.SessionGraceTime": ("\"39s\"", "39s"),
       "policy.AudioGraceTime": ("\"40s\"", "40s"), "policy.AudioMuteTime": ("\"41ms\"", "41ms"),
       "policy.AudioSilenceTime": ("\"42s\"", "42s"),
-      "policy.AudioRecordingNotice": ("false", "false"),
+      "policy.AudioRecordingNotice": ("false", "false"), "policy.DuckLevel": ("45", "45"),
       "policy.RemoteReadTime": ("\"43ms\"", "43ms"),
       "policy.RemoteReadInterval": ("\"44s\"", "44s"), "focus.adopt": ("\"all\"", "all"),
       "policy.BackgroundProcessorShare": ("34", "34"),
       "policy.ThrottledProcessorShare": ("15", "15"),
       "policy.SharedResources": ("[\"/srv/db\"]", "[\"/srv/db\"]"),
+      "policy.CallApplication": ("\"org.example.phone\"", "org.example.phone"),
       "focus.except": ("[\"org.example.editor\"]", "[\"org.example.editor\"]"),
       "focus.never": ("[\"foot\", \"xterm\"]", "[\"foot\", \"xterm\"]"),
     ]
@@ -99,6 +98,7 @@ struct ConfigurationLoadTests {
       case .flag: nodes = [.boolean(true), .boolean(false)]
       case .choice(let names): nodes = names.map { .string($0) }
       case .groupName: nodes = [.string(""), .string("wheel")]
+      case .applicationID: nodes = [.string(""), .string("org.example.phone")]
       case .paths: nodes = [.array([]), .array([.string("/var/lib/a \"b\".db")])]
       case .programs(let allowsAll):
         nodes = [.array([]), .array([.string("foot")])] + (allowsAll ? [.string("all")] : [])

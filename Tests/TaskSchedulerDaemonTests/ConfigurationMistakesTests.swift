@@ -84,6 +84,14 @@ struct ConfigurationMistakesTests {
       ":1: operator-group: is an integer, not a string; write the name of a group, "
         + "or \"\" for none"),
     Mistake(
+      "[policy]\nCallApplication = \"phone\"",
+      ":2: policy.CallApplication: \"phone\" is not the id of an application; "
+        + "write one as in \"org.example.phone\", or \"\" for none"),
+    Mistake(
+      "[policy]\nCallApplication = true",
+      ":2: policy.CallApplication: is true or false, not a string; "
+        + "write one as in \"org.example.phone\", or \"\" for none"),
+    Mistake(
       "[policy]\nCalbackTimeout = \"6s\"",
       ":2: policy.CalbackTimeout: unknown setting; did you mean CallbackTimeout?"),
     Mistake(

@@ -62,7 +62,7 @@ struct ShippedConfigurationTests {
       case .count(let range): bounds = "\(range.lowerBound) to \(range.upperBound)"
       case .bytes(let range):
         bounds = ByteCount.format(range.lowerBound) + " to " + ByteCount.format(range.upperBound)
-      case .choice, .flag, .groupName, .paths, .programs: continue
+      case .choice, .flag, .groupName, .applicationID, .paths, .programs: continue
       }
       #expect(words.contains("\(bounds). \(setting.name) = "), "\(setting.name)")
     }

@@ -38,6 +38,8 @@ struct DaemonLinkTests {
       case .order(.badge(let badge)): reported.append("badge \(badge.count)")
       case .order(.mute(let mute)):
         reported.append("\(mute.muted ? "mute" : "unmute") \(mute.streams)")
+      case .order(.volume(let order)):
+        reported.append("volumes \(order.changes.map { [$0.stream, $0.from, $0.to] })")
       case .order(.measure(let order)):
         reported.append("\(order.measured ? "measure" : "do not measure") \(order.streams)")
       case .order(.command(let order)): reported.append("\(order.player) \(order.command)")
@@ -111,24 +113,30 @@ struct DaemonLinkTests {
   func audio() throws {
     let scene = try Scene()
     let stream = AudioStream(
-      id: 4, isRecording: false, process: ProcessIdentity(pid: 10, startTime: 7), isClaimed: true,
-      isRunning: true, isMuted: false)
-    let server = AudioServer(path: "/run/user/1/pulse/native", generation: 9)
+      id: 4, isRecording: false, role: .phone, volume: 30_000,
+      process: ProcessIdentity(pid: 10, startTime: 7), isClaimed: true, isRunning: true,
+      isMuted: false)
+    let server = AudioServer(path: "/run/user/1/pulse/native", generation: 9, managesRoles: true)
     scene.link?.update(AudioStreams(server: server, streams: [stream]))
     try scene.wait("a report of the stream") { scene.daemon?.audioReports.count == 1 }
     let report = try #require(scene.daemon?.audioReports.first)
     #expect(report.attachment == 1)
-    #expect(report.server == .init(path: server.path, generation: 9))
+    #expect(report.server == .init(path: server.path, generation: 9, managesRoles: true))
     #expect(
       report.streams == [
         .init(
-          id: 4, direction: .playback, pid: 10, startTime: 7, claimed: true, running: true,
-          muted: false, silent: false)
+          id: 4, direction: .playback, role: .phone, volume: 30_000, pid: 10, startTime: 7,
+          claimed: true, running: true, muted: false, silent: false, memory: 0)
       ])
     scene.daemon?.order(.init(mute: .init(generation: 9, streams: [4], muted: true)))
     try scene.wait("the order arrives") { scene.reported.last == "mute [4]" }
     scene.daemon?.order(.init(measure: .init(generation: 9, streams: [4], measured: true)))
     try scene.wait("the second order arrives") { scene.reported.last == "measure [4]" }
+    scene.daemon?.order(
+      .init(volume: .init(generation: 9, changes: [.init(stream: 4, from: 30_000, to: 6000)])))
+    try scene.wait("the third order arrives") {
+      scene.reported.last == "volumes [[4, 30000, 6000]]"
+    }
     scene.daemon = nil
     try scene.wait("the attachment ends") {
       scene.reported.last?.hasPrefix("unreachable") == true

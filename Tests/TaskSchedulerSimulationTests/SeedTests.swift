@@ -1,3 +1,4 @@
+import TaskSchedulerCore
 import TaskSchedulerSimulation
 import Testing
 
@@ -29,6 +30,34 @@ struct SeedTests {
     let outcomes = (1...20).map { Simulation(SimulationOptions(seed: $0)).run() }
     #expect(outcomes.reduce(0) { $0 + $1.eventCount } > 20_000)
     #expect(outcomes.reduce(0) { $0 + $1.recoveryCount } > 100)
+  }
+
+  @Test("Runs contain interruptions by applications, lowered volumes and calls by streams")
+  func audioCoverage() {
+    var (takeovers, returns, lowered, calls) = (0, 0, 0, 0)
+    for seed in 1...40 as ClosedRange<UInt64> {
+      let simulation = Simulation(SimulationOptions(seed: seed))
+      simulation.observer = { event, effects, _ in
+        for effect in effects {
+          if case .audio(.setVolume(_, let changes)) = effect,
+            changes.contains(where: { $0.to < $0.from })
+          {
+            lowered += 1
+          }
+          if case .notify(_, .audioInterruption(_, .ended(shouldResume: false))) = effect {
+            returns += 1
+          }
+          guard case .record(let record) = effect else { continue }
+          if case .audioInterrupted(by: .application?) = record.change { takeovers += 1 }
+          if case .session(.audio) = event, case .callChanged(.began) = record.change {
+            calls += 1
+          }
+        }
+      }
+      _ = simulation.run()
+    }
+    #expect(takeovers > 10 && returns > 5)
+    #expect(lowered > 5 && calls > 20)
   }
 }
 

@@ -162,7 +162,7 @@ struct StatusTextTests {
   func audio() {
     var application = sample()
     application.instance?.audio = ControlInterface.AudioUse.allCases
-    let words = "plays, records, muted, interrupted, in a call"
+    let words = "plays, records, muted, ducked, interrupted, in a call"
     #expect(ApplicationTable.audio(application) == words)
     #expect(StatusText.text(application, context).contains("Audio: \(words)\n"))
   }

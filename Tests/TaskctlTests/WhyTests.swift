@@ -91,6 +91,14 @@ struct WhyTests {
           It has a phone call.
 
         """))
+    application.instance?.audio = [.playing, .ducked]
+    #expect(
+      text(application).contains(
+        """
+          It plays audio.
+          The daemon has lowered its volume while another application plays.
+
+        """))
     application.instance?.audio = [.muted, .interrupted]
     #expect(
       text(application).contains(
@@ -103,6 +111,26 @@ struct WhyTests {
     let shown = text(application)
     #expect(shown.contains("  The daemon has muted its audio until it resumes.\n"))
     #expect(shown.contains(" to the foreground, or when the phone call ends.\n"))
+  }
+
+  @Test("The explanation names the application that interrupts the audio of another")
+  func interrupter() {
+    var application = sample()
+    application.instance?.audio = [.muted, .interrupted]
+    application.instance?.interruptedBy = "org.example.radio"
+    #expect(
+      text(application).contains(
+        """
+          The daemon has muted its audio until the interruption ends.
+          org.example.radio interrupts its audio.
+
+        """))
+    application.state = .suspended
+    let end = ", or when the interruption of its audio ends"
+    #expect(text(application).contains(end))
+    // The end of such an interruption does not resume an unaware application.
+    application.instance?.aware = false
+    #expect(!text(application).contains(end))
   }
 
   @Test("The explanation of a suspended application says that its windows are hidden")

@@ -66,8 +66,10 @@ struct EventLogSample: Sendable {
     return ApplicationKey(id, owner: UserID(1000))
   }
 
-  private static func stream(of id: InstanceID) -> AudioStream {
-    AudioStream(AudioStreamID(server: 7, index: 1), of: id)
+  private static func stream(
+    _ index: UInt64 = 1, of id: InstanceID, role: AudioRole = .other
+  ) -> AudioStream {
+    AudioStream(AudioStreamID(server: 7, index: index), of: id, role: role)
   }
 
   private static func leader(_ pid: Int32) -> Leader { Leader(pid: pid, startTime: 12345) }
@@ -150,6 +152,15 @@ struct EventLogSample: Sendable {
         Adoption(
           application: game, leader: leader(13), target: .background, seat: SeatID("seat0"),
             backgroundTask: "rsync", backgroundModes: [.voip])))),
+    // The notification sound of the third application lowers the volume of the second one.
+    .event(.application(.setAudioSession(RequestID(93), second, AudioSession(.playAndRecord)))),
+    .event(
+      .session(
+        .audio(
+          mail.owner,
+          AudioSnapshot([
+            stream(of: second), stream(2, of: InstanceID(3), role: .notification),
+          ])))),
     .note(.monitor(DaemonState.Monitor(uid: 1000), connection: 9)),
     .note(.input(MessagePart([0x7B]), connection: 9)),
     .note(.inputComplete(connection: 9)),
@@ -194,6 +205,7 @@ struct EventLogSample: Sendable {
     .event(.session(.remoteCommand(mail.owner, .seek(.seconds(10))))),
     .event(.operation(.remoteControl(RequestID(90), mail.owner, .next))),
     .event(.session(.modemCalls([ModemCall("/call/1", isAnswered: true)]))),
+    .event(.session(.incomingCall(mail))), .event(.session(.callAnswered(mail))),
     .event(.application(.beginCall(RequestID(91), second))),
     .event(.application(.endCall(RequestID(92), second))),
     .event(.operation(.launch(nil, player, target: .foreground, reason: .boot))),

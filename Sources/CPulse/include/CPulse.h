@@ -20,9 +20,24 @@ enum {
   CPULSE_ENDED
 };
 
+// What a stream is for: the property media.role of the stream, else of its client.
+typedef enum {
+  // There is no such property.
+  CPULSE_ROLE_NONE,
+  CPULSE_ROLE_OTHER,
+  CPULSE_ROLE_PHONE,
+  CPULSE_ROLE_EVENT,
+  CPULSE_ROLE_NOTIFICATION,
+  CPULSE_ROLE_ACCESSIBILITY
+} cpulse_role;
+
 // A stream of the audio server.
 typedef struct {
   uint32_t index;
+  cpulse_role role;
+  // The volume of the loudest channel; 0x10000 is 100 %. 0 for a recording stream, and 100 % for a
+  // playback stream without a volume.
+  uint32_t volume;
   bool is_recording;
   bool is_corked;
   bool is_muted;
@@ -36,6 +51,9 @@ typedef struct {
   bool is_claimed;
   // Whether a measured stream has played only silence since the last measurement.
   bool is_silent;
+  // A number for the entry of the server's database in which the server remembers the mute and the
+  // volume of the stream, for the next stream with the same entry; 0 if there is no such entry.
+  uint32_t memory;
 } cpulse_stream;
 
 typedef struct cpulse cpulse;
@@ -59,6 +77,11 @@ bool cpulse_is_refused(const cpulse *pulse);
 // A random number that the server chose when it started.
 uint32_t cpulse_cookie(const cpulse *pulse);
 
+// Whether the server itself lowers, mutes or pauses streams by their roles. The first list has the
+// first answer. If a module or a sink is added or removed later, as `pactl load-module` does,
+// cpulse_is_stale returns true, and the next list has the new answer.
+bool cpulse_manages_roles(const cpulse *pulse);
+
 // Whether something has changed since the last list was begun.
 bool cpulse_is_stale(const cpulse *pulse);
 // Begins to read the list again, if it is not being read.
@@ -70,6 +93,10 @@ cpulse_stream cpulse_stream_at(const cpulse *pulse, size_t number);
 
 // Mutes a playback stream, or ends its mute. A stream that has ended is ignored.
 void cpulse_set_mute(cpulse *pulse, uint32_t index, bool is_muted);
+// Sets the volume of the loudest channel of a playback stream, and keeps the balance that the
+// channels have in the last list. Ignores a stream that is not in that list or has no volume, and a
+// stream at volume zero, which has no balance.
+void cpulse_set_volume(cpulse *pulse, uint32_t index, uint32_t volume);
 // Begins or ends the measurement of a playback stream: once a second, the server sends the highest
 // sample. When a stream becomes silent or loud, cpulse_is_stale returns true.
 void cpulse_set_measured(cpulse *pulse, uint32_t index, bool is_measured);

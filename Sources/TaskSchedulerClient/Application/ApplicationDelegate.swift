@@ -62,12 +62,14 @@ public protocol ApplicationDelegate: Sendable {
   func application(
     _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand)
 
-  /// Tells the delegate that a phone call interrupts the audio of the application, or that the
-  /// interruption has ended.
+  /// Tells the delegate that a phone call or another application interrupts the audio of the
+  /// application, or that the interruption has ended.
   ///
-  /// Only an application that plays is interrupted. Pause when the interruption begins. When it
-  /// ends with `shouldResume`, play again. An active application is inactive during the
-  /// interruption: ``applicationWillResignActive(_:)`` follows this method, and
+  /// Only an application that plays is interrupted, by a phone call or by another application that
+  /// begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says whether others
+  /// interrupt it. Pause when the interruption begins. When it ends with `shouldResume`, play
+  /// again. During a phone call, an active application is inactive:
+  /// ``applicationWillResignActive(_:)`` follows this method, and
   /// ``applicationDidBecomeActive(_:)`` follows the end.
   ///
   /// The application may run for `EventTime`, 10 s by default. When the method has returned, the

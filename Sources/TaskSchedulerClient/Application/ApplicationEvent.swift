@@ -43,12 +43,14 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
   /// daemon suspends it again unless it plays.
   case didReceiveRemoteCommand(RemoteCommand)
-  /// A phone call interrupts the audio of the application, or the interruption has ended.
+  /// A phone call or another application interrupts the audio of the application, or the
+  /// interruption has ended.
   ///
-  /// Only an application that plays is interrupted. Pause when the interruption begins. When it
-  /// ends with `shouldResume`, play again. An active application is inactive during the
-  /// interruption: ``willResignActive`` follows this event, and ``didBecomeActive`` follows the
-  /// end.
+  /// Only an application that plays is interrupted, by a phone call or by another application that
+  /// begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says whether others
+  /// interrupt it. Pause when the interruption begins. When it ends with `shouldResume`, play
+  /// again. During a phone call, an active application is inactive: ``willResignActive`` follows
+  /// this event, and ``didBecomeActive`` follows the end.
   ///
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
   /// daemon may suspend it, so begin to play before that.

@@ -55,11 +55,13 @@ struct ClientState: Sendable {
   private(set) var acknowledgementsUnreported: Set<Int> = []
   /// The keep-alive handler.
   var keepAlive: KeepAlive?
+  /// The audio session that the application has set.
+  var audioSession: AudioSession?
   /// Whether the application has a phone call.
   var isInCall = false
   /// The number of times that the library found a daemon that does not know the keep-alive handler,
-  /// the phone call and the sockets. `restorationsDone` is the number up to which the library has
-  /// restored them.
+  /// the audio session, the phone call and the sockets. `restorationsDone` is the number up to
+  /// which the library has restored them.
   private var restorationsWanted = 0
   private var restorationsDone = 0
   /// The notifications that the application knows.
@@ -150,7 +152,7 @@ struct ClientState: Sendable {
   // MARK: - Restoration
 
   /// The number to pass to `restored` after a restoration; nil if the daemon knows the keep-alive
-  /// handler, the phone call and the sockets.
+  /// handler, the audio session, the phone call and the sockets.
   var restoration: Int? { restorationsWanted == restorationsDone ? nil : restorationsWanted }
 
   mutating func requestRestoration() { restorationsWanted += 1 }

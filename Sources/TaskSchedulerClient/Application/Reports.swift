@@ -83,13 +83,14 @@ extension ScheduledApplication {
 
   // MARK: - Restoration
 
-  /// Passes the keep-alive handler, the phone call and the managed sockets to a daemon that does
-  /// not know this process any more.
+  /// Passes the keep-alive handler, the audio session, the phone call and the managed sockets to a
+  /// daemon that does not know this process any more.
   func restore() {
     reportQueue.async {
       guard let restoration = self.state.withLock({ $0.restoration }) else { return }
       let isRestored = [
-        self.restoreKeepAlive(), self.restoreCall(), self.restoreSockets(),
+        self.restoreKeepAlive(), self.restoreAudioSession(), self.restoreCall(),
+        self.restoreSockets(),
       ]
       if !isRestored.contains(false) { self.state.withLock { $0.restored(restoration) } }
     }

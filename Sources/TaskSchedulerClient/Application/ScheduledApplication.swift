@@ -34,12 +34,14 @@ public final class ScheduledApplication: Sendable {
   /// The connection of the event stream.
   let streamConnection = Locked<Connection?>(nil)
   /// The queue for reports that the daemon did not receive: ends of tasks, acknowledgements, the
-  /// keep-alive handler, the phone call and managed sockets.
+  /// keep-alive handler, the audio session, the phone call and managed sockets.
   let reportQueue = DispatchQueue(label: "org.taskschedd.client.reports")
   /// The pauses between attempts to report; nil if the daemon has received all reports.
   let reportDelays = Locked<RetryDelays?>(nil)
   /// Serializes requests about the keep-alive handler, so that the daemon and `state` agree.
   let keepAliveTurn = Locked(())
+  /// Serializes requests about the audio session, so that the daemon and `state` agree.
+  let audioSessionTurn = Locked(())
   /// Serializes requests about the phone call, so that the daemon and `state` agree.
   let callTurn = Locked(())
   private let channel: EventChannel?

@@ -40,6 +40,8 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   case location
   /// A user selected a notification of the application, or a remote notification arrived.
   case notification
+  /// A modem has an incoming call, and the setting `CallApplication` names the application.
+  case call
 
   init(_ reason: ApplicationInterface.LaunchReason) {
     switch reason {
@@ -49,6 +51,7 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
     case .relaunch: self = .relaunch
     case .location: self = .location
     case .notification: self = .notification
+    case .call: self = .call
     }
   }
 

@@ -1,12 +1,15 @@
 import TaskSchedulerWire
 
-/// A change of an interruption of the application's audio by a phone call.
+/// A change of an interruption of the application's audio, by a phone call or by another
+/// application that began to play.
 public enum AudioInterruption: Hashable, Sendable {
   /// The interruption begins. The application pauses what it plays.
   case began
   /// The interruption has ended.
   ///
-  /// With `shouldResume`, the application played when the interruption began, and may play again.
+  /// With `shouldResume`, the application played when the interruption began, and may play again:
+  /// only a phone call interrupted it. Otherwise the user chose another application, and the
+  /// application must not play by itself.
   case ended(shouldResume: Bool)
 
   init(_ interruption: ApplicationInterface.AudioInterruption) {

@@ -21,6 +21,9 @@ public struct AudioStream: Equatable, Sendable {
   /// The instance whose process holds the stream; nil if the process belongs to no instance.
   public var instance: InstanceID?
   public var direction: Direction
+  public var role: AudioRole
+  /// The volume of the loudest channel; ``fullVolume`` is 100 %. 0 for a recording stream.
+  public var volume: Int
   /// Whether the stream is not paused and is connected to a device. The volume of a stream that
   /// plays must also be above zero.
   public var isRunning: Bool
@@ -28,33 +31,78 @@ public struct AudioStream: Equatable, Sendable {
   /// Whether the stream played only silence when the agent last measured it. False if the agent
   /// does not measure the stream.
   public var isSilent: Bool
+  /// The number of the server's memory for the stream; 0 if it has none. A stream begins with the
+  /// mute and the volume that the last change gave a stream with the same number.
+  public var memory: UInt32
 
   /// The direction of a stream.
   public enum Direction: String, Equatable, Sendable, CaseIterable {
     case playback, recording
   }
 
+  /// The volume of 100 %, as audio servers count it (PA_VOLUME_NORM).
+  public static let fullVolume = 65536
+
   public init(
     _ id: AudioStreamID, of instance: InstanceID?, _ direction: Direction = .playback,
-    isRunning: Bool = true, isMuted: Bool = false, isSilent: Bool = false
+    role: AudioRole = .other, volume: Int = AudioStream.fullVolume, isRunning: Bool = true,
+    isMuted: Bool = false, isSilent: Bool = false, memory: UInt32 = 0
   ) {
     self.id = id
     self.instance = instance
     self.direction = direction
+    self.role = role
+    self.volume = volume
     self.isRunning = isRunning
     self.isMuted = isMuted
     self.isSilent = isSilent
+    self.memory = memory
   }
 
   var isAudible: Bool { direction == .playback && isRunning && !isMuted }
   var isRecording: Bool { direction == .recording && isRunning }
 }
 
+/// What a stream is for: its property `media.role`.
+public enum AudioRole: String, Equatable, Sendable, CaseIterable {
+  case other
+  /// A phone call.
+  case phone
+  /// A sound of the user interface, such as a click.
+  case event
+  case notification
+  /// Speech of a screen reader and similar programs.
+  case accessibility
+}
+
+/// A change of the volume of a stream. It applies only while the volume is ``from``, so that it
+/// never replaces a volume that the user chose.
+public struct AudioVolumeChange: Hashable, Sendable {
+  public var stream: AudioStreamID
+  public var from: Int
+  public var to: Int
+
+  public init(_ stream: AudioStreamID, from: Int, to: Int) {
+    self.stream = stream
+    self.from = from
+    self.to = to
+  }
+
+  /// Returns whether two volumes are the same but for the rounding of audio servers.
+  static func isSame(_ a: Int, _ b: Int) -> Bool { abs(a - b) <= 64 }
+}
+
 /// All streams of a user's audio server at one instant, as the user's session agent reports them.
 public struct AudioSnapshot: Equatable, Sendable {
   public var streams: [AudioStream]
+  /// Whether the server itself lowers or pauses streams by their roles. The scheduler then leaves
+  /// this to the server.
+  public var managesRoles: Bool
 
-  public init(_ streams: [AudioStream] = []) { self.streams = streams }
+  public init(_ streams: [AudioStream] = [], managesRoles: Bool = false) {
+    self.streams = streams
+    self.managesRoles = managesRoles
+  }
 }
 
 /// What an instance does with audio.
@@ -63,19 +111,22 @@ public struct AudioUse: Equatable, Sendable {
   public var isRecording: Bool
   /// Whether the daemon has muted streams of the instance.
   public var isMuted: Bool
-  /// Whether a phone call interrupts the audio of the instance.
-  public var isInterrupted: Bool
+  /// Whether the daemon has lowered the volume of streams of the instance.
+  public var isDucked: Bool
+  /// What interrupts the audio of the instance; nil if nothing does.
+  public var interrupter: AudioInterrupter?
   /// Whether the instance has a phone call.
   public var isInCall: Bool
 
   public init(
     isAudible: Bool = false, isRecording: Bool = false, isMuted: Bool = false,
-    isInterrupted: Bool = false, isInCall: Bool = false
+    isDucked: Bool = false, interrupter: AudioInterrupter? = nil, isInCall: Bool = false
   ) {
     self.isAudible = isAudible
     self.isRecording = isRecording
     self.isMuted = isMuted
-    self.isInterrupted = isInterrupted
+    self.isDucked = isDucked
+    self.interrupter = interrupter
     self.isInCall = isInCall
   }
 }

@@ -27,6 +27,10 @@ struct Calls: Equatable, Sendable {
   private(set) var answered: [Call] = []
   /// The instances whose calls are on hold, in no order.
   var held: [InstanceID] = []
+  /// The instances that said that they have a call, in no order.
+  private(set) var begun: [InstanceID] = []
+  /// The instances that have a call by their streams, in no order.
+  private(set) var streaming: [InstanceID] = []
 
   var isEmpty: Bool { ringing.isEmpty && answered.isEmpty && held.isEmpty }
   /// Whether a modem has a call. It concerns all users.
@@ -40,10 +44,15 @@ struct Calls: Equatable, Sendable {
 
   init() {}
 
-  init(ringing: [String], answered: [Call], held: [InstanceID]) {
+  init(
+    ringing: [String], answered: [Call], held: [InstanceID], begun: [InstanceID],
+    streaming: [InstanceID]
+  ) {
     self.ringing = ringing
     self.answered = answered
     self.held = held
+    self.begun = begun
+    self.streaming = streaming
   }
 
   /// Takes a report of all calls of the modems.
@@ -56,19 +65,34 @@ struct Calls: Equatable, Sendable {
 
   func hasCall(_ id: InstanceID) -> Bool { answered.contains(.application(id)) }
 
-  /// Returns whether the instance had no call.
-  mutating func begin(_ id: InstanceID) -> Bool {
-    if hasCall(id) { return false }
-    answered.append(.application(id))
-    return true
+  /// Begins the call of an instance because the instance said so.
+  mutating func begin(_ id: InstanceID) {
+    if !begun.contains(id) { begun.append(id) }
+    refresh(id)
   }
 
-  /// Returns whether the instance had a call.
-  mutating func end(_ id: InstanceID) -> Bool {
-    guard let index = answered.firstIndex(of: .application(id)) else { return false }
-    answered.remove(at: index)
-    held.removeAll { $0 == id }
-    return true
+  /// Ends the call of an instance that said so. The call continues while its streams do.
+  mutating func end(_ id: InstanceID) {
+    begun.removeAll { $0 == id }
+    refresh(id)
+  }
+
+  /// Begins or ends the call of an instance because of its streams.
+  mutating func setStreaming(_ id: InstanceID, _ isStreaming: Bool) {
+    guard streaming.contains(id) != isStreaming else { return }
+    if isStreaming { streaming.append(id) } else { streaming.removeAll { $0 == id } }
+    refresh(id)
+  }
+
+  private mutating func refresh(_ id: InstanceID) {
+    let mustHave = begun.contains(id) || streaming.contains(id)
+    guard hasCall(id) != mustHave else { return }
+    if mustHave {
+      answered.append(.application(id))
+    } else {
+      answered.removeAll { $0 == .application(id) }
+      held.removeAll { $0 == id }
+    }
   }
 }
 
@@ -97,7 +121,7 @@ public enum AudioInterruption: Equatable, Sendable {
 
 /// The interruption of an instance's audio.
 struct InterruptedAudio: Equatable, Sendable {
-  /// How the application learned of the interruption.
+  /// How the application learns of the interruption.
   enum Means: Equatable, Sendable {
     /// The application was told. With `wasActive`, it was active, and is inactive because of the
     /// interruption.
@@ -108,6 +132,9 @@ struct InterruptedAudio: Equatable, Sendable {
     case unnoticed
   }
 
+  /// What interrupts the audio. A phone call may be followed by an application; the application may
+  /// then not play by itself at the end.
+  var by: AudioInterrupter
   var means: Means
   /// Whether the streams of the instance must be muted.
   var isMuted: Bool

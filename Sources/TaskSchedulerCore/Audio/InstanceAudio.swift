@@ -3,12 +3,14 @@
 // The problem: an audio server plays what a stopped application has buffered, up to 2 s. The daemon
 // therefore mutes the streams of an application that it suspends, and must undo this later. The
 // agent that carries out the orders may die, a stream may end while it is muted, and the server
-// remembers the mute for the next stream of the same application.
+// remembers the mute: the next stream of the same application begins muted, or even any stream with
+// the same media role.
 //
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
 // because the instance is suspended. `restoring` lists the streams that must be unmuted. A stream
-// leaves `restoring` only when a report shows it unmuted. A stream that disappears from the reports
-// may have ended muted, so the next stream of the application is unmuted in its place.
+// leaves `restoring` only when a report has shown it muted and a later one unmuted, because a
+// report may be older than an order. The reports number the server's memories. A new stream that
+// begins muted is unmuted if the daemon has muted a stream with the same memory.
 //
 // Why this is right: the lists follow from the events in the event log, so that they survive the
 // daemon. A new agent receives both lists again. Muting or unmuting a stream twice does no harm.
@@ -23,15 +25,24 @@ struct InstanceAudio: Equatable, Sendable {
   private(set) var muted: [AudioStreamID] = []
   /// The streams whose mute the daemon is ending, ordered by their ids.
   private(set) var restoring: [AudioStreamID] = []
+  /// The muted streams that no report has shown muted yet, ordered by their ids.
+  private(set) var unseen: [AudioStreamID] = []
+  /// The numbers of the server's memories for the streams that the daemon has changed.
+  private(set) var memories: [AudioStreamID: UInt32] = [:]
   var silence = AudioSilence()
   /// The instant since which the user is shown that the instance records; nil if it is not shown.
   var noticedAt: Instant?
+  var ducking = AudioDucking()
+  /// The audio session that the application has set; nil if it has set none.
+  var declared: AudioSession?
   /// The interruption of the audio; nil if there is none.
   var interrupted: InterruptedAudio?
   /// Whether the application has a phone call.
   var isInCall = false
 
   var isAudible: Bool { streams.contains { $0.isAudible } }
+  /// Whether a stream plays, even if it is muted.
+  var isPlaying: Bool { streams.contains { $0.direction == .playback && $0.isRunning } }
   var isRecording: Bool { streams.contains { $0.isRecording } }
   /// Whether the instance records, or is audible and not silent for `AudioSilenceTime`.
   var isInUse: Bool { isRecording || isAudible && !silence.isLong }
@@ -39,29 +50,69 @@ struct InstanceAudio: Equatable, Sendable {
   var isEmpty: Bool {
     streams.isEmpty && graceEnds == nil && muted.isEmpty && restoring.isEmpty
       && silence == AudioSilence() && noticedAt == nil && interrupted == nil && !isInCall
+      && ducking == AudioDucking() && declared == nil
   }
   /// The streams that are muted, or may still be muted, because of the daemon.
   var changed: [AudioStreamID] { (muted + restoring).sorted() }
   var use: AudioUse {
     AudioUse(
       isAudible: isAudible, isRecording: isRecording, isMuted: !muted.isEmpty,
-      isInterrupted: interrupted != nil, isInCall: isInCall)
+      isDucked: !ducking.lowered.isEmpty, interrupter: interrupted?.by, isInCall: isInCall)
   }
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: Whether a stream that the daemon had muted has ended.
-  mutating func take(_ own: [AudioStream], _ all: [AudioStreamID: AudioStream]) -> Bool {
+  /// - Returns: What the server remembers of the streams that have ended, by the number of its
+  ///   memory.
+  mutating func take(
+    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream]
+  ) -> [UInt32: RememberedAudio] {
     // A stream that begins to play may be loud, so it ends the silence.
     let audible = Set(streams.lazy.filter(\.isAudible).map(\.id))
     if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
-    let count = muted.count + restoring.count
+    let ended = heldMemories { all[$0] == nil }
+    unseen.removeAll { all[$0]?.isMuted != false }
     muted.removeAll { all[$0] == nil }
-    restoring.removeAll { all[$0] == nil }
-    let isOneGone = muted.count + restoring.count < count
-    restoring.removeAll { all[$0]?.isMuted == false }
-    return isOneGone
+    restoring.removeAll { all[$0]?.isMuted != true && !unseen.contains($0) }
+    ducking.take(all)
+    updateMemories()
+    return ended
+  }
+
+  /// Returns what the server remembers because of the daemon's changes of some streams, by the
+  /// number of its memory.
+  func heldMemories(
+    where isIncluded: (AudioStreamID) -> Bool = { _ in true }
+  ) -> [UInt32: RememberedAudio] {
+    if memories.isEmpty { return [:] }
+    var held: [UInt32: RememberedAudio] = [:]
+    for id in changed where isIncluded(id) {
+      guard let memory = memories[id] else { continue }
+      held[memory, default: RememberedAudio()].add(RememberedAudio(isMuted: true))
+    }
+    for change in ducking.returned where isIncluded(change.stream) {
+      guard let memory = memories[change.stream] else { continue }
+      held[memory, default: RememberedAudio()].add(RememberedAudio(volume: change))
+    }
+    return held
+  }
+
+  /// Notes the memories of the streams that the daemon has changed.
+  private mutating func updateMemories() {
+    let ids = Set(changed).union(ducking.returned.map(\.stream))
+    if ids.isEmpty, memories.isEmpty { return }
+    memories = memories.filter { ids.contains($0.key) }
+    for stream in streams where stream.memory != 0 && ids.contains(stream.id) {
+      memories[stream.id] = stream.memory
+    }
+  }
+
+  /// Lowers the volumes of streams to a percentage. Returns the changes.
+  mutating func lower(_ streams: [AudioStream], to percent: Int) -> [AudioVolumeChange] {
+    let changes = ducking.lower(streams, to: percent)
+    updateMemories()
+    return changes
   }
 
   /// Discards the reports of an agent that was lost.
@@ -79,8 +130,10 @@ struct InstanceAudio: Equatable, Sendable {
     let audible = streams.lazy.filter(\.isAudible).map(\.id)
     let fresh = Set(audible).union(restoring).subtracting(muted).sorted()
     if fresh.isEmpty { return [] }
+    unseen = (unseen + audible.filter { !unseen.contains($0) }).sorted()
     muted = (muted + fresh).sorted()
     restoring = []
+    updateMemories()
     return fresh
   }
 
@@ -92,11 +145,32 @@ struct InstanceAudio: Equatable, Sendable {
     return ended
   }
 
-  /// Adds a stream that began muted because the server remembers the mute of an earlier stream.
-  mutating func restore(_ stream: AudioStreamID) {
-    if !muted.contains(stream), !restoring.contains(stream) {
-      restoring = (restoring + [stream]).sorted()
+  /// Adds streams that must be unmuted or whose volume must be restored, and that belong to the
+  /// instance since its process was examined.
+  mutating func adopt(restoring mutes: [AudioStreamID: ReturnedMute], raising: [ReturnedVolume]) {
+    for (id, mute) in mutes where !changed.contains(id) {
+      restoring.append(id)
+      if !mute.isSeen { unseen.append(id) }
     }
+    restoring.sort()
+    unseen.sort()
+    for volume in raising { ducking.addRaising(volume) }
+    updateMemories()
+  }
+
+  /// Adds a new stream that began muted or with a lowered volume, because the server remembers what
+  /// the daemon changed.
+  ///
+  /// - Returns: Whether the stream must be unmuted.
+  mutating func restore(_ stream: AudioStream, _ remembered: RememberedAudio) -> Bool {
+    let isMuted = remembered.isMuted && stream.isMuted && !changed.contains(stream.id)
+    if isMuted { restoring = (restoring + [stream.id]).sorted() }
+    if let volume = remembered.volume, AudioVolumeChange.isSame(stream.volume, volume.from) {
+      // The arbitration that follows restores the volume, unless the stream must be lowered.
+      ducking.add(stream.id, lowered: volume.from, from: volume.to)
+    }
+    updateMemories()
+    return isMuted
   }
 
   func check() throws(InvariantViolation) {
@@ -106,6 +180,7 @@ struct InstanceAudio: Equatable, Sendable {
       "an instance is silent, but its streams are not measured")
     try require(
       Self.isOrdered(changed), "a muted stream of an instance is listed twice")
+    try ducking.check()
   }
 
   private static func isOrdered(_ ids: [AudioStreamID]) -> Bool {
@@ -172,6 +247,8 @@ public struct RecordingNotice: Equatable, Sendable {
 public enum AudioEffect: Equatable, Sendable {
   case mute(UserID, [AudioStreamID])
   case unmute(UserID, [AudioStreamID])
+  /// Lower volumes, or give them back.
+  case setVolume(UserID, [AudioVolumeChange])
   /// Measure whether the streams play only silence.
   case measure(UserID, [AudioStreamID])
   case stopMeasuring(UserID, [AudioStreamID])

@@ -18,6 +18,9 @@ struct HandledEvents: Equatable, Sendable {
   /// The earliest instant at which the time for one of the events ends; nil if there is no event.
   var nextEnd: Instant? { entries.map(\.endsAt).min() }
 
+  /// The number of events that the application has received and not acknowledged.
+  var unacknowledgedCount: Int { entries.count { $0.notice != nil } }
+
   /// The notices that report the events to the application, in order.
   var notices: [Notice] { entries.compactMap(\.notice) }
 

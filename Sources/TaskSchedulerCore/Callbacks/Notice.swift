@@ -14,8 +14,8 @@ public enum Notice: Equatable, Sendable {
   /// The user sent the application a command, for example by a media key. The application may run
   /// until it acknowledges this id, at most for `EventTime`.
   case remoteControl(CallbackID, RemoteCommand)
-  /// A phone call interrupts the application's audio, or does so no longer. The application may run
-  /// until it acknowledges this id, at most for `EventTime`.
+  /// A phone call or another application interrupts the application's audio, or does so no longer.
+  /// The application may run until it acknowledges this id, at most for `EventTime`.
   case audioInterruption(CallbackID, AudioInterruption)
   /// The application's phone call is on hold because of a newer call, or is so no longer. The
   /// application may run until it acknowledges this id, at most for `EventTime`.
@@ -25,9 +25,9 @@ public enum Notice: Equatable, Sendable {
   /// stream some time later.
   var mayBeginPlaying: Bool {
     switch self {
-    case .remoteControl, .audioInterruption(_, .ended): true
-    case .audioInterruption(_, .began), .call, .socketsReady, .systemChanges, .notificationFired,
-      .notificationChosen, .memoryWarning:
+    case .remoteControl, .audioInterruption(_, .ended(shouldResume: true)): true
+    case .audioInterruption(_, .began), .audioInterruption(_, .ended(shouldResume: false)), .call,
+      .socketsReady, .systemChanges, .notificationFired, .notificationChosen, .memoryWarning:
       false
     }
   }

@@ -212,6 +212,10 @@ public struct Policy: Equatable, Sendable {
   /// delays the suspension by less than a person notices.
   public var audioMuteTime: Duration = .milliseconds(100)
 
+  /// `DuckLevel`: the percentage to which the volume of applications is lowered while another one
+  /// ducks them. Source: contract §13.
+  public var duckLevel = 20
+
   /// `RemoteReadTime`: how long a suspended media player runs to answer a read of its properties.
   /// Source: contract §13.
   public var remoteReadTime: Duration = .seconds(1)
@@ -279,6 +283,7 @@ public struct Policy: Equatable, Sendable {
     if !(0...100).contains(memoryFloorPercent) {
       problems.append("MemoryFloorPercent must be 0 to 100")
     }
+    if !(1...100).contains(duckLevel) { problems.append("DuckLevel must be 1 to 100") }
     if backgroundGPUTime < .zero { problems.append("BackgroundGPUTime must be at least 0") }
     if throttledProcessorShare >= min(backgroundProcessorShare, 100) {
       problems.append(

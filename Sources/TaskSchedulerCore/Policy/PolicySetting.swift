@@ -127,6 +127,10 @@ extension PolicySetting {
       "How long the suspension of an audible application waits until the session agent has muted "
         + "it. After this time, the daemon suspends the application anyway."),
     PolicySetting(
+      "DuckLevel", .count(\.duckLevel, 1...100),
+      "The percentage to which the volume of applications is lowered while an application plays "
+        + "that ducks others. 100 means that no volume is lowered."),
+    PolicySetting(
       "RemoteReadTime", .timeSpan(\.remoteReadTime, .milliseconds(10) ... .seconds(3600)),
       "How long a suspended media player may run when a program reads its properties. Must be less "
         + "than RemoteReadInterval."),

@@ -55,8 +55,10 @@ public struct Record: Equatable, Sendable {
     case audioMuted(Bool)
     /// The application receives a command, for example of `taskctl remote`.
     case remoteControlled(RemoteCommand)
-    /// A phone call interrupts the audio of the application, or does so no longer.
-    case audioInterrupted(Bool)
+    /// The daemon lowers the volume of the application, or gives it back.
+    case audioDucked(Bool)
+    /// The audio of the application is interrupted; with nil, it is no longer interrupted.
+    case audioInterrupted(by: AudioInterrupter?)
     /// The application's phone call began, ended or was put on hold.
     case callChanged(CallChange)
   }
@@ -75,7 +77,7 @@ extension Record {
     case badgeSet, relaunchPlanned, memoryWarned, memoryChosen
     case throttled, listening, ruleBroken
     case snapshotChanged, removedFromSwitcher
-    case audioChanged, audioMuted, remoteControlled, audioInterrupted, callChanged
+    case audioChanged, audioMuted, audioDucked, remoteControlled, audioInterrupted, callChanged
 
     /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
     ///
@@ -113,6 +115,7 @@ extension Record {
       case .audioChanged: "2450a57e47044177bf7b6ce8d6dd52e2"
       case .audioMuted: "b13415de87e04ff8ba08e67ab0948153"
       case .remoteControlled: "78f36afb617c48eeb0254a3600ae52dc"
+      case .audioDucked: "e71d0b6f3f1b4d6cb0f4b42a1c9be5d8"
       case .audioInterrupted: "9b1a69a58e5b405687f928f220d47086"
       case .callChanged: "209717c3864f46198761c2a134519d14"
       }
@@ -132,7 +135,7 @@ extension Record.Change {
       .notificationsCancelled, .notificationFired, .notificationChosen, .memoryWarned,
       .removedFromSwitcher, .remoteControlled, .audioInterrupted, .callChanged:
       .info
-    case .badgeSet, .snapshotChanged, .audioChanged, .audioMuted: .debug
+    case .badgeSet, .snapshotChanged, .audioChanged, .audioMuted, .audioDucked: .debug
     case .ended(let end): end.reason.level
     case .resources(let record): record.level
     }
@@ -191,10 +194,7 @@ extension Record.Change {
       .init(.badgeSet, .predicate(badge == 0 ? "cleared its badge" : "set its badge to \(badge)"))
     case .relaunchPlanned(let delay, let awaitsMemory):
       .init(.relaunchPlanned, .predicate(relaunch(delay, awaitsMemory)))
-    case .memoryWarned(let isSimulated):
-      .init(
-        .memoryWarned,
-        .predicate("was sent a memory warning\(isSimulated ? " (simulated)" : "")"))
+    case .memoryWarned(let isSimulated): .init(.memoryWarned, .predicate(warning(isSimulated)))
     case .memoryChosen(let choice): choice.recordDescription
     case .resources(let record): record.recordDescription
     case .snapshotChanged(let snapshot): .init(.snapshotChanged, .predicate(words(snapshot)))
@@ -206,10 +206,16 @@ extension Record.Change {
       .init(.audioMuted, .clause("its audio is \(isMuted ? "muted" : "no longer muted")"))
     case .remoteControlled(let command):
       .init(.remoteControlled, .predicate("was sent the command \(command.words)"))
-    case .audioInterrupted(let isInterrupted):
-      .init(.audioInterrupted, .clause(interruption(isInterrupted)))
+    case .audioDucked(let isDucked):
+      .init(.audioDucked, .clause("its volume is \(isDucked ? "lowered" : "no longer lowered")"))
+    case .audioInterrupted(let interrupter):
+      .init(.audioInterrupted, .clause(interruption(interrupter)))
     case .callChanged(let change): .init(.callChanged, .clause(change.words))
     }
+  }
+
+  private func warning(_ isSimulated: Bool) -> String {
+    "was sent a memory warning\(isSimulated ? " (simulated)" : "")"
   }
 
   private func words(_ snapshot: Snapshot?) -> String {
@@ -229,9 +235,12 @@ extension Record.Change {
     }
   }
 
-  private func interruption(_ isInterrupted: Bool) -> String {
-    isInterrupted
-      ? "a phone call interrupts its audio" : "no phone call interrupts its audio any more"
+  private func interruption(_ interrupter: AudioInterrupter?) -> String {
+    switch interrupter {
+    case .phoneCall: "a phone call interrupts its audio"
+    case .application(let id): "\(id.name) interrupts its audio"
+    case nil: "nothing interrupts its audio any more"
+    }
   }
 
   private func left(_ remaining: Duration?) -> String {
@@ -317,7 +326,8 @@ extension Record.Change: StoredByCases {
     Case("removedFromSwitcher", Self.removedFromSwitcher),
     Case("audioChanged", Self.audioChanged(isAudible:isRecording:)),
     Case("audioMuted", Self.audioMuted), Case("remoteControlled", Self.remoteControlled),
-    Case("audioInterrupted", Self.audioInterrupted), Case("callChanged", Self.callChanged),
+    Case("audioInterrupted", Self.audioInterrupted(by:)), Case("callChanged", Self.callChanged),
+    Case("audioDucked", Self.audioDucked),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -352,6 +362,7 @@ extension Record.Change: StoredByCases {
     case .remoteControlled(let a): writer.write(case: 27, a)
     case .audioInterrupted(let a): writer.write(case: 28, a)
     case .callChanged(let a): writer.write(case: 29, a)
+    case .audioDucked(let a): writer.write(case: 30, a)
     }
   }
 }

@@ -15,13 +15,16 @@ public enum ApplicationEvent: Equatable, Sendable {
   /// The application has a phone call.
   case beginCall(RequestID, InstanceID)
   case endCall(RequestID, InstanceID)
+  /// The application said how its audio goes together with that of others.
+  case setAudioSession(RequestID, InstanceID, AudioSession)
 
   var request: RequestID? {
     switch self {
     case .register(let request, _, _, _, _), .openStream(let request, _, _),
       .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
       .endBackgroundTask(let request, _, _), .setKeepAlive(let request, _, _),
-      .beginCall(let request, _), .endCall(let request, _):
+      .beginCall(let request, _), .endCall(let request, _),
+      .setAudioSession(let request, _, _):
       request
     case .streamClosed: nil
     }
@@ -56,6 +59,8 @@ extension Scheduler {
       setKeepAlive(request, id, interval: interval, in: &turn)
     case .beginCall(let request, let id): beginCall(request, id, in: &turn)
     case .endCall(let request, let id): endCall(request, id, in: &turn)
+    case .setAudioSession(let request, let id, let session):
+      setAudioSession(request, id, session, in: &turn)
     }
   }
 }

@@ -15,9 +15,6 @@ struct Application: Equatable, Sendable {
   var activation: UInt64 = 0
   /// The state of automatic relaunches; nil if the scheduler never planned or barred one.
   var relaunch: Relaunch?
-  /// Whether a stream of the application ended muted by the daemon. The audio server remembers the
-  /// mute, so the next stream must be unmuted.
-  var restoresAudio = false
 
   /// Whether the application has no process, no launch and no manifest.
   var isIdle: Bool { instance == nil && launching == nil && manifest == nil }

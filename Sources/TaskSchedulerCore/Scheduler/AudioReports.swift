@@ -7,6 +7,7 @@
 extension Scheduler {
   mutating func apply(_ snapshot: AudioSnapshot, of user: UserID, in turn: inout Turn) {
     sessions.audio[user, default: SessionAudio()].agent = .attached
+    sessions.audio[user]?.managesRoles = snapshot.managesRoles
     var all: [AudioStreamID: AudioStream] = [:]
     var own: [InstanceID: [AudioStream]] = [:]
     for stream in snapshot.streams.sorted(by: { $0.id < $1.id }) where all[stream.id] == nil {
@@ -16,41 +17,157 @@ extension Scheduler {
       else { continue }
       own[id, default: []].append(stream)
     }
+    var remembered = heldMemories(of: user)
     takeRestored(all, of: user)
-    var begun: Set<InstanceID> = []
+    var again: Set<InstanceID> = []
     for id in Set(instancesWithAudio(of: user)).union(own.keys).sorted() {
-      if take(own[id] ?? [], all, of: id, in: &turn) { begun.insert(id) }
+      if take(own[id] ?? [], all, of: id, in: &turn) { again.insert(id) }
     }
+    for (memory, audio) in sessions.audio[user]?.remembered ?? [:] {
+      remembered[memory, default: RememberedAudio()].add(audio)
+    }
+    restoreNewStreams(all, remembered, of: user, in: &turn)
     presentPlayer(of: user, in: &turn)
-    if !calls.isEmpty { interruptAudio(of: user, begun: begun, in: &turn) }
+    takeCallStreams(of: user, in: &turn)
+    arbitrateAudio(of: user, again: again, in: &turn)
   }
 
-  /// Takes the streams of an instance. Returns whether the instance has become audible.
+  /// Takes the streams of an instance. Returns whether the instance is interrupted, but has begun
+  /// to play again.
   private mutating func take(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], of id: InstanceID,
     in turn: inout Turn
   ) -> Bool {
-    guard let key = instances.boxes[id]?.value.application else { return false }
-    var restoresNext = applications[key]?.restoresAudio ?? false
-    let before = restoresNext
-    let wasAudible = instances.boxes[id]?.value.audio?.isAudible ?? false
-    updateInstance(id, in: &turn) {
-      $0.takeAudio(own, all, restoresNext: &restoresNext, in: &$1)
+    guard let user = instances.boxes[id]?.value.application.owner else { return false }
+    var ended: [UInt32: RememberedAudio] = [:]
+    adopt(own, by: id, of: user, in: &turn)
+    let before = instances.boxes[id]?.value.audio
+    updateInstance(id, in: &turn) { ended = $0.takeAudio(own, all, in: &$1) }
+    remember(ended, of: user)
+    let audio = instances.boxes[id]?.value.audio
+    if audio?.isAudible ?? false != before?.isAudible ?? false {
+      sessions.audio[user]?.players.audibleChanged(id, at: turn.instant)
     }
-    if restoresNext != before { applications.change(key) { $0.restoresAudio = restoresNext } }
-    let isAudible = instances.boxes[id]?.value.audio?.isAudible ?? false
-    if isAudible != wasAudible {
-      sessions.audio[key.owner]?.players.audibleChanged(id, at: turn.instant)
-    }
-    return isAudible && !wasAudible
+    guard let audio, let before, let interrupted = before.interrupted else { return false }
+    // The streams of a muted instance may play on, and are never audible.
+    return audio.isPlaying && !before.isPlaying
+      || !interrupted.isMuted && audio.isAudible && !before.isAudible
   }
 
-  /// Removes the streams of ended instances that the agent has unmuted, or that have ended.
-  private mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
-    for (id, key) in sessions.audio[user]?.restoring ?? [:] where all[id]?.isMuted != true {
+  /// Lets an instance restore the streams that belong to it from now on.
+  private mutating func adopt(
+    _ own: [AudioStream], by id: InstanceID, of user: UserID, in turn: inout Turn
+  ) {
+    guard let audio = sessions.audio[user], !audio.restoring.isEmpty || !audio.raising.isEmpty
+    else { return }
+    let ids = Set(own.map(\.id))
+    let restoring = audio.restoring.filter { ids.contains($0.key) }
+    let raising = own.compactMap { audio.raising[$0.id] }
+    if restoring.isEmpty, raising.isEmpty { return }
+    for id in ids {
       sessions.audio[user]?.restoring[id] = nil
-      // The server remembers the mute of a stream that ended muted.
-      if all[id] == nil { applications.change(key) { $0.restoresAudio = true } }
+      sessions.audio[user]?.raising[id] = nil
+    }
+    updateInstance(id, in: &turn) { instance, _ in
+      var audio = instance.audio ?? InstanceAudio()
+      audio.adopt(restoring: restoring, raising: raising)
+      instance.audio = audio
+    }
+  }
+
+  // MARK: The server's memories
+
+  /// Returns what the server remembers because of the daemon's changes of streams that have not
+  /// ended, by the number of its memory.
+  private func heldMemories(of user: UserID) -> [UInt32: RememberedAudio] {
+    var held: [UInt32: RememberedAudio] = [:]
+    for id in instancesWithAudio(of: user).sorted() {
+      guard let audio = instances.boxes[id]?.value.audio else { continue }
+      for (memory, audio) in audio.heldMemories() {
+        held[memory, default: RememberedAudio()].add(audio)
+      }
+    }
+    for mute in (sessions.audio[user]?.restoring ?? [:]).values where mute.memory != 0 {
+      held[mute.memory, default: RememberedAudio()].add(RememberedAudio(isMuted: true))
+    }
+    for (_, returned) in (sessions.audio[user]?.raising ?? [:]).sorted(by: { $0.key < $1.key })
+    where returned.memory != 0 {
+      held[returned.memory, default: RememberedAudio()].add(
+        RememberedAudio(volume: returned.change))
+    }
+    return held
+  }
+
+  /// Notes what the server remembers of ended streams. Ignores further memories beyond a maximum,
+  /// because any program can create them.
+  private mutating func remember(_ ended: [UInt32: RememberedAudio], of user: UserID) {
+    for (memory, audio) in ended.sorted(by: { $0.key < $1.key }) where memory != 0 {
+      let count = sessions.audio[user]?.remembered.count ?? 0
+      if count >= SessionAudio.rememberedMax, sessions.audio[user]?.remembered[memory] == nil {
+        continue
+      }
+      sessions.audio[user]?.remembered[memory, default: RememberedAudio()].add(audio)
+    }
+  }
+
+  /// Removes the streams of no running instance that the agent has unmuted or whose volume it has
+  /// restored, and those that have ended.
+  private mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
+    for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
+      switch all[id]?.isMuted {
+      case nil:
+        sessions.audio[user]?.restoring[id] = nil
+        remember([mute.memory: RememberedAudio(isMuted: true)], of: user)
+      case true?: sessions.audio[user]?.restoring[id]?.isSeen = true
+      case false?: if mute.isSeen { sessions.audio[user]?.restoring[id] = nil }
+      }
+    }
+    let raising = sessions.audio[user]?.raising ?? [:]
+    for (id, returned) in raising.sorted(by: { $0.key < $1.key }) {
+      if let volume = all[id]?.volume {
+        let isLow = AudioVolumeChange.isSame(volume, returned.change.from)
+        if isLow { sessions.audio[user]?.raising[id]?.isSeen = true }
+        if isLow || !returned.isSeen { continue }
+      } else {
+        remember([returned.memory: RememberedAudio(volume: returned.change)], of: user)
+      }
+      sessions.audio[user]?.raising[id] = nil
+    }
+  }
+
+  /// Undoes what the server remembers because of the daemon, for each new stream.
+  private mutating func restoreNewStreams(
+    _ all: [AudioStreamID: AudioStream], _ remembered: [UInt32: RememberedAudio],
+    of user: UserID, in turn: inout Turn
+  ) {
+    let known = Set(sessions.audio[user]?.known ?? [])
+    let playing = all.values.filter { $0.direction == .playback }.sorted { $0.id < $1.id }
+    sessions.audio[user]?.known = playing.map(\.id)
+    for stream in playing where !known.contains(stream.id) {
+      guard let audio = remembered[stream.memory] else { continue }
+      sessions.audio[user]?.remembered[stream.memory] = nil
+      if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {
+        updateInstance(id, in: &turn) { $0.restore(stream, audio, in: &$1) }
+      } else {
+        restore(stream, audio, of: user, in: &turn)
+      }
+    }
+  }
+
+  /// Undoes what the server remembers for a new stream of no instance.
+  private mutating func restore(
+    _ stream: AudioStream, _ remembered: RememberedAudio, of user: UserID, in turn: inout Turn
+  ) {
+    if remembered.isMuted, stream.isMuted {
+      sessions.audio[user]?.restoring[stream.id] = ReturnedMute(
+        memory: stream.memory, isSeen: true)
+      turn.emit(.audio(.unmute(user, [stream.id])))
+    }
+    if let volume = remembered.volume, AudioVolumeChange.isSame(stream.volume, volume.from) {
+      let change = AudioVolumeChange(stream.id, from: volume.from, to: volume.to)
+      sessions.audio[user]?.raising[stream.id] = ReturnedVolume(
+        memory: stream.memory, change: change, isSeen: true)
+      turn.emit(.audio(.setVolume(user, [change])))
     }
   }
 
@@ -73,6 +190,10 @@ extension Scheduler {
     for id in instancesWithAudio(of: user).sorted() {
       updateInstance(id, in: &turn) { $0.forgetAudio(in: &$1) }
     }
+    sessions.audio[user]?.managesRoles = false
+    takeCallStreams(of: user, in: &turn)
+    sessions.audio[user]?.active = [:]
+    arbitrateAudio(of: user, in: &turn)
     _ = sessions.audio[user]?.players.setOnBus([])
     presentPlayer(of: user, in: &turn)
     discardAudioIfEmpty(of: user)
@@ -91,17 +212,27 @@ extension Scheduler {
     if instance.audio?.noticedAt != nil {
       turn.emit(.audio(.hideRecording(instance.id, instance.application)))
     }
-    guard let changed = instance.audio?.changed, !changed.isEmpty else { return }
     let owner = instance.application.owner
+    if let returned = instance.audio?.ducking.returned, !returned.isEmpty {
+      for change in returned {
+        sessions.audio[owner, default: SessionAudio()].raising[change.stream] = ReturnedVolume(
+          memory: instance.audio?.memories[change.stream] ?? 0, change: change,
+          isSeen: instance.audio?.ducking.unseen.contains(change.stream) == false)
+      }
+      turn.emit(.audio(.setVolume(owner, returned)))
+    }
+    guard let changed = instance.audio?.changed, !changed.isEmpty else { return }
     for id in changed {
-      sessions.audio[owner, default: SessionAudio()].restoring[id] = instance.application
+      sessions.audio[owner, default: SessionAudio()].restoring[id] = ReturnedMute(
+        memory: instance.audio?.memories[id] ?? 0,
+        isSeen: instance.audio?.unseen.contains(id) == false)
     }
     turn.emit(.audio(.unmute(owner, changed)))
   }
 
   mutating func recordingChosen(_ key: ApplicationKey, in turn: inout Turn) {
-    guard let id = applications[key]?.instance, instances[id]?.state != .active else { return }
-    activate(nil, key, in: &turn)
+    // The instance may have ended since the user saw the notice.
+    if applications[key]?.instance != nil { bringToFront(key, in: &turn) }
   }
 
   /// Returns the notices that the agent of a user must show.
@@ -115,28 +246,33 @@ extension Scheduler {
   /// Returns the orders that a new agent of a user must receive.
   public func audioOrders(for user: UserID) -> AudioOrders {
     var orders = AudioOrders()
-    orders.unmuted = sessions.audio[user].map { Array($0.restoring.keys) } ?? []
     for id in instancesWithAudio(of: user) {
       guard let audio = instances.boxes[id]?.value.audio else { continue }
       orders.muted += audio.muted
       orders.unmuted += audio.restoring
       orders.measured += audio.silence.measured
+      orders.volumes += audio.ducking.lowered + audio.ducking.raising
     }
+    orders.unmuted += (sessions.audio[user]?.restoring ?? [:]).keys
+    orders.volumes += (sessions.audio[user]?.raising ?? [:]).values.map(\.change)
     orders.sort()
     return orders
   }
 }
 
-/// The streams of a user that must be muted, unmuted and measured, ordered by their ids.
+/// The streams of a user that must be muted, unmuted and measured, and the changes of volumes. They
+/// are ordered by their ids.
 public struct AudioOrders: Equatable, Sendable {
   public var muted: [AudioStreamID] = []
   public var unmuted: [AudioStreamID] = []
   public var measured: [AudioStreamID] = []
+  public var volumes: [AudioVolumeChange] = []
 
   fileprivate mutating func sort() {
     muted.sort()
     unmuted.sort()
     measured.sort()
+    volumes.sort { $0.stream < $1.stream }
   }
 }
 
@@ -220,7 +356,7 @@ extension Instance {
   /// instance that runs.
   mutating func adjustMutes(in turn: inout Turn) {
     let owner = application.owner
-    if isSuspendedOrStopping || audio?.interrupted?.isMuted == true {
+    if mustBeMuted {
       let streams = audio?.mute() ?? []
       if !streams.isEmpty {
         turn.emit(.audio(.mute(owner, streams)))
@@ -244,35 +380,53 @@ extension Instance {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Parameter restoresNext: Whether the next stream of the application must be unmuted.
+  /// - Returns: What the server remembers of the streams that have ended, by the number of its
+  ///   memory.
   fileprivate mutating func takeAudio(
-    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], restoresNext: inout Bool,
-    in turn: inout Turn
-  ) {
+    _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], in turn: inout Turn
+  ) -> [UInt32: RememberedAudio] {
     var next = audio ?? InstanceAudio()
     let before = next
-    if next.take(own, all) { restoresNext = true }
-    if restoresNext {
-      let known = Set(before.streams.map(\.id))
-      for stream in own where stream.direction == .playback && !known.contains(stream.id) {
-        restoresNext = false
-        guard stream.isMuted, termination == nil else { continue }
-        next.restore(stream.id)
-        turn.emit(.audio(.unmute(application.owner, [stream.id])))
-      }
-    }
+    let ended = next.take(own, all)
     setGrace(of: &next, before: before, in: turn)
     changeAudio(in: &turn) { $0.audio = next }
+    if next.ducking.lowered.isEmpty, !before.ducking.lowered.isEmpty {
+      record(.audioDucked(false), in: &turn)
+    }
     if next.isAudible != before.isAudible || next.isRecording != before.isRecording {
       let use = next.use
       record(
         .audioChanged(isAudible: use.isAudible, isRecording: use.isRecording), in: &turn)
     }
-    guard termination == nil, next.isInUse != before.isInUse || isMuting else { return }
-    if state == .suspended, next.isInUse, isEntitledByAudio {
+    if termination == nil, next.isInUse != before.isInUse || isMuting {
+      reconsiderAudio(in: &turn)
+    }
+    return ended
+  }
+
+  /// Resumes the instance if it is suspended and its audio entitles it to run, or suspends it if
+  /// nothing entitles it any more.
+  mutating func reconsiderAudio(in turn: inout Turn) {
+    if state == .suspended, termination == nil, audio?.isInUse == true, isEntitledByAudio {
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .audio, in: &turn)
     }
     reconsider(in: &turn)
+  }
+
+  /// Undoes what the server remembers for a new stream of the instance. A stream that must be muted
+  /// anyway stays muted.
+  fileprivate mutating func restore(
+    _ stream: AudioStream, _ remembered: RememberedAudio, in turn: inout Turn
+  ) {
+    guard var next = audio else { return }
+    let isUnmuted = next.restore(stream, remembered)
+    audio = next
+    if isUnmuted, !mustBeMuted { turn.emit(.audio(.unmute(application.owner, [stream.id]))) }
+  }
+
+  /// Whether all streams of the instance must be muted.
+  private var mustBeMuted: Bool {
+    isSuspendedOrStopping || audio?.interrupted?.isMuted == true
   }
 
   private var isMuting: Bool {

@@ -1,9 +1,8 @@
-// Phone calls, and the interruption of audio by them (contract §13).
+// Phone calls (contract §13).
 //
 // While a modem has a call, the audio of all users is interrupted; while an application has a call,
-// that of its user is. The application with the call is not interrupted. An aware application is
-// told. The agent pauses any other application that is a media player on the session bus. The
-// streams of all others are muted. The end of the last call ends each interruption in the same way.
+// that of its user is. The application with the call is not interrupted. `AudioArbitration` begins
+// and ends the interruptions.
 
 extension Scheduler {
   mutating func apply(_ calls: [ModemCall], in turn: inout Turn) {
@@ -20,35 +19,49 @@ extension Scheduler {
       return instance.record(.refused(refusal), in: &turn)
     }
     turn.reply(request, .done)
-    guard calls.begin(id) else { return }
-    instance.record(.callChanged(.began), in: &turn)
-    updateInstance(id, in: &turn) { $0.setInCall(true, in: &$1) }
-    callsChanged(in: &turn)
-    updateInstance(id, in: &turn) { $0.reconsider(in: &$1) }
+    changeCalls(of: id, in: &turn) { $0.begin(id) }
   }
 
   /// Ends the call of an instance. Without a call, nothing changes.
   mutating func endCall(_ request: RequestID, _ id: InstanceID, in turn: inout Turn) {
     turn.reply(request, .done)
-    guard calls.end(id) else { return }
-    instances[id]?.record(.callChanged(.ended), in: &turn)
-    updateInstance(id, in: &turn) { $0.setInCall(false, in: &$1) }
+    changeCalls(of: id, in: &turn) { $0.end(id) }
+  }
+
+  /// Begins and ends the calls that instances have by their streams.
+  mutating func takeCallStreams(of user: UserID, in turn: inout Turn) {
+    for id in instancesWithAudio(of: user).sorted() {
+      let isStreaming = instances.boxes[id]?.value.audio?.hasCallStreams ?? false
+      changeCalls(of: id, in: &turn) { $0.setStreaming(id, isStreaming) }
+    }
+  }
+
+  /// Changes the calls. If a call of the instance begins or ends, changes what follows from it.
+  private mutating func changeCalls(
+    of id: InstanceID, in turn: inout Turn, _ change: (inout Calls) -> Void
+  ) {
+    let hadCall = calls.hasCall(id)
+    change(&calls)
+    let hasCall = calls.hasCall(id)
+    guard hasCall != hadCall else { return }
+    instances[id]?.record(.callChanged(hasCall ? .began : .ended), in: &turn)
+    updateInstance(id, in: &turn) { $0.setInCall(hasCall, in: &$1) }
     // Another call may interrupt the application, which then has time to react.
     callsChanged(in: &turn)
-    updateInstance(id, in: &turn) { $0.reconsider(in: &$1) }
+    updateInstance(id, in: &turn) { $0.reconsiderAudio(in: &$1) }
   }
 
   /// Ends all interruptions, because the daemon stops.
   mutating func forgetCalls(in turn: inout Turn) {
     if calls.isEmpty { return }
     calls = Calls()
-    for user in usersWithAudio { interruptAudio(of: user, in: &turn) }
+    for user in usersWithAudio { arbitrateAudio(of: user, in: &turn) }
   }
 
   /// Puts calls on hold, and begins and ends interruptions, after a change of the calls.
   private mutating func callsChanged(in turn: inout Turn) {
     holdCalls(in: &turn)
-    for user in usersWithAudio { interruptAudio(of: user, in: &turn) }
+    for user in usersWithAudio { arbitrateAudio(of: user, in: &turn) }
   }
 
   /// The users who have an instance with audio, in order.
@@ -84,64 +97,16 @@ extension Scheduler {
     }
   }
 
-  // MARK: Interruptions
-
-  /// Begins and ends the interruptions of a user's audio, as the calls require.
-  ///
-  /// - Parameter begun: The instances that have become audible with the current event.
-  mutating func interruptAudio(
-    of user: UserID, begun: Set<InstanceID> = [], in turn: inout Turn
-  ) {
-    let isCalling = calls.hasModemCall || hasApplicationCall(user)
-    let canPause = sessions.audio[user]?.canCommand ?? false
-    for id in instancesWithAudio(of: user).sorted() {
-      guard let audio = instances.boxes[id]?.value.audio else { continue }
-      if !isCalling {
-        if audio.interrupted != nil { endAudioInterruption(of: id, in: &turn) }
-      } else if audio.isAudible, !audio.isInCall {
-        let isPlayer = canPause && sessions.audio[user]?.players.all[id]?.isOnBus == true
-        updateInstance(id, in: &turn) {
-          $0.interruptAudio(pausing: isPlayer, isAgain: begun.contains(id), in: &$1)
-        }
-      }
-    }
-  }
-
-  private func hasApplicationCall(_ user: UserID) -> Bool {
-    calls.answered.contains { call in
-      call.instance.flatMap { instances.boxes[$0]?.value.application.owner } == user
-    }
-  }
-
-  /// Ends the interruption of an instance's audio. If the instance was active, activates it again,
-  /// unless something else has changed its state.
-  private mutating func endAudioInterruption(of id: InstanceID, in turn: inout Turn) {
-    guard let before = instances[id], let means = before.audio?.interrupted?.means else { return }
-    updateInstance(id, in: &turn) { $0.endAudioInterruption(in: &$1) }
-    if means == .paused, before.termination == nil { playAgain(before, in: &turn) }
-    guard case .told(wasActive: true) = means, before.state == .inactive, !before.isActivating,
-      before.termination == nil, before.reasons.cause == .call, !sessions.isLocked(before.seat),
-      !seats.foreground(of: before.seat).contains(where: {
-        instances[$0]?.isActiveOrActivating ?? false
-      })
-    else { return }
-    activate(nil, before.application, cause: .callEnded, in: &turn)
-  }
-
-  /// Has the agent play the media player of an instance, which it paused, now or when an agent can.
-  private mutating func playAgain(_ instance: Instance, in turn: inout Turn) {
-    let user = instance.application.owner
-    if sessions.audio[user]?.canCommand == true {
-      updateInstance(instance.id, in: &turn) { $0.playAgain(in: &$1) }
-    } else {
-      sessions.audio[user, default: SessionAudio()].players
-        .all[instance.id, default: Players.Player()].mustPlay = true
-    }
-  }
-
-  /// Ends the call of an instance that has ended.
-  mutating func callOwnerEnded(_ instance: Instance, in turn: inout Turn) {
-    if calls.end(instance.id) { callsChanged(in: &turn) }
+  /// Ends the call and the audio session of an instance that has ended.
+  mutating func audioOwnerEnded(_ instance: Instance, in turn: inout Turn) {
+    let (id, user) = (instance.id, instance.application.owner)
+    let hadCall = calls.hasCall(id)
+    calls.setStreaming(id, false)
+    calls.end(id)
+    if hadCall { callsChanged(in: &turn) }
+    guard sessions.audio[user] != nil else { return }
+    arbitrateAudio(of: user, in: &turn)
+    discardAudioIfEmpty(of: user)
   }
 }
 
@@ -158,72 +123,5 @@ extension Instance {
     next.isInCall = isInCall
     if !isInCall, !backgroundModes.contains(.audio) { next.setGrace(until: nil) }
     changeAudio(in: &turn) { $0.audio = next }
-  }
-
-  /// Interrupts the audio of the instance.
-  ///
-  /// - Parameters:
-  ///   - pausing: Whether the agent can pause the instance's media player.
-  ///   - isAgain: Whether the instance has just become audible. If it does so during an
-  ///     interruption, it is muted.
-  fileprivate mutating func interruptAudio(pausing: Bool, isAgain: Bool, in turn: inout Turn) {
-    // A suspended instance is muted anyway. It is interrupted if it plays after it is resumed.
-    guard termination == nil, !isSuspendedOrStopping else { return }
-    if audio?.interrupted != nil {
-      if isAgain { audio?.interrupted?.isMuted = true }
-      return
-    }
-    record(.audioInterrupted(true), in: &turn)
-    if hasStream, handling.entries.count < turn.policy.queuedCallbacksMax {
-      let wasActive = state == .active
-      audio?.interrupted = InterruptedAudio(means: .told(wasActive: wasActive), isMuted: false)
-      handle({ .audioInterruption($0, .began) }, cause: .call, in: &turn)
-      if wasActive { interrupt(cause: .call, in: &turn) }
-    } else if pausing {
-      audio?.interrupted = InterruptedAudio(means: .paused, isMuted: false)
-      turn.emit(.remote(.command(application.owner, id, .pause)))
-    } else {
-      audio?.interrupted = InterruptedAudio(means: .unnoticed, isMuted: true)
-    }
-  }
-
-  /// Ends the interruption of the instance's audio, if there is one. The instance played when the
-  /// interruption began, so it may play again, and is resumed for that if it is suspended.
-  fileprivate mutating func endAudioInterruption(in turn: inout Turn) {
-    guard let interrupted = audio?.interrupted else { return }
-    audio?.interrupted = nil
-    record(.audioInterrupted(false), in: &turn)
-    if termination != nil { return }
-    switch interrupted.means {
-    case .told:
-      handle(
-        { .audioInterruption($0, .ended(shouldResume: true)) }, cause: .callEnded, in: &turn)
-    case .paused: break
-    case .unnoticed: playOn(in: &turn)
-    }
-  }
-
-  /// Has the agent play the instance's media player, which it paused.
-  mutating func playAgain(in turn: inout Turn) {
-    guard termination == nil else { return }
-    turn.emit(.remote(.command(application.owner, id, .play)))
-    playOn(in: &turn)
-  }
-
-  /// Lets an instance in the background run until the agent reports that it plays again.
-  private mutating func playOn(in turn: inout Turn) {
-    if state.isForeground { return }
-    runForEvent(turn.policy.eventTime, cause: .callEnded, in: &turn)
-  }
-
-  /// Whether the agent has paused the instance's media player because of a phone call.
-  var isPaused: Bool { audio?.interrupted?.means == .paused }
-
-  /// Forgets that the agent has paused the instance's media player, because the user now controls
-  /// the player.
-  mutating func forgetPause(in turn: inout Turn) {
-    guard isPaused else { return }
-    audio?.interrupted = nil
-    record(.audioInterrupted(false), in: &turn)
   }
 }

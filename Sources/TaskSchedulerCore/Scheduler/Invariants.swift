@@ -17,10 +17,13 @@ extension Scheduler {
     }
   }
 
-  private func checkCalls() throws(InvariantViolation) {
+  private func checkAudio() throws(InvariantViolation) {
     for id in calls.answered.compactMap(\.instance) {
       try require(
         instances[id]?.audio?.isInCall == true, "an instance with a call does not know of its call")
+    }
+    for id in sessions.audio.values.lazy.flatMap(\.active.keys) {
+      try require(instances[id] != nil, "an audio session has no instance")
     }
   }
 
@@ -33,7 +36,7 @@ extension Scheduler {
     try changes.check()
     try memory.check()
     try snapshots.check()
-    try checkCalls()
+    try checkAudio()
     switch memory.phase {
     case .calm, .warned, .measuring: break
     case .ending(let id, _):

@@ -149,23 +149,32 @@ extension Scheduler {
     _ id: NotificationID, _ key: ApplicationKey, in turn: inout Turn
   ) {
     record(.notificationChosen(id), of: key, in: &turn)
-    guard let application = applications[key] else {
+    guard applications[key] != nil else {
       return refuse(nil, key, .unknownApplication(key), in: &turn)
     }
+    bringToFront(key, in: &turn)
     let notice = Notice.notificationChosen(id)
-    if let running = application.instance {
-      if instances[running]?.state != .active { activate(nil, key, in: &turn) }
+    if let running = applications[key]?.instance {
       updateInstance(running, in: &turn) { $0.deliver(notice, in: &$1) }
-    } else {
-      if application.launching == nil {
-        launch(nil, key, target: .foreground, reason: .notification, in: &turn)
-      }
-      if let launching = applications[key]?.launching {
-        // The launch may be a relaunch in the background. The choice of the notification requires
-        // the foreground.
-        launches[launching]?.plan.target = .foreground
-        launches[launching]?.plan.inbox.add(notice)
-      }
+    } else if let launching = applications[key]?.launching {
+      launches[launching]?.plan.inbox.add(notice)
+    }
+  }
+
+  /// Activates an application because the user has chosen a notification that is about it. If the
+  /// application does not run, launches it.
+  mutating func bringToFront(_ key: ApplicationKey, in turn: inout Turn) {
+    if let running = applications[key]?.instance {
+      if instances[running]?.state != .active { activate(nil, key, in: &turn) }
+      return
+    }
+    if applications[key]?.launching == nil {
+      launch(nil, key, target: .foreground, reason: .notification, in: &turn)
+    }
+    if let launching = applications[key]?.launching {
+      // An earlier launch may lead to the background. The choice of the notification requires the
+      // foreground.
+      launches[launching]?.plan.target = .foreground
     }
   }
 

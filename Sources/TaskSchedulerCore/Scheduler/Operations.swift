@@ -153,7 +153,7 @@ extension Scheduler {
     let end = instance.finish(status, in: &turn)
     restoreAudio(of: instance, in: &turn)
     forgetPlayer(instance, in: &turn)
-    callOwnerEnded(instance, in: &turn)
+    audioOwnerEnded(instance, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
     leaveSwitcherIfGone(instance.application, in: &turn)
     relaunchIfCalledFor(instance, end, in: &turn)

@@ -32,10 +32,17 @@ extension Scheduler {
       return
     }
     if call == .read { sessions.audio[user]?.players.all[id]?.readAt = turn.instant }
-    if call == .command { sessions.audio[user]?.players.all[id]?.mustPlay = false }
+    if call == .command { commanded(id, of: user) }
     // The player answers a read that waits when it runs.
     sessions.audio[user]?.players.all[id]?.isReadWaiting = false
     updateInstance(id, in: &turn) { $0.playerCalled(call, in: &$1) }
+  }
+
+  /// Notes that the user controls a media player. If it was paused because of another application,
+  /// it may now interrupt that application.
+  private mutating func commanded(_ id: InstanceID, of user: UserID) {
+    sessions.audio[user]?.players.all[id]?.mustPlay = false
+    if instances.boxes[id]?.value.isPaused == true { sessions.audio[user]?.active[id] = nil }
   }
 
   /// Returns whether a call to a media player makes a difference. It makes none in the foreground,
@@ -91,7 +98,7 @@ extension Scheduler {
       let key = instances[id]?.application
     else { return turn.reply(request, .refused(.nothingPlayed(user))) }
     if sessions.audio[user]?.players.all[id]?.isOnBus == true {
-      sessions.audio[user]?.players.all[id]?.mustPlay = false
+      commanded(id, of: user)
       turn.emit(.remote(.command(user, id, command)))
       updateInstance(id, in: &turn) {
         $0.record(.remoteControlled(command), in: &$1)
@@ -118,7 +125,7 @@ extension Scheduler {
   /// An application that does not acknowledge commands receives no more than its callbacks' quota.
   private func refusalOfNotice(to id: InstanceID) -> Refusal? {
     let limit = policy.queuedCallbacksMax
-    guard let count = instances.boxes[id]?.value.handling.entries.count, count >= limit
+    guard let count = instances.boxes[id]?.value.handling.unacknowledgedCount, count >= limit
     else { return nil }
     return .quotaExceeded(name: "MaxQueuedCallbacks", limit: limit)
   }

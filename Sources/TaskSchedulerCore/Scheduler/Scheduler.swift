@@ -31,7 +31,8 @@ public struct Scheduler: Sendable {
   public var nextDeadline: Instant? {
     let memoryDeadline = memory.deadline(policy)
     let sessionDeadline = earlier(
-      sessions.firstLoss?.advanced(by: policy.sessionGraceTime), sessions.nextRead(policy))
+      sessions.firstLoss?.advanced(by: policy.sessionGraceTime),
+      earlier(sessions.nextRead(policy), sessions.nextAudioEnd))
     return earlier(
       earlier(deadlines.next, sessionDeadline),
       earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
@@ -73,6 +74,7 @@ public struct Scheduler: Sendable {
       // longer valid.
       sessionsDue(in: &turn)
       readsDue(in: &turn)
+      audioSessionsDue(in: &turn)
       while let id = deadlines.popDue(at: turn.instant) {
         updateInstance(id, in: &turn) { instance, turn in
           instance.measureIfDue(in: &turn)
@@ -178,7 +180,7 @@ public struct Scheduler: Sendable {
     let end = instance.leaveRunning(reason, cause: cause, detail: detail, in: &turn)
     restoreAudio(of: instance, in: &turn)
     forgetPlayer(instance, in: &turn)
-    callOwnerEnded(instance, in: &turn)
+    audioOwnerEnded(instance, in: &turn)
     if instance.termination?.reason.isOrdered == true {
       applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
     }

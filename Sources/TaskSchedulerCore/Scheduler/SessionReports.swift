@@ -27,6 +27,10 @@ public enum SessionEvent: Equatable, Sendable {
   case remoteCommand(UserID, RemoteCommand)
   /// All calls of the machine's modems that ring or have been answered.
   case modemCalls([ModemCall])
+  /// A call of a modem begins to ring, and the setting `CallApplication` names the application.
+  case incomingCall(ApplicationKey)
+  /// The user has answered a call of a modem, and `CallApplication` names the application.
+  case callAnswered(ApplicationKey)
   /// The screen of a seat, and of all seats within it, is locked.
   ///
   /// `byRequest` is true if a program asked logind for the lock, and the desktop has not set
@@ -54,6 +58,8 @@ extension Scheduler {
       playerCalled(call, of: id, by: user, in: &turn)
     case .remoteCommand(let user, let command): remoteCommand(command, of: user, in: &turn)
     case .modemCalls(let calls): apply(calls, in: &turn)
+    case .incomingCall(let key): incomingCall(for: key, in: &turn)
+    case .callAnswered(let key): callAnswered(by: key, in: &turn)
     case .locked(let seat, let isRequest): lock(seat, isRequest, in: &turn)
     case .unlocked(let seat): unlock(seat, in: &turn)
     }

@@ -4,10 +4,11 @@ extension Application {
   /// Whether the switcher can bring the application to the screen: it runs, is being launched, or
   /// its manifest says how to launch it.
   var canReturn: Bool {
-    if instance != nil || launching != nil { return true }
-    guard let manifest else { return false }
-    return manifest.isLaunchable && manifest.launchKey == key
+    instance != nil || launching != nil || isLaunchable
   }
+
+  /// Whether the application's manifest says how to launch it.
+  var isLaunchable: Bool { manifest.map { $0.isLaunchable && $0.launchKey == key } ?? false }
 }
 
 extension Scheduler {

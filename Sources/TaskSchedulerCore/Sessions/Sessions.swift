@@ -20,6 +20,12 @@ struct Sessions: Equatable, Sendable {
     return audio.values.lazy.compactMap { $0.players.nextRead(policy) }.min()
   }
 
+  /// The earliest end of an audio session that is in its `AudioGraceTime`; nil if none is.
+  var nextAudioEnd: Instant? {
+    if audio.isEmpty { return nil }
+    return audio.values.lazy.flatMap { $0.active.values.lazy.compactMap(\.endsAt) }.min()
+  }
+
   /// The instant at which the first of the lost agents was lost; nil if no agent is lost.
   var firstLoss: Instant? {
     if agents.isEmpty, audio.isEmpty { return nil }
@@ -40,14 +46,31 @@ enum SessionAgent: Equatable, Sendable {
 struct SessionAudio: Equatable, Sendable {
   /// The agent that reports the streams; nil if nothing is known about the streams.
   var agent: SessionAgent?
-  /// The streams of ended instances that must be unmuted, and their applications.
-  var restoring: [AudioStreamID: ApplicationKey] = [:]
+  /// The streams of no running instance that must be unmuted.
+  var restoring: [AudioStreamID: ReturnedMute] = [:]
+  /// The streams of no running instance whose volumes must be given back.
+  var raising: [AudioStreamID: ReturnedVolume] = [:]
+  /// What the server remembers of ended streams because of the daemon, by the number of the memory.
+  var remembered: [UInt32: RememberedAudio] = [:]
+  /// The playback streams of the last report, ordered by their ids.
+  var known: [AudioStreamID] = []
+  /// The active audio sessions of instances.
+  var active: [InstanceID: ActiveAudioSession] = [:]
+  /// Whether the server itself lowers or pauses streams by their roles.
+  var managesRoles = false
   var players = Players()
+
+  /// The maximum number of ``remembered``. Source: this project; a desktop has fewer programs that
+  /// play.
+  static let rememberedMax = 1024
 
   /// Whether the agent can call media players: it is attached, and has reported them.
   var canCommand: Bool { agent == .attached && !players.isStale }
   /// Whether the value contains nothing that the scheduler must remember.
-  var isEmpty: Bool { agent == nil && restoring.isEmpty && players.isEmpty }
+  var isEmpty: Bool {
+    agent == nil && restoring.isEmpty && raising.isEmpty && remembered.isEmpty && known.isEmpty
+      && active.isEmpty && players.isEmpty
+  }
 }
 
 /// A seat whose screen is locked, or a seat within it that has an interrupted or focused instance.

@@ -39,12 +39,14 @@ public enum LaunchReason: String, Equatable, Sendable, CaseIterable {
   case location
   /// A user chose a notification of the application, or a remote notification arrived.
   case notification
+  /// A modem has an incoming call, and the setting `CallApplication` names the application.
+  case call
 
   /// Whether a user or an operator requested the launch.
   var isAskedFor: Bool {
     switch self {
     case .user, .operator, .notification: true
-    case .boot, .relaunch, .location: false
+    case .boot, .relaunch, .location, .call: false
     }
   }
 }

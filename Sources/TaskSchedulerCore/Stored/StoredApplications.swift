@@ -4,9 +4,8 @@ extension Application: StoredByForm {
     derived: {
       Application(
         key: $0, instance: $1, launching: $2, lastEnd: $3, launchFailure: $4, activation: $5,
-        relaunch: $6, restoresAudio: $7)
-    }, \.key, \.instance, \.launching, \.lastEnd, \.launchFailure, \.activation, \.relaunch,
-    \.restoresAudio)
+        relaunch: $6)
+    }, \.key, \.instance, \.launching, \.lastEnd, \.launchFailure, \.activation, \.relaunch)
 }
 
 /// Counts are not stored, because they follow from the applications.

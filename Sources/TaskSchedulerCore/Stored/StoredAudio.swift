@@ -1,11 +1,12 @@
 extension AudioSnapshot: StoredByForm {
-  package static let form = Form(AudioSnapshot.init(_:), \.streams)
+  package static let form = Form(
+    AudioSnapshot.init(_:managesRoles:), \.streams, \.managesRoles)
 }
 
 extension AudioStream: StoredByForm {
   package static let form = Form(
-    AudioStream.init(_:of:_:isRunning:isMuted:isSilent:), \.id, \.instance, \.direction,
-    \.isRunning, \.isMuted, \.isSilent)
+    AudioStream.init(_:of:_:role:volume:isRunning:isMuted:isSilent:memory:), \.id, \.instance,
+    \.direction, \.role, \.volume, \.isRunning, \.isMuted, \.isSilent, \.memory)
 }
 
 extension AudioStreamID: StoredByForm {
@@ -14,11 +15,53 @@ extension AudioStreamID: StoredByForm {
 
 extension AudioStream.Direction: Stored {}
 
+extension AudioRole: Stored {}
+
+extension AudioVolumeChange: StoredByForm {
+  package static let form = Form(AudioVolumeChange.init(_:from:to:), \.stream, \.from, \.to)
+}
+
+extension AudioDucking: StoredByForm {
+  static let form = Form(
+    AudioDucking.init(lowered:raising:unseen:left:), \.lowered, \.raising, \.unseen, \.left)
+}
+
+extension AudioSession: StoredByForm {
+  package static let form = Form(
+    AudioSession.init(_:mixesWithOthers:ducksOthers:), \.category, \.mixesWithOthers,
+    \.ducksOthers)
+}
+
+extension AudioCategory: Stored {}
+
+extension AudioRank: Stored {}
+
+extension ActiveAudioSession: StoredByForm {
+  static let form = Form(
+    ActiveAudioSession.init(begunAt:endsAt:rank:isOfCall:), \.begunAt, \.endsAt, \.rank,
+    \.isOfCall)
+}
+
+extension ReturnedVolume: StoredByForm {
+  static let form = Form(
+    ReturnedVolume.init(memory:change:isSeen:), \.memory, \.change, \.isSeen)
+}
+
+extension ReturnedMute: StoredByForm {
+  static let form = Form(ReturnedMute.init(memory:isSeen:), \.memory, \.isSeen)
+}
+
+extension RememberedAudio: StoredByForm {
+  static let form = Form(RememberedAudio.init(isMuted:volume:), \.isMuted, \.volume)
+}
+
 extension InstanceAudio: StoredByForm {
   static let form = Form(
     InstanceAudio.init(
-      streams:graceEnds:muted:restoring:silence:noticedAt:interrupted:isInCall:), \.streams,
-    \.graceEnds, \.muted, \.restoring, \.silence, \.noticedAt, \.interrupted, \.isInCall)
+      streams:graceEnds:muted:restoring:unseen:memories:silence:noticedAt:ducking:declared:
+        interrupted:isInCall:),
+    \.streams, \.graceEnds, \.muted, \.restoring, \.unseen, \.memories, \.silence, \.noticedAt,
+    \.ducking, \.declared, \.interrupted, \.isInCall)
 }
 
 extension RecordingNotice: StoredByForm {
@@ -33,14 +76,16 @@ extension AudioSilence: StoredByForm {
 
 extension SessionAudio: StoredByForm {
   static let form = Form(
-    SessionAudio.init(agent:restoring:players:), \.agent, \.restoring, \.players)
+    SessionAudio.init(
+      agent:restoring:raising:remembered:known:active:managesRoles:players:), \.agent,
+    \.restoring, \.raising, \.remembered, \.known, \.active, \.managesRoles, \.players)
 }
 
 extension AudioEffect: StoredByCases {
   package static let cases: [Case<Self>] = [
     Case("mute", Self.mute), Case("unmute", Self.unmute), Case("measure", Self.measure),
     Case("stopMeasuring", Self.stopMeasuring), Case("showRecording", Self.showRecording),
-    Case("hideRecording", Self.hideRecording),
+    Case("hideRecording", Self.hideRecording), Case("setVolume", Self.setVolume),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -51,6 +96,7 @@ extension AudioEffect: StoredByCases {
     case .stopMeasuring(let a, let b): writer.write(case: 3, a, b)
     case .showRecording(let a): writer.write(case: 4, a)
     case .hideRecording(let a, let b): writer.write(case: 5, a, b)
+    case .setVolume(let a, let b): writer.write(case: 6, a, b)
     }
   }
 }

@@ -3,7 +3,9 @@ extension ModemCall: StoredByForm {
 }
 
 extension Calls: StoredByForm {
-  static let form = Form(Calls.init(ringing:answered:held:), \.ringing, \.answered, \.held)
+  static let form = Form(
+    Calls.init(ringing:answered:held:begun:streaming:), \.ringing, \.answered, \.held, \.begun,
+    \.streaming)
 }
 
 extension Calls.Call: StoredByCases {
@@ -35,7 +37,21 @@ extension AudioInterruption: StoredByCases {
 }
 
 extension InterruptedAudio: StoredByForm {
-  static let form = Form(InterruptedAudio.init(means:isMuted:), \.means, \.isMuted)
+  static let form = Form(
+    InterruptedAudio.init(by:means:isMuted:), \.by, \.means, \.isMuted)
+}
+
+extension AudioInterrupter: StoredByCases {
+  package static let cases: [Case<Self>] = [
+    Case("phoneCall", Self.phoneCall), Case("application", Self.application),
+  ]
+
+  package func write(to writer: inout StoredWriter) {
+    switch self {
+    case .phoneCall: writer.write(case: 0)
+    case .application(let a): writer.write(case: 1, a)
+    }
+  }
 }
 
 extension InterruptedAudio.Means: StoredByCases {

@@ -31,7 +31,7 @@ extension ApplicationEvent: StoredByCases {
     Case("endBackgroundTask", Self.endBackgroundTask), Case("setKeepAlive", Self.setKeepAlive),
     Case("register", Self.register), Case("openStream", Self.openStream),
     Case("streamClosed", Self.streamClosed), Case("beginCall", Self.beginCall),
-    Case("endCall", Self.endCall),
+    Case("endCall", Self.endCall), Case("setAudioSession", Self.setAudioSession),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -45,6 +45,7 @@ extension ApplicationEvent: StoredByCases {
     case .streamClosed(let a): writer.write(case: 6, a)
     case .beginCall(let a, let b): writer.write(case: 7, a, b)
     case .endCall(let a, let b): writer.write(case: 8, a, b)
+    case .setAudioSession(let a, let b, let c): writer.write(case: 9, a, b, c)
     }
   }
 }

@@ -6,6 +6,7 @@ extension SessionEvent: StoredByCases {
     Case("audioLost", Self.audioLost), Case("recordingChosen", Self.recordingChosen),
     Case("players", Self.players), Case("playerCalled", Self.playerCalled),
     Case("remoteCommand", Self.remoteCommand), Case("modemCalls", Self.modemCalls),
+    Case("incomingCall", Self.incomingCall), Case("callAnswered", Self.callAnswered),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -22,6 +23,8 @@ extension SessionEvent: StoredByCases {
     case .playerCalled(let a, let b, let c): writer.write(case: 9, a, b, c)
     case .remoteCommand(let a, let b): writer.write(case: 10, a, b)
     case .modemCalls(let a): writer.write(case: 11, a)
+    case .incomingCall(let a): writer.write(case: 12, a)
+    case .callAnswered(let a): writer.write(case: 13, a)
     }
   }
 }

@@ -7,7 +7,8 @@ import TaskSchedulerCore
 /// The daemon does not start the bus or ModemManager, and does not wait for them. When both have
 /// appeared, it reads the calls of all modems, and from then on follows ModemManager's signals.
 /// Every process can send signals on the system bus, so the daemon accepts these signals only from
-/// ModemManager. The calls end when ModemManager or the bus disappears.
+/// ModemManager. The calls end when ModemManager or the bus disappears. The daemon also has
+/// ModemManager answer or end the calls that ring here.
 ///
 /// The scheduler may know calls that a previous daemon reported, and that have ended meanwhile. The
 /// daemon reports the calls once it has read all of them, or has learned that there are none. If
@@ -28,12 +29,21 @@ final class ModemCalls {
   private var questionCount = 0
   /// The calls that the scheduler knows, ordered by id.
   private(set) var calls: [ModemCall]
+  /// The calls that ring here, ordered by path; nil until ModemManager has reported all calls.
+  private var incoming: [IncomingCall]?
+  /// Called with the calls that ring here, once they are known and after each change, before
+  /// ``report``. The owner sets it once.
+  var incomingChanged: ([IncomingCall]) -> Void = { _ in }
 
   private struct Entry {
     /// The object path of the call's modem.
     var modem: String
     /// nil until ModemManager has reported the state.
     var state: ModemCallState?
+    /// Whether the user has dialed the call.
+    var isOutgoing = false
+    /// The number of the other phone; empty if it is not known.
+    var number = ""
   }
 
   private static let service = "org.freedesktop.ModemManager1"
@@ -47,6 +57,8 @@ final class ModemCalls {
   /// The maximum length of a call's object path in bytes. The daemon ignores a call with a longer
   /// path.
   static let pathMax = 255
+  /// MM_CALL_DIRECTION_OUTGOING of ModemManager.
+  private static let outgoing: Int32 = 2
   private static let reconnectMin: Duration = .seconds(1)
   private static let reconnectMax: Duration = .seconds(3600)
 
@@ -114,6 +126,8 @@ final class ModemCalls {
       modemManager + "interface='\(Self.objects)',path='\(Self.path)'",
       modemManager + "interface='\(Self.voice)'",
       modemManager + "interface='\(Self.call)',member='StateChanged'",
+      modemManager + "interface='\(Self.properties)',member='PropertiesChanged',"
+        + "arg0='\(Self.call)'",
       "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
         + "member='NameOwnerChanged',arg0='\(Self.service)'",
     ]
@@ -161,6 +175,9 @@ final class ModemCalls {
     if message.isSignal(Self.call, "StateChanged") {
       guard message.integer() != nil, let state = message.integer() else { return }
       set(state, of: path)
+    } else if message.isSignal(Self.properties, "PropertiesChanged") {
+      // The number of the other phone may arrive after the first ring.
+      if message.text() == Self.call { read(message, of: path) }
     } else if message.isSignal(Self.voice, "CallAdded") {
       if let call = message.objectPath() { add(call, of: path) }
     } else if message.isSignal(Self.voice, "CallDeleted") {
@@ -200,9 +217,36 @@ final class ModemCalls {
     guard entries[call] == nil, entries.count < Self.countMax, call.utf8.count <= Self.pathMax
     else { return }
     entries[call] = Entry(modem: modem)
-    ask("Get", of: Self.properties, at: call, [Self.call, "State"]) { modemCalls, values in
-      if let state = values.integerInVariant() { modemCalls.set(state, of: call) }
+    ask("GetAll", of: Self.properties, at: call, [Self.call]) { modemCalls, values in
+      if let state = modemCalls.read(values, of: call) { modemCalls.set(state, of: call) }
     }
+  }
+
+  /// Reads the direction and the number of a call from its properties. Returns the state, which
+  /// the signal StateChanged reports too.
+  @discardableResult
+  private func read(_ properties: MessageReader, of call: String) -> Int32? {
+    var state: Int32?
+    var entry = entries[call]
+    _ = properties.properties { name in
+      switch name {
+      case "State":
+        state = properties.integerInVariant()
+        return state != nil
+      case "Direction":
+        guard let direction = properties.integerInVariant() else { return false }
+        entry?.isOutgoing = direction == Self.outgoing
+        return true
+      case "Number":
+        guard let number = properties.textInVariant() else { return false }
+        entry?.number = IncomingCall.bounded(number)
+        return true
+      default:
+        return false
+      }
+    }
+    entries[call] = entry
+    return state
   }
 
   private func set(_ number: Int32, of call: String) {
@@ -237,18 +281,63 @@ final class ModemCalls {
     if call != nil { questionCount += 1 }
   }
 
+  // MARK: Answering
+
+  /// Carries out the user's answer to a call that rings here.
+  ///
+  /// - Parameter failed: Called with the reason if ModemManager does not carry it out.
+  func answer(
+    _ call: IncomingCall, _ answer: CallAnswer, failed: @escaping (String) -> Void
+  ) {
+    guard let entry = entries[call.path], call.service == modemManager else {
+      return failed("the call has ended")
+    }
+    var method = BusMethod(
+      destination: call.service, path: call.path, interface: Self.call, member: "Hangup")
+    if answer == .accept, entry.state == .waiting {
+      // ModemManager does not accept a call that waits while the user has another call.
+      (method.path, method.interface) = (entry.modem, Self.voice)
+      method.member = "HoldAndAccept"
+    } else if answer == .accept {
+      method.member = "Accept"
+    }
+    do throws(SystemError) {
+      try bus.call(method, timeout: answerMax) { reply in
+        switch reply {
+        case .reply: break
+        case .error(let error): failed("\(error)")
+        case .dropped: failed("the message bus has closed the connection")
+        }
+      }
+    } catch {
+      failed("\(error)")
+    }
+  }
+
   // MARK: Reporting
 
   /// Reports the calls if they differ from those that the scheduler knows. Does nothing while
   /// ModemManager has not answered all questions.
   private func reconsider() {
     guard questionCount == 0 else { return }
+    reconsiderIncoming()
     let next = entries.compactMap { id, entry in
       entry.state?.isAnswered.map { ModemCall(id, isAnswered: $0) }
     }.sorted { $0.id < $1.id }
     guard next != calls else { return }
     calls = next
     report(.modemCalls(next))
+  }
+
+  private func reconsiderIncoming() {
+    let service = modemManager ?? ""
+    let next = entries.compactMap { path, entry in
+      entry.state?.ringsHere == true && !entry.isOutgoing
+        ? IncomingCall(path: path, service: service, number: entry.number) : nil
+    }.sorted { $0.path < $1.path }
+    guard next != incoming else { return }
+    incoming = next
+    incomingChanged(next)
   }
 }
 
@@ -266,6 +355,14 @@ enum ModemCallState: Int32 {
     case .active, .held: true
     case .dialing, .ringingOut, .ringingIn, .waiting: false
     case .unknown, .terminated: nil
+    }
+  }
+
+  /// Whether the call rings on this machine, perhaps while another call is active.
+  var ringsHere: Bool {
+    switch self {
+    case .ringingIn, .waiting: true
+    case .unknown, .dialing, .ringingOut, .active, .held, .terminated: false
     }
   }
 }

@@ -69,6 +69,10 @@ public struct DaemonOptions: Hashable, Sendable {
   /// it. Source: contract §12.
   public var sharedResources: [String] = []
 
+  /// `CallApplication`: the application that is woken or launched for a call of a modem; nil for
+  /// none.
+  public var callApplication: ApplicationID?
+
   /// `[focus]`.
   public var adoption = AdoptionSettings()
 

@@ -131,6 +131,13 @@ extension SettingDescription {
         + "not follow absolute symbolic links in home directories.",
       read: { .paths($0.options.sharedResources) },
       write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
+    SettingDescription(
+      name: "CallApplication", section: .policy, kind: .applicationID,
+      summary: "The id of the application that the daemon wakes or launches for an incoming call "
+        + "of a modem, and activates when the user answers the call in the notification. An empty "
+        + "string means no application.",
+      read: { .text($0.options.callApplication?.name ?? "") },
+      write: { if case .text(let name) = $1 { $0.options.callApplication = ApplicationID(name) } }),
   ]
 }
 

@@ -10,6 +10,8 @@ public enum SettingKind: Hashable, Sendable {
   case choice([String])
   /// A group of the machine's account database, or empty for none.
   case groupName
+  /// The id of an application, or empty for none.
+  case applicationID
   /// Absolute paths of files.
   case paths
   /// App ids or names of programs; with `allowsAll`, also the string `all`.
@@ -64,6 +66,7 @@ extension SettingKind {
     case .flag: .flag(try Self.flag(node))
     case .choice(let names): .text(try Self.choice(node, names))
     case .groupName: .text(try Self.groupName(node))
+    case .applicationID: .text(try Self.applicationID(node))
     case .paths: .paths(try Self.paths(node))
     case .programs(let allowsAll): try Self.programs(node, allowsAll: allowsAll)
     }
@@ -211,6 +214,18 @@ extension SettingKind {
       names.append(name)
     }
     return .names(names)
+  }
+
+  private static func applicationID(_ node: TOMLNode) throws(SettingRefusal) -> String {
+    let right = "write one as in \"org.example.phone\", or \"\" for none"
+    guard case .string(let name) = node else {
+      throw SettingRefusal(message: "is \(node.kindName), not a string; \(right)")
+    }
+    guard name.isEmpty || ApplicationID(name) != nil else {
+      throw SettingRefusal(
+        message: "\(quoted(name)) is not the id of an application; \(right)")
+    }
+    return name
   }
 
   private static func groupName(_ node: TOMLNode) throws(SettingRefusal) -> String {

@@ -16,6 +16,7 @@ extension LocalNotifications {
     let id = try id(input.notification, of: user)
     agents.shown(to: user)
     recordings.isShown(input.notification, as: name, to: user)
+    calls?.isShown(input.notification, as: name, to: user)
     guard let id else { return }
     log.write(.debug, "notification \(id.number) is shown")
     note(
@@ -31,6 +32,9 @@ extension LocalNotifications {
     if let key = recordings.chosen(input.notification, by: user) {
       return post(.session(.recordingChosen(key)))
     }
+    if let calls, calls.contains(input.notification) {
+      return calls.choose(input.notification, action: input.action, by: user)
+    }
     guard let id = try id(input.notification, of: user), let row = notification(id) else { return }
     post(.notification(.chosen(id, row.application)))
   }
@@ -40,6 +44,7 @@ extension LocalNotifications {
   ) throws {
     let id = try id(input.notification, of: user)
     agents.closed(NotificationID(UInt64(input.notification)), of: user)
+    calls?.isClosed(input.notification, of: user)
     guard let id else { return }
     note("cannot store that the desktop closed notification \(id.number)", [.shown(id, nil)])
   }
@@ -48,8 +53,9 @@ extension LocalNotifications {
     _ input: SessionInterface.NotificationFailed.Input, of user: UserID
   ) throws {
     try check(input.reason, "reason")
-    guard let id = try id(input.notification, of: user) else { return }
-    log.write(.debug, "notification \(id.number) is not shown: \(input.reason)")
+    let id = try id(input.notification, of: user)
+    guard id != nil || calls?.contains(input.notification) == true else { return }
+    log.write(.debug, "notification \(input.notification) is not shown: \(input.reason)")
     if !input.isRefused { agents.set(problem: input.reason, of: user) }
   }
 

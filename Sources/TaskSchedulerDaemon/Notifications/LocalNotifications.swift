@@ -27,6 +27,8 @@ final class LocalNotifications {
   private let calendar = NotificationCalendar()
   let agents: AgentNotifications
   let recordings: RecordingNotices
+  /// The notices about incoming calls. The owner sets it once.
+  weak var calls: (any DaemonNotices)?
   let log: Log
   let post: (Event) -> Void
   /// Returns the display name from an application's manifest, if any.
@@ -328,7 +330,9 @@ final class LocalNotifications {
       recordings.order($0, name: displayName($0.application))
     }
     agents.synchronize(
-      user, notifications: rows.map { order($0, firedAt: $0.firedAt) } + notices,
+      user,
+      notifications: rows.map { order($0, firedAt: $0.firedAt) } + notices
+        + (calls?.orders(for: user) ?? []),
       badges: badges.sorted { $0.application < $1.application })
   }
 

@@ -63,6 +63,15 @@ final class ApplicationService: ApplicationInterface.Implementation {
     post(.application(.endBackgroundTask(request, instance.id, TaskID(task))))
   }
 
+  func setAudioSession(
+    _ input: Interface.SetAudioSession.Input, _ connection: Connection
+  ) throws {
+    let instance = try registered(connection)
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
+    let request = requests.open(connection, application: instance.name)
+    post(.application(.setAudioSession(request, instance.id, AudioSession(input))))
+  }
+
   func beginCall(_: Interface.BeginCall.Input, _ connection: Connection) throws {
     let instance = try registered(connection)
     if requests.isForgetful { throw Interface.Failure.stateNotSaved }

@@ -10,6 +10,8 @@ final class SessionService: SessionInterface.Implementation {
   static let windowsMax = 1024
   static let applicationIDBytesMax = 256
   static let streamsMax = 1024
+  /// The highest volume of a stream: 256 times 100 %.
+  static let volumeMax = 1 << 24
   /// The size of sun_path.
   static let serverPathBytesMax = 108
   /// The maximum length of a name on a D-Bus bus.
@@ -97,7 +99,8 @@ final class SessionService: SessionInterface.Implementation {
       try Self.stream($0.element, parameter: "streams[\($0.offset)]")
     }
     let user = try user(input.attachment, connection)
-    agents.audio.report(streams, of: server, uid: user.uid)
+    agents.audio.report(
+      streams, of: server, managesRoles: input.server?.managesRoles ?? false, uid: user.uid)
     connection.reply(NoFields())
   }
 
@@ -119,11 +122,20 @@ final class SessionService: SessionInterface.Implementation {
     guard let id = UInt64(exactly: stream.id) else {
       throw ParameterError(parameter: "\(parameter).id", problem: "an id must not be negative")
     }
+    guard (0...volumeMax).contains(stream.volume) else {
+      throw ParameterError(
+        parameter: "\(parameter).volume", problem: "a volume must be from 0 to \(volumeMax)")
+    }
+    guard let memory = UInt32(exactly: stream.memory) else {
+      throw ParameterError(
+        parameter: "\(parameter).memory", problem: "a memory must be from 0 to \(UInt32.max)")
+    }
     return ReportedAudioStream(
       id: id, direction: stream.direction == .playback ? .playback : .recording,
+      role: AudioRole(stream.role), volume: stream.volume,
       process: try process(stream.pid, stream.startTime, parameter: parameter),
       isClaimed: stream.claimed, isRunning: stream.running, isMuted: stream.muted,
-      isSilent: stream.silent)
+      isSilent: stream.silent, memory: memory)
   }
 
   // MARK: Media players

@@ -24,6 +24,7 @@ extension ApplicationInterface.LaunchReason {
     case .relaunch: self = .relaunch
     case .location: self = .location
     case .notification: self = .notification
+    case .call: self = .call
     }
   }
 }
@@ -180,6 +181,7 @@ extension ControlInterface.Instance {
       tasks: status.tasks.map { .init($0) },
       keepAlive: status.keepAlive.map { .init($0) }, managedSockets: status.managedSockets,
       heldChanges: status.heldChanges, audio: ControlInterface.AudioUse.all(status.audio),
+      interruptedBy: status.audio.interrupter?.application?.name,
       resources: !status.priority.isLowered && lowered.isEmpty
         ? nil
         : .init(
@@ -190,11 +192,21 @@ extension ControlInterface.Instance {
   }
 }
 
+extension AudioInterrupter {
+  /// The application that interrupts, which has the same owner; nil for a phone call.
+  fileprivate var application: ApplicationID? {
+    switch self {
+    case .application(let id): id
+    case .phoneCall: nil
+    }
+  }
+}
+
 extension ControlInterface.AudioUse {
   fileprivate static func all(_ use: TaskSchedulerCore.AudioUse) -> [Self] {
     (use.isAudible ? [.playing] : []) + (use.isRecording ? [.recording] : [])
-      + (use.isMuted ? [.muted] : []) + (use.isInterrupted ? [.interrupted] : [])
-      + (use.isInCall ? [.calling] : [])
+      + (use.isMuted ? [.muted] : []) + (use.isDucked ? [.ducked] : [])
+      + (use.interrupter == nil ? [] : [.interrupted]) + (use.isInCall ? [.calling] : [])
   }
 }
 
@@ -305,6 +317,38 @@ extension ApplicationInterface.RemoteCommand {
     self.init(
       id: Int(clamping: id.number), kind: .init(command),
       offsetUSec: command.offset?.microseconds)
+  }
+}
+
+extension AudioSession {
+  init(_ input: ApplicationInterface.SetAudioSession.Input) {
+    self.init(
+      AudioCategory(input.category), mixesWithOthers: input.mixWithOthers ?? false,
+      ducksOthers: input.duckOthers ?? false)
+  }
+}
+
+extension AudioCategory {
+  fileprivate init(_ category: ApplicationInterface.AudioCategory) {
+    switch category {
+    case .ambient: self = .ambient
+    case .soloAmbient: self = .soloAmbient
+    case .playback: self = .playback
+    case .record: self = .record
+    case .playAndRecord: self = .playAndRecord
+    }
+  }
+}
+
+extension AudioRole {
+  init(_ role: SessionInterface.AudioRole) {
+    switch role {
+    case .phone: self = .phone
+    case .event: self = .event
+    case .notification: self = .notification
+    case .accessibility: self = .accessibility
+    case .other: self = .other
+    }
   }
 }
 

@@ -19,12 +19,17 @@ import TaskSchedulerCore
 struct ReportedAudioStream: Equatable {
   var id: UInt64
   var direction: AudioStream.Direction
+  var role: AudioRole
+  /// The volume of the loudest channel, in units of the audio server.
+  var volume: Int
   var process: ProcessIdentity
   /// Whether the client told the server its pid.
   var isClaimed: Bool
   var isRunning: Bool
   var isMuted: Bool
   var isSilent: Bool
+  /// The number of the server's memory for the stream; 0 if it has none.
+  var memory: UInt32 = 0
 }
 
 /// A running audio server.
@@ -50,12 +55,15 @@ final class AudioReports {
   }
 
   /// Handles a report of all streams of a user's audio server.
+  ///
+  /// - Parameter managesRoles: Whether the server itself lowers or pauses streams by their roles.
   func report(
-    _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, uid: UInt32
+    _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, managesRoles: Bool,
+    uid: UInt32
   ) {
     let session = sessions[uid] ?? ReportedAudio()
     sessions[uid] = session
-    session.take(streams, of: server)
+    session.take(streams, of: server, managesRoles: managesRoles)
     resolve(session, of: uid, atOnce: true)
   }
 
@@ -137,6 +145,7 @@ final class ReportedAudio {
 
   private(set) var hasReport = false
   private(set) var server: ReportedAudioServer?
+  private var managesRoles = false
   private var streams: [ReportedAudioStream] = []
   /// The processes of the last report, and their instances.
   var processes = ReportedProcesses()
@@ -150,9 +159,12 @@ final class ReportedAudio {
   /// The last report to the scheduler.
   var last: AudioSnapshot?
 
-  func take(_ streams: [ReportedAudioStream], of server: ReportedAudioServer?) {
+  func take(
+    _ streams: [ReportedAudioStream], of server: ReportedAudioServer?, managesRoles: Bool
+  ) {
     if self.server != server { proofs = [:] }
     self.server = server
+    self.managesRoles = managesRoles
     self.streams = streams
     hasReport = true
     let reported = Set(streams.map(\.process))
@@ -190,7 +202,8 @@ final class ReportedAudio {
         return AudioStream(
           AudioStreamID(server: server.generation, index: stream.id),
           of: isProven ? processes.instance(of: stream.process) : nil, stream.direction,
-          isRunning: stream.isRunning, isMuted: stream.isMuted, isSilent: stream.isSilent)
-      })
+          role: stream.role, volume: stream.volume, isRunning: stream.isRunning,
+          isMuted: stream.isMuted, isSilent: stream.isSilent, memory: stream.memory)
+      }, managesRoles: managesRoles)
   }
 }

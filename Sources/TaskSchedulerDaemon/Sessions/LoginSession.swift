@@ -1,3 +1,5 @@
+import TaskSchedulerCore
+
 /// A login session, as logind describes it.
 struct LoginSession: Equatable {
   /// logind's id of the session, such as `2`.
@@ -24,6 +26,20 @@ struct LoginSession: Equatable {
   var isDesktop: Bool {
     sessionClass.hasPrefix("user") && !isClosing && (isGraphical || (seat != nil && !isRemote))
   }
+
+  /// Whether the session is on the screen of a seat now, so that its user sits at the machine.
+  var isAtScreen: Bool { isDesktop && isActive && seat != nil && !isRemote }
+}
+
+/// The users at the machine's own screens, as far as the daemon knows them.
+enum LocalUsers: Equatable {
+  /// logind has not answered yet.
+  case unknown
+  /// There is no logind.
+  case noLogind
+  /// The users with an active session at a seat. polkit's rules for active local sessions apply to
+  /// them.
+  case known(Set<UserID>)
 }
 
 /// Whether a session is locked, and how the daemon knows.

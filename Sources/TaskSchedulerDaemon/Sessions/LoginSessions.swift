@@ -34,6 +34,10 @@ final class LoginSessions {
   private var requested: Set<SeatID>
   /// The seats that were locked by a request only when the previous daemon ended.
   private let requestedBefore: Set<SeatID>
+  /// The users at the machine's own screens. While logind is absent, the last known value stays.
+  private(set) var localUsers = LocalUsers.unknown
+  /// Called when ``localUsers`` has changed. The owner sets it once.
+  var localUsersChanged: () -> Void = {}
 
   /// A session that logind listed.
   private struct Entry {
@@ -164,13 +168,24 @@ final class LoginSessions {
       .ofBus("GetNameOwner"), timeout: Self.answerMax,
       arguments: { body throws(SystemError) in try body.append(Self.service) },
       answer: { [weak self] answer in
-        if case .reply(let values) = answer { self?.logindAppeared(values.text()) }
+        switch answer {
+        case .reply(let values): self?.logindAppeared(values.text())
+        case .error: self?.logindAppeared(nil)
+        case .dropped: break
+        }
       })
   }
 
   private func logindAppeared(_ name: String?) {
     logind = name
-    if name != nil { list() }
+    if name != nil { return list() }
+    if localUsers == .unknown { set(.noLogind) }
+  }
+
+  private func set(_ users: LocalUsers) {
+    guard users != localUsers else { return }
+    localUsers = users
+    localUsersChanged()
   }
 
   private func handle(_ message: MessageReader) {
@@ -289,6 +304,7 @@ final class LoginSessions {
   /// nothing while the state of a session is unknown.
   private func reconsider() {
     guard logind != nil, isListed, entries.values.allSatisfy({ $0.session != nil }) else { return }
+    set(.known(Set(known.filter(\.session.isAtScreen).map { UserID($0.session.uid) })))
     let next = LockedSeats.seats(of: known)
     let withoutRequests = LockedSeats.seats(of: sessions { $0 == .confirmed })
     let byRequest = next.subtracting(withoutRequests)

@@ -163,6 +163,7 @@ final class SessionAgents {
     switch effect {
     case .mute(let user, let streams): setMuted(streams, true, of: user)
     case .unmute(let user, let streams): setMuted(streams, false, of: user)
+    case .setVolume(let user, let changes): setVolumes(changes, of: user)
     case .measure(let user, let streams): setMeasured(streams, true, of: user)
     case .stopMeasuring(let user, let streams): setMeasured(streams, false, of: user)
     // `RecordingNotices` handles these effects.
@@ -173,12 +174,38 @@ final class SessionAgents {
   /// Sends the orders that a new agent must receive.
   func begin(with orders: AudioOrders, for user: UserID) {
     setMuted(orders.muted, true, of: user)
+    // A stream must not be loud for a moment, so its volume comes before the end of its mute.
+    setVolumes(orders.volumes, of: user)
     setMuted(orders.unmuted, false, of: user)
     setMeasured(orders.measured, true, of: user)
   }
 
+  /// Ends all mutes of a user's streams and restores their volumes, because the daemon stops.
+  func restoreAudio(_ orders: AudioOrders, of user: UserID) {
+    setMuted(orders.muted, false, of: user)
+    // A change that has not been made yet is in the list as well. It restores nothing then, because
+    // the volume is not `from`.
+    setVolumes(
+      orders.volumes.map { change in
+        change.to < change.from
+          ? AudioVolumeChange(change.stream, from: change.to, to: change.from) : change
+      }, of: user)
+  }
+
+  private func setVolumes(_ changes: [AudioVolumeChange], of user: UserID) {
+    let byServer = Dictionary(grouping: changes, by: \.stream.server)
+    for (generation, changes) in byServer.sorted(by: { $0.key < $1.key }) {
+      let wire = changes.map {
+        SessionInterface.VolumeChange(
+          stream: Int(clamping: $0.stream.index), from: $0.from, to: $0.to)
+      }
+      order(
+        .init(volume: .init(generation: Int(clamping: generation), changes: wire)), to: user)
+    }
+  }
+
   /// Orders the agent of a user to mute streams, or to end their mutes.
-  func setMuted(_ streams: [AudioStreamID], _ isMuted: Bool, of user: UserID) {
+  private func setMuted(_ streams: [AudioStreamID], _ isMuted: Bool, of user: UserID) {
     for (generation, ids) in Self.byServer(streams) {
       order(
         .init(mute: .init(generation: generation, streams: ids, muted: isMuted)), to: user)

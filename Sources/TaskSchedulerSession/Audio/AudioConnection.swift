@@ -56,7 +56,9 @@ final class AudioConnection {
   }
 
   /// The random number that the server chose when it started.
-  var cookie: UInt32 { cpulse_cookie(pulse) }
+  var generation: UInt64 { UInt64(cpulse_cookie(pulse)) }
+  /// Whether the server itself lowers, mutes or pauses streams by their roles, as of the last list.
+  var managesRoles: Bool { cpulse_manages_roles(pulse) }
 
   /// Reads the list of streams again.
   func refresh() {
@@ -66,6 +68,12 @@ final class AudioConnection {
 
   func setMute(_ stream: UInt32, _ isMuted: Bool) {
     cpulse_set_mute(pulse, stream, isMuted)
+    soon?.request()
+  }
+
+  /// Sets the volume of the loudest channel, and keeps the balance of the channels.
+  func setVolume(_ stream: UInt32, _ volume: Int) {
+    cpulse_set_volume(pulse, stream, UInt32(clamping: volume))
     soon?.request()
   }
 

@@ -1,8 +1,9 @@
 import CPulse
 import EventLoop
 import LinuxSystem
+import TaskSchedulerWire
 
-/// Reports the streams of the user's audio server, and mutes streams.
+/// Reports the streams of the user's audio server, mutes streams, and changes their volumes.
 ///
 /// The server may be PulseAudio, or PipeWire with pipewire-pulse. It may end and start again at any
 /// time: inotify reports its socket. Nothing is polled while a server runs, and while none runs.
@@ -19,7 +20,7 @@ final class AudioMonitor {
   private enum State {
     case waiting
     case connecting(AudioConnection)
-    case ready(AudioConnection, AudioServer)
+    case ready(AudioConnection)
   }
 
   /// The delay after the first failed attempt, in nanoseconds. It doubles with each further
@@ -43,7 +44,8 @@ final class AudioMonitor {
   private var attempts = 0
   private var pace = ReportPace()
   private var refreshTimer: TimerSource?
-  private var orders = AudioOrders()
+  private var mutes = MuteOrders()
+  private var volumeOrders = VolumeOrders()
   /// The streams that the daemons want to be measured, by audio server.
   private var measured: [UInt64: Set<UInt32>] = [:]
   private var last: AudioStreams?
@@ -70,11 +72,17 @@ final class AudioMonitor {
 
   /// Mutes streams of a server, or ends their mutes.
   func setMuted(_ streams: [UInt32], _ isMuted: Bool, of generation: UInt64) {
-    for stream in streams { orders.add(isMuted, stream: stream, of: generation) }
-    guard case .ready(let connection, let server) = state, server.generation == generation else {
-      return
-    }
+    for stream in streams { mutes.add(isMuted, stream: stream, of: generation) }
+    guard case .ready(let connection) = state, connection.generation == generation else { return }
     for stream in streams { connection.setMute(stream, isMuted) }
+  }
+
+  /// Changes the volumes of streams of a server, unless another client has changed them.
+  func setVolumes(_ changes: [AudioVolumeChange], of generation: UInt64) {
+    for change in changes { volumeOrders.add(change, of: generation) }
+    // The volumes of the last list may be out of date. The changes are sent after the next list.
+    guard case .ready(let connection) = state else { return }
+    connection.refresh()
   }
 
   /// Measures exactly these streams of each server. A measured stream wakes the agent once a
@@ -82,8 +90,9 @@ final class AudioMonitor {
   func measure(_ streams: [UInt64: Set<UInt32>]) {
     let before = measured
     measured = streams
-    guard case .ready(let connection, let server) = state else { return }
-    let (old, new) = (before[server.generation] ?? [], streams[server.generation] ?? [])
+    guard case .ready(let connection) = state else { return }
+    let generation = connection.generation
+    let (old, new) = (before[generation] ?? [], streams[generation] ?? [])
     for stream in old.subtracting(new) { connection.setMeasured(stream, false) }
     for stream in new.subtracting(old) { connection.setMeasured(stream, true) }
   }
@@ -112,19 +121,16 @@ final class AudioMonitor {
     switch (state, occurrence) {
     case (.waiting, _): break
     case (.connecting(let connection), .listed(let streams)):
-      let server = AudioServer(path: path, generation: UInt64(connection.cookie))
-      state = .ready(connection, server)
+      state = .ready(connection)
       appearance?.stop()
       attempts = 0
       problem = nil
-      listed(streams, of: server)
-      for order in confirm(streams, of: server) {
+      for order in listed(streams, of: connection) {
         connection.setMute(order.stream, order.isMuted)
       }
-      for stream in measured[server.generation] ?? [] { connection.setMeasured(stream, true) }
-    case (.ready(_, let server), .listed(let streams)):
-      listed(streams, of: server)
-      _ = confirm(streams, of: server)
+      for stream in measured[connection.generation] ?? [] { connection.setMeasured(stream, true) }
+    case (.ready(let connection), .listed(let streams)):
+      _ = listed(streams, of: connection)
     case (.connecting, .stale), (.ready, .stale): refresh()
     case (.connecting, .ended(let failure)), (.ready, .ended(let failure)): ended(failure)
     }
@@ -134,6 +140,7 @@ final class AudioMonitor {
   private func ended(_ failure: AudioFailure) {
     state = .waiting
     refreshTimer?.clear()
+    volumeOrders.disconnected()
     if problem != failure {
       problem = failure
       report(.unreachable(failure))
@@ -149,7 +156,7 @@ final class AudioMonitor {
 
   /// Reads the streams again, at once or, if they change continuously, a little later.
   private func refresh() {
-    guard case .ready(let connection, _) = state else { return }
+    guard case .ready(let connection) = state else { return }
     let now = BootClock.now()
     if pace.next <= now {
       pace.count(at: now)
@@ -159,7 +166,27 @@ final class AudioMonitor {
     }
   }
 
-  private func listed(_ streams: [cpulse_stream], of server: AudioServer) {
+  /// Reports a list, and sends the changes of volumes that waited for it.
+  ///
+  /// - Returns: The mutes that the list does not confirm.
+  private func listed(
+    _ streams: [cpulse_stream], of connection: AudioConnection
+  ) -> [(stream: UInt32, isMuted: Bool)] {
+    var muted: [UInt32: Bool] = [:]
+    var volumes: [UInt32: Int] = [:]
+    for stream in streams where !stream.is_recording {
+      muted[stream.index] = stream.is_muted
+      volumes[stream.index] = Int(stream.volume)
+    }
+    let unconfirmed = mutes.confirm(muted, of: connection.generation)
+    for order in volumeOrders.take(volumes, of: connection.generation) {
+      connection.setVolume(order.stream, order.volume)
+    }
+    reportStreams(streams, of: connection)
+    return unconfirmed
+  }
+
+  private func reportStreams(_ streams: [cpulse_stream], of connection: AudioConnection) {
     var processes: [Int32: ProcessIdentity?] = [:]
     var reported: [AudioStream] = []
     for stream in streams where stream.pid > 0 {
@@ -167,29 +194,40 @@ final class AudioMonitor {
         processes[stream.pid] = .some((try? proc.identity(stream.pid)) ?? nil)
       }
       guard let process = processes[stream.pid] ?? nil else { continue }
-      reported.append(
-        AudioStream(
-          id: stream.index, isRecording: stream.is_recording, process: process,
-          isClaimed: stream.is_claimed,
-          isRunning: !stream.is_corked && stream.has_device && stream.is_loud,
-          isMuted: stream.is_muted, isSilent: stream.is_silent))
+      reported.append(AudioStream(stream, of: process))
     }
     // Streams that run come first, because a report has a maximum length.
     let ordered = reported.filter(\.isRunning) + reported.filter { !$0.isRunning }
+    let server = AudioServer(
+      path: path, generation: connection.generation, managesRoles: connection.managesRoles)
     update(AudioStreams(server: server, streams: Array(ordered.prefix(Self.streamsMax))))
-  }
-
-  private func confirm(
-    _ streams: [cpulse_stream], of server: AudioServer
-  ) -> [(stream: UInt32, isMuted: Bool)] {
-    var muted: [UInt32: Bool] = [:]
-    for stream in streams where !stream.is_recording { muted[stream.index] = stream.is_muted }
-    return orders.confirm(muted, of: server.generation)
   }
 
   private func update(_ streams: AudioStreams) {
     guard last != streams else { return }
     last = streams
     report(.streams(streams))
+  }
+}
+
+extension AudioStream {
+  fileprivate init(_ stream: cpulse_stream, of process: ProcessIdentity) {
+    self.init(
+      id: stream.index, isRecording: stream.is_recording, role: .init(stream.role),
+      volume: Int(stream.volume), process: process, isClaimed: stream.is_claimed,
+      isRunning: !stream.is_corked && stream.has_device && stream.is_loud,
+      isMuted: stream.is_muted, isSilent: stream.is_silent, memory: stream.memory)
+  }
+}
+
+extension SessionInterface.AudioRole {
+  fileprivate init(_ role: cpulse_role) {
+    switch role {
+    case CPULSE_ROLE_PHONE: self = .phone
+    case CPULSE_ROLE_EVENT: self = .event
+    case CPULSE_ROLE_NOTIFICATION: self = .notification
+    case CPULSE_ROLE_ACCESSIBILITY: self = .accessibility
+    case _: self = .other
+    }
   }
 }

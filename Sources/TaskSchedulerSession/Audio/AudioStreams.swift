@@ -1,4 +1,5 @@
 import LinuxSystem
+import TaskSchedulerWire
 
 /// A running audio server.
 package struct AudioServer: Hashable, Sendable {
@@ -6,6 +7,8 @@ package struct AudioServer: Hashable, Sendable {
   package var path: String
   /// A number that is different after each start of the server.
   package var generation: UInt64
+  /// Whether the server itself lowers, mutes or pauses streams by their roles.
+  package var managesRoles = false
 }
 
 /// A stream of the audio server.
@@ -13,6 +16,9 @@ package struct AudioStream: Hashable, Sendable {
   /// The number that the server gave the stream.
   package var id: UInt32
   package var isRecording: Bool
+  package var role = SessionInterface.AudioRole.other
+  /// The volume of the loudest channel; ``fullVolume`` is 100 %. 0 for a recording stream.
+  package var volume: Int
   /// The process that holds the stream.
   package var process: ProcessIdentity
   /// Whether the client told the server its pid.
@@ -23,6 +29,12 @@ package struct AudioStream: Hashable, Sendable {
   package var isMuted: Bool
   /// Whether the stream played only silence in the last second. False if it is not measured.
   package var isSilent = false
+  /// A number for the server's memory of the stream; 0 if it has none. A stream begins with the
+  /// mute and the volume that the last change gave a stream with the same number.
+  package var memory: UInt32 = 0
+
+  /// The volume of 100 % (PA_VOLUME_NORM).
+  package static let fullVolume = 65536
 }
 
 /// All streams of the user's audio server at one instant.
@@ -30,4 +42,32 @@ package struct AudioStreams: Hashable, Sendable {
   /// The server; nil if no server runs.
   package var server: AudioServer?
   package var streams: [AudioStream] = []
+}
+
+/// A change of the volume of a playback stream. It applies only while the volume is ``from``, so
+/// that it never replaces a volume that the user chose.
+struct AudioVolumeChange: Hashable, Sendable {
+  var stream: UInt32
+  var from: Int
+  var to: Int
+
+  init(_ stream: UInt32, from: Int, to: Int) {
+    self.stream = stream
+    self.from = from
+    self.to = to
+  }
+
+  /// Creates the change that an order describes; nil if no server has such a stream or volume.
+  init?(_ change: SessionInterface.VolumeChange) {
+    guard let stream = UInt32(exactly: change.stream), UInt32(exactly: change.from) != nil,
+      UInt32(exactly: change.to) != nil
+    else { return nil }
+    self.init(stream, from: change.from, to: change.to)
+  }
+
+  /// The greatest difference between two volumes that count as the same. Servers round volumes.
+  private static let tolerance = 64
+
+  /// Returns whether two volumes are the same but for the rounding of audio servers.
+  static func isSame(_ one: Int, _ other: Int) -> Bool { abs(one - other) <= tolerance }
 }

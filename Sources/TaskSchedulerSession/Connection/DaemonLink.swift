@@ -33,6 +33,8 @@ final class DaemonLink {
     case synchronized
     /// Mute streams, or end their mutes.
     case mute(SessionInterface.AudioMute)
+    /// Lower or raise the volumes of streams.
+    case volume(SessionInterface.AudioVolume)
     /// Measure streams, or measure them no longer.
     case measure(SessionInterface.AudioMeasurement)
     /// Send a media player a command.
@@ -270,6 +272,7 @@ final class DaemonLink {
     if let withdrawn = order.close { report(.order(.close(withdrawn))) }
     if let badge = order.badge { report(.order(.badge(badge))) }
     if let mute = order.mute { report(.order(.mute(mute))) }
+    if let volume = order.volume { report(.order(.volume(volume))) }
     if let measurement = order.measure { report(.order(.measure(measurement))) }
     if let command = order.command { report(.order(.command(command))) }
     if let player = order.player { report(.order(.player(player))) }
@@ -337,7 +340,8 @@ final class DaemonLink {
       .init(
         attachment: number,
         server: audio.server.map {
-          .init(path: $0.path, generation: Int(clamping: $0.generation))
+          .init(
+            path: $0.path, generation: Int(clamping: $0.generation), managesRoles: $0.managesRoles)
         },
         streams: audio.streams.map { .init($0) }))
   }
@@ -420,9 +424,10 @@ extension SessionInterface.AudioStream {
   fileprivate init(_ stream: AudioStream) {
     self.init(
       id: Int(stream.id), direction: stream.isRecording ? .recording : .playback,
-      pid: Int(stream.process.pid), startTime: Int(clamping: stream.process.startTime),
+      role: stream.role, volume: stream.volume, pid: Int(stream.process.pid),
+      startTime: Int(clamping: stream.process.startTime),
       claimed: stream.isClaimed, running: stream.isRunning, muted: stream.isMuted,
-      silent: stream.isSilent)
+      silent: stream.isSilent, memory: Int(stream.memory))
   }
 }
 

@@ -86,6 +86,8 @@ struct MuteChecker: Checker {
   static let name = "mutes"
 
   private var unmuted: Set<AudioStreamID> = []
+  /// The instances whose audio an interruption muted before the current event, which may end it.
+  private var mutedBefore: Set<InstanceID> = []
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
     unmuted = []
@@ -96,7 +98,8 @@ struct MuteChecker: Checker {
     case .suspend(let id): if let instance = observed[id] { try checkSuspend(instance, observed) }
     case .audio(.mute(let user, let ids)): try checkMute(ids, of: user, observed)
     case .audio(.unmute(_, let ids)): unmuted.formUnion(ids)
-    case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
+    case .audio(.setVolume), .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording),
+      .audio(.hideRecording):
       break
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture,
@@ -125,9 +128,9 @@ struct MuteChecker: Checker {
     for instance in observed.live where instance.key.owner == user {
       guard instance.audio.streams.contains(where: { ids.contains($0.id) }) else { continue }
       try require(
-        instance.ending != nil
+        instance.ending != nil || instance.state == .suspended
           || !instance.state.isForeground && !instance.isBusy(at: observed.now)
-          || instance.audio.interruption?.isMuted == true,
+          || instance.audio.interruption?.isMuted == true || mutedBefore.contains(instance.id),
         "\(instance.name) is muted, but it may run")
     }
   }
@@ -140,9 +143,16 @@ struct MuteChecker: Checker {
         "\(instance.name) is \(instance.state), but its audio is still muted")
     }
     for id in observed.audio.mustUnmute {
+      let isMutedAnyway = observed.live.contains { instance in
+        instance.audio.streams.contains { $0.id == id }
+          && (instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil
+            || instance.audio.interruption?.isMuted == true)
+      }
       try require(
-        unmuted.contains(id),
+        isMutedAnyway || unmuted.contains(id),
         "stream \(id.index) began muted because of an earlier stream, but is not unmuted")
     }
+    mutedBefore = Set(
+      observed.live.lazy.filter { $0.audio.interruption?.isMuted == true }.map(\.id))
   }
 }

@@ -1,8 +1,11 @@
 import TaskSchedulerCore
 
-/// Checks that a phone call interrupts the audio of all other applications that it concerns, and
-/// that its end ends each interruption (contract.md#call-interrupts); and that the newest call of a
-/// user puts the earlier ones on hold (contract.md#call-hold).
+/// Checks that a phone call interrupts the audio of all other applications that it concerns
+/// (contract.md#call-interrupts), and an application that begins to play that of other exclusive
+/// ones (contract.md#audio-interruption); that the end of the cause ends each interruption, after
+/// which an application may play again only if a phone call was the cause; and that the newest call
+/// of a user puts the earlier ones on hold (contract.md#call-hold). An incoming call resumes the
+/// application that `CallApplication` names (contract.md#call-application).
 struct CallChecker: Checker {
   static let name = "calls"
 
@@ -15,8 +18,7 @@ struct CallChecker: Checker {
     switch effect {
     case .notify(let id, .audioInterruption(_, .began)): sent.append(.interruptionBegan(id))
     case .notify(let id, .audioInterruption(_, .ended(let shouldResume))):
-      try require(shouldResume, "instance \(id.number) played, but must not resume")
-      sent.append(.interruptionEnded(id))
+      sent.append(.interruptionEnded(id, shouldResume: shouldResume))
     case .notify(let id, .call(_, let isOnHold)): sent.append(.hold(id, isOnHold))
     case .remote(.command(_, let id, let command)):
       if case .operation(.remoteControl) = observed.event { return }
@@ -32,21 +34,16 @@ struct CallChecker: Checker {
   mutating func after(_ observed: ObservedState) throws(Finding) {
     if case .application(.openStream) = observed.event { return }
     if case .scheduler(.stop) = observed.event { return }
+    if let instance = observed.calls.mustWake.flatMap({ observed[$0] }) {
+      try require(
+        instance.state == .background,
+        "\(instance.key.id.name) is \(instance.state) after an incoming call")
+    }
     for message in Set(sent + observed.calls.expected) {
       let count = sent.count { $0 == message }
       let expected = observed.calls.expected.count { $0 == message }
       try require(
         count == expected, "the message \(message) is sent \(count) times in place of \(expected)")
-    }
-    for instance in observed.live where instance.ending == nil {
-      let isCalling =
-        observed.calls.hasModemCall
-        || observed.live.contains {
-          $0.key.owner == instance.key.owner && observed.calls.hasCall($0.id)
-        }
-      try require(
-        isCalling || instance.audio.interruption == nil,
-        "the audio of \(instance.name) is interrupted without a call")
     }
   }
 }

@@ -84,6 +84,7 @@ public struct Checkers {
   private var playerCalls: PlayerCallChecker
   private var mediaCommands = MediaCommandChecker()
   private var phoneCalls = CallChecker()
+  private var audioSessions: AudioSessionChecker
 
   /// Creates the checkers of a run.
   ///
@@ -102,6 +103,7 @@ public struct Checkers {
     lostAgents = LostAgentChecker(slack: timerDelayMax)
     audio = AudioEntitlementChecker(slack: timerDelayMax)
     playerCalls = PlayerCallChecker(slack: timerDelayMax)
+    audioSessions = AudioSessionChecker(slack: timerDelayMax)
   }
 
   var policy: Policy { observed.policy }
@@ -138,6 +140,7 @@ public struct Checkers {
     try mutes.before(event, observed)
     try mediaCommands.before(event, observed)
     try phoneCalls.before(event, observed)
+    try audioSessions.before(event, observed)
     for effect in effects {
       try transitions.see(effect, observed)
       try callbacks.see(effect, observed)
@@ -197,6 +200,7 @@ public struct Checkers {
     try playerCalls.after(observed)
     try mediaCommands.after(observed)
     try phoneCalls.after(observed)
+    try audioSessions.after(observed)
   }
 
   private mutating func seeSession(_ effect: Effect) throws(Finding) {
@@ -211,6 +215,7 @@ public struct Checkers {
     try playerCalls.see(effect, observed)
     try mediaCommands.see(effect, observed)
     try phoneCalls.see(effect, observed)
+    try audioSessions.see(effect, observed)
   }
 
   /// Returns the first violation at the end of the liveness phase, or nil.

@@ -49,6 +49,8 @@ struct RefusalChecker: Checker {
     case .application(.beginCall(_, let id)):
       observed[id].map { $0.ending == nil && $0.plan.modes.contains(.voip) && $0.isAware } ?? false
         ? .allowed : .refused
+    case .application(.setAudioSession(_, let id, _)):
+      observed[id].map { $0.ending == nil } ?? false ? .allowed : .refused
     case .application(.setKeepAlive(_, let id, let interval)): setKeepAlive(id, interval, observed)
     case .socket(let event): socket(event, observed)
     case .systemChanged(_, let change, _):
@@ -95,7 +97,7 @@ struct RefusalChecker: Checker {
     guard let manifest = observed.manifests.first(where: { $0.id == key.id }),
       manifest.owner == key.owner, manifest.isLaunchable
     else { return .refused }
-    if [.boot, .relaunch, .location].contains(reason) {
+    if [.boot, .relaunch, .location, .call].contains(reason) {
       if observed.barred.contains(key) { return .refused }
       if observed.possiblyBarred.contains(key) { return .unknown }
     }

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
 /// Checks when the daemon launches an application by itself (contract.md#launch). The daemon does
-/// so only at its start, and after an end that neither the application nor a user or an operator
-/// chose.
+/// so only at its start, for an incoming call, and after an end that neither the application nor a
+/// user or an operator chose.
 ///
 /// A relaunch comes after a delay that grows with each relaunch. If the daemon ended the
 /// application to free memory, the relaunch also waits for the end of memory pressure. No relaunch
@@ -80,7 +80,13 @@ struct RelaunchChecker: Checker {
     _ key: ApplicationKey, _ reason: LaunchReason, _ observed: ObservedState
   ) throws(Finding) {
     switch observed.event {
-    case .operation(.launch), .operation(.activate), .scheduler(.recovered), .notification: return
+    case .operation(.launch), .operation(.activate), .scheduler(.recovered), .notification,
+      .session(.callAnswered):
+      return
+    case .session(.incomingCall(let called)) where reason == .call:
+      try require(
+        key == called && !observed.barred.contains(key),
+        "\(key.id.name) is launched for an incoming call, but must not be")
     case .scheduler(.started):
       try require(
         isPersistent(key, observed) && observed.policy.multitaskingSupported && reason == .boot,

@@ -43,8 +43,8 @@ struct ReplyChecker: Checker {
     case .done:
       switch event {
       case .application(.acknowledge), .application(.endBackgroundTask),
-        .application(.setKeepAlive), .application(.beginCall), .application(.endCall),
-        .operation(.activate), .operation(.deactivate),
+        .application(.setKeepAlive), .application(.setAudioSession), .application(.beginCall),
+        .application(.endCall), .operation(.activate), .operation(.deactivate),
         .operation(.sendToBackground), .operation(.terminate), .socket(.release),
         .notification(.setBadge), .systemChanged, .session, .memory(.warn),
         .switcher(.setSnapshot), .switcher(.remove):

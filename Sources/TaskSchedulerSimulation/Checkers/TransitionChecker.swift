@@ -126,6 +126,8 @@ struct TransitionChecker: Checker {
         true
       } else if case .session(.recordingChosen(key)) = event {
         true
+      } else if case .session(.callAnswered(key)) = event {
+        true
       } else if case .notification(.chosen(_, key)) = event {
         true
       } else {
@@ -182,7 +184,8 @@ struct TransitionChecker: Checker {
   private func newcomer(_ observed: ObservedState) -> ApplicationKey? {
     switch observed.event {
     case .operation(.activate(_, let key)), .application(.register(_, let key, _, _, _)),
-      .notification(.chosen(_, let key)), .session(.recordingChosen(let key)):
+      .notification(.chosen(_, let key)), .session(.recordingChosen(let key)),
+      .session(.callAnswered(let key)):
       key
     case .operation(.adopt(_, let adoption)): adoption.application
     case .process(.spawned(let id, _)): observed.launches[id]?.key

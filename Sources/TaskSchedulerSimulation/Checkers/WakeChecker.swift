@@ -49,7 +49,7 @@ struct WakeChecker: Checker {
   }
 
   private func hasCause(_ id: InstanceID, _ observed: ObservedState) -> Bool {
-    if called.contains(id) { return true }
+    if called.contains(id) || observed.calls.told.contains(id) { return true }
     switch observed.event {
     case .process(.activityBegan(id, .event)), .socket(.ready(id, _)), .socket(.lost(id, _)):
       return true

@@ -10,7 +10,14 @@ enum EventLogText {
       case (.recording, true): "records"
       case (_, false): "is paused"
       }
-    return stream.isMuted ? "\(use), muted" : use
+    let role = stream.role == .other ? "" : ", role \(stream.role.rawValue)"
+    return use + role + (stream.isMuted ? ", muted" : "")
+  }
+
+  /// Describes an audio session, such as `playback, ducks others`.
+  static func text(_ session: AudioSession) -> String {
+    session.category.rawValue + (session.mixesWithOthers ? ", mixes with others" : "")
+      + (session.ducksOthers ? ", ducks others" : "")
   }
 
   /// Describes a command to a media player, such as `seek 10s`.

@@ -158,7 +158,8 @@ public struct EventLogTimeline {
         stream.instance.map { "\(name($0)) \(EventLogText.text(stream))" }
       }
       let text = streams.isEmpty ? "none" : streams.joined(separator: ", ")
-      return "audio of user \(user.uid): \(text)"
+      let manager = snapshot.managesRoles ? ", the server manages roles" : ""
+      return "audio of user \(user.uid): \(text)\(manager)"
     case .audioLost(let user): return "the audio of user \(user.uid) is no longer reported"
     case .recordingChosen(let key): return "the user chose the notice that \(key.id.name) records"
     case .players(let user, let ids):
@@ -171,6 +172,8 @@ public struct EventLogTimeline {
       return calls.isEmpty
         ? "the modems have no call"
         : "the modems have \(calls.count) calls, \(calls.count { $0.isAnswered }) of them answered"
+    case .incomingCall(let key): return "an incoming call concerns \(key.id.name)"
+    case .callAnswered(let key): return "the user answered a call with \(key.id.name)"
     case .remoteCommand(_, let command):
       return "the media player taskschedd received \(EventLogText.text(command))"
     case .locked(let seat, byRequest: _): return "lock \(seat.name)"
@@ -190,6 +193,8 @@ public struct EventLogTimeline {
       return "end \(name(id)) task \(task.number)"
     case .application(.setKeepAlive(_, let id, let interval)):
       return "keep-alive \(name(id)) \(interval.map { TimeSpan.format($0) } ?? "never")"
+    case .application(.setAudioSession(_, let id, let session)):
+      return "\(name(id)) set its audio session: \(EventLogText.text(session))"
     case .application(.beginCall(_, let id)): return "\(name(id)) has a phone call"
     case .application(.endCall(_, let id)): return "the phone call of \(name(id)) ended"
     case .socket(.manage(_, let id, let socket)):

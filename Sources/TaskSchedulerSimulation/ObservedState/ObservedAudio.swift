@@ -17,8 +17,15 @@ struct ObservedAudio {
   var isSilent = false
   /// Whether the user is shown that the instance records.
   var isNoticed = false
-  /// The interruption by a phone call.
+  /// The session that the application has set; nil if it has set none.
+  var declared: AudioSession?
+  /// The active audio session.
+  var session: ObservedAudioSession?
+  var volumes = ObservedVolumes()
+  /// The interruption by a phone call or another application.
   var interruption: ObservedInterruption?
+  /// What interrupts the audio, as the last record says.
+  var recordedInterrupter: AudioInterrupter?
   /// Whether the application has a phone call.
   var isInCall = false
 
@@ -26,6 +33,11 @@ struct ObservedAudio {
     streams.filter { $0.direction == .playback && $0.isRunning && !$0.isMuted }
   }
   var isRecording: Bool { streams.contains { $0.direction == .recording && $0.isRunning } }
+  /// Whether a stream plays, even if it is muted.
+  var isPlaying: Bool { streams.contains { $0.direction == .playback && $0.isRunning } }
+  /// Whether the instance records or is audible.
+  var isSounding: Bool { isRecording || !audible.isEmpty }
+  /// Whether the instance records, or is audible and not silent.
   var isInUse: Bool { isRecording || !audible.isEmpty && !isSilent }
 
   func silenceDue(_ limits: Limits) -> UInt64? { silentSince.map { $0 + limits.audioSilenceTime } }
@@ -36,10 +48,36 @@ struct ObservedAudioSessions {
   /// The agents that report audio, by user. For a lost agent, the value is the instant of its loss;
   /// for an attached agent, the value is nil.
   var agents: [UserID: UInt64?] = [:]
-  /// The applications whose next stream the daemon must unmute.
-  var restoresNext: Set<ApplicationKey> = []
+  /// The users whose audio server lowers or pauses streams by their roles itself.
+  var managingRoles: Set<UserID> = []
+  /// The volumes of the streams of no running instance that the daemon is restoring.
+  var returning: [AudioStreamID: (user: UserID, volume: LoweredVolume)] = [:]
+  /// The streams whose mutes the daemon is ending.
+  var unmuting: [AudioStreamID: UserID] = [:]
+  /// The streams that a report has shown muted since the last order to mute them, or with a lowered
+  /// volume since the last order to lower it.
+  var seenMuted: Set<AudioStreamID> = []
+  var seenLow: Set<AudioStreamID> = []
+  /// The playback streams of the last report of each user.
+  var known: [UserID: Set<AudioStreamID>] = [:]
+  /// The number of the server's memory for each stream that was ever reported.
+  var memories: [AudioStreamID: UInt32] = [:]
+  /// What the server remembers of ended streams because of the daemon.
+  var remembered: [UserID: [UInt32: ObservedMemory]] = [:]
+
+  // MARK: The current event
   /// The streams that the current event requires the daemon to unmute.
   var mustUnmute: [AudioStreamID] = []
+  /// The streams whose volume the current event requires the daemon to give back.
+  var mustReturn: Set<AudioStreamID> = []
+  /// The users of the interruptions and volumes that the current event determines anew.
+  var arbitrated: Set<UserID> = []
+
+  mutating func begin() {
+    mustUnmute = []
+    mustReturn = []
+    arbitrated = []
+  }
 }
 
 extension ObservedInstance {
@@ -68,22 +106,37 @@ extension ObservedInstance {
 extension ObservedState {
   func apply(_ snapshot: AudioSnapshot, of user: UserID) {
     audio.agents[user] = .some(nil)
+    if snapshot.managesRoles {
+      audio.managingRoles.insert(user)
+    } else {
+      audio.managingRoles.remove(user)
+    }
     var all: [AudioStreamID: AudioStream] = [:]
     for stream in snapshot.streams.sorted(by: { $0.id < $1.id }) where all[stream.id] == nil {
       all[stream.id] = stream
     }
-    var begun: Set<InstanceID> = []
-    for instance in live where instance.key.owner == user {
+    let held = heldMemories(of: user)
+    for (id, stream) in all { audio.memories[id] = stream.memory }
+    for (id, stream) in all where stream.isMuted { audio.seenMuted.insert(id) }
+    takeUnmuted(all, of: user)
+    takeReturned(all, of: user)
+    var again: Set<InstanceID> = []
+    for instance in instancesOwned(by: user) {
       let own = all.values.filter { $0.instance == instance.id }.sorted { $0.id < $1.id }
       let wasAudible = !instance.audio.audible.isEmpty
+      let interruption = instance.audio.interruption
+      let wasPlaying = instance.audio.isPlaying
       take(own, all, of: instance)
+      if interruption != nil, !wasPlaying, instance.audio.isPlaying { again.insert(instance.id) }
       if wasAudible == instance.audio.audible.isEmpty {
         players.all[instance.id, default: .init()].audibleAt = now
         players.all[instance.id]?.mustPlay = false
-        if !wasAudible { begun.insert(instance.id) }
+        if !wasAudible, interruption?.isMuted == false { again.insert(instance.id) }
       }
     }
-    interruptAudio(of: user, begun: begun)
+    restoreNewStreams(all, held, of: user)
+    takeCallStreams(of: user)
+    arbitrate(user, again: again)
   }
 
   private func take(
@@ -97,14 +150,8 @@ extension ObservedState {
     }
     let gone = before.muted.filter { all[$0] == nil }
     instance.audio.muted.subtract(gone)
-    if !gone.isEmpty { audio.restoresNext.insert(instance.key) }
-    let known = Set(before.streams.map(\.id))
-    let fresh = own.filter { $0.direction == .playback && !known.contains($0.id) }
-    if !fresh.isEmpty, audio.restoresNext.remove(instance.key) != nil, instance.ending == nil,
-      let first = fresh.first, first.isMuted
-    {
-      audio.mustUnmute.append(first.id)
-    }
+    for id in gone { remember(ObservedMemory(isMuted: true), of: id, instance.key.owner) }
+    takeVolumes(all, of: instance)
     if instance.audio.isInUse {
       instance.audio.graceDue = nil
     } else if before.isInUse, instance.state != .suspended, instance.mayPlay {
@@ -120,9 +167,11 @@ extension ObservedState {
 
   /// Discards the reports of agents that were lost `SessionGraceTime` ago.
   func audioDeadlineReached() {
-    for (user, lostAt) in audio.agents {
-      guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }
+    for user in audio.agents.keys.sorted() {
+      guard let lostAt = audio.agents[user] ?? nil, lostAt + limits.sessionGraceTime <= now
+      else { continue }
       audio.agents[user] = nil
+      audio.managingRoles.remove(user)
       players.stale.remove(user)
       for instance in live where instance.key.owner == user {
         if players.all[instance.id] != nil { players.leaveBus(instance.id) }
@@ -131,6 +180,9 @@ extension ObservedState {
         instance.audio.measured = []
         instance.audio.isSilent = false
       }
+      takeCallStreams(of: user)
+      for instance in live where instance.key.owner == user { instance.audio.session = nil }
+      arbitrate(user)
     }
   }
 
@@ -145,17 +197,25 @@ extension ObservedState {
       for instance in live where instance.key.owner == user {
         let own = instance.audio.audible.map(\.id).filter { ids.contains($0) }
         instance.audio.muted.formUnion(own)
+        audio.seenMuted.subtract(own)
+        for stream in instance.audio.streams where ids.contains(stream.id) {
+          if audio.unmuting.removeValue(forKey: stream.id) != nil {
+            instance.audio.muted.insert(stream.id)
+          }
+        }
         if !own.isEmpty, instance.state == .background, !instance.isStopping,
           instance.audio.interruption?.isMuted != true
         {
           instance.audio.muteDue = instance.audio.muteDue ?? now + limits.audioMuteTime
         }
       }
-    case .unmute(_, let ids):
+    case .unmute(let user, let ids):
+      for id in ids { audio.unmuting[id] = user }
       for instance in live where !instance.audio.muted.isDisjoint(with: ids) {
         instance.audio.muted.subtract(ids)
         instance.audio.muteDue = nil
       }
+    case .setVolume(let user, let changes): for change in changes { note(change, of: user) }
     case .measure(let user, let ids):
       for instance in live where instance.key.owner == user {
         instance.audio.measured.formUnion(

@@ -10,7 +10,7 @@ struct ObservedCalls {
   /// A message to an application, or an order to the agent about its media player.
   enum Message: Hashable {
     case interruptionBegan(InstanceID)
-    case interruptionEnded(InstanceID)
+    case interruptionEnded(InstanceID, shouldResume: Bool)
     case hold(InstanceID, Bool)
     case pause(InstanceID)
     case play(InstanceID)
@@ -20,8 +20,24 @@ struct ObservedCalls {
   /// The answered calls, the oldest first.
   var answered: [Call] = []
   var held: Set<InstanceID> = []
+  /// The instances that have said that they have a call.
+  var begun: Set<InstanceID> = []
+  /// The instances that have a call by their streams.
+  var streaming: Set<InstanceID> = []
+
+  // MARK: The current event
   /// The messages of the current event.
   var expected: [Message] = []
+  /// The instances that the current event gives something to handle, also without an event stream.
+  var told: Set<InstanceID> = []
+  /// The suspended instance that an incoming call resumes.
+  var mustWake: InstanceID?
+
+  mutating func begin() {
+    expected = []
+    told = []
+    mustWake = nil
+  }
 
   var hasModemCall: Bool {
     !ringing.isEmpty
@@ -31,10 +47,13 @@ struct ObservedCalls {
   func hasCall(_ id: InstanceID) -> Bool { answered.contains(.application(id)) }
 }
 
-/// The interruption of an instance's audio by a phone call.
+/// The interruption of an instance's audio.
 struct ObservedInterruption {
+  enum Cause: Equatable { case phoneCall, application }
   enum Means: Equatable { case told(wasActive: Bool), paused, unnoticed }
 
+  /// A phone call may be followed by an application, but not the reverse.
+  var cause: Cause
   var means: Means
   var isMuted = false
 }
@@ -51,27 +70,70 @@ extension ObservedState {
     callsChanged()
   }
 
+  /// Records that an incoming call lets an application run for `EventTime`
+  /// (contract.md#call-application).
+  func incomingCall(for key: ApplicationKey) {
+    guard let instance = byKey[key], instance.ending == nil, !instance.state.isForeground
+    else { return }
+    if instance.state == .suspended { calls.mustWake = instance.id }
+    instance.runs(until: now + limits.eventTime)
+  }
+
   func beginCall(_ id: InstanceID) {
-    guard !isRefused, let instance = self[id], !calls.hasCall(id) else { return }
-    calls.answered.append(.application(id))
-    endInterruption(of: instance)
-    instance.audio.isInCall = true
-    callsChanged()
+    guard !isRefused, self[id] != nil else { return }
+    calls.begun.insert(id)
+    updateCall(of: id)
   }
 
   func endCall(_ id: InstanceID) {
-    guard calls.hasCall(id) else { return }
-    calls.answered.removeAll { $0 == .application(id) }
-    calls.held.remove(id)
-    self[id]?.audio.isInCall = false
-    if self[id]?.mayPlay == false { self[id]?.audio.graceDue = nil }
+    calls.begun.remove(id)
+    updateCall(of: id)
+  }
+
+  /// Determines which instances of a user have a call by their streams: a running playback stream
+  /// of role phone, and a running recording stream.
+  func takeCallStreams(of user: UserID) {
+    for instance in instancesOwned(by: user) {
+      let playsCall = instance.audio.streams.contains {
+        $0.direction == .playback && $0.isRunning && $0.role == .phone
+      }
+      if playsCall, instance.audio.isRecording {
+        calls.streaming.insert(instance.id)
+      } else {
+        calls.streaming.remove(instance.id)
+      }
+      updateCall(of: instance.id)
+    }
+  }
+
+  /// Begins or ends the call of an instance.
+  private func updateCall(of id: InstanceID) {
+    let mustHave = calls.begun.contains(id) || calls.streaming.contains(id)
+    guard mustHave != calls.hasCall(id) else { return }
+    if mustHave {
+      calls.answered.append(.application(id))
+      if let instance = self[id] { endInterruption(of: instance, playsOn: false) }
+    } else {
+      calls.answered.removeAll { $0 == .application(id) }
+      calls.held.remove(id)
+    }
+    self[id]?.audio.isInCall = mustHave
+    if !mustHave, self[id]?.mayPlay == false { self[id]?.audio.graceDue = nil }
     callsChanged()
   }
 
-  /// Ends all interruptions, because the daemon stops.
+  /// Ends the call and the audio session of an instance that has ended.
+  func audioOwnerEnded(_ id: InstanceID, of user: UserID) {
+    calls.begun.remove(id)
+    calls.streaming.remove(id)
+    updateCall(of: id)
+    arbitrate(user)
+  }
+
+  /// Ends all interruptions by phone calls, because the daemon stops.
   func forgetCalls() {
     calls = ObservedCalls()
-    for user in Set(live.map(\.key.owner)).sorted() { interruptAudio(of: user, begun: []) }
+    for user in Set(live.map(\.key.owner)).sorted() { arbitrate(user) }
   }
 
   /// Determines which calls are on hold, and whose audio is interrupted.
@@ -87,74 +149,90 @@ extension ObservedState {
         tell(instance, .hold(id, mustBeHeld))
       }
     }
-    for user in Set(live.map(\.key.owner)).sorted() { interruptAudio(of: user, begun: []) }
+    for user in Set(live.map(\.key.owner)).sorted() { arbitrate(user) }
   }
 
   /// Records that an application receives a message, which it may handle for `EventTime`.
   private func tell(_ instance: ObservedInstance, _ message: ObservedCalls.Message) {
     guard instance.ending == nil else { return }
     instance.handledEvents.append((nil, now + limits.eventTime))
+    calls.told.insert(instance.id)
     if instance.hasStream { calls.expected.append(message) }
   }
 
-  /// Begins and ends the interruptions of a user's audio.
-  ///
-  /// - Parameter begun: The instances that have become audible with the current event.
-  func interruptAudio(of user: UserID, begun: Set<InstanceID>) {
-    let isCalling =
-      calls.hasModemCall || live.contains { $0.key.owner == user && calls.hasCall($0.id) }
-    for instance in live where instance.key.owner == user {
-      if !isCalling {
-        endInterruption(of: instance)
-      } else if !instance.audio.audible.isEmpty, !instance.audio.isInCall, instance.ending == nil,
-        !isHalted(instance)
-      {
-        if instance.audio.interruption == nil {
-          beginInterruption(of: instance)
-        } else if begun.contains(instance.id) {
-          instance.audio.interruption?.isMuted = true
-        }
-      }
+  // MARK: Interruptions
+
+  /// Returns whether a phone call interrupts the audio of a user's applications. The call of an
+  /// application's streams does not if the audio server manages roles.
+  func isCalled(_ user: UserID) -> Bool {
+    if calls.hasModemCall { return true }
+    let managesRoles = audio.managingRoles.contains(user)
+    return live.contains {
+      $0.key.owner == user
+        && (calls.begun.contains($0.id) || !managesRoles && calls.streaming.contains($0.id))
     }
   }
 
-  /// Returns whether an instance is suspended, or about to be suspended, after the current event.
-  /// It is muted anyway.
-  private func isHalted(_ instance: ObservedInstance) -> Bool {
-    (instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil)
+  /// Returns whether an interruption of an instance may begin. An instance that is suspended, or is
+  /// about to be, is muted anyway.
+  func canBeInterrupted(_ instance: ObservedInstance) -> Bool {
+    let isHalted =
+      (instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil)
       && !instance.isEntitledByAudio
+    let isHeard =
+      !instance.audio.audible.isEmpty || instance.audio.isRecording && instance.hasStream
+    return isHeard && instance.ending == nil && !isHalted
   }
 
-  private func beginInterruption(of instance: ObservedInstance) {
+  func beginInterruption(of instance: ObservedInstance, by cause: ObservedInterruption.Cause) {
     let hasAgent = canCommand(instance.key.owner)
-    let wasActive = instance.state == .active
-    if instance.hasStream, instance.eventDues.count < policy.queuedCallbacksMax {
-      instance.audio.interruption = .init(means: .told(wasActive: wasActive))
+    if instance.hasStream, instance.handledEvents.count < policy.queuedCallbacksMax {
+      // Only a phone call makes an active application inactive.
+      let wasActive = cause == .phoneCall && instance.state == .active
+      instance.audio.interruption = .init(cause: cause, means: .told(wasActive: wasActive))
       tell(instance, .interruptionBegan(instance.id))
       if wasActive { instance.resign() }
     } else if hasAgent, players.all[instance.id]?.isOnBus == true {
-      instance.audio.interruption = .init(means: .paused)
+      instance.audio.interruption = .init(cause: cause, means: .paused)
       calls.expected.append(.pause(instance.id))
     } else {
-      instance.audio.interruption = .init(means: .unnoticed, isMuted: true)
+      instance.audio.interruption = .init(cause: cause, means: .unnoticed, isMuted: true)
     }
   }
 
-  private func endInterruption(of instance: ObservedInstance) {
+  /// Records that a phone call no longer interrupts an instance, but that an application does.
+  func continueInterruption(of instance: ObservedInstance) {
+    guard let means = instance.audio.interruption?.means else { return }
+    instance.audio.interruption?.cause = .application
+    guard case .told(let wasActive) = means else { return }
+    instance.audio.interruption?.means = .told(wasActive: false)
+    if wasActive, instance.isCalledOut { returnToFront(instance) }
+  }
+
+  /// Ends the interruption of an instance's audio, if there is one.
+  ///
+  /// - Parameter playsOn: Whether the agent plays a media player that a phone call has paused. It
+  ///   does not if the instance itself has a call now.
+  func endInterruption(of instance: ObservedInstance, playsOn: Bool = true) {
     guard let interruption = instance.audio.interruption else { return }
+    let isCall = interruption.cause == .phoneCall
     instance.audio.interruption = nil
+    if instance.audio.session != nil, !instance.audio.isSounding {
+      instance.audio.session?.endsAt = now + limits.audioGraceTime
+    }
     guard instance.ending == nil else { return }
     switch interruption.means {
     case .told(let wasActive):
-      tell(instance, .interruptionEnded(instance.id))
-      if wasActive, instance.isCalledOut { returnToFront(instance) }
+      tell(instance, .interruptionEnded(instance.id, shouldResume: isCall))
+      if isCall, wasActive, instance.isCalledOut { returnToFront(instance) }
     case .paused:
+      guard isCall, playsOn else { return }
       if canCommand(instance.key.owner) {
         play(instance)
       } else {
         players.all[instance.id, default: .init()].mustPlay = true
       }
-    case .unnoticed: runForEvent(instance)
+    case .unnoticed: if isCall { runForEvent(instance) }
     }
   }
 
@@ -205,7 +283,10 @@ extension ObservedState {
   }
 
   /// Records that the user controls the media player of an instance, which the agent has paused.
+  /// The instance begins a new session if it plays.
   func forgetPause(of instance: ObservedInstance) {
-    if instance.audio.interruption?.means == .paused { instance.audio.interruption = nil }
+    guard instance.audio.interruption?.means == .paused else { return }
+    instance.audio.interruption = nil
+    instance.audio.session = nil
   }
 }

@@ -94,6 +94,8 @@ extension ObservedState {
     case .players(let user, let ids): apply(players: ids, of: user)
     case .playerCalled(let user, let id, let call): playerCalled(call, of: id, by: user)
     case .modemCalls(let calls): apply(calls)
+    case .incomingCall(let key): incomingCall(for: key)
+    case .callAnswered(let key): notificationChosen(key)
     case .remoteCommand(let user, _):
       players.receiver = lastAudible(of: user) { !$0.isOnBus && $1.takesRemoteControl }
     case .agentLost(let user):

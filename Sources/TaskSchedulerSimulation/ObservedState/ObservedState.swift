@@ -75,9 +75,9 @@ final class ObservedState {
     self.event = event
     newPlan = nil
     sessions.begin()
-    audio.mustUnmute = []
+    audio.begin()
     players.begin()
-    calls.expected = []
+    calls.begin()
     isExpected = false
     isRefused = event.request.map { request in
       effects.contains {
@@ -92,6 +92,7 @@ final class ObservedState {
     case .application(.endBackgroundTask(_, let id, let task)): ended(id, task)
     case .application(.beginCall(_, let id)): beginCall(id)
     case .application(.endCall(_, let id)): endCall(id)
+    case .application(.setAudioSession(_, let id, let session)): setAudioSession(id, session)
     case .operation(.activate(_, let key)):
       if !isRefused, let instance = byKey[key], instance.state != .active { activate(instance) }
     case .operation(.deactivate(_, let key)): if !isRefused { deactivated(key) }
@@ -111,8 +112,6 @@ final class ObservedState {
     case .scheduler(.policyChanged(let policy)): change(policy)
     case .scheduler(.manifestsChanged(let manifests)):
       self.manifests = manifests
-      // The scheduler may forget applications without a manifest, and their streams.
-      audio.restoresNext = []
       relaunching = relaunching.filter { key in
         manifests.contains {
           $0.id == key.id && $0.owner == key.owner && $0.isLaunchedAutomatically
@@ -129,14 +128,18 @@ final class ObservedState {
     case .application, .notification, .systemChanged, .operation(.launch),
       .scheduler(.clockRead), .scheduler(.started), .memory, .switcher:
       break
-    case .scheduler(.deadlineReached):
-      audioDeadlineReached()
-      readDeadlineReached()
-      sessionDeadlineReached()
+    case .scheduler(.deadlineReached): deadlineReached()
     case .session(let event): apply(event)
     case .resources(let event): apply(event)
     case .process, .scheduler(.recovered): report(event)
     }
+  }
+
+  private func deadlineReached() {
+    audioDeadlineReached()
+    readDeadlineReached()
+    audioSessionsDue()
+    sessionDeadlineReached()
   }
 
   private func report(_ event: Event) {
@@ -225,7 +228,6 @@ final class ObservedState {
       stopSignal: manifest?.stopSignal ?? .terminate)
   }
 
-
   private func acknowledged(_ id: InstanceID, _ callback: CallbackID) {
     guard let instance = self[id] else { return }
     if let index = instance.handledEvents.firstIndex(where: { $0.id == callback }) {
@@ -305,10 +307,10 @@ extension ObservedState {
       case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: break
       }
       switch notice {
-      case .remoteControl(let event, _), .audioInterruption(let event, .ended):
+      case .remoteControl(let event, _), .audioInterruption(let event, .ended(shouldResume: true)):
         self[id]?.playEvents.insert(event)
-      case .audioInterruption(_, .began), .call, .socketsReady, .systemChanges,
-        .notificationFired, .notificationChosen, .memoryWarning:
+      case .audioInterruption, .call, .socketsReady, .systemChanges, .notificationFired,
+        .notificationChosen, .memoryWarning:
         break
       }
     case .socket(let effect): apply(effect)
@@ -355,6 +357,7 @@ extension ObservedState {
     var target = LaunchTarget.foreground
     if case .operation(.launch(_, _, let wanted, _)) = event { target = wanted }
     if case .scheduler(.started) = event { target = .background }
+    if case .session(.incomingCall) = event { target = .background }
     if case .scheduler(.deadlineReached) = event { target = .background }
     launches[id] = Launch(
       key: key,
@@ -373,7 +376,7 @@ extension ObservedState {
     byKey[key] = instance
     launches[id] = nil
     relaunching.remove(key)
-    if ![.boot, .relaunch, .location].contains(plan.reason) {
+    if ![.boot, .relaunch, .location, .call].contains(plan.reason) {
       barred.remove(key)
       possiblyBarred.remove(key)
     }
@@ -383,31 +386,14 @@ extension ObservedState {
     }
   }
 
-  private func kill(_ instance: ObservedInstance) {
-    if instance.ending == nil, case .resources = event, let reason = instance.violatedRule {
-      instance.ending = reason
-    } else if instance.ending == nil {
-      let isOverdue = instance.callbackDue(limits).map { $0 <= now } ?? false
-      instance.ending = isOverdue ? instance.reasonOfLimit : .backgroundTimeExpired
-      instance.lateAtKill = isOverdue ? instance.outstanding.first : nil
-    } else if instance.terminateDue == nil, !instance.wasSuspendedAtEnd, !instance.isKilled {
-      if instance.ending?.isByPerson != true { instance.ending = instance.reasonOfLimit }
-      instance.lateAtKill = instance.outstanding.first
-    }
-    instance.isKilled = true
-    if case .scheduler(.recovered) = event {} else { instance.killRetryDue = nil }
-    instance.isStopping = false
-  }
-
   private func release(_ id: InstanceID) {
     guard let instance = self[id] else { return }
     instances[Int(id.number)] = nil
     live.removeAll { $0 === instance }
     byKey[instance.key] = nil
-    endCall(id)
+    returnVolumes(of: instance)
     players.all[id] = nil
-    // The scheduler may forget an application without a manifest.
-    if manifest(for: instance.key) == nil { audio.restoresNext.remove(instance.key) }
+    audioOwnerEnded(id, of: instance.key.owner)
   }
 
   private func note(_ record: Record) {
@@ -438,6 +424,7 @@ extension ObservedState {
       instance.handledEvents.append((nil, now + limits.eventTime))
     }
     if case .remoteControlled = record.change { noteCommand(instance) }
+    if case .audioInterrupted(let by) = record.change { instance.audio.recordedInterrupter = by }
   }
 
   private func move(_ instance: ObservedInstance, from: ApplicationState, to: ApplicationState) {

@@ -6,7 +6,7 @@ public struct SeededGenerator: Sendable {
   /// The purpose of a stream.
   enum Stream: UInt64 {
     case faults = 1, policy, habits, actions, reactions, effects, deaths, memory, session, audio
-    case players, calls
+    case players, calls, audioSessions
   }
 
   private var state: UInt64

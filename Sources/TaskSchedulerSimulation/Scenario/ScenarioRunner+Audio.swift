@@ -34,8 +34,8 @@ extension ScenarioRunner {
     switch effect {
     case .mute(let user, let ids): setMuted(ids, of: user, true)
     case .unmute(let user, let ids): setMuted(ids, of: user, false)
-    // The players of a scenario play no silence.
-    case .measure, .stopMeasuring, .showRecording, .hideRecording: break
+    // No application of a scenario ducks others, and none plays silence.
+    case .setVolume, .measure, .stopMeasuring, .showRecording, .hideRecording: break
     }
   }
 

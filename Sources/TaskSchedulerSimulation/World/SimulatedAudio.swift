@@ -6,10 +6,16 @@ struct SimulatedAudio {
     /// The index of the process that holds the stream.
     var process: Int
     var direction: AudioStream.Direction
+    var role: AudioRole
+    /// The volume of the loudest channel. 0 for a recording stream.
+    var volume: Int
+    /// Whether the last change of the volume lowered it by an order of the daemon. A stream begins
+    /// so if the server remembers such a volume.
+    var isLowered: Bool
     var isRunning: Bool
     var isMuted: Bool
-    /// Whether the server began the stream muted, because an earlier stream ended muted.
-    let beganMuted: Bool
+    /// The number of the server's memory for the stream.
+    let memory: UInt32
     /// Whether the process plays silence.
     var isSilent: Bool
   }
@@ -18,45 +24,89 @@ struct SimulatedAudio {
   var measured: Set<AudioStreamID> = []
 
   /// The number of the running server.
-  private var server: UInt64 = 1
+  private(set) var server: UInt64 = 1
   private var streamLast: UInt64 = 0
   private(set) var streams: [AudioStreamID: Stream] = [:]
-  /// The applications whose mute the server remembers.
-  private var remembered: Set<ApplicationKey> = []
+  /// What the server remembers for the next stream.
+  private struct Memory {
+    var isMuted = false
+    var volume = AudioStream.fullVolume
+    var isLowered = false
+  }
+
+  private var memories: [UInt32: Memory] = [:]
 
   /// The streams, ordered by their ids.
   var ids: [AudioStreamID] { streams.keys.sorted() }
 
   mutating func begin(
-    _ process: Int, of key: ApplicationKey, _ direction: AudioStream.Direction, isSilent: Bool
+    _ process: Int, of key: ApplicationKey, _ direction: AudioStream.Direction, role: AudioRole,
+    isSilent: Bool
   ) {
     streamLast += 1
-    let isMuted = direction == .playback && remembered.contains(key)
+    let isPlaying = direction == .playback
+    let number = isPlaying ? Self.memory(of: key, role) : 0
+    let memory = memories[number] ?? Memory()
     streams[AudioStreamID(server: server, index: streamLast)] = Stream(
-      process: process, direction: direction, isRunning: true, isMuted: isMuted,
-      beganMuted: isMuted, isSilent: isSilent)
+      process: process, direction: direction, role: role, volume: isPlaying ? memory.volume : 0,
+      isLowered: isPlaying && memory.isLowered, isRunning: true,
+      isMuted: isPlaying && memory.isMuted,
+      memory: number, isSilent: isSilent)
+  }
+
+  /// Returns the number of the server's memory. Streams of different applications with the same
+  /// role share a memory.
+  private static func memory(of key: ApplicationKey, _ role: AudioRole) -> UInt32 {
+    switch role {
+    case .other: key.id.name.utf8.reduce(10) { $0 &* 31 &+ UInt32($1) } | 16
+    case .phone: 1
+    case .event: 2
+    case .notification: 3
+    case .accessibility: 4
+    }
   }
 
   mutating func toggle(_ id: AudioStreamID) { streams[id]?.isRunning.toggle() }
 
   mutating func toggleSilence(_ id: AudioStreamID) { streams[id]?.isSilent.toggle() }
 
-  /// Pauses or continues all streams of a process.
+  /// Pauses or continues all playback streams of a process but those of a phone call.
   mutating func setRunning(_ isRunning: Bool, of process: Int) {
-    for (id, stream) in streams where stream.process == process && stream.direction == .playback {
+    for (id, stream) in streams
+    where stream.process == process && stream.direction == .playback && stream.role != .phone {
       streams[id]?.isRunning = isRunning
     }
   }
 
-  mutating func pauseAll() {
-    for id in streams.keys { streams[id]?.isRunning = false }
+  /// Pauses all streams or, with a role, those of that role.
+  mutating func pauseAll(_ role: AudioRole? = nil) {
+    for (id, stream) in streams where role == nil || stream.role == role {
+      streams[id]?.isRunning = false
+    }
   }
 
   mutating func end(_ id: AudioStreamID) { streams[id] = nil }
 
-  mutating func mute(_ id: AudioStreamID, of key: ApplicationKey, _ isMuted: Bool) {
+  mutating func mute(_ id: AudioStreamID, _ isMuted: Bool) {
+    guard let stream = streams[id], stream.direction == .playback else { return }
     streams[id]?.isMuted = isMuted
-    if isMuted { remembered.insert(key) } else { remembered.remove(key) }
+    memories[stream.memory, default: Memory()].isMuted = isMuted
+  }
+
+  /// Sets the volume of a playback stream.
+  mutating func setVolume(_ id: AudioStreamID, _ volume: Int, isLowered: Bool) {
+    guard let stream = streams[id], stream.direction == .playback else { return }
+    let rounded = Self.rounded(volume)
+    streams[id]?.volume = rounded
+    streams[id]?.isLowered = isLowered
+    memories[stream.memory, default: Memory()].volume = rounded
+    memories[stream.memory]?.isLowered = isLowered
+  }
+
+  /// Returns the volume that the server stores, which differs a little from the volume that it
+  /// receives.
+  private static func rounded(_ volume: Int) -> Int {
+    volume < 1024 ? volume : volume - volume % 32
   }
 
   /// Ends all streams, and begins with another number.
@@ -75,27 +125,47 @@ extension Simulation {
     guard configuration.hasSessionAgents, chance.happens(500) else { return }
     let user = chance.pick(configuration.keys).owner
     switch chance.below(100) {
-    case 0..<45: beginStream(of: user, &chance)
-    case 45..<70: changeStream(of: user, &chance)
-    case 70..<85: endStream(of: user, &chance)
-    case 85..<90: sessions[user]?.audio.restart()
-    case 90..<95: return lieAboutAudio(user, &chance)
-    case 95..<98:
+    case 0..<50: beginStream(of: user, &chance)
+    case 50..<52: beginCallStreams(of: user, &chance)
+    case 52..<66: changeStream(of: user, &chance)
+    case 66..<73: changeVolume(of: user, &chance)
+    case 73..<84: endStream(of: user, &chance)
+    case 84..<87: sessions[user]?.audio.restart()
+    case 87..<93: return lieAboutAudio(user, &chance)
+    case 93..<96:
       return post(.session(.recordingChosen(chance.pick(configuration.keys))))
     case _: break
     }
     reportAudio(of: user, &chance)
   }
 
+  private static let roles: [AudioRole] = [
+    .other, .other, .other, .other, .other, .phone, .event, .notification, .notification,
+    .accessibility,
+  ]
+
   private func beginStream(of user: UserID, _ chance: inout SeededGenerator) {
+    guard let index = runningProcess(of: user, &chance) else { return }
+    let direction: AudioStream.Direction = chance.happens(800) ? .playback : .recording
+    sessions[user, default: SimulatedSession()].audio.begin(
+      index, of: processes[index].key, direction, role: chance.pick(Self.roles),
+      isSilent: chance.happens(400))
+  }
+
+  /// Begins the two streams of a phone call.
+  private func beginCallStreams(of user: UserID, _ chance: inout SeededGenerator) {
+    guard let index = runningProcess(of: user, &chance) else { return }
+    for direction in AudioStream.Direction.allCases {
+      sessions[user, default: SimulatedSession()].audio.begin(
+        index, of: processes[index].key, direction, role: .phone, isSilent: false)
+    }
+  }
+
+  private func runningProcess(of user: UserID, _ chance: inout SeededGenerator) -> Int? {
     let owned = processes.indices.suffix(40).filter {
       processes[$0].isAlive && !processes[$0].isStopped && processes[$0].key.owner == user
     }
-    guard !owned.isEmpty else { return }
-    let index = chance.pick(owned)
-    let direction: AudioStream.Direction = chance.happens(800) ? .playback : .recording
-    sessions[user, default: SimulatedSession()].audio.begin(
-      index, of: processes[index].key, direction, isSilent: chance.happens(400))
+    return owned.isEmpty ? nil : chance.pick(owned)
   }
 
   /// Pauses or continues a stream of a running process, or lets it play or not play silence.
@@ -136,10 +206,12 @@ extension Simulation {
       streams.keys.sorted().compactMap { id in
         streams[id].map {
           AudioStream(
-            id, of: processes[$0.process].instance, $0.direction, isRunning: $0.isRunning,
-            isMuted: $0.isMuted, isSilent: $0.isSilent && measured.contains(id))
+            id, of: processes[$0.process].instance, $0.direction, role: $0.role, volume: $0.volume,
+            isRunning: $0.isRunning && ($0.direction == .recording || $0.volume > 0),
+            isMuted: $0.isMuted, isSilent: $0.isSilent && measured.contains(id),
+            memory: $0.memory)
         }
-      })
+      }, managesRoles: configuration.managesRoles(ofServer: audio.server))
   }
 
   /// Reports streams of other users, and of an instance that never existed.
@@ -163,7 +235,7 @@ extension Simulation {
   func carryOut(_ effect: AudioEffect) {
     // The simulated world has no notices.
     guard let user = effect.user, let session = sessions[user], session.isAttached,
-      !effect.streams.isEmpty
+      !effect.isEmpty
     else { return }
     var chance = draw(.audio)
     let isSlow = chance.happens(faults[.messagesAreSlow])
@@ -182,6 +254,7 @@ extension Simulation {
     switch order {
     case .mute(_, let ids): setMuted(ids, of: user, true)
     case .unmute(_, let ids): setMuted(ids, of: user, false)
+    case .setVolume(_, let changes): setVolumes(changes, of: user)
     case .measure(_, let ids): sessions[user]?.audio.measured.formUnion(ids)
     case .stopMeasuring(_, let ids): sessions[user]?.audio.measured.subtract(ids)
     case .showRecording, .hideRecording: break
@@ -190,10 +263,7 @@ extension Simulation {
   }
 
   private func setMuted(_ ids: [AudioStreamID], of user: UserID, _ isMuted: Bool) {
-    for id in ids {
-      guard let stream = sessions[user]?.audio.streams[id] else { continue }
-      sessions[user]?.audio.mute(id, of: processes[stream.process].key, isMuted)
-    }
+    for id in ids { sessions[user]?.audio.mute(id, isMuted) }
   }
 
   /// Sends all orders again to an agent that has attached, or that the daemon has taken over.
@@ -202,6 +272,7 @@ extension Simulation {
     let orders = pump.scheduler.audioOrders(for: user)
     carryOut(AudioEffect.mute(user, orders.muted))
     carryOut(AudioEffect.unmute(user, orders.unmuted))
+    carryOut(AudioEffect.setVolume(user, orders.volumes))
     carryOut(AudioEffect.measure(user, orders.measured))
     if let player = pump.scheduler.remotePlayer(for: user) {
       carryOut(RemoteEffect.present(user, player))
@@ -213,7 +284,9 @@ extension Simulation {
     guard configuration.hasSessionAgents else { return }
     endCalls()
     for user in Set(configuration.keys.map(\.owner)).sorted() {
+      sessions[user]?.audio.pauseAll(.phone)
       attach(user)
+      send(.audio(user, audioSnapshot(of: user)), of: user)
       schedule(after: 30 * Nanoseconds.second, .playersPause(user))
     }
   }
@@ -223,13 +296,12 @@ extension Simulation {
     send(.audio(user, audioSnapshot(of: user)), of: user)
   }
 
-  /// Checks that no stream is muted, except those of suspended applications and those that the
-  /// server began muted.
+  /// Checks that no stream is muted, except those of suspended applications.
   func checkMutes() {
     for user in sessions.keys.sorted() {
       let streams = sessions[user]?.audio.streams ?? [:]
       for id in streams.keys.sorted() {
-        guard let stream = streams[id], stream.isMuted, !stream.beganMuted,
+        guard let stream = streams[id], stream.isMuted,
           processes[stream.process].isAlive, !processes[stream.process].isStopped
         else { continue }
         return report(
@@ -244,18 +316,20 @@ extension AudioEffect {
   /// The user whose streams the order names; nil for a notice.
   fileprivate var user: UserID? {
     switch self {
-    case .mute(let user, _), .unmute(let user, _), .measure(let user, _),
+    case .mute(let user, _), .unmute(let user, _), .setVolume(let user, _), .measure(let user, _),
       .stopMeasuring(let user, _):
       user
     case .showRecording, .hideRecording: nil
     }
   }
 
-  fileprivate var streams: [AudioStreamID] {
+  /// Whether the order names no stream.
+  fileprivate var isEmpty: Bool {
     switch self {
     case .mute(_, let ids), .unmute(_, let ids), .measure(_, let ids), .stopMeasuring(_, let ids):
-      ids
-    case .showRecording, .hideRecording: []
+      ids.isEmpty
+    case .setVolume(_, let changes): changes.isEmpty
+    case .showRecording, .hideRecording: true
     }
   }
 }

@@ -5,7 +5,7 @@ extension Simulation {
   /// After some actions, begins, answers or ends a phone call.
   func actOnCalls(_ number: Int) {
     var chance = SeededGenerator(seed: options.seed, .calls, UInt64(number))
-    guard configuration.hasSessionAgents, chance.happens(250) else { return }
+    guard configuration.hasSessionAgents, chance.happens(60) else { return }
     switch chance.below(10) {
     case 0..<5: changeModemCalls(&chance)
     case 5..<7: callApplication(&chance) { .beginCall($0, $1) }
@@ -14,10 +14,13 @@ extension Simulation {
   }
 
   private func changeModemCalls(_ chance: inout SeededGenerator) {
+    let key = chance.pick(configuration.keys)
     if modemCalls.isEmpty || chance.happens(200) {
       modemCalls.append(ModemCall("/call/\(chance.below(1000))", isAnswered: chance.happens(300)))
+      if isUp, chance.happens(700) { post(.session(.incomingCall(key))) }
     } else if let ringing = modemCalls.firstIndex(where: { !$0.isAnswered }), chance.happens(400) {
       modemCalls[ringing].isAnswered = true
+      if isUp, chance.happens(500) { post(.session(.callAnswered(key))) }
     } else {
       modemCalls.remove(at: chance.below(modemCalls.count))
     }

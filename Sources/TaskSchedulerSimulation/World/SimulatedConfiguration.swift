@@ -98,6 +98,21 @@ struct SimulatedConfiguration {
     policy.audioGraceTime = .milliseconds(10 + chance.below(8000))
     policy.audioSilenceTime = .milliseconds(1000 + chance.below(20_000))
     policy.audioMuteTime = .milliseconds(1 + chance.below(300))
+    policy.duckLevel = chance.pick([20, 20, 20, 1, 60, 100])
+  }
+
+  /// Returns whether an audio server lowers or pauses streams by their roles itself.
+  ///
+  /// Most servers never do so. Some always do so, and some change at a restart of the server.
+  func managesRoles(ofServer number: UInt64) -> Bool {
+    var chance = SeededGenerator(seed: seed, .audioSessions, UInt64.max)
+    switch chance.below(10) {
+    case 0..<7: return false
+    case 7: return true
+    case _:
+      var restart = SeededGenerator(seed: seed, .audioSessions, UInt64.max - number)
+      return restart.happens(500)
+    }
   }
 
   /// Sets the quota of pictures, which stays the same for the whole run.

@@ -102,6 +102,8 @@ enum Reaction {
   case openStream
   /// The application reads all data on its sockets.
   case read
+  /// The application pauses or continues its audio.
+  case play(Bool)
 }
 
 /// An event that is planned for an instant.

@@ -121,6 +121,7 @@ extension Simulation {
       guard let id = process.instance else { return }
       send(.application(.openStream(request(index), id, named: process.key.id)))
     case .read: if let id = process.instance { sockets.read(by: id) }
+    case .play(let isPlaying): play(index, isPlaying)
     }
   }
 

@@ -188,6 +188,7 @@ extension Simulation {
       delay = chance.below(50 * Nanoseconds.millisecond)
       schedule(after: delay, .reaction(index, .read))
     case .remoteControl(let id, _), .audioInterruption(let id, _), .call(let id, _):
+      if case .audioInterruption(_, let change) = notice { reactToInterruption(change, index) }
       event = id
       chance = draw(.players)
       delay = chance.below(50 * Nanoseconds.millisecond)

@@ -135,7 +135,13 @@ enum WhyText {
         "data arrives on "
           + (count == 1 ? "its managed socket" : "one of its \(count) managed sockets"))
     }
-    if instance.audio.contains(.interrupted) { wakers.append("the phone call ends") }
+    if instance.audio.contains(.interrupted) {
+      if instance.interruptedBy == nil {
+        wakers.append("the phone call ends")
+      } else if instance.aware {
+        wakers.append("the interruption of its audio ends")
+      }
+    }
     var lines = explanation.windows == .hidden ? ["Its windows are hidden."] : []
     lines.append("Nothing entitled it to run any longer" + last(explanation, context))
     lines.append("It resumes when \(wakers.joined(separator: ", or when ")).")
@@ -171,14 +177,17 @@ enum WhyText {
   private static func audio(
     _ instance: ControlInterface.Instance, in state: ControlInterface.State
   ) -> [String] {
-    let isCallCause = instance.audio.contains(.interrupted) && state != .suspended
-    let muteEnds = isCallCause ? "the phone call ends" : "it resumes"
+    let interrupter = instance.interruptedBy.map { PrintableText.of($0) }
+    let isInterruption = instance.audio.contains(.interrupted) && state != .suspended
+    let interruption = interrupter == nil ? "the phone call ends" : "the interruption ends"
+    let muteEnds = isInterruption ? interruption : "it resumes"
     return instance.audio.map { use in
       switch use {
       case .playing: "It plays audio."
       case .recording: "It records audio."
       case .muted: "The daemon has muted its audio until \(muteEnds)."
-      case .interrupted: "A phone call interrupts its audio."
+      case .ducked: "The daemon has lowered its volume while another application plays."
+      case .interrupted: "\(interrupter ?? "A phone call") interrupts its audio."
       case .calling: "It has a phone call."
       }
     }

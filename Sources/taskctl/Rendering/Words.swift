@@ -21,6 +21,7 @@ extension ControlInterface.AudioUse {
     case .playing: "plays"
     case .recording: "records"
     case .muted: "muted"
+    case .ducked: "ducked"
     case .interrupted: "interrupted"
     case .calling: "in a call"
     }
@@ -37,6 +38,7 @@ extension ControlInterface.LaunchReason {
     case .relaunch: "by a relaunch"
     case .location: "for a change of location"
     case .notification: "for a notification"
+    case .call: "for an incoming call"
     }
   }
 }

@@ -11,9 +11,8 @@ enum NoticeText {
     case .notificationChosen(let id): "is told that the user chose its notification \(id.number)"
     case .memoryWarning: "receives a memory warning"
     case .remoteControl(_, let command): "receives the command \(command.name)"
-    case .audioInterruption(_, .began): "is told that a phone call interrupts its audio"
-    case .audioInterruption(_, .ended):
-      "is told that no phone call interrupts its audio any more"
+    case .audioInterruption(_, .began): "is told that its audio is interrupted"
+    case .audioInterruption(_, .ended): "is told that its audio is no longer interrupted"
     case .call(_, let isOnHold):
       "is told that its phone call is \(isOnHold ? "on hold" : "no longer on hold")"
     }

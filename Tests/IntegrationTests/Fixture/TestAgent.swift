@@ -14,8 +14,16 @@ final class TestAgent {
   /// A window of a process, with the visibility in the form of the interface.
   typealias Window = (pid: Int32, visibility: SessionInterface.Visibility)
 
-  /// - Parameter expected: The kind of the only order before `synchronized`; nil if there is none.
-  init(_ daemon: DaemonFixture, expecting expected: String? = nil) throws {
+  /// The notifications that were listed before `synchronized`, and that ``nextNotice()`` has not
+  /// returned.
+  private var listed: [JSONValue] = []
+
+  /// - Parameters:
+  ///   - expected: The kind of the only order before `synchronized`; nil if there is none.
+  ///   - takesNotices: Whether notifications may precede `synchronized` instead.
+  init(
+    _ daemon: DaemonFixture, expecting expected: String? = nil, takesNotices: Bool = false
+  ) throws {
     proc = daemon.proc
     orders = try RawClient(daemon)
     reports = try RawClient(daemon)
@@ -28,7 +36,12 @@ final class TestAgent {
       throw TestApplication.Unexpected(line: "no order '\(expected)'")
     }
     // No other notification or badge precedes the end of the list.
-    guard try orders.receive()?["parameters"]?["synchronized"] == true else {
+    var next = try orders.receive()
+    while takesNotices, let notice = next?["parameters"]?["show"] {
+      listed.append(notice)
+      next = try orders.receive()
+    }
+    guard next?["parameters"]?["synchronized"] == true else {
       throw TestApplication.Unexpected(line: "no order 'synchronized'")
     }
   }
@@ -70,24 +83,28 @@ final class TestAgent {
 
   /// Returns a stream of a running process, whose pid the server knows from the client's socket.
   func stream(
-    _ id: Int, of pid: Int32, running: Bool = true, muted: Bool = false, silent: Bool = false
+    _ id: Int, of pid: Int32, role: SessionInterface.AudioRole = .other, volume: Int = 65536,
+    running: Bool = true, muted: Bool = false, silent: Bool = false
   ) throws -> SessionInterface.AudioStream {
     let startTime = try proc.identity(pid)?.startTime ?? 0
     return SessionInterface.AudioStream(
-      id: id, direction: .playback, pid: Int(pid), startTime: Int(startTime), claimed: false,
-      running: running, muted: muted, silent: silent)
+      id: id, direction: .playback, role: role, volume: volume, pid: Int(pid),
+      startTime: Int(startTime), claimed: false, running: running, muted: muted, silent: silent,
+      memory: 1)
   }
 
   /// Reports all streams of a server, and returns the answer.
   @discardableResult
   func reportAudio(
-    _ streams: [SessionInterface.AudioStream], generation: Int = 1
+    _ streams: [SessionInterface.AudioStream], generation: Int = 1, managesRoles: Bool = false
   ) throws -> JSONValue? {
     try report(
       SessionInterface.ReportAudio.self,
       .init(
         attachment: attachment,
-        server: .init(path: "/run/none/native", generation: generation), streams: streams))
+        server: .init(
+          path: "/run/none/native", generation: generation, managesRoles: managesRoles),
+        streams: streams))
   }
 
   /// Returns a media player of a running process.
@@ -139,6 +156,24 @@ final class TestAgent {
   /// Returns the next order to mute, or to end a mute.
   func nextMute() throws -> JSONValue? { try nextOrder("mute") }
 
+  /// Returns the next order to change volumes, with a `from` and a `to` for each stream.
+  func nextVolumes() throws -> [Volume] {
+    guard case .array(let changes)? = try nextOrder("volume")?["changes"] else { return [] }
+    return try changes.map { change in
+      guard case .integer(let stream)? = change["stream"],
+        case .integer(let from)? = change["from"], case .integer(let to)? = change["to"]
+      else { throw TestApplication.Unexpected(line: "\(change)") }
+      return Volume(stream: Int(stream), from: Int(from), to: Int(to))
+    }
+  }
+
+  /// An order to change the volume of a stream.
+  struct Volume: Equatable {
+    let stream: Int
+    let from: Int
+    let to: Int
+  }
+
   /// Returns the next order of a kind.
   func nextOrder(_ kind: String) throws -> JSONValue? {
     while let order = try orders.receive() {
@@ -147,11 +182,17 @@ final class TestAgent {
     return nil
   }
 
-  /// Reports that the user chose a notification.
-  func choose(_ notification: Int64) throws {
+  /// Returns the next notification that the agent must show.
+  func nextNotice() throws -> JSONValue? {
+    listed.isEmpty ? try nextOrder("show") : listed.removeFirst()
+  }
+
+  /// Reports that the user chose a notification, or one of its actions.
+  func choose(_ notification: Int64, action: String? = nil) throws {
+    let field = action.map { ",\"action\":\"\($0)\"" } ?? ""
     _ = try reports.call(
       #"{"method":"org.taskschedd.Session.NotificationChosen","parameters":{"attachment":"#
-        + "\(attachment),\"notification\":\(notification)}}")
+        + "\(attachment),\"notification\":\(notification)\(field)}}")
   }
 
   func forgetWindows() throws -> JSONValue? {

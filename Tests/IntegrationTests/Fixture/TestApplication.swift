@@ -60,6 +60,18 @@ final class TestApplication {
     return answers
   }
 
+  /// Waits for the next event with a field, such as `audioInterruption`, and returns the field.
+  func nextEvent(with field: String) throws -> JSONValue {
+    while true {
+      if let value = try nextEvent()["parameters"]?[field] { return value }
+    }
+  }
+
+  /// Acknowledges an event by its id.
+  func acknowledge(event: JSONValue) throws -> JSONValue {
+    try call("Acknowledge", ["callback": try #require(event["id"])])
+  }
+
   /// Waits for the next callback, and returns its kind and id.
   func nextCallback() throws -> (kind: String, id: Int) {
     let event = try nextEvent()

@@ -115,12 +115,51 @@ public final class AudioServer {
 
   /// Mutes a playback stream as another client of the server, or ends the mute.
   public func setMuted(_ stream: UInt32, _ isMuted: Bool) throws {
-    try control("set-sink-input-mute", "\(stream)", isMuted ? "1" : "0")
+    try control(["set-sink-input-mute", "\(stream)", isMuted ? "1" : "0"])
   }
 
   public func setVolume(_ stream: UInt32, percent: Int) throws {
-    try control("set-sink-input-volume", "\(stream)", "\(percent)%")
+    try setVolumes(stream, percents: [percent])
   }
+
+  /// Sets the volume of each channel of a playback stream. One percentage applies to all channels.
+  public func setVolumes(_ stream: UInt32, percents: [Int]) throws {
+    try control(["set-sink-input-volume", "\(stream)"] + percents.map { "\($0)%" })
+  }
+
+  /// Returns the volume of each channel of a playback stream; 65536 is 100 %. Empty if there is no
+  /// such stream.
+  public func channelVolumes(of stream: UInt32) throws -> [Int] {
+    let process = try pactl(["list", "sink-inputs"])
+    var isListed = false
+    var volumes: [Int] = []
+    while let line = try process.readLine() {
+      if line.hasPrefix("Sink Input #") { isListed = line == "Sink Input #\(stream)" }
+      // "Volume: front-left: 65536 / 100% / 0.00 dB,   front-right: 32768 /  50% / -18.06 dB"
+      guard isListed, line.contains("Volume: ") else { continue }
+      volumes = line.split(separator: ",").compactMap { channel in
+        channel.split(separator: "/").first?.split(separator: " ").last.flatMap { Int($0) }
+      }
+    }
+    return volumes
+  }
+
+  /// Begins to manage streams by their roles, with a module of PulseAudio or with a sink that has
+  /// the name of WirePlumber's. Returns the number of the module.
+  public func beginRolePolicy() throws -> String {
+    let module =
+      switch kind {
+      case .pulseAudio: ["module-role-ducking"]
+      case .pipeWire: ["module-null-sink", "sink_name=input.loopback.sink.role.multimedia"]
+      }
+    guard let number = try pactl(["load-module"] + module).readLine() else {
+      throw SystemError(call: "pactl load-module \(module[0])", errno: EINVAL)
+    }
+    return number
+  }
+
+  /// Unloads the module of ``beginRolePolicy()``.
+  public func endRolePolicy(_ module: String) throws { try control(["unload-module", module]) }
 
   /// Returns the playback streams that are muted.
   public func mutedStreams() throws -> [UInt32] {
@@ -134,7 +173,7 @@ public final class AudioServer {
     return muted
   }
 
-  private func control(_ arguments: String...) throws {
+  private func control(_ arguments: [String]) throws {
     guard try pactl(arguments).waitForExit() == .exited(code: 0) else {
       throw SystemError(call: "pactl \(arguments.joined(separator: " "))", errno: EINVAL)
     }
@@ -224,7 +263,11 @@ public final class AudioClient {
         wait(loop)
     unlock(loop)
     spec = Spec(3, 44100, 2)
-    new = function("pa_stream_new", P, P, ctypes.c_char_p, ctypes.POINTER(Spec), P)
+    new = function(
+        "pa_stream_new_with_proplist", P, P, ctypes.c_char_p, ctypes.POINTER(Spec), P, P)
+    properties = function("pa_proplist_new", P)()
+    set_property = function(
+        "pa_proplist_sets", ctypes.c_int, P, ctypes.c_char_p, ctypes.c_char_p)
     write = function(
         "pa_stream_write", ctypes.c_int, P, P, ctypes.c_size_t, P, ctypes.c_int64, ctypes.c_int)
     peek = function("pa_stream_peek", ctypes.c_int, P, P, P)
@@ -252,7 +295,7 @@ public final class AudioClient {
         word = line.strip()
         lock(loop)
         if word in ("play", "begin", "record"):
-            stream = new(context, b"music", ctypes.byref(spec), None)
+            stream = new(context, b"music", ctypes.byref(spec), None, properties)
             on_state(stream, changed, None)
             if word != "begin":
                 on_write(stream, wrote, None)
@@ -265,6 +308,8 @@ public final class AudioClient {
                 wait(loop)
             if stream_state(stream) != 2:
                 word = "failed with error %d of libpulse" % get_error(context)
+        elif word.startswith("role "):
+            set_property(properties, b"media.role", word[5:].encode())
         elif word == "pause":
             cork(stream, 1, None, None)
         elif word == "continue":
@@ -304,7 +349,8 @@ public final class AudioClient {
   }
 
   /// Tells the client what to do, and waits until it has done it: play, begin (play without data),
-  /// record, pause, continue, loud, silent or end.
+  /// record, pause, continue, loud, silent or end. `role NAME` sets the property media.role of
+  /// later streams.
   public func run(_ command: String) throws {
     try process.writeLine(command)
     let answer = try process.readLine()

@@ -20,6 +20,7 @@ struct ModemCallsTests {
 
   private final class Reports {
     var all: [[ModemCall]] = []
+    var incoming: [[IncomingCall]] = []
   }
 
   private final class Watching {
@@ -42,6 +43,7 @@ struct ModemCallsTests {
     ) { [reports] event in
       if case .modemCalls(let calls) = event { reports.all.append(calls) }
     }
+    modemCalls.incomingChanged = { [reports] in reports.incoming.append($0) }
     watching.modemCalls = modemCalls
     try modemCalls.start()
   }
@@ -114,6 +116,90 @@ struct ModemCallsTests {
     try manager.set(1, 3)
     try manager.setModem(isPresent: true)
     #expect(try next() == [answered(0), ringing(1)])
+  }
+
+  // MARK: Incoming calls
+
+  /// Waits for the next report of incoming calls, and returns it.
+  private func nextIncoming() throws -> [IncomingCall] {
+    try watcher.wait(for: "a report of incoming calls") { !reports.incoming.isEmpty }
+    return reports.incoming.removeFirst()
+  }
+
+  @Test("A call that rings or waits is incoming until it is answered; a dialed call never is")
+  func incoming() throws {
+    let bus = try startBus()
+    let manager = try StandInModemManager(on: bus)
+    try manager.describe(0, number: "+49123")
+    try manager.set(0, 3)
+    try manager.describe(1, number: "+49456", isOutgoing: true)
+    try manager.set(1, 3)
+    try watch()
+    let call = try #require(try nextIncoming().first)
+    #expect(call.path == StandInModemManager.call(0))
+    #expect(call.number == "+49123")
+    try manager.change(0, to: 4)
+    #expect(try nextIncoming() == [])
+    try manager.add(2, 6)
+    #expect(try nextIncoming().map(\.number) == [""])
+    try manager.describe(2, number: "+49789", withSignal: true)
+    #expect(try nextIncoming().map(\.number) == ["+49789"])
+  }
+
+  @Test("Without ModemManager, no call is incoming, and the daemon knows that")
+  func noneIncoming() throws {
+    let bus = try startBus()
+    try watch()
+    #expect(try nextIncoming() == [])
+    withExtendedLifetime(bus) {}
+  }
+
+  /// An answer to a call in a state, and the method of ModemManager that carries it out.
+  struct Method: CustomTestStringConvertible {
+    let answer: CallAnswer
+    let state: Int
+    let name: String
+
+    var testDescription: String { name }
+  }
+
+  @Test(
+    "ModemManager accepts and ends calls; another call is put on hold if the call waits",
+    arguments: [
+      Method(answer: .accept, state: 3, name: "Accept 0"),
+      Method(answer: .accept, state: 6, name: "HoldAndAccept 0"),
+      Method(answer: .decline, state: 3, name: "Hangup 0"),
+    ])
+  func answers(_ method: Method) throws {
+    let bus = try startBus()
+    let manager = try StandInModemManager(on: bus)
+    try manager.set(0, method.state)
+    try watch()
+    let call = try #require(try nextIncoming().first)
+    watching.modemCalls?.answer(call, method.answer) { Issue.record("refused: \($0)") }
+    #expect(try manager.nextAnswer() == method.name)
+  }
+
+  @Test("The reason is reported if ModemManager refuses an answer, or the call has ended")
+  func refuses() throws {
+    let bus = try startBus()
+    let manager = try StandInModemManager(on: bus)
+    try manager.set(0, 3)
+    try manager.refuseAnswers()
+    try watch()
+    let call = try #require(try nextIncoming().first)
+    let reasons = Reasons()
+    watching.modemCalls?.answer(call, .accept) { reasons.all.append($0) }
+    try watcher.wait(for: "the refusal") { !reasons.all.isEmpty }
+    #expect(reasons.all.first?.contains("the modem refuses") == true)
+    try manager.change(0, to: 7)
+    #expect(try nextIncoming() == [])
+    watching.modemCalls?.answer(call, .accept) { reasons.all.append($0) }
+    #expect(reasons.all.last == "the call has ended")
+  }
+
+  private final class Reasons {
+    var all: [String] = []
   }
 
   // MARK: Absent services

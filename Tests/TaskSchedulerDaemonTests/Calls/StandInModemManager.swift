@@ -67,6 +67,26 @@ final class StandInModemManager {
     try signal(Self.modem, Self.voice, "CallAdded", "o", "\"\(path)\"")
   }
 
+  /// Sets the number and the direction of a call. A number sent with a signal replaces an earlier
+  /// one.
+  func describe(
+    _ call: Int, number: String, isOutgoing: Bool = false, withSignal: Bool = false
+  ) throws {
+    try run(#"["describe", "\#(Self.call(call))", "\#(number)", \#(isOutgoing ? 2 : 1)]"#)
+    guard withSignal else { return }
+    try run(#"["number", "\#(Self.call(call))", "\#(number)"]"#)
+  }
+
+  /// Lets the program refuse each answer to a call.
+  func refuseAnswers() throws { try run(#"["refuse"]"#) }
+
+  /// Returns the next answer to a call that the program has received: the method, and the last
+  /// component of the object's path.
+  func nextAnswer() throws -> String {
+    try process.writeLine(#"["answer"]"#)
+    return try process.readLine() ?? ""
+  }
+
   /// Removes a call, with a signal.
   func delete(_ call: Int) throws {
     try set(call, nil)
@@ -111,7 +131,7 @@ final class StandInModemManager {
   }
 
   private static let program = #"""
-    import json, os, sys
+    import json, os, queue, sys, threading
     import dbus, dbus.bus, dbus.mainloop.glib
     from dbus.lowlevel import (
         HANDLER_RESULT_HANDLED, HANDLER_RESULT_NOT_YET_HANDLED, ErrorMessage, MethodCallMessage,
@@ -120,7 +140,8 @@ final class StandInModemManager {
 
     NAME, HANGS = sys.argv[1], sys.argv[2] == "hang"
     MODEM = "/org/freedesktop/ModemManager1/Modem/0"
-    calls, has_modem = {}, True
+    calls, has_modem, refuses = {}, True, False
+    descriptions, answers = {}, queue.Queue()
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
     bus = dbus.bus.BusConnection(os.environ["DBUS_SESSION_BUS_ADDRESS"])
 
@@ -137,8 +158,16 @@ final class StandInModemManager {
             answer.append(objects, signature="a{oa{sa{sv}}}")
         elif member == "ListCalls" and path == MODEM and has_modem:
             answer.append(list(reversed(calls)), signature="ao")
-        elif member == "Get" and path in calls:
-            answer.append(dbus.Int32(calls[path]), signature="v")
+        elif member == "GetAll" and path in calls:
+            number, direction = descriptions.get(path, ("", 1))
+            properties = {"State": dbus.Int32(calls[path]), "Direction": dbus.Int32(direction),
+                          "Number": number, "Multiparty": False}
+            answer.append(properties, signature="a{sv}")
+        elif member in ("Accept", "Hangup", "HoldAndAccept"):
+            answers.put(member + " " + path.split("/")[-1])
+            if refuses:
+                return ErrorMessage(message, "org.freedesktop.ModemManager1.Error.Core.Failed",
+                                    "the modem refuses")
         else:
             return ErrorMessage(message, "org.freedesktop.DBus.Error.UnknownMethod", member)
         return answer
@@ -151,7 +180,7 @@ final class StandInModemManager {
         return HANDLER_RESULT_HANDLED
 
     def run(kind, *arguments):
-        global has_modem
+        global has_modem, refuses
         if kind == "set":
             path, state = arguments
             calls.pop(path, None)
@@ -159,6 +188,18 @@ final class StandInModemManager {
                 calls[path] = state
         elif kind == "modem":
             has_modem, = arguments
+        elif kind == "describe":
+            path, number, direction = arguments
+            descriptions[path] = (number, direction)
+        elif kind == "number":
+            path, number = arguments
+            signal = SignalMessage(path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
+            signal.append("org.freedesktop.ModemManager1.Call", {"Number": number}, [],
+                          signature="sa{sv}as")
+            bus.send_message(signal)
+            bus.flush()
+        elif kind == "refuse":
+            refuses = True
         elif kind == "signal":
             path, interface, member, signature, values = arguments
             signal = SignalMessage(path, interface, member)
@@ -170,7 +211,12 @@ final class StandInModemManager {
         line = sys.stdin.readline()
         if not line:
             os._exit(0)
-        run(*json.loads(line))
+        command = json.loads(line)
+        if command == ["answer"]:
+            # Meanwhile, the main thread receives the answer.
+            threading.Thread(target=lambda: print(answers.get(), flush=True)).start()
+            return True
+        run(*command)
         print("done", flush=True)
         return True
 

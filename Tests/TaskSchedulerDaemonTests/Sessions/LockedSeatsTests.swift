@@ -36,6 +36,17 @@ struct LockedSeatsTests {
     #expect(locked((away, false), (other, true)) == ["seat0", "user-1000", "user-1001"])
   }
 
+  @Test("A user is at a screen while a session of the user is active at a seat")
+  func isAtScreen() {
+    #expect(Self.desktop.isAtScreen)
+    #expect(changed { $0.type = "tty" }.isAtScreen)
+    let others = [
+      changed { $0.isActive = false }, changed { $0.seat = nil }, changed { $0.isRemote = true },
+      changed { $0.isClosing = true }, changed { $0.sessionClass = "greeter" },
+    ]
+    #expect(others.allSatisfy { !$0.isAtScreen })
+  }
+
   @Test("A remote desktop without a seat locks only the seat of its user")
   func remote() {
     let remote = changed {

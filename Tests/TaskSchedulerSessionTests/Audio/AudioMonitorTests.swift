@@ -232,10 +232,10 @@ struct AudioMonitorTests {
 }
 
 @Suite("§13 Orders to mute streams")
-struct AudioOrdersTests {
+struct MuteOrdersTests {
   @Test("An order stays outstanding until a list of streams confirms it")
   func outstanding() {
-    var orders = AudioOrders()
+    var orders = MuteOrders()
     orders.add(true, stream: 3, of: 1)
     #expect(orders.confirm([3: false], of: 1).map(\.stream) == [3])
     #expect(orders.confirm([3: true], of: 1).isEmpty)
@@ -244,7 +244,7 @@ struct AudioOrdersTests {
 
   @Test("The newest order for a stream replaces the earlier order")
   func replaced() {
-    var orders = AudioOrders()
+    var orders = MuteOrders()
     orders.add(true, stream: 3, of: 1)
     orders.add(false, stream: 3, of: 1)
     #expect(orders.confirm([3: true], of: 1).map(\.isMuted) == [false])
@@ -252,7 +252,7 @@ struct AudioOrdersTests {
 
   @Test("The orders for ended streams and for another start of the server are forgotten")
   func forgotten() {
-    var orders = AudioOrders()
+    var orders = MuteOrders()
     orders.add(true, stream: 3, of: 1)
     orders.add(true, stream: 4, of: 2)
     #expect(orders.confirm([:], of: 1).isEmpty)

@@ -34,8 +34,9 @@ extension ApplicationInterface {
   /// - `relaunch`: the previous instance terminated, and the daemon launched the application again
   /// - `location`: there was a significant location change, or a region was entered or left
   /// - `notification`: the user chose a notification, or a remote notification arrived
+  /// - `call`: a modem has an incoming call, and the setting CallApplication names the application
   public enum LaunchReason: String, WireEnumeration {
-    case user, `operator`, boot, relaunch, location, notification
+    case user, `operator`, boot, relaunch, location, notification, call
   }
 
   /// The kind of a system change. An operator or a user posts a custom change, which has a name.
@@ -59,5 +60,15 @@ extension ApplicationInterface {
   /// The kind of a command. playPause pauses what plays, and otherwise plays.
   public enum RemoteCommandKind: String, WireEnumeration {
     case play, pause, playPause, next, previous, stop, seek
+  }
+
+  /// The category of an audio session. The names are those of AVAudioSession.
+  /// - `ambient`: sounds that others may accompany; always mixes with others
+  /// - `soloAmbient`: sounds that others must not accompany, such as those of a game
+  /// - `playback`: music, speech or a film
+  /// - `record`: a recording without playback
+  /// - `playAndRecord`: both, such as a voice chat
+  public enum AudioCategory: String, WireEnumeration {
+    case ambient, soloAmbient, playback, record, playAndRecord
   }
 }

@@ -37,9 +37,9 @@ public enum ApplicationInterface {
   /// The types of the methods.
   public static let methods: [any InterfaceMethod.Type] = [
     Register.self, Acknowledge.self, BeginBackgroundTask.self, EndBackgroundTask.self,
-    SetKeepAliveTimeout.self, BeginCall.self, EndCall.self, ManageSocket.self, ReleaseSocket.self,
-    ScheduleNotification.self, ListNotifications.self, CancelNotifications.self, SetBadge.self,
-    SetSnapshot.self, GetStatus.self,
+    SetKeepAliveTimeout.self, SetAudioSession.self, BeginCall.self, EndCall.self, ManageSocket.self,
+    ReleaseSocket.self, ScheduleNotification.self, ListNotifications.self, CancelNotifications.self,
+    SetBadge.self, SetSnapshot.self, GetStatus.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -49,6 +49,7 @@ public enum ApplicationInterface {
     case beginBackgroundTask = "org.taskschedd.Application.BeginBackgroundTask"
     case endBackgroundTask = "org.taskschedd.Application.EndBackgroundTask"
     case setKeepAliveTimeout = "org.taskschedd.Application.SetKeepAliveTimeout"
+    case setAudioSession = "org.taskschedd.Application.SetAudioSession"
     case beginCall = "org.taskschedd.Application.BeginCall"
     case endCall = "org.taskschedd.Application.EndCall"
     case manageSocket = "org.taskschedd.Application.ManageSocket"
@@ -72,6 +73,7 @@ public enum ApplicationInterface {
     func beginBackgroundTask(_ input: BeginBackgroundTask.Input, _ caller: Caller) throws
     func endBackgroundTask(_ input: EndBackgroundTask.Input, _ caller: Caller) throws
     func setKeepAliveTimeout(_ input: SetKeepAliveTimeout.Input, _ caller: Caller) throws
+    func setAudioSession(_ input: SetAudioSession.Input, _ caller: Caller) throws
     func beginCall(_ input: BeginCall.Input, _ caller: Caller) throws
     func endCall(_ input: EndCall.Input, _ caller: Caller) throws
     func manageSocket(_ input: ManageSocket.Input, _ caller: Caller) throws
@@ -102,6 +104,8 @@ public enum ApplicationInterface {
       try methods.endBackgroundTask(call.decode(EndBackgroundTask.Input.self), caller)
     case .setKeepAliveTimeout:
       try methods.setKeepAliveTimeout(call.decode(SetKeepAliveTimeout.Input.self), caller)
+    case .setAudioSession:
+      try methods.setAudioSession(call.decode(SetAudioSession.Input.self), caller)
     case .beginCall:
       try methods.beginCall(call.decode(BeginCall.Input.self), caller)
     case .endCall:
@@ -370,6 +374,51 @@ extension ApplicationInterface {
 
       public func writeFields(to object: inout [UInt8]) {
         object.append(field: "seconds", seconds)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Says how the application's audio goes together with that of the user's other applications. The
+  /// daemon uses this while the application plays or records.
+  ///
+  /// With `duckOthers`, the volume of other applications is lowered to DuckLevel (20 % by default)
+  /// while the application plays. Otherwise, with `mixWithOthers` or the category ambient, the
+  /// application plays together with others. Otherwise it is exclusive: it interrupts other
+  /// exclusive applications when it begins to play. Both options are false by default.
+  ///
+  /// If the application has never made this call, its session is `playback` without options. If all
+  /// its streams have the media role event, or it only records, it mixes with others. If all have
+  /// the roles notification or a11y, it ducks others.
+  public enum SetAudioSession: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.SetAudioSession"
+
+    public struct Input: WireStructure {
+      public var category: AudioCategory
+      public var mixWithOthers: Bool?
+      public var duckOthers: Bool?
+
+      public static let fieldNames = ["category", "mixWithOthers", "duckOthers"]
+
+      public init(category: AudioCategory, mixWithOthers: Bool? = nil, duckOthers: Bool? = nil) {
+        self.category = category
+        self.mixWithOthers = mixWithOthers
+        self.duckOthers = duckOthers
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        category = try fields.required("category")
+        mixWithOthers = try fields.optional("mixWithOthers")
+        duckOthers = try fields.optional("duckOthers")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "category", category)
+        object.append(field: "mixWithOthers", mixWithOthers)
+        object.append(field: "duckOthers", duckOthers)
       }
     }
 

@@ -31,6 +31,9 @@ extension ControlInterface {
     public var heldChanges: Int
     /// Empty if it neither plays nor records, and if no session agent reports audio.
     public var audio: [AudioUse]
+    /// The application that interrupts its audio. null if no application does, for example because
+    /// a phone call interrupts it.
+    public var interruptedBy: String?
     /// The effect of the background rules; null in the foreground.
     public var resources: Resources?
     /// The systemd unit of its leader; null if it has none. Only GetApplication and Explain return
@@ -40,7 +43,7 @@ extension ControlInterface {
     public static let fieldNames = [
       "id", "pid", "startTime", "aware", "launchReason", "startedAtUSec", "ending", "suspending",
       "displacedBy", "entitlements", "callbacksPending", "backgroundTimeRemainingUSec", "tasks",
-      "keepAlive", "managedSockets", "heldChanges", "audio", "resources", "unit",
+      "keepAlive", "managedSockets", "heldChanges", "audio", "interruptedBy", "resources", "unit",
     ]
 
     public init(
@@ -48,7 +51,8 @@ extension ControlInterface {
       startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, displacedBy: String? = nil,
       entitlements: [Entitlement], callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil,
       tasks: [BackgroundTask], keepAlive: KeepAlive? = nil, managedSockets: Int, heldChanges: Int,
-      audio: [AudioUse], resources: Resources? = nil, unit: String? = nil
+      audio: [AudioUse], interruptedBy: String? = nil, resources: Resources? = nil,
+      unit: String? = nil
     ) {
       self.id = id
       self.pid = pid
@@ -67,6 +71,7 @@ extension ControlInterface {
       self.managedSockets = managedSockets
       self.heldChanges = heldChanges
       self.audio = audio
+      self.interruptedBy = interruptedBy
       self.resources = resources
       self.unit = unit
     }
@@ -89,6 +94,7 @@ extension ControlInterface {
       managedSockets = try fields.required("managedSockets")
       heldChanges = try fields.required("heldChanges")
       audio = try fields.required("audio")
+      interruptedBy = try fields.optional("interruptedBy")
       resources = try fields.optional("resources")
       unit = try fields.optional("unit")
     }
@@ -111,6 +117,7 @@ extension ControlInterface {
       object.append(field: "managedSockets", managedSockets)
       object.append(field: "heldChanges", heldChanges)
       object.append(field: "audio", audio)
+      object.append(field: "interruptedBy", interruptedBy)
       object.append(field: "resources", resources)
       object.append(field: "unit", unit)
     }

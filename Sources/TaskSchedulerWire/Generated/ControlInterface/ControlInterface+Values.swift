@@ -49,11 +49,12 @@ extension ControlInterface {
   /// What an instance does with audio, as the user's session agent reports it.
   /// - `playing`: it is audible
   /// - `recording`: it records audio
-  /// - `muted`: the daemon has muted it, because it is suspended or because of a phone call
-  /// - `interrupted`: a phone call interrupts its audio
+  /// - `muted`: the daemon has muted it, because it is suspended or interrupted
+  /// - `ducked`: the daemon has lowered its volume, because another application plays
+  /// - `interrupted`: a phone call or another application interrupts its audio
   /// - `calling`: it has a phone call
   public enum AudioUse: String, WireEnumeration {
-    case playing, recording, muted, interrupted, calling
+    case playing, recording, muted, ducked, interrupted, calling
   }
 
   /// The kind of an application's last entitlement to run in the background, and how it ended.
@@ -164,9 +165,10 @@ extension ControlInterface {
   /// - `removedFromSwitcher`: the application was removed from the application switcher
   /// - `audioChanged`: the application became audible, began to record, or ceased to do so
   /// - `audioMuted`: the daemon muted the application's audio, or ended the mute
+  /// - `audioDucked`: the daemon lowered the application's volume, or gave it back
   /// - `remoteControlled`: the application was sent a command such as play or pause
-  /// - `audioInterrupted`: a phone call interrupted the application's audio, or its interruption
-  ///   ended
+  /// - `audioInterrupted`: a phone call or another application interrupted the application's audio,
+  ///   or the interruption ended
   /// - `callChanged`: the application's phone call began, ended or was put on hold
   public enum ChangeKind: String, WireEnumeration {
     case transition
@@ -198,6 +200,7 @@ extension ControlInterface {
     case removedFromSwitcher
     case audioChanged
     case audioMuted
+    case audioDucked
     case remoteControlled
     case audioInterrupted
     case callChanged

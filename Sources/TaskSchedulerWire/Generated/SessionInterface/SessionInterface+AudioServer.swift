@@ -7,22 +7,28 @@ extension SessionInterface {
     public var path: String
     /// A number that is different after each start of the server.
     public var generation: Int
+    /// True if the server itself lowers or pauses streams by their roles. The daemon then leaves
+    /// this to the server.
+    public var managesRoles: Bool
 
-    public static let fieldNames = ["path", "generation"]
+    public static let fieldNames = ["path", "generation", "managesRoles"]
 
-    public init(path: String, generation: Int) {
+    public init(path: String, generation: Int, managesRoles: Bool) {
       self.path = path
       self.generation = generation
+      self.managesRoles = managesRoles
     }
 
     public init(_ fields: FieldReader) throws(ParameterError) {
       path = try fields.required("path")
       generation = try fields.required("generation")
+      managesRoles = try fields.required("managesRoles")
     }
 
     public func writeFields(to object: inout [UInt8]) {
       object.append(field: "path", path)
       object.append(field: "generation", generation)
+      object.append(field: "managesRoles", managesRoles)
     }
   }
 }

@@ -19,6 +19,16 @@ extension SessionInterface {
     case playback, recording
   }
 
+  /// What a stream is for: its property media.role.
+  /// - `phone`: a phone call (phone or Communication)
+  /// - `event`: a sound of the user interface, such as a click
+  /// - `notification`: the sound of a notification
+  /// - `accessibility`: speech of a screen reader and similar programs (a11y or Accessibility)
+  /// - `other`: anything else
+  public enum AudioRole: String, WireEnumeration {
+    case phone, event, notification, accessibility, other
+  }
+
   /// A call to a media player that another program made.
   /// - `command`: it changes something: a command or the setting of a property
   /// - `read`: it only reads properties

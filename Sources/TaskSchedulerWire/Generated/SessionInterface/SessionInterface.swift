@@ -106,8 +106,8 @@ extension SessionInterface {
   /// `attached` again, with the same number, and the agent reports all windows again.
   ///
   /// After `attached`, the agent also reports all streams and all media players if it knows them.
-  /// The daemon sends again all mutes, all ends of mutes that no report has confirmed, all
-  /// measurements, and the media player `taskschedd` if there is one.
+  /// The daemon sends again all mutes and changes of volumes, all ends of these that no report has
+  /// confirmed, all measurements, and the media player `taskschedd` if there is one.
   ///
   /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
   /// application receives the error AgentIsManaged.
@@ -128,19 +128,20 @@ extension SessionInterface {
       /// True when the daemon has sent all notifications and badges.
       public var synchronized: Bool?
       public var mute: AudioMute?
+      public var volume: AudioVolume?
       public var measure: AudioMeasurement?
       public var command: PlayerCommand?
       public var player: PresentedPlayer?
 
       public static let fieldNames = [
-        "attached", "show", "close", "badge", "synchronized", "mute", "measure", "command",
-        "player",
+        "attached", "show", "close", "badge", "synchronized", "mute", "volume", "measure",
+        "command", "player",
       ]
 
       public init(
         attached: Int? = nil, show: Notification? = nil, close: WithdrawnNotification? = nil,
         badge: Badge? = nil, synchronized: Bool? = nil, mute: AudioMute? = nil,
-        measure: AudioMeasurement? = nil, command: PlayerCommand? = nil,
+        volume: AudioVolume? = nil, measure: AudioMeasurement? = nil, command: PlayerCommand? = nil,
         player: PresentedPlayer? = nil
       ) {
         self.attached = attached
@@ -149,6 +150,7 @@ extension SessionInterface {
         self.badge = badge
         self.synchronized = synchronized
         self.mute = mute
+        self.volume = volume
         self.measure = measure
         self.command = command
         self.player = player
@@ -161,6 +163,7 @@ extension SessionInterface {
         badge = try fields.optional("badge")
         synchronized = try fields.optional("synchronized")
         mute = try fields.optional("mute")
+        volume = try fields.optional("volume")
         measure = try fields.optional("measure")
         command = try fields.optional("command")
         player = try fields.optional("player")
@@ -173,6 +176,7 @@ extension SessionInterface {
         object.append(field: "badge", badge)
         object.append(field: "synchronized", synchronized)
         object.append(field: "mute", mute)
+        object.append(field: "volume", volume)
         object.append(field: "measure", measure)
         object.append(field: "command", command)
         object.append(field: "player", player)

@@ -2,8 +2,8 @@
 ///
 /// The connection to the audio server may end before the server has carried out an order. The agent
 /// therefore keeps each order until a list shows its result, and repeats it after it has connected
-/// again.
-struct AudioOrders {
+/// again. ``VolumeOrders`` does the same for volumes.
+struct MuteOrders {
   /// The maximum number of orders to keep. Each daemon reads at most 1024 streams.
   static let max = 4096
 

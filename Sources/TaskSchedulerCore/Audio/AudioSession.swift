@@ -1,0 +1,85 @@
+/// How the audio of an application goes together with the audio of others, as the application says
+/// it or as the daemon derives it (contract.md#audio-session).
+public struct AudioSession: Hashable, Sendable {
+  public var category: AudioCategory
+  /// Whether the application plays together with others.
+  public var mixesWithOthers: Bool
+  /// Whether the volume of others is lower while the application plays.
+  public var ducksOthers: Bool
+
+  public init(
+    _ category: AudioCategory, mixesWithOthers: Bool = false, ducksOthers: Bool = false
+  ) {
+    self.category = category
+    self.mixesWithOthers = mixesWithOthers
+    self.ducksOthers = ducksOthers
+  }
+
+  var rank: AudioRank {
+    if ducksOthers { return .ducking }
+    return mixesWithOthers || category == .ambient ? .mixing : .exclusive
+  }
+}
+
+/// The category of an audio session. The names are those of AVAudioSession.
+public enum AudioCategory: String, Hashable, Sendable, CaseIterable {
+  case ambient, soloAmbient, playback, record, playAndRecord
+}
+
+/// The rank of an audio session. A phone call ranks above all sessions.
+enum AudioRank: String, Hashable, Sendable, CaseIterable {
+  /// Plays together with others.
+  case mixing
+  /// Lowers the volume of others.
+  case ducking
+  /// Interrupts other exclusive sessions when it begins.
+  case exclusive
+}
+
+/// What interrupts the audio of an application.
+public enum AudioInterrupter: Hashable, Sendable {
+  case phoneCall
+  /// Another application has begun to play.
+  case application(ApplicationID)
+}
+
+/// An active audio session: an application plays or records, has just ceased to, or is interrupted.
+struct ActiveAudioSession: Equatable, Sendable {
+  var begunAt: Instant
+  /// The end of `AudioGraceTime`; nil while the application plays or records or is interrupted.
+  var endsAt: Instant?
+  var rank: AudioRank
+  /// Whether the application has had a phone call during the session. What it plays after the call
+  /// must not interrupt the music that the call had interrupted.
+  var isOfCall = false
+
+  var isExclusive: Bool { rank == .exclusive && !isOfCall }
+  var isDucking: Bool { rank == .ducking && !isOfCall }
+
+  /// Lets the session end at an instant, unless it is interrupted or ends already.
+  mutating func pause(isInterrupted: Bool, until end: Instant) {
+    endsAt = isInterrupted ? nil : endsAt ?? end
+  }
+}
+
+extension InstanceAudio {
+  /// Whether the instance plays or records.
+  var isSounding: Bool { isAudible || isRecording }
+
+  /// The rank of the audio session that the application set, or that follows from the streams that
+  /// run.
+  var rank: AudioRank {
+    if let declared { return declared.rank }
+    let roles = Set(streams.lazy.filter { $0.direction == .playback && $0.isRunning }.map(\.role))
+    // Programs that record the output, or listen all the time, must not interrupt the music.
+    if roles.isSubset(of: [.event]) { return roles.isEmpty && !isRecording ? .exclusive : .mixing }
+    return roles.isSubset(of: [.event, .notification, .accessibility]) ? .ducking : .exclusive
+  }
+
+  /// Whether the instance has a phone call by its streams: one of role phone plays, and one
+  /// records.
+  var hasCallStreams: Bool {
+    isRecording
+      && streams.contains { $0.direction == .playback && $0.isRunning && $0.role == .phone }
+  }
+}

@@ -1,0 +1,105 @@
+/// The volumes that the daemon lowers while another application plays (contract.md#audio-duck).
+///
+/// This works like the mutes of ``InstanceAudio``: a stream is in one of two lists, and leaves the
+/// second one only when a report shows another volume. Each entry contains the volume to give back,
+/// so that the event log knows it before it is changed.
+struct AudioDucking: Equatable, Sendable {
+  /// The streams with a lowered volume, ordered by their ids. Each change is the one that lowers.
+  private(set) var lowered: [AudioVolumeChange] = []
+  /// The streams whose volume the daemon is giving back, ordered by their ids. Each change is the
+  /// one that raises.
+  private(set) var raising: [AudioVolumeChange] = []
+  /// The lowered streams that no report has shown with the lowered volume yet, ordered by their
+  /// ids.
+  private(set) var unseen: [AudioStreamID] = []
+  /// The streams whose volume the user has changed since it was lowered, ordered by their ids. It
+  /// stays as it is until the volumes are given back.
+  private(set) var left: [AudioStreamID] = []
+
+  /// The changes that give back every volume.
+  var returned: [AudioVolumeChange] {
+    (lowered.map(\.reversed) + raising).sorted { $0.stream < $1.stream }
+  }
+
+  /// Takes a report of all streams of the user. Leaves alone the streams whose volume the user has
+  /// changed.
+  mutating func take(_ all: [AudioStreamID: AudioStream]) {
+    left.removeAll { all[$0] == nil }
+    let low = Dictionary(
+      returned.map { ($0.stream, $0.from) }, uniquingKeysWith: { first, _ in first })
+    unseen.removeAll { id in
+      guard let volume = all[id]?.volume, let low = low[id] else { return true }
+      return AudioVolumeChange.isSame(volume, low)
+    }
+    let changed = lowered.map(\.stream).filter { id in
+      guard let volume = all[id]?.volume, let change = lowered.first(where: { $0.stream == id })
+      else { return false }
+      return !AudioVolumeChange.isSame(volume, change.from)
+        && !AudioVolumeChange.isSame(volume, change.to)
+    }
+    left = (left + changed).sorted()
+    lowered.removeAll { all[$0.stream] == nil || changed.contains($0.stream) }
+    raising.removeAll { change in
+      guard let volume = all[change.stream]?.volume else { return true }
+      return !AudioVolumeChange.isSame(volume, change.from) && !unseen.contains(change.stream)
+    }
+  }
+
+  /// Adds a stream that began with a lowered volume, because the server remembers the volume of an
+  /// earlier stream.
+  mutating func add(_ stream: AudioStreamID, lowered volume: Int, from original: Int) {
+    guard !returned.contains(where: { $0.stream == stream }) else { return }
+    insert(AudioVolumeChange(stream, from: original, to: volume), into: &lowered)
+  }
+
+  /// Adds a stream whose volume is being restored.
+  mutating func addRaising(_ volume: ReturnedVolume) {
+    let id = volume.change.stream
+    guard !returned.contains(where: { $0.stream == id }) else { return }
+    insert(volume.change, into: &raising)
+    if !volume.isSeen { unseen = (unseen + [id]).sorted() }
+  }
+
+  /// Lists the changes that lower the volumes of streams to a percentage.
+  mutating func lower(_ streams: [AudioStream], to percent: Int) -> [AudioVolumeChange] {
+    var changes: [AudioVolumeChange] = []
+    for stream in streams
+    where !left.contains(stream.id) && !lowered.contains(where: { $0.stream == stream.id }) {
+      let raised = raising.firstIndex { $0.stream == stream.id }.map { raising.remove(at: $0) }
+      let volume = raised?.to ?? stream.volume
+      let target = max(1, volume * percent / 100)
+      guard !AudioVolumeChange.isSame(target, volume) else { continue }
+      let change = raised?.reversed ?? AudioVolumeChange(stream.id, from: volume, to: target)
+      insert(change, into: &lowered)
+      if raised == nil { unseen = (unseen + [stream.id]).sorted() }
+      changes.append(change)
+    }
+    return changes
+  }
+
+  /// Lists the changes that give back all lowered volumes.
+  mutating func raise() -> [AudioVolumeChange] {
+    let changes = lowered.map(\.reversed)
+    for change in changes { insert(change, into: &raising) }
+    lowered = []
+    left = []
+    return changes
+  }
+
+  private func insert(_ change: AudioVolumeChange, into list: inout [AudioVolumeChange]) {
+    list.append(change)
+    list.sort { $0.stream < $1.stream }
+  }
+
+  func check() throws(InvariantViolation) {
+    let ids = returned.map(\.stream)
+    try require(
+      zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 },
+      "a stream with a lowered volume is listed twice")
+  }
+}
+
+extension AudioVolumeChange {
+  /// The change that undoes this one.
+  var reversed: AudioVolumeChange { AudioVolumeChange(stream, from: to, to: from) }
+}

@@ -1,0 +1,54 @@
+import TaskSchedulerCore
+
+/// A phone call that rings on this machine.
+struct IncomingCall: Equatable {
+  /// The path of the call's object on the system bus.
+  var path: String
+  /// The unique name of the ModemManager that has the call.
+  var service: String
+  /// The number of the other phone; empty if it is not known.
+  var number: String
+
+  /// The maximum length of a number, and of the title that shows it, in Unicode scalars. Source:
+  /// this project; a telephone number has at most 15 digits (ITU-T E.164).
+  private static let numberMax = 128
+
+  /// Returns at most as much of a number as the daemon keeps.
+  static func bounded(_ number: String) -> String {
+    String(String.UnicodeScalarView(number.unicodeScalars.prefix(numberMax)))
+  }
+
+  /// The title of the notification about the call.
+  var title: String {
+    number.isEmpty ? "Unknown number" : Self.bounded(PrintableText.of(number))
+  }
+
+  /// The id of the notification about the call, from ``idBase`` to ``RecordingNotices/idBase``.
+  ///
+  /// The id is a hash (FNV-1a) of the names of the call and of ModemManager. Every daemon computes
+  /// the same id, so an answer that the user gave while no daemon ran belongs to the right call.
+  var id: UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in "\(service) \(path)".utf8 {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+    return Self.idBase | (hash & (Self.idBase - 1))
+  }
+
+  /// The lowest id of a notification about a call.
+  static let idBase: UInt64 = 1 << 61
+}
+
+/// What the user does about an incoming call.
+enum CallAnswer: Equatable {
+  case accept, decline
+
+  /// - Parameter action: The id of the chosen action; nil for the notification itself.
+  init?(action: String?) {
+    switch action {
+    case nil, "answer": self = .accept
+    case "decline": self = .decline
+    default: return nil
+    }
+  }
+}

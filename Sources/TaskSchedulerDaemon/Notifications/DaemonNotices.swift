@@ -1,0 +1,19 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// Notifications of the daemon itself, which the session agents show beside those of applications.
+///
+/// Their ids are above those of the notification store, which contains none of them.
+protocol DaemonNotices: AnyObject {
+  /// Returns the orders to show the notices that a user must see, and expects the agent's reports
+  /// about them.
+  func orders(for user: UserID) -> [SessionInterface.Notification]
+  /// Returns whether a notification with this id may be a notice of this kind.
+  func contains(_ id: Int) -> Bool
+  func isShown(_ id: Int, as name: DesktopName, to user: UserID)
+  func isClosed(_ id: Int, of user: UserID)
+  /// Handles the user's choice.
+  ///
+  /// - Parameter action: The id of the chosen action; nil for the notification itself.
+  func choose(_ id: Int, action: String?, by user: UserID)
+}

@@ -1,0 +1,86 @@
+import TaskSchedulerCore
+
+/// What an audio server remembers for the next stream because of the daemon.
+struct ObservedMemory {
+  var isMuted = false
+  var volume: LoweredVolume?
+
+  mutating func add(_ other: ObservedMemory) {
+    isMuted = isMuted || other.isMuted
+    volume = other.volume ?? volume
+  }
+}
+
+// What audio servers remember (contract.md#audio-unmute, contract.md#audio-duck-restored).
+extension ObservedState {
+  /// Returns what the server remembers of streams that the daemon has changed and that have not
+  /// ended.
+  func heldMemories(of user: UserID) -> [UInt32: ObservedMemory] {
+    var held: [UInt32: ObservedMemory] = [:]
+    func add(_ memory: ObservedMemory, of id: AudioStreamID) {
+      guard let number = audio.memories[id], number != 0 else { return }
+      held[number, default: ObservedMemory()].add(memory)
+    }
+    for instance in instancesOwned(by: user) {
+      for id in instance.audio.muted { add(ObservedMemory(isMuted: true), of: id) }
+      for (id, volume) in instance.audio.volumes.all.sorted(by: { $0.key < $1.key }) {
+        add(ObservedMemory(volume: volume), of: id)
+      }
+    }
+    for (id, owner) in audio.unmuting where owner == user {
+      add(ObservedMemory(isMuted: true), of: id)
+    }
+    for (id, entry) in audio.returning.sorted(by: { $0.key < $1.key }) where entry.user == user {
+      add(ObservedMemory(volume: entry.volume), of: id)
+    }
+    return held
+  }
+
+  /// Records what the server remembers of a stream that has ended.
+  func remember(_ memory: ObservedMemory, of id: AudioStreamID, _ user: UserID) {
+    guard let number = audio.memories[id], number != 0 else { return }
+    audio.remembered[user, default: [:]][number, default: ObservedMemory()].add(memory)
+  }
+
+  /// Removes the streams that the agent has unmuted, and those that have ended.
+  func takeUnmuted(_ all: [AudioStreamID: AudioStream], of user: UserID) {
+    for (id, owner) in audio.unmuting where owner == user && all[id]?.isMuted != true {
+      if all[id] != nil, !audio.seenMuted.contains(id) { continue }
+      audio.unmuting[id] = nil
+      if all[id] == nil { remember(ObservedMemory(isMuted: true), of: id, user) }
+    }
+  }
+
+  /// Determines which new streams the daemon must unmute, and whose volumes it must restore.
+  func restoreNewStreams(
+    _ all: [AudioStreamID: AudioStream], _ held: [UInt32: ObservedMemory], of user: UserID
+  ) {
+    let playing = all.values.filter { $0.direction == .playback }.sorted { $0.id < $1.id }
+    let known = audio.known[user] ?? []
+    audio.known[user] = Set(playing.map(\.id))
+    // Several new streams may have the same memory.
+    let remembered = held.merging(audio.remembered[user] ?? [:]) { one, other in
+      var both = one
+      both.add(other)
+      return both
+    }
+    for stream in playing where !known.contains(stream.id) {
+      guard let memory = remembered[stream.memory] else { continue }
+      audio.remembered[user]?[stream.memory] = nil
+      let owner = stream.instance.flatMap { self[$0] }.flatMap { $0.key.owner == user ? $0 : nil }
+      if memory.isMuted, stream.isMuted { audio.mustUnmute.append(stream.id) }
+      guard let volume = memory.volume, LoweredVolume.isSame(stream.volume, volume.low) else {
+        continue
+      }
+      audio.seenLow.insert(stream.id)
+      if let owner {
+        if owner.audio.volumes.all[stream.id] == nil {
+          owner.audio.volumes.lowered[stream.id] = volume
+        }
+      } else {
+        audio.returning[stream.id] = (user, volume)
+        audio.mustReturn.insert(stream.id)
+      }
+    }
+  }
+}

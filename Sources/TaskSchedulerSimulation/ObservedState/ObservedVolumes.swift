@@ -1,0 +1,105 @@
+import TaskSchedulerCore
+
+/// The volume of a stream that the daemon has lowered.
+struct LoweredVolume {
+  /// The volume to give back.
+  var original: Int
+  var low: Int
+
+  /// Returns whether two volumes are the same but for the rounding of audio servers.
+  static func isSame(_ one: Int, _ other: Int) -> Bool { abs(one - other) <= 64 }
+}
+
+/// The volumes of one instance that the daemon has lowered.
+struct ObservedVolumes {
+  var lowered: [AudioStreamID: LoweredVolume] = [:]
+  /// The streams whose volume the daemon is giving back.
+  var returning: [AudioStreamID: LoweredVolume] = [:]
+  /// The streams whose lowered volume the user has changed. They stay as they are until nothing
+  /// lowers the volumes any more.
+  var left: Set<AudioStreamID> = []
+
+  var all: [AudioStreamID: LoweredVolume] { lowered.merging(returning) { first, _ in first } }
+}
+
+// The volumes that the daemon lowers and gives back (contract.md#audio-duck).
+extension ObservedState {
+  /// Takes a report of a user's streams: removes the streams of no running instance whose volume
+  /// the agent has restored, and those that have ended.
+  func takeReturned(_ all: [AudioStreamID: AudioStream], of user: UserID) {
+    for id in audio.returning.keys.sorted() {
+      guard let (owner, volume) = audio.returning[id], owner == user else { continue }
+      if let stream = all[id] {
+        let isLow = LoweredVolume.isSame(stream.volume, volume.low)
+        if isLow { audio.seenLow.insert(id) }
+        if isLow || !audio.seenLow.contains(id) { continue }
+      } else {
+        remember(ObservedMemory(volume: volume), of: id, user)
+      }
+      audio.returning[id] = nil
+    }
+  }
+
+  /// Takes a report of the streams of an instance: forgets the volumes that the user has changed,
+  /// and remembers those of ended streams.
+  func takeVolumes(_ all: [AudioStreamID: AudioStream], of instance: ObservedInstance) {
+    var volumes = instance.audio.volumes
+    for stream in instance.audio.streams {
+      // The stream belongs to the instance since its process was adopted.
+      if let entry = audio.returning[stream.id], entry.user == instance.key.owner {
+        audio.returning[stream.id] = nil
+        if volumes.all[stream.id] == nil { volumes.returning[stream.id] = entry.volume }
+      }
+    }
+    let ended = volumes.all.filter { all[$0.key] == nil }.sorted { $0.key < $1.key }
+    volumes.left = volumes.left.filter { all[$0] != nil }
+    for (id, volume) in volumes.lowered {
+      guard let now = all[id]?.volume else {
+        volumes.lowered[id] = nil
+        continue
+      }
+      if LoweredVolume.isSame(now, volume.original) || LoweredVolume.isSame(now, volume.low) {
+        continue
+      }
+      volumes.lowered[id] = nil
+      volumes.left.insert(id)
+    }
+    for (id, volume) in volumes.all {
+      guard let stream = all[id], LoweredVolume.isSame(stream.volume, volume.low) else { continue }
+      audio.seenLow.insert(id)
+    }
+    volumes.returning = volumes.returning.filter { id, volume in
+      all[id].map {
+        LoweredVolume.isSame($0.volume, volume.low) || !audio.seenLow.contains(id)
+      } ?? false
+    }
+    for (id, volume) in ended {
+      remember(ObservedMemory(volume: volume), of: id, instance.key.owner)
+    }
+    instance.audio.volumes = volumes
+  }
+
+  /// Records that an instance has ended. Its processes may continue to run.
+  func returnVolumes(of instance: ObservedInstance) {
+    for (id, volume) in instance.audio.volumes.all {
+      audio.returning[id] = (instance.key.owner, volume)
+      audio.mustReturn.insert(id)
+    }
+  }
+
+  /// Records an order to change a volume.
+  func note(_ change: AudioVolumeChange, of user: UserID) {
+    let id = change.stream
+    for instance in live where instance.key.owner == user {
+      if change.to < change.from {
+        guard instance.audio.streams.contains(where: { $0.id == id }) else { continue }
+        if instance.audio.volumes.returning.removeValue(forKey: id) == nil {
+          audio.seenLow.remove(id)
+        }
+        instance.audio.volumes.lowered[id] = LoweredVolume(original: change.from, low: change.to)
+      } else if let volume = instance.audio.volumes.lowered.removeValue(forKey: id) {
+        instance.audio.volumes.returning[id] = volume
+      }
+    }
+  }
+}

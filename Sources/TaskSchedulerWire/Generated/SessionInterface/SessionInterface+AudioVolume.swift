@@ -1,0 +1,27 @@
+// Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
+
+extension SessionInterface {
+  /// Changes of volumes. If the audio server is not running yet, the agent makes them when it runs.
+  /// If the server has another generation, or a stream has ended, the agent does nothing.
+  public struct AudioVolume: WireStructure {
+    public var generation: Int
+    public var changes: [VolumeChange]
+
+    public static let fieldNames = ["generation", "changes"]
+
+    public init(generation: Int, changes: [VolumeChange]) {
+      self.generation = generation
+      self.changes = changes
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      generation = try fields.required("generation")
+      changes = try fields.required("changes")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "generation", generation)
+      object.append(field: "changes", changes)
+    }
+  }
+}

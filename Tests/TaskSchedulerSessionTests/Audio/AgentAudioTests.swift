@@ -1,0 +1,126 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerSession
+
+@Suite("§13 Audio between a daemon, the session agent and real audio servers")
+struct AgentAudioTests {
+  private static let full = TaskSchedulerSession.AudioStream.fullVolume
+
+  /// A session agent with a stand-in daemon, and a client that plays.
+  private final class Scene {
+    let loop: EventLoop
+    let directory = TemporaryDirectory()
+    let server: TestSupport.AudioServer
+    let client: AudioClient
+    var daemon: StandInDaemon?
+    private var agent: SessionAgent?
+
+    /// - Parameter graceTime: How long the agent waits for the daemon to return, in nanoseconds.
+    init(_ kind: AudioServerKind, graceTime: UInt64) throws {
+      loop = try EventLoop()
+      server = try TestSupport.AudioServer(kind)
+      client = try AudioClient(of: server.path)
+      try client.run("play")
+      try startDaemon()
+      let runtime = server.runtime
+      agent = try SessionAgent(
+        loop: loop, sockets: [directory.file("socket")],
+        environment: SessionEnvironment(uid: getuid()) {
+          switch $0 {
+          case "XDG_RUNTIME_DIR": runtime
+          case "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(runtime)/none"
+          case _: nil
+          }
+        }, graceTime: graceTime
+      ) { _ in }
+    }
+
+    func startDaemon() throws {
+      daemon = try StandInDaemon(at: directory.file("socket"), on: loop)
+    }
+
+    func wait(
+      _ expectation: String, location: SourceLocation = #_sourceLocation,
+      until isDone: () throws -> Bool
+    ) throws {
+      let end = BootClock.now() + UInt64(deadline / .nanoseconds(1))
+      while try !isDone() {
+        guard BootClock.now() < end else {
+          Issue.record(
+            "\(expectation): \(String(describing: daemon?.audioReports.last))",
+            sourceLocation: location)
+          throw SystemError(call: "waiting: \(expectation)", errno: ETIMEDOUT)
+        }
+        try loop.turn(within: .milliseconds(100))
+      }
+    }
+
+    /// Waits until the stream is reported as running, and lowers its volume. Returns its number.
+    func lower() throws -> UInt32 {
+      try wait("the stream is reported") {
+        daemon?.audioReports.last?.streams.contains { $0.pid == Int(client.pid) && $0.running }
+          == true
+      }
+      let report = try #require(daemon?.audioReports.last)
+      let stream = try #require(report.streams.first { $0.pid == Int(client.pid) })
+      #expect(report.server?.managesRoles == false && stream.role == .other)
+      let generation = try #require(report.server?.generation)
+      daemon?.order(
+        .init(
+          volume: .init(
+            generation: generation,
+            changes: [.init(stream: stream.id, from: stream.volume, to: stream.volume / 5)])))
+      try wait("the report has the lower volume") {
+        daemon?.audioReports.last?.streams.contains {
+          $0.id == stream.id && AudioVolumeChange.isSame($0.volume, AgentAudioTests.full / 5)
+        } == true
+      }
+      return try #require(UInt32(exactly: stream.id))
+    }
+
+    func hasVolume(_ stream: UInt32, _ volume: Int) throws -> Bool {
+      try server.channelVolumes(of: stream).allSatisfy { AudioVolumeChange.isSame($0, volume) }
+    }
+  }
+
+  @Test(
+    "If a daemon does not return, the agent gives back the volumes that the daemon lowered",
+    .enabled(if: !AudioServerKind.available.isEmpty, "no audio server is installed"),
+    arguments: AudioServerKind.available)
+  func doesNotReturn(_ kind: AudioServerKind) throws {
+    let scene = try Scene(kind, graceTime: 50_000_000)
+    let stream = try scene.lower()
+    scene.daemon = nil
+    try scene.wait("the volume is given back") { try scene.hasVolume(stream, Self.full) }
+  }
+
+  @Test("If a daemon returns, the agent leaves the volumes that the daemon lowered to the daemon")
+  func returns() throws {
+    let scene = try Scene(.pulseAudio, graceTime: 1_000_000_000)
+    let stream = try scene.lower()
+    scene.daemon = nil
+    try scene.startDaemon()
+    try scene.wait("the agent attaches again") { scene.daemon?.audioReports.isEmpty == false }
+    let end = BootClock.now() + 1_200_000_000
+    while BootClock.now() < end { try scene.loop.turn(within: .milliseconds(100)) }
+    #expect(try scene.hasVolume(stream, Self.full / 5))
+  }
+
+  @Test("If a daemon does not return, the agent leaves a volume alone that the user has changed")
+  func changedByUser() throws {
+    let scene = try Scene(.pulseAudio, graceTime: 50_000_000)
+    let stream = try scene.lower()
+    try scene.server.setVolume(stream, percent: 50)
+    let generation = try #require(scene.daemon?.audioReports.last?.server?.generation)
+    scene.daemon?.order(
+      .init(mute: .init(generation: generation, streams: [Int(stream)], muted: true)))
+    try scene.wait("the stream is muted") { try scene.server.mutedStreams() == [stream] }
+    scene.daemon = nil
+    try scene.wait("the mute ends") { try scene.server.mutedStreams().isEmpty }
+    #expect(try scene.hasVolume(stream, Self.full / 2))
+  }
+}
