@@ -86,6 +86,12 @@ package final class SessionAgent {
   /// A timer for each daemon, which expires if the daemon does not return.
   private var absences: [TimerSource] = []
   private let graceTime: UInt64
+  /// Called when the agent has undone what the daemons have changed, because it stops.
+  private var stopped: (() -> Void)?
+  private var stopTimer: TimerSource?
+  /// The maximum time to undo what the daemons have changed, in nanoseconds. An audio server needs
+  /// some milliseconds.
+  private static let stopTime: UInt64 = 1_000_000_000
 
   /// Starts the agent.
   ///
@@ -115,6 +121,7 @@ package final class SessionAgent {
         })
       absences.append(try loop.timer { [weak self] in self?.endOrders(of: number) })
     }
+    stopTimer = try loop.timer { [weak self] in self?.stopped?() }
     for link in links { link.start() }
     focus = try FocusMonitor(loop: loop, environment: environment, proc: ProcFS()) {
       [weak self] in self?.heard($0)
@@ -133,7 +140,18 @@ package final class SessionAgent {
     remoteControl?.start()
   }
 
+  /// Undoes what the daemons have changed at the audio server, which would remember it for the next
+  /// session, and then calls `done`. The daemons send their orders again to the next agent.
+  package func stop(_ done: @escaping () -> Void) {
+    stopped = done
+    for daemon in links.indices { endOrders(of: daemon) }
+    stopTimer?.set(BootClock.now() + Self.stopTime)
+    guard let audio else { return done() }
+    audio.settle(done)
+  }
+
   private func heard(_ occurrence: DaemonLink.Occurrence, from daemon: Int, at path: String) {
+    if stopped != nil { return }
     switch occurrence {
     case .attached:
       absences[daemon].clear()
@@ -197,7 +215,7 @@ package final class SessionAgent {
         areAudioRolesManaged = server.managesRoles
         report(.audioRolesManaged(areAudioRolesManaged))
       }
-      for link in links { link.update(streams) }
+      if stopped == nil { for link in links { link.update(streams) } }
     case .unreachable(let reason):
       isAudioKnown = false
       report(.audioUnknown(reason))

@@ -85,7 +85,8 @@ func run(_ arguments: Arguments) throws -> Int32 {
   blockSignals()
   let loop = try EventLoop()
   var status: Int32 = 0
-  let signals = try [SIGTERM, SIGINT].map { try loop.watch(signal: $0) { loop.exit() } }
+  var stop = { loop.exit() }
+  let signals = try [SIGTERM, SIGINT].map { try loop.watch(signal: $0) { stop() } }
   let sockets = arguments.sockets.isEmpty ? standardSockets() : arguments.sockets
   let agent = try SessionAgent(
     loop: loop, sockets: sockets,
@@ -96,6 +97,7 @@ func run(_ arguments: Arguments) throws -> Int32 {
     status = ExitStatus.replaced
     loop.exit()
   }
+  stop = { agent.stop { loop.exit() } }
   try loop.run()
   withExtendedLifetime((agent, signals)) {}
   return status

@@ -240,6 +240,31 @@ struct AudioSessionCallTests {
     #expect(world.status(phone)?.audio.isInCall == false)
   }
 
+  @Test("Music plays again after a call of a phone that first rang like another application")
+  func rings() {
+    var world = World()
+    let (player, phone) = (world.makeAwareAtOwnSeat(music), world.makeUnawareAtOwnSeat(mail, []))
+    world.start(player)
+    world.start(phone, role: .phone)
+    #expect(world.status(player)?.audio.interrupter == .application(mail.id))
+    world.pause(player)
+    world.start(phone, .recording)
+    #expect(world.status(player)?.audio.interrupter == .phoneCall)
+    world.pause(phone)
+    #expect(world.interruptions(player) == [.began, .ended(shouldResume: true)])
+  }
+
+  @Test("A call by streams continues while the phone records nothing")
+  func mutedMicrophone() {
+    var world = World()
+    let phone = world.makeUnawareAtOwnSeat(mail, [])
+    world.start(phone, role: .phone)
+    world.start(phone, .recording)
+    world.streams.removeAll { $0.direction == .recording }
+    world.feed(world.audioReport)
+    #expect(world.status(phone)?.audio.isInCall == true)
+  }
+
   @Test("EndCall does not end a call that continues as streams")
   func both() {
     var world = World()

@@ -76,10 +76,10 @@ extension InstanceAudio {
     return roles.isSubset(of: [.event, .notification, .accessibility]) ? .ducking : .exclusive
   }
 
-  /// Whether the instance has a phone call by its streams: one of role phone plays, and one
-  /// records.
-  var hasCallStreams: Bool {
-    isRecording
-      && streams.contains { $0.direction == .playback && $0.isRunning && $0.role == .phone }
+  /// Whether a stream of role phone plays. With a stream that records, it begins a phone call. The
+  /// call lasts while the stream plays, because some programs end their recording to mute the
+  /// microphone.
+  var playsCall: Bool {
+    streams.contains { $0.direction == .playback && $0.isRunning && $0.role == .phone }
   }
 }

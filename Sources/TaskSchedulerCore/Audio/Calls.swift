@@ -132,8 +132,8 @@ struct InterruptedAudio: Equatable, Sendable {
     case unnoticed
   }
 
-  /// What interrupts the audio. A phone call may be followed by an application; the application may
-  /// then not play by itself at the end.
+  /// What interrupts the audio. A phone call may be followed by another application, which then
+  /// prevents the interrupted one from playing by itself at the end.
   var by: AudioInterrupter
   var means: Means
   /// Whether the streams of the instance must be muted.

@@ -134,10 +134,19 @@ extension Scheduler {
       guard let wanted else { return }
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: wanted, in: &$1) }
       activateAfterCall(instance, in: &turn)
+    case (.phoneCall?, .application(let other)) where hasCall(other, of: instance):
+      // A phone may ring, as another application that plays, before its call begins.
+      updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: .phoneCall, in: &$1) }
     case (.phoneCall, _), (.application, .application):
       guard again.contains(id) else { return }
       updateInstance(id, in: &turn) { instance, _ in instance.audio?.interrupted?.isMuted = true }
     }
+  }
+
+  /// Returns whether an application of the same user has a phone call.
+  private func hasCall(_ id: ApplicationID, of instance: Instance) -> Bool {
+    let key = ApplicationKey(id, owner: instance.application.owner)
+    return applications[key]?.instance.map { calls.hasCall($0) } ?? false
   }
 
   /// Ends the interruption of an instance's audio.
@@ -231,7 +240,7 @@ extension Instance {
     }
   }
 
-  /// Continues the interruption by a phone call because of an application.
+  /// Continues the interruption by a phone call because of an application, or the reverse.
   fileprivate mutating func continueAudioInterruption(
     by interrupter: AudioInterrupter, in turn: inout Turn
   ) {

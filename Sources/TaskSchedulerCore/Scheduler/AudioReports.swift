@@ -142,8 +142,10 @@ extension Scheduler {
   ) {
     let known = Set(sessions.audio[user]?.known ?? [])
     let playing = all.values.filter { $0.direction == .playback }.sorted { $0.id < $1.id }
-    sessions.audio[user]?.known = playing.map(\.id)
-    for stream in playing where !known.contains(stream.id) {
+    // PipeWire reports the volume and the mute of a new stream only when the stream runs.
+    let isKnown = { (stream: AudioStream) in known.contains(stream.id) || stream.isRunning }
+    sessions.audio[user]?.known = playing.filter(isKnown).map(\.id)
+    for stream in playing where stream.isRunning && !known.contains(stream.id) {
       guard let audio = remembered[stream.memory] else { continue }
       sessions.audio[user]?.remembered[stream.memory] = nil
       if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {

@@ -31,7 +31,8 @@ extension Scheduler {
   /// Begins and ends the calls that instances have by their streams.
   mutating func takeCallStreams(of user: UserID, in turn: inout Turn) {
     for id in instancesWithAudio(of: user).sorted() {
-      let isStreaming = instances.boxes[id]?.value.audio?.hasCallStreams ?? false
+      guard let audio = instances.boxes[id]?.value.audio else { continue }
+      let isStreaming = audio.playsCall && (audio.isRecording || calls.streaming.contains(id))
       changeCalls(of: id, in: &turn) { $0.setStreaming(id, isStreaming) }
     }
   }

@@ -52,7 +52,7 @@ struct SessionAudio: Equatable, Sendable {
   var raising: [AudioStreamID: ReturnedVolume] = [:]
   /// What the server remembers of ended streams because of the daemon, by the number of the memory.
   var remembered: [UInt32: RememberedAudio] = [:]
-  /// The playback streams of the last report, ordered by their ids.
+  /// The playback streams of the last report that have run, ordered by their ids.
   var known: [AudioStreamID] = []
   /// The active audio sessions of instances.
   var active: [InstanceID: ActiveAudioSession] = [:]

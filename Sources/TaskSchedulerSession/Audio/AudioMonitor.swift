@@ -49,6 +49,8 @@ final class AudioMonitor {
   /// The streams that the daemons want to be measured, by audio server.
   private var measured: [UInt64: Set<UInt32>] = [:]
   private var last: AudioStreams?
+  /// Called when the server has carried out all orders.
+  private var settled: (() -> Void)?
   /// The failure that was reported last; nil while the monitor is connected.
   private var problem: AudioFailure?
 
@@ -82,6 +84,13 @@ final class AudioMonitor {
     for change in changes { volumeOrders.add(change, of: generation) }
     // The volumes of the last list may be out of date. The changes are sent after the next list.
     guard case .ready(let connection) = state else { return }
+    connection.refresh()
+  }
+
+  /// Calls `done` once the server has carried out all orders, or if no server runs.
+  func settle(_ done: @escaping () -> Void) {
+    guard case .ready(let connection) = state else { return done() }
+    settled = done
     connection.refresh()
   }
 
@@ -140,6 +149,7 @@ final class AudioMonitor {
   private func ended(_ failure: AudioFailure) {
     state = .waiting
     refreshTimer?.clear()
+    settled?()
     volumeOrders.disconnected()
     if problem != failure {
       problem = failure
@@ -183,6 +193,7 @@ final class AudioMonitor {
       connection.setVolume(order.stream, order.volume)
     }
     reportStreams(streams, of: connection)
+    if mutes.isEmpty, volumeOrders.isEmpty { settled?() }
     return unconfirmed
   }
 

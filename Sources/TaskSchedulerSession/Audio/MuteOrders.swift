@@ -14,6 +14,8 @@ struct MuteOrders {
 
   private var orders: [Key: Bool] = [:]
 
+  var isEmpty: Bool { orders.isEmpty }
+
   mutating func add(_ isMuted: Bool, stream: UInt32, of generation: UInt64) {
     if orders.count < Self.max { orders[Key(generation: generation, stream: stream)] = isMuted }
   }

@@ -34,6 +34,8 @@ struct VolumeOrders {
 
   private var orders: [Key: Order] = [:]
 
+  var isEmpty: Bool { orders.isEmpty }
+
   /// Adds a change. If it continues from the outstanding change of the stream, both become one
   /// order. Otherwise it replaces the outstanding change.
   mutating func add(_ change: AudioVolumeChange, of generation: UInt64) {

@@ -90,6 +90,11 @@ extension ObservedState {
       }
       if cause == .application, current == .phoneCall {
         continueInterruption(of: instance)
+      } else if cause == .phoneCall, let key = instance.audio.interruption?.interrupter,
+        let other = byKey[key], calls.hasCall(other.id)
+      {
+        instance.audio.interruption?.cause = .phoneCall
+        instance.audio.interruption?.interrupter = nil
       } else if again.contains(instance.id) {
         instance.audio.interruption?.isMuted = true
       }

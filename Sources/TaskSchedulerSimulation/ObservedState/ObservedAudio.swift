@@ -58,7 +58,7 @@ struct ObservedAudioSessions {
   /// volume since the last order to lower it.
   var seenMuted: Set<AudioStreamID> = []
   var seenLow: Set<AudioStreamID> = []
-  /// The playback streams of the last report of each user.
+  /// The playback streams of the last report of each user that have run.
   var known: [UserID: Set<AudioStreamID>] = [:]
   /// The number of the server's memory for each stream that was ever reported.
   var memories: [AudioStreamID: UInt32] = [:]

@@ -52,8 +52,11 @@ struct ObservedInterruption {
   enum Cause: Equatable { case phoneCall, application }
   enum Means: Equatable { case told(wasActive: Bool), paused, unnoticed }
 
-  /// A phone call may be followed by an application, but not the reverse.
+  /// A phone call may be followed by an application. The reverse is possible only if that
+  /// application has the phone call.
   var cause: Cause
+  /// The application that interrupts, when the cause was last determined.
+  var interrupter: ApplicationKey?
   var means: Means
   var isMuted = false
 }
@@ -97,7 +100,8 @@ extension ObservedState {
       let playsCall = instance.audio.streams.contains {
         $0.direction == .playback && $0.isRunning && $0.role == .phone
       }
-      if playsCall, instance.audio.isRecording {
+      // A call lasts while its playback does.
+      if playsCall, instance.audio.isRecording || calls.streaming.contains(instance.id) {
         calls.streaming.insert(instance.id)
       } else {
         calls.streaming.remove(instance.id)
@@ -185,6 +189,8 @@ extension ObservedState {
   }
 
   func beginInterruption(of instance: ObservedInstance, by cause: ObservedInterruption.Cause) {
+    let interrupter = interrupter(of: instance, cause)
+    defer { instance.audio.interruption?.interrupter = interrupter }
     let hasAgent = canCommand(instance.key.owner)
     if instance.hasStream, instance.handledEvents.count < policy.queuedCallbacksMax {
       // Only a phone call makes an active application inactive.
@@ -200,10 +206,26 @@ extension ObservedState {
     }
   }
 
+  /// Returns the application that interrupts an instance: of the later exclusive sessions, the
+  /// newest one.
+  private func interrupter(
+    of instance: ObservedInstance, _ cause: ObservedInterruption.Cause
+  ) -> ApplicationKey? {
+    guard cause == .application, let session = instance.audio.session else { return nil }
+    let later = instancesOwned(by: instance.key.owner).filter { other in
+      other.audio.session.map { $0.isExclusive && $0.begunAt > session.begunAt } ?? false
+    }
+    return later.max {
+      ($0.audio.session?.begunAt ?? 0, $0.id) < ($1.audio.session?.begunAt ?? 0, $1.id)
+    }?.key
+  }
+
   /// Records that a phone call no longer interrupts an instance, but that an application does.
   func continueInterruption(of instance: ObservedInstance) {
     guard let means = instance.audio.interruption?.means else { return }
+    let interrupter = interrupter(of: instance, .application)
     instance.audio.interruption?.cause = .application
+    instance.audio.interruption?.interrupter = interrupter
     guard case .told(let wasActive) = means else { return }
     instance.audio.interruption?.means = .told(wasActive: false)
     if wasActive, instance.isCalledOut { returnToFront(instance) }

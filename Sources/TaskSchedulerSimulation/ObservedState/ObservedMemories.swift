@@ -57,14 +57,15 @@ extension ObservedState {
   ) {
     let playing = all.values.filter { $0.direction == .playback }.sorted { $0.id < $1.id }
     let known = audio.known[user] ?? []
-    audio.known[user] = Set(playing.map(\.id))
+    audio.known[user] = Set(
+      playing.filter { $0.isRunning || known.contains($0.id) }.map(\.id))
     // Several new streams may have the same memory.
     let remembered = held.merging(audio.remembered[user] ?? [:]) { one, other in
       var both = one
       both.add(other)
       return both
     }
-    for stream in playing where !known.contains(stream.id) {
+    for stream in playing where stream.isRunning && !known.contains(stream.id) {
       guard let memory = remembered[stream.memory] else { continue }
       audio.remembered[user]?[stream.memory] = nil
       let owner = stream.instance.flatMap { self[$0] }.flatMap { $0.key.owner == user ? $0 : nil }

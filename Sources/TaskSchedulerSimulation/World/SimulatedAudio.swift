@@ -18,6 +18,8 @@ struct SimulatedAudio {
     let memory: UInt32
     /// Whether the process plays silence.
     var isSilent: Bool
+    /// Whether the daemon has heard that the stream runs. Before that, it restores nothing.
+    var hasRun = false
   }
 
   /// The streams that the agent measures.
@@ -64,6 +66,11 @@ struct SimulatedAudio {
     case .notification: 3
     case .accessibility: 4
     }
+  }
+
+  /// Notes that the daemon has handled a report.
+  mutating func reported(_ snapshot: AudioSnapshot) {
+    for stream in snapshot.streams where stream.isRunning { streams[stream.id]?.hasRun = true }
   }
 
   mutating func toggle(_ id: AudioStreamID) { streams[id]?.isRunning.toggle() }
@@ -301,7 +308,7 @@ extension Simulation {
     for user in sessions.keys.sorted() {
       let streams = sessions[user]?.audio.streams ?? [:]
       for id in streams.keys.sorted() {
-        guard let stream = streams[id], stream.isMuted,
+        guard let stream = streams[id], stream.isMuted, stream.hasRun,
           processes[stream.process].isAlive, !processes[stream.process].isStopped
         else { continue }
         return report(

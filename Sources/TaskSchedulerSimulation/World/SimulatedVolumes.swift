@@ -32,7 +32,8 @@ extension Simulation {
     for user in sessions.keys.sorted() {
       let streams = sessions[user]?.audio.streams ?? [:]
       for id in streams.keys.sorted() {
-        guard let stream = streams[id], stream.isLowered, processes[stream.process].isAlive
+        guard let stream = streams[id], stream.isLowered, stream.hasRun,
+          processes[stream.process].isAlive
         else { continue }
         return report(
           "volumes",

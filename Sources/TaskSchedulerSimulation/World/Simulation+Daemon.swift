@@ -61,6 +61,9 @@ extension Simulation {
       }
     }
     if let request = seen.request { unanswered.insert(request) }
+    if case .session(.audio(let user, let snapshot)) = event {
+      sessions[user]?.audio.reported(snapshot)
+    }
     current = (seen, now)
   }
 

@@ -59,6 +59,14 @@ struct AgentAudioTests {
       }
     }
 
+    /// Stops the agent, as SIGTERM does, and waits until it has ended.
+    func stopAgent() throws {
+      var isStopped = false
+      agent?.stop { isStopped = true }
+      try wait("the agent has stopped") { isStopped }
+      agent = nil
+    }
+
     /// Waits until the stream is reported as running, and lowers its volume. Returns its number.
     func lower() throws -> UInt32 {
       try wait("the stream is reported") {
@@ -85,6 +93,17 @@ struct AgentAudioTests {
     func hasVolume(_ stream: UInt32, _ volume: Int) throws -> Bool {
       try server.channelVolumes(of: stream).allSatisfy { AudioVolumeChange.isSame($0, volume) }
     }
+  }
+
+  @Test(
+    "When the agent stops, it undoes what the daemon has changed",
+    .enabled(if: !AudioServerKind.available.isEmpty, "no audio server is installed"),
+    arguments: AudioServerKind.available)
+  func stops(_ kind: AudioServerKind) throws {
+    let scene = try Scene(kind, graceTime: 60_000_000_000)
+    let stream = try scene.lower()
+    try scene.stopAgent()
+    #expect(try scene.hasVolume(stream, Self.full))
   }
 
   @Test(

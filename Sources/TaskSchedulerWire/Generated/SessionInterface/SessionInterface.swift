@@ -107,7 +107,8 @@ extension SessionInterface {
   ///
   /// After `attached`, the agent also reports all streams and all media players if it knows them.
   /// The daemon sends again all mutes and changes of volumes, all ends of these that no report has
-  /// confirmed, all measurements, and the media player `taskschedd` if there is one.
+  /// confirmed, all measurements, and the media player `taskschedd` if there is one. Before it
+  /// stops, the agent undoes all mutes and changes of volumes.
   ///
   /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
   /// application receives the error AgentIsManaged.
