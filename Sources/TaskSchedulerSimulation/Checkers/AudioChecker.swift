@@ -86,7 +86,7 @@ struct MuteChecker: Checker {
   static let name = "mutes"
 
   private var unmuted: Set<AudioStreamID> = []
-  /// The instances whose audio an interruption muted before the current event, which may end it.
+  /// The instances whose audio had to be muted before the current event, which may change this.
   private var mutedBefore: Set<InstanceID> = []
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
@@ -153,6 +153,9 @@ struct MuteChecker: Checker {
         "stream \(id.index) began muted because of an earlier stream, but is not unmuted")
     }
     mutedBefore = Set(
-      observed.live.lazy.filter { $0.audio.interruption?.isMuted == true }.map(\.id))
+      observed.live.lazy.filter { instance in
+        instance.state == .suspended || instance.isStopping || instance.audio.muteDue != nil
+          || instance.audio.interruption?.isMuted == true
+      }.map(\.id))
   }
 }
