@@ -254,6 +254,24 @@ struct AudioSessionCallTests {
     #expect(world.interruptions(player) == [.began, .ended(shouldResume: true)])
   }
 
+  @Test("A call by streams that ends because its agent is lost lets the music play again")
+  func agentLost() {
+    var world = World()
+    let (player, other) = (world.makeAwareAtOwnSeat(music), world.makeAwareAtOwnSeat(maps))
+    let phone = world.makeUnawareAtOwnSeat(mail, [])
+    world.start(player)
+    world.start(phone, .recording)
+    world.start(phone, role: .phone)
+    world.acknowledgeAll(player)
+    // During the call, another application begins to play.
+    world.start(other)
+    world.acknowledgeAll(other)
+    world.feed(.session(.audioLost(user)))
+    world.advance(by: .seconds(10))
+    #expect(world.interruptions(player).last == .ended(shouldResume: true))
+    #expect(world.interruptions(other).last == .ended(shouldResume: true))
+  }
+
   @Test("A call by streams continues while the phone records nothing")
   func mutedMicrophone() {
     var world = World()

@@ -193,8 +193,9 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.forgetAudio(in: &$1) }
     }
     sessions.audio[user]?.managesRoles = false
-    takeCallStreams(of: user, in: &turn)
+    // The sessions end before the calls, so that none interrupts others after the end of a call.
     sessions.audio[user]?.active = [:]
+    takeCallStreams(of: user, in: &turn)
     arbitrateAudio(of: user, in: &turn)
     _ = sessions.audio[user]?.players.setOnBus([])
     presentPlayer(of: user, in: &turn)

@@ -180,8 +180,8 @@ extension ObservedState {
         instance.audio.measured = []
         instance.audio.isSilent = false
       }
-      takeCallStreams(of: user)
       for instance in live where instance.key.owner == user { instance.audio.session = nil }
+      takeCallStreams(of: user)
       arbitrate(user)
     }
   }
