@@ -14,7 +14,7 @@ struct OpenboxTests {
   private let focus: FocusFixture
 
   init() throws {
-    screen = try XScreen()
+    screen = try XScreen(display: XScreen.reservedDisplay)
     manager = try screen.startOpenbox()
     focus = try FocusFixture(screen.environment)
     try focus.wait()

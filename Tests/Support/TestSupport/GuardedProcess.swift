@@ -11,9 +11,11 @@ public final class GuardedProcess: Sendable {
   private let hasEnded = Atomic(false)
 
   /// The script of the guardian. It starts the program, and terminates it after a line of input or
-  /// at the end of the input.
+  /// at the end of the input. Only the program keeps the output open, so that its end is the end of
+  /// the output.
   private static let script = """
     sh -c 'echo $$; exec "$@"' sh "$@" </dev/null 2>/dev/null &
+    exec >/dev/null
     read line
     kill -TERM $! 2>/dev/null
     kill -CONT $! 2>/dev/null
