@@ -134,6 +134,8 @@ enum PlannedEvent {
   case repeatingWorkEnds(isLast: Bool)
   /// The session agent of a user connects.
   case agentAttaches(UserID)
+  /// The daemon receives a message of the session agent of a user.
+  case agentMessageArrives(SessionEvent, of: UserID)
   /// A session agent receives an order about streams.
   case orderArrives(AudioEffect, attachment: Int)
   /// All players and recorders of a user pause.

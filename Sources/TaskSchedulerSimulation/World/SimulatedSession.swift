@@ -10,6 +10,8 @@ struct SimulatedSession {
   /// The arrival of the agent's latest message. The next message arrives no earlier, because
   /// messages arrive in order.
   var arrivalLast: UInt64 = 0
+  /// The number of the agent's messages that have not arrived.
+  var inTransit = 0
   /// The number of the attachment. An agent that has died carries out no order.
   var attachment = 0
   /// The arrival of the daemon's latest order.
@@ -95,11 +97,13 @@ extension Simulation {
 
   /// Sends a message of an agent after all earlier messages of that agent.
   func send(_ event: SessionEvent, of user: UserID, after lag: UInt64 = 0) {
-    let arrival = max(sessions[user]?.arrivalLast ?? 0, now + lag)
-    sessions[user, default: SimulatedSession()].arrivalLast = arrival
-    if arrival <= now { post(.session(event)) } else {
-      schedule(after: arrival - now, .arrives(.session(event)))
-    }
+    let session = sessions[user] ?? SimulatedSession()
+    let arrival = max(session.arrivalLast, now + lag)
+    sessions[user, default: session].arrivalLast = arrival
+    // After the machine slept, messages can be late: planned for an instant before now.
+    guard arrival > now || session.inTransit > 0 else { return post(.session(event)) }
+    sessions[user]?.inTransit += 1
+    schedule(after: arrival - now, .agentMessageArrives(event, of: user))
   }
 
   func attach(_ user: UserID) {

@@ -32,6 +32,9 @@ extension Simulation {
       if isUp, generation == recoveryCount { post(.memory(event)) }
     case .repeatingWorkEnds(let isLast): endRepeatingWork(isLast: isLast)
     case .agentAttaches(let user): attach(user)
+    case .agentMessageArrives(let event, let user):
+      sessions[user]?.inTransit -= 1
+      post(.session(event))
     case .orderArrives(let order, let attachment):
       carryOutOrder(order, attachment: attachment)
     case .playersPause(let user): pausePlayers(of: user)
