@@ -189,14 +189,15 @@ extension Scheduler {
   /// Discards the reports of an agent that was lost `SessionGraceTime` ago.
   mutating func forgetAudio(of user: UserID, in turn: inout Turn) {
     sessions.audio[user]?.agent = nil
-    for id in instancesWithAudio(of: user).sorted() {
-      updateInstance(id, in: &turn) { $0.forgetAudio(in: &$1) }
-    }
+    let ids = instancesWithAudio(of: user).sorted()
+    for id in ids { updateInstance(id, in: &turn) { $0.forgetAudio(in: &$1) } }
     sessions.audio[user]?.managesRoles = false
     // The sessions end before the calls, so that none interrupts others after the end of a call.
     sessions.audio[user]?.active = [:]
     takeCallStreams(of: user, in: &turn)
     arbitrateAudio(of: user, in: &turn)
+    // Only now, because the end of an interruption lets an application run to play again.
+    for id in ids { updateInstance(id, in: &turn) { $0.reconsider(in: &$1) } }
     _ = sessions.audio[user]?.players.setOnBus([])
     presentPlayer(of: user, in: &turn)
     discardAudioIfEmpty(of: user)
@@ -453,7 +454,6 @@ extension Instance {
       record(.audioChanged(isAudible: false, isRecording: false), in: &turn)
     }
     if wasEntitled { reasons.entitlementEnded(.audio, at: turn.instant) }
-    reconsider(in: &turn)
   }
 
   /// Lets an instance in the background run for `AudioGraceTime`, because it may have begun to play

@@ -19,37 +19,45 @@ extension Scheduler {
       return instance.record(.refused(refusal), in: &turn)
     }
     turn.reply(request, .done)
-    changeCalls(of: id, in: &turn) { $0.begin(id) }
+    changeCalls(of: [id], in: &turn) { $0.begin($1) }
   }
 
   /// Ends the call of an instance. Without a call, nothing changes.
   mutating func endCall(_ request: RequestID, _ id: InstanceID, in turn: inout Turn) {
     turn.reply(request, .done)
-    changeCalls(of: id, in: &turn) { $0.end(id) }
+    changeCalls(of: [id], in: &turn) { $0.end($1) }
   }
 
   /// Begins and ends the calls that instances have by their streams.
   mutating func takeCallStreams(of user: UserID, in turn: inout Turn) {
-    for id in instancesWithAudio(of: user).sorted() {
+    let ids = instancesWithAudio(of: user).sorted()
+    var streaming: [InstanceID: Bool] = [:]
+    for id in ids {
       guard let audio = instances.boxes[id]?.value.audio else { continue }
-      let isStreaming = audio.playsCall && (audio.isRecording || calls.streaming.contains(id))
-      changeCalls(of: id, in: &turn) { $0.setStreaming(id, isStreaming) }
+      streaming[id] = audio.playsCall && (audio.isRecording || calls.streaming.contains(id))
     }
+    changeCalls(of: ids, in: &turn) { $0.setStreaming($1, streaming[$1] ?? false) }
   }
 
-  /// Changes the calls. If a call of the instance begins or ends, changes what follows from it.
+  /// Changes the calls of instances, and then what follows from the calls that begin or end.
   private mutating func changeCalls(
-    of id: InstanceID, in turn: inout Turn, _ change: (inout Calls) -> Void
+    of ids: [InstanceID], in turn: inout Turn, _ change: (inout Calls, InstanceID) -> Void
   ) {
-    let hadCall = calls.hasCall(id)
-    change(&calls)
-    let hasCall = calls.hasCall(id)
-    guard hasCall != hadCall else { return }
-    instances[id]?.record(.callChanged(hasCall ? .began : .ended), in: &turn)
-    updateInstance(id, in: &turn) { $0.setInCall(hasCall, in: &$1) }
-    // Another call may interrupt the application, which then has time to react.
+    var changed: [InstanceID] = []
+    for id in ids {
+      let hadCall = calls.hasCall(id)
+      change(&calls, id)
+      let hasCall = calls.hasCall(id)
+      guard hasCall != hadCall else { continue }
+      changed.append(id)
+      instances[id]?.record(.callChanged(hasCall ? .began : .ended), in: &turn)
+      updateInstance(id, in: &turn) { $0.setInCall(hasCall, in: &$1) }
+    }
+    if changed.isEmpty { return }
+    // Only now, because a call of an earlier instance must not interrupt a later one that has a
+    // call itself. An interrupted application has time to react.
     callsChanged(in: &turn)
-    updateInstance(id, in: &turn) { $0.reconsiderAudio(in: &$1) }
+    for id in changed { updateInstance(id, in: &turn) { $0.reconsiderAudio(in: &$1) } }
   }
 
   /// Ends all interruptions, because the daemon stops.

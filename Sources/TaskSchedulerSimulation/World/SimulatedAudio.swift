@@ -49,6 +49,8 @@ struct SimulatedAudio {
     let isPlaying = direction == .playback
     let number = isPlaying ? Self.memory(of: key, role) : 0
     let memory = memories[number] ?? Memory()
+    // The servers of two users never have the same number.
+    let server = UInt64(key.owner.uid) << 32 | self.server
     streams[AudioStreamID(server: server, index: streamLast)] = Stream(
       process: process, direction: direction, role: role, volume: isPlaying ? memory.volume : 0,
       isLowered: isPlaying && memory.isLowered, isRunning: true,
@@ -225,7 +227,7 @@ extension Simulation {
   private func lieAboutAudio(_ user: UserID, _ chance: inout SeededGenerator) {
     guard sessions[user]?.isAttached == true else { return }
     var snapshot = audioSnapshot(of: user)
-    let server: UInt64 = 1 << 50
+    let server: UInt64 = 1 << 31
     snapshot.streams.append(
       AudioStream(AudioStreamID(server: server, index: 0), of: InstanceID(1 << 40)))
     for (index, process) in processes.suffix(8).enumerated()
