@@ -55,9 +55,10 @@ AUDIO_PACKAGES := pulseaudio pulseaudio-utils pipewire pipewire-bin pipewire-pul
   playerctl
 # A real player. Its plug-in makes it a media player on the session bus.
 MPV_PACKAGES := mpv mpv-mpris
+LOCATION_PACKAGES := gpsd geoclue-2.0
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
   python3-dbusmock mandoc modemmanager $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES) \
-  $(AUDIO_PACKAGES)
+  $(AUDIO_PACKAGES) $(LOCATION_PACKAGES)
 BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3
 
 .PHONY: help
@@ -113,6 +114,11 @@ demo-audio: build ## Show background players, media commands and a phone call (S
 	@scripts/install-packages $(AUDIO_PACKAGES) $(MPV_PACKAGES) procps dbus-daemon modemmanager \
 	  libglib2.0-bin
 	@scripts/demo-audio $(SERVER)
+
+.PHONY: demo-location
+demo-location: build ## Show a navigator in the background and an application that is launched at a place
+	@scripts/install-packages gpsd systemd python3
+	@scripts/demo-location
 
 # Runs one process for each CPU. A seed takes about 0.1 s of CPU time.
 SEEDS ?= 10000
@@ -304,6 +310,12 @@ wakeups: setup ## Compare keep-alive wake-ups with lower bounds and systemd (HOU
 	@.build/release/wakeups --hours $(HOURS) $(if $(JSON),--json) \
 	  $(if $(PICTURE),--picture $(PICTURE))
 
+# Runs in virtual time, for about a minute after the build.
+.PHONY: bench-location
+bench-location: setup ## Compare how long a receiver runs for regions with other schemes (JSON=1)
+	@$(RELEASE) --product location-week >&2
+	@.build/release/location-week $(if $(JSON),--json)
+
 # The files that `make install` writes below DESTDIR. With BUILT=.build/debug, it installs the
 # programs of the last `make build` instead of a release.
 BUILT ?=
@@ -315,7 +327,7 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 DOC = $(SHARE)/doc/taskschedd
 PROGRAMS = taskctl taskschedd taskschedd-session
 UNITS = taskschedd.service taskschedd.socket taskschedd-release.service
-SYSTEM_UNITS = $(UNITS) taskschedd-network.socket
+SYSTEM_UNITS = $(UNITS) taskschedd-network.socket taskschedd-gpsd.socket taskschedd-gpsd.service
 USER_UNITS = $(UNITS) taskschedd-session.service taskschedd-session-restart.service
 SECTIONS = 1 5 8
 # Debian's zsh searches this directory. On other systems, set ZSH=zsh/site-functions.
@@ -335,7 +347,8 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \
 	  $(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DOC)/examples $(SHARE)/$(ZSH) \
 	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
-	  $(SHARE)/taskschedd/applications $(SHARE)/taskschedd/interfaces $(DOC)/examples/scenarios
+	  $(SHARE)/taskschedd/applications $(SHARE)/taskschedd/interfaces $(DOC)/examples/scenarios \
+	  $(DOC)/examples/tracks
 	install -m 0755 $(if $(BUILT),,-s) $(addprefix $(BINARIES)/,$(PROGRAMS)) $(BIN)
 	for unit in $(SYSTEM_UNITS); do \
 	  $(PLACE) systemd/$$unit > $(LIB)/systemd/system/$$unit; \
@@ -364,6 +377,7 @@ install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with
 	install -m 0644 systemd/taskschedd.toml $(DOC)
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
 	install -m 0644 Examples/scenarios/*.scenario $(DOC)/examples/scenarios
+	install -m 0644 Examples/tracks/*.gpx $(DOC)/examples/tracks
 	install -d $(addprefix $(DESTDIR)$(SYSCONFDIR)/taskschedd/,taskschedd.toml.d applications)
 	@[ -n "$(DESTDIR)" ] || scripts/after-install install
 

@@ -131,6 +131,14 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
+      name: "navigator-example", dependencies: ["TaskSchedulerClient"],
+      path: "Examples/navigator", swiftSettings: strict),
+
+    .executableTarget(
+      name: "places-example", dependencies: ["TaskSchedulerClient"], path: "Examples/places",
+      swiftSettings: strict),
+
+    .executableTarget(
       name: "outbox-example",
       dependencies: [
         "TaskSchedulerClient", "TaskSchedulerServiceLifecycle", serviceLifecycle,
@@ -164,6 +172,9 @@ let package = Package(
         "TaskSchedulerCore", "CSystemd", "CVirtualTime", heap, argumentParser,
       ],
       path: "Benchmarks/wakeups", exclude: ["wakeups.svg"], swiftSettings: strict),
+    .executableTarget(
+      name: "location-week", dependencies: ["TaskSchedulerCore", argumentParser],
+      path: "Benchmarks/location", swiftSettings: strict),
 
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem"], path: "Tests/Support/TestSupport",
@@ -203,7 +214,8 @@ let package = Package(
       name: "TaskctlTests",
       dependencies: [
         "taskctl", "TaskSchedulerClient", "TaskSchedulerCore", "TaskSchedulerEventLog",
-        "TaskSchedulerWire", "LinuxSystem", "TestSupport", argumentParser,
+        "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem", "TestSupport",
+        argumentParser,
       ],
       exclude: ["Timelines"], swiftSettings: strict),
     .testTarget(
@@ -232,7 +244,7 @@ let package = Package(
       name: "IntegrationTests",
       dependencies: [
         "taskschedd", "taskschedd-session", "taskctl", "uploader-example", "voip-example",
-        "player-example", "outbox-example",
+        "player-example", "navigator-example", "places-example", "outbox-example",
         "TaskSchedulerClient",
         "TaskSchedulerCore",
         "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",

@@ -53,6 +53,8 @@ DICTIONARIES = {
     "scenario": KEPT_WORDS / "scenario.dict",
     "spans": KEPT_WORDS / "spans.dict",
     "png": KEPT_WORDS / "png.dict",
+    "gpsd": KEPT_WORDS / "gpsd.dict",
+    "gpx": KEPT_WORDS / "gpx.dict",
 }
 
 # Targets whose library leaks. The leak sanitizer checks all other targets.

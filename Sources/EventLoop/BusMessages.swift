@@ -153,6 +153,21 @@ package struct MessageReader {
     container("v", "i") { integer() }
   }
 
+  /// Returns a number of the type `t`.
+  package func unsignedNumber() -> UInt64? {
+    var number: UInt64 = 0
+    guard sd_bus_message_read_basic(message, Self.code("t"), &number) > 0 else { return nil }
+    return number
+  }
+
+  /// Returns the number of the type `d` in a variant.
+  package func doubleInVariant() -> Double? {
+    container("v", "d") {
+      var number = 0.0
+      return sd_bus_message_read_basic(message, Self.code("d"), &number) > 0 ? number : nil
+    }
+  }
+
   /// Returns a number of the type `x`.
   package func signedNumber() -> Int64? {
     var number: Int64 = 0
@@ -184,6 +199,37 @@ package struct MessageReader {
   /// Returns the text in a variant.
   package func textInVariant() -> String? {
     container("v", "s") { text() }
+  }
+
+  /// Returns the number of the type `u` in a variant.
+  package func numberInVariant() -> UInt32? {
+    container("v", "u") { number() }
+  }
+
+  /// Returns the object path in a variant.
+  package func objectPathInVariant() -> String? {
+    container("v", "o") { objectPath() }
+  }
+
+  /// Returns the texts in a dictionary from numbers to variants, and skips its other values.
+  package func numberedTexts() -> [UInt32: String]? {
+    container("a", "{uv}") { () -> [UInt32: String]? in
+      var texts: [UInt32: String] = [:]
+      while sd_bus_message_enter_container(message, Self.code("e"), "uv") > 0 {
+        guard let key = number() else { return nil }
+        let text = textInVariant()
+        guard text != nil || sd_bus_message_skip(message, "v") >= 0,
+          sd_bus_message_exit_container(message) >= 0
+        else { return nil }
+        texts[key] = text
+      }
+      return texts
+    }
+  }
+
+  /// Returns the texts in a dictionary from numbers to variants, which is itself in a variant.
+  package func numberedTextsInVariant() -> [UInt32: String]? {
+    container("v", "a{uv}") { numberedTexts() }
   }
 
   /// Reads the structure in a variant with `read`, and returns the result.

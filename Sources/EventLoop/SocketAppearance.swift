@@ -1,10 +1,9 @@
-import EventLoop
 import Glibc
 import LinuxSystem
 
-/// Reports when a socket may have appeared at a path, by inotify. The directories on the path need
-/// not exist yet.
-final class SocketAppearance {
+/// Reports when a socket may have appeared at a path or disappeared from it, by inotify. The
+/// directories on the path need not exist yet.
+package final class SocketAppearance {
   /// The names on the path, from the socket up to the first directory.
   private let names: [String]
   /// The directories of the path, from the socket's directory up to the root.
@@ -35,7 +34,7 @@ final class SocketAppearance {
   /// - Parameters:
   ///   - path: an absolute path.
   ///   - report: called from the loop only.
-  init(path: String, loop: EventLoop, report: @escaping () -> Void) {
+  package init(path: String, loop: EventLoop, report: @escaping () -> Void) {
     let parts = path.split(separator: "/")
     names = parts.reversed().map(String.init)
     directories = parts.indices.reversed().map { "/" + parts[..<$0].joined(separator: "/") }
@@ -43,11 +42,12 @@ final class SocketAppearance {
     self.report = report
   }
 
-  /// Starts watching. Until ``stop()``, reports every later appearance.
+  /// Starts watching. Until ``stop()``, reports every later appearance and disappearance. After a
+  /// report, start again: a directory on the path may have appeared or disappeared.
   ///
   /// - Throws: EMFILE (also at fs.inotify.max_user_instances), ENFILE, ENOSPC
   ///   (fs.inotify.max_user_watches), and EACCES for a directory.
-  func start() throws(SystemError) {
+  package func start() throws(SystemError) {
     let inotify = try DirectoryWatch()
     var level = try watchDeepest(inotify)
     // A deeper directory may have appeared before the watch began.
@@ -63,7 +63,7 @@ final class SocketAppearance {
     self.watch = watch
   }
 
-  func stop() { watch = nil }
+  package func stop() { watch = nil }
 
   /// Watches the deepest directory that exists, and returns its index in `directories`.
   private func watchDeepest(_ inotify: borrowing DirectoryWatch) throws(SystemError) -> Int {

@@ -65,6 +65,19 @@ public enum UnixSocket {
     try check("unlink \(path)", nilFor: ENOENT) { Glibc.unlink(path) }
   }
 
+  /// Checks that the file at a path is a socket to which this process may connect, without
+  /// connecting. A process need not listen there.
+  ///
+  /// - Throws: ENOENT and ENOTDIR if there is no file, ENOTSOCK if it is not a socket, EACCES.
+  public static func checkFile(path: String) throws(SystemError) {
+    var status = stat()
+    try check("stat \(path)") { stat(path, &status) }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw SystemError(call: "connect \(path)", errno: ENOTSOCK)
+    }
+    try check("connect \(path)") { access(path, W_OK) }
+  }
+
   /// Connects. Blocks until the listener's backlog has room.
   ///
   /// - Throws: ENOENT and ECONNREFUSED if no process listens, EACCES, ENAMETOOLONG.

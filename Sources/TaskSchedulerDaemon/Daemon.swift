@@ -80,6 +80,7 @@ public final class Daemon {
     begin(isNew: isNew)
     watchSessions()
     watchCalls()
+    subsystems.location.start(pump.scheduler.locationNeeds)
     try server.start()
     for number in inherited.slowToClose {
       FileDescriptor(taking: number, closesElsewhere: true).close()
@@ -118,17 +119,24 @@ public final class Daemon {
   private func connect() {
     Self.connect(subsystems.notifications, subsystems.agents, pump)
     eventLog.state = { [unowned self] in state() }
+    subsystems.launches.launchRegion = { [unowned pump] key in
+      pump.withScheduler { $0.launchRegion(of: key) }
+    }
     settings.configure = { [unowned self] in configure($0) }
     settings.operatorsChanged = { [unowned server] in server.reconsiderOperators() }
     pump.start(runner)
   }
 
-  /// Reports the clock, the stored notifications and the settings to the scheduler. If the
+  /// Reports the clock, the contents of the stores and the settings to the scheduler. If the
   /// scheduler is new, also reports that the daemon has started.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
-    if isNew { subsystems.notifications.load() }
+    if isNew {
+      subsystems.notifications.load()
+      subsystems.location.load()
+    }
     subsystems.notifications.serve()
+    subsystems.location.serve()
     settings.apply()
     if isNew { pump.post(.scheduler(.started)) }
   }
@@ -163,6 +171,7 @@ public final class Daemon {
     server.options = configuration.options
     subsystems.launches.manifests = configuration.manifests
     subsystems.memory.apply(configuration.policy)
+    subsystems.location.sources.gpsdSocket = configuration.options.location.gpsdSocket
     subsystems.store.save(slowToClose: systemChanges.slowToClose + subsystems.memory.slowToClose)
   }
 
@@ -236,6 +245,7 @@ public final class Daemon {
     }
     if ending == .stopped { incomingCalls.stop() }
     subsystems.notifications.finish()
+    subsystems.location.finish()
     if isKept { eventLog.condense(at: pump.now) }
     eventLog.setClean(ending == .stopped)
     server.stop(keepingConnections: isKept)

@@ -38,6 +38,7 @@ extension Daemon {
       locked: Set(pump.scheduler.lockedSeats),
       requested: Set(pump.scheduler.seatsLockedByRequest)
     ) { post(.session($0)) }
+    let agents = sessionAgents(startup, processes, loginSessions, pump)
     return Subsystems(
       processes: processes, launcher: launcher,
       launches: Launches(
@@ -47,18 +48,7 @@ extension Daemon {
         eventLog: eventLog, numberLast: startup.previous.replay?.requestLast ?? 0),
       streams: EventStreams(eventLog: eventLog) { [unowned processes] in processes[$0] },
       monitors: Monitors(eventLog: eventLog),
-      agents: SessionAgents(
-        windows: WindowReports(
-          processes: processes,
-          inFront: { [unowned pump] ids in pump.withScheduler { $0.inFront(ids) } },
-          focusMoved: { [unowned loginSessions] in loginSessions.focusMoved(by: $0) }, post: post),
-        audio: AudioReports(processes: processes, post: post),
-        players: PlayerReports(
-          processes: processes,
-          isAffected: { [unowned pump] call, id, user in
-            pump.withScheduler { $0.isAffected(by: call, id, of: user, at: pump.now) }
-          }, post: post),
-        eventLog: eventLog),
+      agents: agents,
       sockets: ManagedSockets(loop: loop) { id, ready in
         post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
       },
@@ -66,7 +56,51 @@ extension Daemon {
       memory: MemoryService(
         locations: locations, processes: processes, loop: loop, log: log, post: post),
       loginSessions: loginSessions,
+      location: try machineLocation(
+        arguments, startup, settings, pump, notifications.agents, agents, systemBus: systemBus),
       store: store)
+  }
+
+  private static func sessionAgents(
+    _ startup: StartupState, _ processes: ProcessController, _ loginSessions: LoginSessions,
+    _ pump: Pump
+  ) -> SessionAgents {
+    let post: (Event) -> Void = { [unowned pump] in pump.post($0) }
+    return SessionAgents(
+      windows: WindowReports(
+        processes: processes,
+        inFront: { [unowned pump] ids in pump.withScheduler { $0.inFront(ids) } },
+        focusMoved: { [unowned loginSessions] in loginSessions.focusMoved(by: $0) }, post: post),
+      audio: AudioReports(processes: processes, post: post),
+      players: PlayerReports(
+        processes: processes,
+        isAffected: { [unowned pump] call, id, user in
+          pump.withScheduler { $0.isAffected(by: call, id, of: user, at: pump.now) }
+        }, post: post),
+      locations: LocationReports(post: post), eventLog: startup.eventLog)
+  }
+
+  private static func machineLocation(
+    _ arguments: Arguments, _ startup: StartupState, _ settings: CurrentSettings, _ pump: Pump,
+    _ notifications: AgentNotifications, _ agents: SessionAgents, systemBus: BusAddress
+  ) throws(SystemError) -> MachineLocation {
+    let post: (LocationEvent) -> Void = { [unowned pump] in pump.post(.location($0)) }
+    return MachineLocation(
+      sources: LocationSources(
+        loop: startup.loop, log: startup.log,
+        gpsdSocket: startup.configuration.options.location.gpsdSocket, systemBus: systemBus,
+        post: post),
+      transactions: try LocationTransactions(
+        path: arguments.statePath.map { $0 + "/location.db" }, loop: startup.loop,
+        log: startup.log, post: post),
+      questions: LocationQuestions(
+        notifications,
+        .init(
+          questions: { [unowned pump] user in
+            pump.withScheduler { $0.locationQuestions(for: user) }
+          },
+          manifest: { [unowned settings] in settings.configuration.manifests[$0] }, post: post)),
+      agents: agents)
   }
 
   /// Connects the session agents with the notifications that they show, and with the scheduler.
@@ -113,7 +147,7 @@ extension Daemon {
       announced: Set(pump.scheduler.modemCalls.map(\.id)), environment)
     modemCalls.incomingChanged = { [unowned calls] in calls.update($0) }
     loginSessions.localUsersChanged = { [unowned calls] in calls.usersChanged() }
-    subsystems.notifications.calls = calls
+    subsystems.notifications.notices = [calls, subsystems.location.questions]
     return calls
   }
 
@@ -130,8 +164,9 @@ extension Daemon {
       requests: subsystems.requests, launches: subsystems.launches, agents: subsystems.agents,
       processes: subsystems.processes, monitors: subsystems.monitors,
       notifications: subsystems.notifications, memory: subsystems.memory,
-      pictures: subsystems.pictures, loginSessions: subsystems.loginSessions, pump: pump,
-      settings: settings, log: startup.log)
+      pictures: subsystems.pictures, loginSessions: subsystems.loginSessions,
+      locationSources: { [sources = subsystems.location.sources] in sources.states },
+      pump: pump, settings: settings, log: startup.log)
     subsystems.agents.windows.adoption = adoption(
       startup, subsystems, settings, pump, socketPath: socketPath)
     let sessions = SessionService(

@@ -274,7 +274,8 @@ extension DaemonState {
       // false. After a restart, the daemon decides this again.
       instances[id]?.release = killing ? .kill : .resume
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
-      .resume, .terminate, .kill, .checkTracer, .record, .resources, .dropPicture, .audio, .remote:
+      .resume, .terminate, .kill, .checkTracer, .record, .resources, .dropPicture, .audio, .remote,
+      .location:
       break
     }
   }

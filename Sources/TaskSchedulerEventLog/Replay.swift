@@ -183,7 +183,7 @@ extension Event {
     case .application(.register(_, _, let leader, _, _)), .process(.spawned(_, let leader)): leader
     case .operation(.adopt(_, let adoption)): adoption.leader
     case .application, .operation, .process, .socket, .notification, .systemChanged, .session,
-      .scheduler, .memory, .resources, .switcher:
+      .scheduler, .memory, .resources, .switcher, .location:
       nil
     }
   }

@@ -3,8 +3,9 @@ import LinuxSystem
 import TaskSchedulerWire
 
 /// The session agent of a user: reports which windows the user sees, which applications play or
-/// record, and which media players other programs call. It shows the notifications of the user's
-/// applications, mutes their audio or changes its volume, and passes commands to them.
+/// record, which media players other programs call, and where the machine is. It shows the
+/// notifications of the user's applications, mutes their audio or changes its volume, and passes
+/// commands to them.
 ///
 /// The agent runs without privileges. It never blocks. If a daemon, a compositor or a bus hangs,
 /// only the work that needs it stops.
@@ -37,6 +38,10 @@ package final class SessionAgent {
     case audioRolesManaged(Bool)
     /// The session bus does not permit a part of remote control.
     case remoteControlLimited(RemoteControlLimit)
+    /// A daemon needs the location, and the agent cannot report it.
+    case locationUnknown(GeoClueProblem)
+    /// The agent can report the location again.
+    case locationKnown
 
     package var description: String {
       switch self {
@@ -63,6 +68,8 @@ package final class SessionAgent {
           + "volumes, and applications do not interrupt each other"
       case .audioRolesManaged(false): "the audio server does not manage streams by media roles"
       case .remoteControlLimited(let limit): "\(limit)"
+      case .locationUnknown(let problem): "cannot report the location: \(problem)"
+      case .locationKnown: "can report the location again"
       }
     }
   }
@@ -83,6 +90,8 @@ package final class SessionAgent {
   private var audioChanges = DaemonAudioChanges()
   private var measurements = DaemonMeasurements()
   private var remoteControl: RemoteControl?
+  private var geoClue: GeoClueMonitor?
+  private var locationOrders = DaemonLocationOrders()
   /// A timer for each daemon, which expires if the daemon does not return.
   private var absences: [TimerSource] = []
   private let graceTime: UInt64
@@ -138,6 +147,12 @@ package final class SessionAgent {
       ) { [weak self] in self?.heard($0) }
     }
     remoteControl?.start()
+    if let address = environment.systemBusAddress {
+      geoClue = try GeoClueMonitor(address: BusAddress(text: address), loop: loop) { [weak self] in
+        self?.heard($0)
+      }
+    }
+    geoClue?.start()
   }
 
   /// Undoes what the daemons have changed at the audio server, which would remember it for the next
@@ -157,6 +172,7 @@ package final class SessionAgent {
       absences[daemon].clear()
       audio?.measure(measurements.end(of: daemon))
       remoteControl?.endPlayer(of: daemon)
+      endLocations(of: daemon)
       notifications?.attached(daemon)
       report(.attached(socket: path))
     case .unreachable(let reason):
@@ -165,6 +181,7 @@ package final class SessionAgent {
     case .refused(let error): report(.refused(socket: path, error: error))
     case .replaced:
       audio?.measure(measurements.end(of: daemon))
+      endLocations(of: daemon)
       report(.replaced(socket: path))
     case .order(.show(let notification)): notifications?.show(notification, of: daemon)
     case .order(.close(let withdrawn)): notifications?.close(withdrawn, of: daemon)
@@ -180,17 +197,34 @@ package final class SessionAgent {
       audio?.measure(measurements.take(measurement, of: daemon))
     case .order(.command(let command)): remoteControl?.send(command)
     case .order(.player(let player)): remoteControl?.presentPlayer(player, of: daemon)
+    case .order(.location(let order)): take(order, of: daemon)
     }
   }
 
   /// Ends what a daemon has ordered that has not returned: its mutes and lowered volumes, its
-  /// measurements, and its media player.
+  /// measurements, its media player, and the locations.
   private func endOrders(of daemon: Int) {
     let restoration = audioChanges.end(of: daemon)
     if let volume = restoration.volume { carryOut(volume) }
     if let mute = restoration.mute { carryOut(mute) }
     audio?.measure(measurements.end(of: daemon))
     remoteControl?.endPlayer(of: daemon)
+    endLocations(of: daemon)
+  }
+
+  private func take(_ order: SessionInterface.LocationOrder, of daemon: Int) {
+    let isNew = !locationOrders.includes(daemon)
+    locationOrders.take(order, of: daemon)
+    geoClue?.order(locationOrders.accuracy)
+    // GeoClue may not report a location again that another daemon has received.
+    if isNew, locationOrders.includes(daemon), let location = geoClue?.location {
+      links[daemon].add(location)
+    }
+  }
+
+  private func endLocations(of daemon: Int) {
+    locationOrders.end(of: daemon)
+    geoClue?.order(locationOrders.accuracy)
   }
 
   private func carryOut(_ mute: SessionInterface.AudioMute) {
@@ -229,6 +263,19 @@ package final class SessionAgent {
     case .called(let call): for link in links { link.add(call) }
     case .commanded(let daemon, let command): links[daemon].add(command)
     case .limited(let limit): report(.remoteControlLimited(limit))
+    }
+  }
+
+  private func heard(_ occurrence: GeoClueMonitor.Occurrence) {
+    switch occurrence {
+    case .available(let isAvailable):
+      for link in links { link.update(isGeoClueAvailable: isAvailable) }
+    case .location(let location):
+      for (daemon, link) in links.enumerated() where locationOrders.includes(daemon) {
+        link.add(location)
+      }
+    case .limited(let problem): report(.locationUnknown(problem))
+    case .solved: report(.locationKnown)
     }
   }
 

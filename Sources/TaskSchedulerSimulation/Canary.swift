@@ -80,11 +80,25 @@ public enum Canary: String, CaseIterable, Equatable, Sendable {
   case keepLowered = "keep-lowered"
   case lowerTooFar = "lower-too-far"
   case duckTheDucker = "duck-the-ducker"
+  case dropCrossing = "drop-crossing"
+  case crossTwice = "cross-twice"
+  case earlyCrossing = "early-crossing"
+  case trustLocation = "trust-location"
+  case forgetRegion = "forget-region"
+  case dropRegion = "drop-region"
+  case loseChange = "lose-change"
+  case oldChange = "old-change"
+  case keepReceiver = "keep-receiver"
+  case dropReceiver = "drop-receiver"
+  case longLook = "long-look"
+  case wakeByUpdates = "wake-by-updates"
+  case locateAfterDenial = "locate-after-denial"
+  case askTwice = "ask-twice"
 }
 
 /// Applies a canary to the events and effects of a run.
 struct PlantedDefect {
-  private let canary: Canary
+  let canary: Canary
   /// The defect affects every n-th opportunity, where n is the period.
   private let period: Int
   private var opportunities = 0
@@ -92,6 +106,8 @@ struct PlantedDefect {
   private var reported: [UserID: Set<InstanceID>] = [:]
   /// The streams of the last report of a user that have a role of ducking sessions.
   private var ducking: [UserID: [AudioStream]] = [:]
+  /// The last significant change that each instance was told.
+  var lastChange: [InstanceID: Location] = [:]
   /// The request of the current event.
   private var request: RequestID?
 
@@ -101,7 +117,7 @@ struct PlantedDefect {
     period = 1 + chance.below(4)
   }
 
-  private mutating func strikes() -> Bool {
+  mutating func strikes() -> Bool {
     opportunities += 1
     return opportunities % period == 0
   }
@@ -137,6 +153,8 @@ struct PlantedDefect {
     }
     if canary == .rareRead { shorter.remoteReadInterval = policy.remoteReadInterval * 2 }
     if canary == .earlyMute { shorter.audioMuteTime = policy.audioMuteTime / 2 }
+    if canary == .earlyCrossing { shorter.regionDwell = policy.regionDwell / 2 }
+    if canary == .longLook { shorter.locationFixTime = policy.locationFixTime * 2 }
     guard canary == .earlyLimit else { return shorter }
     shorter.keepAliveHandlerTime = policy.keepAliveHandlerTime / 2
     shorter.callbackTimeout = policy.callbackTimeout / 2
@@ -162,6 +180,10 @@ struct PlantedDefect {
       }
     }
     if case .session(let report) = event { return changed(report) }
+    if case .location(let report) = event { return .location(changed(report)) }
+    if case .scheduler(.manifestsChanged(let manifests)) = event {
+      return .scheduler(.manifestsChanged(changed(manifests)))
+    }
     if canary == .ignoreSessions,
       case .application(.setAudioSession(let request, let id, _)) = event
     {
@@ -224,7 +246,9 @@ struct PlantedDefect {
   /// Returns the effects that the simulated daemon carries out in place of the given effect.
   mutating func mutate(_ effect: Effect) -> [Effect] {
     var mutated: [Effect] = []
-    for one in changeWakeUp(effect) { mutated += change(one) }
+    for one in changeLocation(effect) {
+      for other in changeWakeUp(one) { mutated += change(other) }
+    }
     return mutated
   }
 
@@ -262,7 +286,7 @@ struct PlantedDefect {
         return [.record(with(record, .transition(from: from, to: .suspended, cause: .sendAway)))]
       }
     case .expire, .notify, .socket, .notification, .spawn, .manage, .terminate, .memory,
-      .resources, .dropPicture, .audio, .remote:
+      .resources, .dropPicture, .audio, .remote, .location:
       break
     }
     return [effect]
@@ -310,7 +334,8 @@ struct PlantedDefect {
     case .dropPicture:
       if canary == .keepPicture, strikes() { return [] }
     case .socket, .notification, .resources, .notify, .memory, .reply, .deliver, .expire, .spawn,
-      .manage, .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record:
+      .manage, .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record,
+      .location:
       break
     }
     return [effect]

@@ -39,6 +39,7 @@ public final class Simulation {
   var sockets = SimulatedSockets()
   var socketLast: UInt64 = 0
   let store = SimulatedStore()
+  let locationStore = SimulatedLocationStore()
   /// The memory of the simulated machine.
   var machine = SimulatedMemory()
   /// The offset of the wall clock from the time since boot, in nanoseconds.
@@ -49,6 +50,7 @@ public final class Simulation {
   var lockedSeats: Set<SeatID> = []
   /// The calls of the modem.
   var modemCalls: [ModemCall] = []
+  var location: SimulatedLocation
 
   // MARK: The daemon
   var isUp = true
@@ -92,6 +94,8 @@ public final class Simulation {
     canary = options.canary.map { PlantedDefect($0, seed: options.seed) }
     policyAtStart = canary?.policy(policy) ?? policy
     checkers = Checkers(policy: policy, timerDelayMax: Self.timerDelayMax)
+    location = SimulatedLocation(
+      seed: options.seed, at: Self.start, sources: configuration.locationSources)
   }
 
   /// The faults of the seed, as text.
@@ -102,6 +106,7 @@ public final class Simulation {
     post(.scheduler(.manifestsChanged(configuration.manifests(0))))
     post(.scheduler(.clockRead(wallClock)))
     post(.notification(.loaded([], idLast: 0)))
+    startLocation()
     post(.scheduler(.started))
     safetyPhase()
     if violation == nil { livenessPhase() }
@@ -186,6 +191,7 @@ public final class Simulation {
       if violation == nil { actOnPlayers(number) }
       if violation == nil { actOnCalls(number) }
       if violation == nil { actOnAudioSessions(number) }
+      if violation == nil { actOnLocation(number) }
       if violation == nil { runShort(number) }
     }
   }
@@ -226,6 +232,10 @@ public final class Simulation {
     }
     store.checkBadges()
     if let sentence = store.violatedInvariant { return report("notifications", sentence) }
+    locationStore.checkRegions(pump.scheduler, at: Instant(nanoseconds: now))
+    if let sentence = locationStore.violatedInvariant {
+      return report("stored location services", sentence)
+    }
     post(.scheduler(.stop))
     advance(to: now + 100 * Nanoseconds.second)
     guard violation == nil else { return }

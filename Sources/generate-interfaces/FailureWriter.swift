@@ -99,7 +99,7 @@ extension SwiftText {
     line("/// \(summary)")
     try block("public enum \(type): String, CaseIterable, Sendable") { (text) in
       for name in names {
-        text.line("case \(SwiftNames.member(name)) = \"\(interface.name).\(name)\"")
+        text.assignment("case \(SwiftNames.member(name))", "\"\(interface.name).\(name)\"")
       }
     }
   }

@@ -168,7 +168,8 @@ extension SwiftText {
       text.line()
       for method in interface.methods {
         let name = SwiftNames.member(method.name)
-        text.line("func \(name)(_ input: \(method.name).Input, _ caller: Caller) throws")
+        text.list(
+          "func \(name)(", ["_ input: \(method.name).Input", "_ caller: Caller"], ") throws")
       }
     }
     line()
@@ -184,7 +185,8 @@ extension SwiftText {
         let name = SwiftNames.member(method.name)
         text.line("case .\(name):")
         try text.nested { (text) in
-          text.line("try methods.\(name)(call.decode(\(method.name).Input.self), caller)")
+          text.list(
+            "try methods.\(name)(", ["call.decode(\(method.name).Input.self)", "caller"], ")")
         }
       }
       text.line("}")

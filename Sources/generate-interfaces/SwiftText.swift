@@ -44,6 +44,14 @@ struct SwiftText {
     line(closing)
   }
 
+  /// Adds an assignment, on one line if the line is short enough.
+  mutating func assignment(_ target: String, _ value: String) {
+    let whole = "\(target) = \(value)"
+    if indent + whole.count <= Self.columnsMax { return line(whole) }
+    line("\(target) =")
+    line("  \(value)")
+  }
+
   /// Adds a doc comment.
   mutating func documentation(_ comment: [String]) {
     for row in DocComment(comment).rows(columns: Self.columnsMax - indent - "/// ".count) {

@@ -28,6 +28,7 @@ struct Taskctl: ParsableCommand {
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
       SwitcherCommand.self, RemoteCommand.self,
       TasksCommand.self, KeepAlivesCommand.self, NotificationsCommand.self, PostCommand.self,
+      LocationCommand.self, PostLocationCommand.self,
       MemoryCommand.self, WarnMemoryCommand.self,
       MonitorCommand.self, LogCommand.self, ConfigCommand.self, TaskCommand.self,
       ReloadCommand.self, ReleaseCommand.self, SimulateCommand.self,
@@ -45,7 +46,7 @@ struct Taskctl: ParsableCommand {
       if let word = command(in: arguments), let answer = VerbHints.answer(to: word) {
         throw ValidationError(answer)
       }
-      let words = NegativeSeconds.terminated(ProgramArguments.terminated(arguments))
+      let words = NegativeNumbers.terminated(ProgramArguments.terminated(arguments))
       var command = try parseAsRoot(words)
       asked = (command as? any DaemonCommand)?.options.path
       try command.run()

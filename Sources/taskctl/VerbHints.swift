@@ -7,9 +7,13 @@ enum VerbHints {
   private static let resumption =
     "the daemon resumes an application for an event, or when it becomes the active one of its seat:"
     + " use 'taskctl foreground APP'"
+  private static let location =
+    "'taskctl location' shows the location and the applications that use it; 'taskctl "
+    + "post-location' simulates one"
   private static let answers = [
     "suspend": suspension, "freeze": suspension, "resume": resumption, "thaw": resumption,
     "restart": "use 'taskctl terminate APP', then 'taskctl launch APP'",
+    "gps": location, "locate": location, "geolocation": location,
   ]
 
   /// Returns the hint for a command line that begins with this word; nil for any other word.

@@ -40,9 +40,9 @@ extension SessionAgent.Occurrence {
     case .replaced: .error
     case .refused: .warning
     case .attached, .windowsUnknown, .windowsAbsent, .notificationsWait, .notificationsShown,
-      .remoteControlLimited, .audioRolesManaged:
+      .remoteControlLimited, .audioRolesManaged, .locationUnknown:
       .notice
-    case .unreachable, .windowsKnown, .audioKnown, .audioUnknown: .info
+    case .unreachable, .windowsKnown, .audioKnown, .audioUnknown, .locationKnown: .info
     }
   }
 }

@@ -48,7 +48,7 @@ struct Arguments: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Keep data that outlives a boot (local notifications) in DIR. Default: $STATE_DIRECTORY, "
+      "Keep data that outlives a boot (notifications, regions) in DIR. Default: $STATE_DIRECTORY, "
         + "else /var/lib/taskschedd or, with --user, $XDG_STATE_HOME/taskschedd.",
       valueName: "dir"),
     completion: .directory)

@@ -170,6 +170,18 @@ struct FieldErrorTests {
 
   /// The invalid values of fields that mean something else in this method than in other methods.
   private static let uselessOfMethod: [String: [Useless]] = [
+    "Application.StartUpdatingLocation": [
+      one("distanceFilter", [-1, -0.5, .number(-1e300)], "InvalidParameter")
+    ],
+    "Application.StartMonitoringRegion": [
+      one("region.identifier", ["", control, long], "InvalidParameter"),
+      one("region.latitude", [-91, 90.5, .number(1e300)], "InvalidParameter"),
+      one("region.longitude", [-180.5, 181, .number(1e300)], "InvalidParameter"),
+      one("region.radius", [-100, 0, 99.5, 100_001, .number(1e300)], "InvalidParameter"),
+    ],
+    "Application.StopMonitoringRegion": [
+      one("identifier", ["", "a", control, long], "UnknownRegion")
+    ],
     "Control.PostSystemChange": [
       one("name", ["", control, long, "a b"], "InvalidSystemChange"),
       one("value", [control, long], "InvalidSystemChange"),
@@ -202,6 +214,16 @@ struct FieldErrorTests {
     ],
     // Only the command seek has an offset.
     "Session.PlayerCommanded": [one("offsetUSec", [-1, 0, .integer(.max)], "InvalidParameter")],
+    // Every number is an altitude.
+    "Control.PostLocation": [
+      one("location.latitude", [-91, 90.5, .number(1e300)], "InvalidParameter"),
+      one("location.longitude", [-180.5, 181, .number(1e300)], "InvalidParameter"),
+      one("location.accuracy", [0, -0.5], "InvalidParameter"),
+      one("location.altitude", [], "InvalidParameter"),
+      one("location.speed", [-0.5], "InvalidParameter"),
+      one("location.course", [-1, 360, .number(1e300)], "InvalidParameter"),
+      one("location.measuredAtUSec", [-1, .integer(.max), .integer(.min)], "InvalidParameter"),
+    ],
     "Control.RemoteControl": [
       one("seconds", [1_000_000_001, -1_000_000_001, .number(1e300)], "InvalidParameter")
     ],
@@ -216,13 +238,22 @@ struct FieldErrorTests {
     one("activationToken", [long], "ReportTooLarge"), one("reason", [long], "ReportTooLarge"),
   ]
 
-  /// Returns the invalid values of a field, or nil if neither table has the field.
+  /// The invalid values of the fields of a location, in the field `location`.
+  private static let uselessOfLocations =
+    [
+      ("latitude", [-91, 90.5, .number(1e300)]), ("longitude", [-180.5, 181, .number(1e300)]),
+      ("accuracy", [-1, 0, .number(-1e300)]), ("altitude", []), ("speed", [-1, -0.5]),
+      ("course", [-1, 360, .number(1e300)]),
+      ("measuredAtUSec", [-1, .integer(.max), .integer(.min)]),
+    ].map { one("location.\($0)", $1, "InvalidParameter") }
+
+  /// Returns the invalid values of a field, or nil if no table has the field.
   private static func useless(_ field: String, of method: String) -> Useless? {
     if method.hasPrefix("Session.Notification") {
       return uselessOfNotifications.first { $0.field == field }
     }
     return (uselessOfMethod[method] ?? []).first { $0.field == field }
-      ?? useless.first { $0.field == field }
+      ?? (useless + uselessOfLocations).first { $0.field == field }
   }
 
   /// Returns valid parameters of a method.
@@ -244,6 +275,13 @@ struct FieldErrorTests {
       ]
     case "Session.PlayerCommanded":
       ["attachment": .integer(Int64(agent.attachment)), "command": "play"]
+    case "Session.ReportLocationSource":
+      ["attachment": .integer(Int64(agent.attachment)), "available": true]
+    case "Session.ReportLocation":
+      [
+        "attachment": .integer(Int64(agent.attachment)),
+        "location": ["latitude": 1, "longitude": 1, "measuredAtUSec": 1],
+      ]
     case "Session.NotificationShown":
       [
         "attachment": .integer(Int64(agent.attachment)), "notification": 1,
@@ -257,10 +295,16 @@ struct FieldErrorTests {
     case "Session.NotificationChosen", "Session.NotificationClosed":
       ["attachment": .integer(Int64(agent.attachment)), "notification": 1]
     case "Application.ScheduleNotification": ["content": ["title": "a"]]
+    case "Application.StartMonitoringRegion":
+      ["region": ["identifier": "a", "latitude": 1, "longitude": 1, "radius": 100]]
     case "Control.PostNotification":
       ["application": .string(Self.program), "content": ["title": "a"]]
     case "Control.PostSystemChange": ["name": "a"]
-    case "Control.ListSwitcher": [:]
+    case "Control.ListSwitcher", "Control.GetLocation": [:]
+    case "Control.PostLocation":
+      ["location": ["latitude": 1, "longitude": 1, "measuredAtUSec": 1]]
+    case "Control.SetLocationAuthorization":
+      ["application": .string(Self.program), "authorization": "denied"]
     case "Control.RemoteControl": ["command": "seek", "seconds": 1]
     case "Control.Adopt": ["application": "org.test.adopted", "processFileDescriptor": 0]
     case let other where other.hasPrefix("Control."): ["application": .string(Self.program)]

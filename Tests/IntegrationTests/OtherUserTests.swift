@@ -35,6 +35,12 @@ struct OtherUserTests {
         expected = ["application": .string(application), "nearest": nil]
       case .postSystemChange: (parameters, expected) = (["name": "dock"], [:])
       case .remoteControl: (parameters, expected) = (["command": "play"], [:])
+      case .postLocation:
+        let place: JSONValue = ["latitude": 1, "longitude": 2, "measuredAtUSec": 0]
+        (parameters, expected) = (["location": place], [:])
+      case .setLocationAuthorization:
+        parameters = ["application": .string(application), "authorization": "authorized"]
+        expected = ["application": .string(application), "nearest": nil]
       case .listNotifications, .cancelNotifications, .getApplication, .explain, .launch, .activate,
         .deactivate, .sendToBackground, .terminate, .warnMemory, .getSnapshot,
         .removeFromSwitcher:
@@ -47,7 +53,7 @@ struct OtherUserTests {
         (parameters, expected) = ([:], ["seat": "user-65534", "applications": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
       case .listSessions: (parameters, expected) = ([:], ["sessions": []])
-      case .getMemory: continue  // The end of this test calls it.
+      case .getMemory, .getLocation: continue  // The end of this test calls them.
       case .getLog: expected = ["records": []]
       case .getSettings: continue  // Every user may read the settings.
       }
@@ -58,6 +64,8 @@ struct OtherUserTests {
     }
     let memory = try user.call(user.open(), ControlInterface.MethodName.getMemory.rawValue, [:])
     #expect(memory["parameters"]?["applications"] == [])
+    let location = try user.call(user.open(), ControlInterface.MethodName.getLocation.rawValue, [:])
+    #expect(location["parameters"]?["uses"] == [])
     #expect(try daemon.applications().map(\.comparable) == before)
   }
 

@@ -106,6 +106,8 @@ struct SampleOutputTests {
     "taskctl switcher",
     // A media player, which this test does not have.
     "taskctl remote play-pause", "taskctl remote seek -10",
+    // A receiver, and applications of several users that use the location.
+    "taskctl location", "taskctl location regions org.example.places",
   ]
 
   /// Runs each command in the state that the documents describe.

@@ -47,6 +47,32 @@ struct UnixSocketTests {
     listener.close()
   }
 
+  @Test("A check names a missing file, a file that is not a socket, and a missing permission")
+  func checkFile() throws {
+    #expect(throws: SystemError(call: "stat \(path)", errno: ENOENT)) {
+      try UnixSocket.checkFile(path: path)
+    }
+    let file = directory.write("file", "")
+    #expect(throws: SystemError(call: "connect \(file)", errno: ENOTSOCK)) {
+      try UnixSocket.checkFile(path: file)
+    }
+    #expect(throws: SystemError(call: "stat \(file)/socket", errno: ENOTDIR)) {
+      try UnixSocket.checkFile(path: "\(file)/socket")
+    }
+    let listener = try UnixSocket.listen(path: path, mode: 0o600)
+    try UnixSocket.checkFile(path: path)
+    listener.close()
+    // The check is about the file only.
+    try UnixSocket.checkFile(path: path)
+    chmod(path, 0)
+    // Root needs no permission.
+    if geteuid() != 0 {
+      #expect(throws: SystemError(call: "connect \(path)", errno: EACCES)) {
+        try UnixSocket.checkFile(path: path)
+      }
+    }
+  }
+
   /// Runs a program that listens at the path and exits. A child of the program keeps a copy of the
   /// socket.
   ///

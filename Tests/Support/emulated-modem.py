@@ -2,10 +2,11 @@
 
     emulated-modem.py NAME
 
-It prints `ready` when it listens. A line `ring` on its standard input begins a call from another
-phone, and a line `end` ends the call as the other phone does; it then prints the same line. It has
-one call at most. To commands that a telephone does not need, it answers with an error. It ends
-with its input.
+It prints `ready` when it listens. On its standard input, a line `ring` begins a call from another
+phone, and a line `end` ends the call as the other phone does. A line `cell LAC CI` moves the modem
+to another cell; LAC is the area and CI the cell, both as hexadecimal numbers. A line `no cell` makes
+the modem lose its network. It then prints the same line. It has one call at most. To commands that
+a telephone does not need, it answers with an error. It ends with its input.
 """
 
 import select
@@ -76,6 +77,13 @@ while True:
         elif word == "end":
             call = None
             send("NO CARRIER")
+        elif word.startswith("cell "):
+            cell = '"{}","{}"'.format(*word.split()[1:])
+            VALUES["+CREG?"] = "+CREG: 2,1," + cell
+            send("+CREG: 1," + cell)
+        elif word == "no cell":
+            VALUES["+CREG?"] = "+CREG: 2,2"
+            send("+CREG: 2")
         else:
             break
         print(word, flush=True)

@@ -22,7 +22,7 @@ extension SystemdTests {
     func verify() throws {
       for unit in [
         "taskschedd.service", "taskschedd.socket", "taskschedd-network.socket",
-        "taskschedd-release.service",
+        "taskschedd-gpsd.socket", "taskschedd-gpsd.service", "taskschedd-release.service",
       ] {
         let system = try machine.must("systemd-analyze", "verify", "/lib/systemd/system/\(unit)")
         #expect(system.text.isEmpty)

@@ -117,6 +117,28 @@ private enum SwiftGuide {
     try await application.setAudioSession(.playback, options: [.mixWithOthers, .duckOthers])
   }
 
+  struct Heating {
+    func turnOn() {}
+  }
+
+  static func monitorHome(_ application: ScheduledApplication) async throws {
+    // docs/swift.md 9
+    try await application.startMonitoring(
+      for: CircularRegion(
+        identifier: "home", center: LocationCoordinate(latitude: 52.5200, longitude: 13.4050),
+        radius: 150))
+  }
+
+  struct Thermostat: ApplicationDelegate {
+    let heating = Heating()
+    // docs/swift.md 10
+    func application(
+      _ application: ScheduledApplication, didEnterRegion crossing: RegionCrossing
+    ) {
+      if crossing.identifier == "home" { heating.turnOn() }
+    }
+  }
+
   static func services(_ outbox: Outbox, _ logger: Logger) async throws {
     // docs/swift.md 4
     let application = try await ScheduledApplication.register("org.example.mail")
@@ -195,6 +217,39 @@ private enum Reference {
         stop()
         if let task { try? application.endBackgroundTaskAndWait(task) }
       }
+    }
+  }
+
+  struct Map {
+    func show(_ coordinate: LocationCoordinate) {}
+  }
+
+  static func follow(_ application: ScheduledApplication, _ map: Map) async throws {
+    // FollowingTheLocation.md 1
+    try await application.startUpdatingLocation(desiredAccuracy: .tenMeters, distanceFilter: 25)
+    for try await event in application.events {
+      switch event {
+      case .didUpdateLocation(let location): map.show(location.coordinate)
+      default: break
+      }
+    }
+  }
+
+  static func monitorHome(_ application: ScheduledApplication) async throws {
+    // FollowingTheLocation.md 2
+    try await application.startMonitoring(
+      for: CircularRegion(
+        identifier: "home", center: LocationCoordinate(latitude: 52.5200, longitude: 13.4050),
+        radius: 150))
+  }
+
+  struct Thermostat: ApplicationDelegate {
+    let heating = SwiftGuide.Heating()
+    // FollowingTheLocation.md 3
+    func application(
+      _ application: ScheduledApplication, didEnterRegion crossing: RegionCrossing
+    ) {
+      if crossing.identifier == "home" { heating.turnOn() }
     }
   }
 
@@ -283,5 +338,22 @@ private enum Overview {
     try await application.withBackgroundTask(named: "send the outbox") {
       try await outbox.send()
     }
+  }
+}
+
+private enum Places {
+  // docs/location.md 1
+  struct Library: ApplicationDelegate {
+    func application(_ application: ScheduledApplication, didEnterRegion crossing: RegionCrossing) {
+      _ = try? application.presentNotificationAndWait(
+        NotificationContent(title: "Return the books", body: crossing.identifier))
+    }
+  }
+
+  static func monitor(_ application: ScheduledApplication) async throws {
+    try await application.startMonitoring(
+      for: CircularRegion(
+        identifier: "library", center: LocationCoordinate(latitude: 52.5172, longitude: 13.3919),
+        radius: 150))
   }
 }

@@ -74,16 +74,21 @@ final class Recorder: ApplicationDelegate {
   /// Runs during `application(_:didReceiveAudioInterruption:)`.
   private let onInterruption: @Sendable (AudioInterruption) -> Void
 
+  /// Runs during the methods for significant changes and crossings.
+  private let onMove: @Sendable () -> Void
+
   init(
     onBackground: @escaping @Sendable (ScheduledApplication) -> Void = { _ in },
     onCommand: @escaping @Sendable (RemoteCommand) -> Void = { _ in },
     onInterruption: @escaping @Sendable (AudioInterruption) -> Void = { _ in },
+    onMove: @escaping @Sendable () -> Void = {},
     onSocketReady: @escaping @Sendable (ScheduledApplication, ManagedSocket) -> Void = { _, _ in }
   ) {
     self.onBackground = onBackground
     self.onSocketReady = onSocketReady
     self.onCommand = onCommand
     self.onInterruption = onInterruption
+    self.onMove = onMove
   }
 
   func note(_ line: String) { log.update { $0.append(line) } }
@@ -143,6 +148,38 @@ final class Recorder: ApplicationDelegate {
   func application(_ application: ScheduledApplication, didSetCallOnHold isOnHold: Bool) {
     note("on hold \(isOnHold)")
   }
+  func application(_ application: ScheduledApplication, didUpdateLocation location: Location) {
+    note("at \(location.words)")
+  }
+  func application(
+    _ application: ScheduledApplication, didChangeLocationSignificantly location: Location
+  ) {
+    onMove()
+    note("moved to \(location.words)")
+  }
+  func application(
+    _ application: ScheduledApplication, didEnterRegion crossing: RegionCrossing
+  ) {
+    onMove()
+    note("entered \(crossing.identifier) at \(crossing.location.words)")
+  }
+  func application(
+    _ application: ScheduledApplication, didExitRegion crossing: RegionCrossing
+  ) {
+    onMove()
+    note("left \(crossing.identifier) at \(crossing.location.words)")
+  }
+  func application(
+    _ application: ScheduledApplication,
+    didChangeLocationAuthorization authorization: LocationAuthorization
+  ) {
+    note("location \(authorization.rawValue)")
+  }
+  func application(
+    _ application: ScheduledApplication, didLoseLocationUpdatesWithError error: ApplicationError
+  ) {
+    note("lost location updates: \(error)")
+  }
   func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication) {
     note("memory warning")
   }
@@ -164,6 +201,11 @@ final class Recorder: ApplicationDelegate {
   ) {
     note("lost registration: \(error)")
   }
+}
+
+extension Location {
+  /// The latitude and the longitude.
+  fileprivate var words: String { "\(coordinate.latitude) \(coordinate.longitude)" }
 }
 
 extension SocketConditions {

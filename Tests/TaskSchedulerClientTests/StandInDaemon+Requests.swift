@@ -145,6 +145,7 @@ extension StandInDaemon {
       try note(id.map { "\($0)" } ?? "-")
       return try cancel(id)
     default:
+      if let answer = try carryOutLocation(method, call, note) { return answer }
       guard case .object(let fields) = call.parameters else { fatalError("no object") }
       try note(fields.map { "\($0.value)" }.joined(separator: " "))
       return { $0.reply(NoFields()) }

@@ -33,6 +33,7 @@ final class StandInDaemon: Sendable {
     var callEvents: [Application.CallEvent] = []
     /// Whether the application has a phone call.
     var isInCall = false
+    var location = LocationMemory()
     var notificationLast = 0
     var notifications: [Application.Notification] = []
   }
@@ -256,7 +257,8 @@ extension StandInDaemon {
       let memory = self.state.current.memory
       let registration = Application.Registration(
         application: input.application, instance: memory.instance, state: memory.state,
-        launchReason: .user, backgroundModes: [],
+        launchReason: memory.location.launchRegion == nil ? .user : .location,
+        launchRegion: memory.location.launchRegion, backgroundModes: [],
         backgroundTimeRemainingUSec: memory.remainingUSec, tasks: memory.tasks)
       peer.reply(Application.Register.Output(registered: registration), continues: true)
       if let callback = memory.callback {
@@ -275,6 +277,7 @@ extension StandInDaemon {
       for event in memory.callEvents {
         peer.reply(Application.Register.Output(call: event), continues: true)
       }
+      for event in memory.location.events { peer.reply(event, continues: true) }
       self.state.update { $0.stream = number }
     }
   }
@@ -297,6 +300,7 @@ extension StandInDaemon {
         state.memory.callEvents.remove(at: index)
         return true
       }
+      if state.memory.location.acknowledge(id) { return true }
       guard state.memory.callback?.id == id else { return false }
       state.memory.callback = nil
       return true

@@ -72,5 +72,6 @@ import Testing
     let fixture = try Fixture()
     #expect(fixture.application.launchReason == .user)
     #expect(LaunchReason.ofEnvironment == nil)
+    #expect(LaunchReason.regionOfEnvironment == nil)
   }
 }

@@ -95,6 +95,18 @@ import Testing
         ApplicationInterface.NotificationState(rawValue: state.rawValue).map { .init($0) }
           == state)
     }
+    for authorization in LocationAuthorization.allCases {
+      #expect(
+        ApplicationInterface.LocationAuthorization(rawValue: authorization.rawValue)
+          .map { .init($0) } == authorization)
+    }
+    for denial in LocationDenial.allCases {
+      #expect(
+        ApplicationInterface.LocationDenial(rawValue: denial.rawValue).map { .init($0) } == denial)
+    }
+    for accuracy in LocationAccuracy.allCases {
+      #expect(accuracy.wireValue.rawValue == accuracy.rawValue)
+    }
     for interval in NotificationSchedule.RepeatInterval.allCases {
       #expect(interval.wireValue.rawValue == interval.rawValue)
       #expect(.init(interval.wireValue) == interval)

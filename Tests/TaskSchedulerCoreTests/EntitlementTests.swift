@@ -37,20 +37,16 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test(
-      """
-      Location updates (mode location) and an event that is being handled each entitle an \
-      application until they end
-      """, arguments: Activity.allCases)
-  func activity(_ activity: Activity) {
+  @Test("An event that is being handled entitles an application until it ends")
+  func event() {
     var (world, id) = busy()
-    world.feed(.process(.activityBegan(id, activity)))
+    world.feed(.process(.activityBegan(id, .event)))
     world.end(id, TaskID(1))
     #expect(world.state(id) == .background)
-    #expect(world.status(id)?.entitlements.map(\.rawValue) == [activity.rawValue])
+    #expect(world.status(id)?.entitlements == [.event])
     world.advance(by: .seconds(3600))
     #expect(world.state(id) == .background, "the entitlement outlasts the background time")
-    world.feed(.process(.activityEnded(id, activity)))
+    world.feed(.process(.activityEnded(id, .event)))
     #expect(world.state(id) == .suspended)
   }
 
@@ -66,22 +62,14 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("Location updates of a suspended application do not resume it")
-  func suspendedStays() {
-    var (world, id) = busy()
-    world.end(id, TaskID(1))
-    world.feed(.process(.activityBegan(id, .location)))
-    #expect(world.state(id) == .suspended)
-  }
-
   @Test("The end of the last entitlement suspends the application", arguments: [true, false])
   func lastOfSeveral(taskEndsFirst: Bool) {
     var (world, id) = busy()
     world.play(id)
-    world.feed(.process(.activityBegan(id, .location)))
+    world.feed(.process(.activityBegan(id, .event)))
     if taskEndsFirst { world.end(id, TaskID(1)) }
     world.endPlaying(id)
-    world.feed(.process(.activityEnded(id, .location)))
+    world.feed(.process(.activityEnded(id, .event)))
     if !taskEndsFirst {
       #expect(world.state(id) == .background)
       world.end(id, TaskID(1))
@@ -95,9 +83,9 @@ struct EntitlementTests {
     let id = world.make(mail, .background)
     let before = world.scheduler.statuses(at: world.now)
     world.forget()
-    world.feed(.process(.activityBegan(id, .location)))
-    #expect(world.changes(of: mail) == [.refused(.modeNotDeclared(.location))])
-    #expect(Refusal.modeNotDeclared(.location).name == "ModeNotDeclared")
+    world.ask { .application(.beginCall($0, id)) }
+    #expect(world.changes(of: mail) == [.refused(.modeNotDeclared(.voip))])
+    #expect(Refusal.modeNotDeclared(.voip).name == "ModeNotDeclared")
     #expect(world.scheduler.statuses(at: world.now) == before)
     world.end(id, TaskID(1))
     #expect(world.state(id) == .suspended)

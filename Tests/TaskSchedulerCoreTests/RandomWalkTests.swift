@@ -48,6 +48,9 @@ struct RandomWalk {
     for id in world.scheduler.notifications.pending.keys.sorted() {
       world.feed(.notification(.stored(id)))
     }
+    for id in world.scheduler.location.pending.keys.sorted() {
+      world.feed(.location(.stored(id)))
+    }
     checkReplies()
     checkConversations()
   }
@@ -82,7 +85,8 @@ struct RandomWalk {
     world.measuring = pick(answers)
     world.reclaiming = pick(answers)
     world.available = pick([20, 80, 500])
-    switch Int.random(in: 0..<19, using: &generator) {
+    switch Int.random(in: 0..<21, using: &generator) {
+    case 19, 20: world.feed(.location(locationEvent()))
     case 18: world.feed(.switcher(switcherEvent()))
     case 16, 17: world.feed(.session(sessionEvent()))
     case 15: world.feed(memoryEvent())
@@ -118,6 +122,7 @@ struct RandomWalk {
       let manifests = apps.prefix(Int.random(in: 0...4, using: &generator)).map {
         Manifest(
           id: $0.id, owner: $0.owner, backgroundModes: [.audio, .location, .voip],
+          locationServices: pick([LocationService.allCases, [], [.regions]]),
           multitasking: pick([true, true, false]))
       }
       return .scheduler(.manifestsChanged(Array(manifests)))
@@ -183,6 +188,35 @@ struct RandomWalk {
       let change = SystemChange(kind: pick([.clock, .day, .network, .custom("vpn")]))
       let asker = pick([true, false]) ? request() : nil
       return .systemChanged(asker, change, for: pick([nil, UserID(1000), UserID(2000)]))
+    }
+  }
+
+  private mutating func locationEvent() -> LocationEvent {
+    let (id, app) = (instance(), pick(apps))
+    let place = region("\(Int.random(in: 0..<30, using: &generator))")
+    let source = pick([LocationSource.gpsd, .cell, .accessPoint, .geoClue(app.owner)])
+    let meters = pick([0.0, 10, 190, 260, 1000, 1600, 40_000])
+    let location = world.location(meters, accuracy: pick([nil, 5, 150, 3000]))
+    switch Int.random(in: 0..<16, using: &generator) {
+    case 0, 1: return .startUpdates(request(), id, LocationRequest(distanceFilter: pick([nil, 50])))
+    case 2: return .stopUpdates(request(), id)
+    case 3: return .monitorSignificantChanges(request(), id)
+    case 4: return .stopMonitoringSignificantChanges(request(), id)
+    case 5, 6: return .startMonitoring(request(), id, place)
+    case 7: return .stopMonitoring(request(), id, place.id)
+    case 8: return .requestAuthorization(request(), id)
+    case 9:
+      let asker = pick([true, false]) ? request() : nil
+      return .authorize(asker, app, pick(LocationAuthorization.allCases))
+    case 10:
+      return .rulesChanged(
+        LocationRules(
+          allowed: pick([[], [app.id]]), denied: pick([[], [], [app.id]]),
+          allowsAll: pick([true, false])))
+    case 11: return .sourceChanged(source, isAvailable: pick([true, true, false]))
+    case 12: return .posted(request(), location, for: pick([nil, app.owner]))
+    case 13: return .moved
+    case _: return .located(source, location)
     }
   }
 
@@ -338,7 +372,7 @@ struct RandomWalk {
       case .release(let id, _):
         keys[id] = nil
       case .reply, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .checkTracer, .resources, .dropPicture, .audio, .remote:
+        .checkTracer, .resources, .dropPicture, .audio, .remote, .location:
         continue
       }
     }

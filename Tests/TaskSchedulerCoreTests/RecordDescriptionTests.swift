@@ -171,7 +171,34 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   (.callChanged(.held), .callChanged, ": its phone call is on hold because of a newer call"),
   (.remoteControlled(.playPause), .remoteControlled, " was sent the command play-pause"),
   (.remoteControlled(.seek(.seconds(-10))), .remoteControlled, " was sent the command seek -10s"),
+  (
+    .location(.started(.updates)), .locationStarted, " started continuous updates of the location"
+  ),
+  (
+    .location(.stopped(.significantChanges)), .locationStopped,
+    " stopped monitoring significant changes of the location"
+  ),
+  (.location(.regionMonitored(office)), .regionMonitored, " monitors the region 'office'"),
+  (
+    .location(.regionForgotten(office)), .regionForgotten,
+    " no longer monitors the region 'office'"
+  ),
+  (
+    .location(.regionCrossed(RegionCrossing(office, isInside: true))), .regionCrossed,
+    ": the machine entered the region 'office'"
+  ),
+  (
+    .location(.regionCrossed(RegionCrossing(office, isInside: false))), .regionCrossed,
+    ": the machine left the region 'office'"
+  ),
+  (
+    .location(.changedSignificantly), .significantChange,
+    " was told that the location changed significantly"
+  ),
+  (.location(.authorized(.denied)), .locationAuthorized, " may not use the location"),
 ]
+
+private let office = RegionID("office")!
 
 /// Returns a choice for memory. The chosen application belongs to user 1. Of the next candidates,
 /// one belongs to user 1 and one to user 2.

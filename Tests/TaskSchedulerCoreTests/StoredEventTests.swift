@@ -116,7 +116,32 @@ extension Event {
       .used(instance, ResourceUse(processor: .seconds(1), gpu: .nanoseconds(3), isTraced: true))),
     .resources(.held(instance, path: "/var/lib/\"ü\"")),
     .resources(.listens(instance, ListeningReport(["0.0.0.0:80", "@abstract"]))),
-  ]
+  ] + location
+
+  private static let location: [Event] = [
+    .startUpdates(
+      RequestID(1), InstanceID(1), LocationRequest(desiredAccuracy: .tenMeters, distanceFilter: 0.5)
+    ), .stopUpdates(RequestID(1), InstanceID(1)),
+    .monitorSignificantChanges(RequestID(1), InstanceID(1)),
+    .stopMonitoringSignificantChanges(RequestID(1), InstanceID(1)),
+    .startMonitoring(RequestID(1), InstanceID(1), region("ü", notifiesOnExit: false)),
+    .stopMonitoring(RequestID(1), InstanceID(1), RegionID("ü")!),
+    .requestAuthorization(RequestID(1), InstanceID(1)), .authorize(nil, mail, .denied),
+    .rulesChanged(LocationRules(allowed: [mail.id], denied: [music.id], allowsAll: true)),
+    .sourceChanged(.geoClue(UserID(1000)), isAvailable: true),
+    .located(
+      .gpsd,
+      Location(
+        north(-1), accuracy: 3.25, altitude: -0.0, speed: 1e300, course: 359.9,
+        time: WallTime(nanoseconds: .min))),
+    .posted(RequestID(1), Location(home, time: WallTime(nanoseconds: 0)), for: nil), .moved,
+    .stored(TransactionID(1)), .storeFailed(TransactionID(1), reason: "ENOSPC"),
+    .loaded([
+      StoredLocationServices(
+        application: mail, authorization: .authorized, wasAsked: true,
+        monitorsSignificantChanges: true, regions: [.init(region("a"), isInside: nil)])
+    ]),
+  ].map { Event.location($0) }
 }
 
 @Suite("Stored events and effects")

@@ -106,8 +106,11 @@ struct World {
     case .audio(.setVolume(_, let changes)): return setVolumes(changes)
     case .audio(.measure), .audio(.stopMeasuring), .audio(.showRecording), .audio(.hideRecording):
       return nil
+    case .location(.store(let id, _, _)):
+      return answer(
+        storing, .location(.stored(id)), .location(.storeFailed(id, reason: "ENOSPC")))
     case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record,
-      .resources, .dropPicture, .remote:
+      .resources, .dropPicture, .remote, .location:
       return nil
     }
   }

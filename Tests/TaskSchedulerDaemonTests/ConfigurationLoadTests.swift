@@ -1,6 +1,7 @@
 import TaskSchedulerCore
-import TaskSchedulerDaemon
 import Testing
+
+@testable import TaskSchedulerDaemon
 
 @Suite("Reading taskschedd.toml")
 struct ConfigurationLoadTests {
@@ -14,56 +15,63 @@ struct ConfigurationLoadTests {
     #expect(configuration.effectiveSettings.allSatisfy { $0.value == $0.default })
   }
 
+  private static let texts: [String: (written: String, shown: String)] = [
+    "suspend-mechanism": ("\"freezer\"", "freezer"), "suspend-timeout": ("\"3s\"", "3s"),
+    "multitasking-supported": ("false", "false"), "operator-group": ("\"wheel\"", "wheel"),
+    "log-level": ("\"debug\"", "debug"), "policy.CallbackTimeout": ("\"1min 1s\"", "1min 1s"),
+    "policy.TerminateTimeout": ("1.5", "1s 500ms"), "policy.BackgroundTime": ("900", "15min"),
+    "policy.ExpirationLead": ("\"10s\"", "10s"), "policy.LaunchTime": ("\"11s\"", "11s"),
+    "policy.SuspendRetryInterval": ("\"12s\"", "12s"),
+    "policy.TracerCheckInterval": ("\"13s\"", "13s"), "policy.WakeTolerance": ("\"18s\"", "18s"),
+    "policy.MaxTasksPerApplication": ("14", "14"), "policy.MaxTasksPerUser": ("19", "19"),
+    "policy.MaxQueuedBytesPerUser": ("\"128K\"", "128K"),
+    "policy.MaxUnfinishedBytesPerUser": ("\"192K\"", "192K"),
+    "policy.MaxUnfinishedDescriptorsPerUser": ("35", "35"),
+    "policy.MaxMonitorsPerUser": ("36", "36"), "policy.MaxSnapshotsPerUser": ("40", "40"),
+    "policy.MaxApplicationsPerUser": ("15", "15"), "policy.MaxQueuedCallbacks": ("16", "16"),
+    "policy.MaxEndedApplications": ("17", "17"), "policy.MaxConnectionsPerUser": ("18", "18"),
+    "policy.MaxQueuedBytesPerConnection": ("\"64K\"", "64K"),
+    "launch-mechanism": ("\"child\"", "child"),
+    "policy.KeepAliveMinimum": ("\"20min\"", "20min"),
+    "policy.KeepAliveHandlerTime": ("\"31s\"", "31s"),
+    "policy.EventTime": ("\"21s\"", "21s"), "policy.RelaunchDelay": ("\"22s\"", "22s"),
+    "policy.RelaunchDelayMax": ("\"23min\"", "23min"),
+    "policy.RelaunchResetTime": ("\"24min\"", "24min"),
+    "policy.MaxSocketsPerApplication": ("25", "25"),
+    "policy.MaxNotificationsPerApplication": ("26", "26"),
+    "policy.MaxNotificationsPerUser": ("27", "27"),
+    "policy.MaxCustomChanges": ("27", "27"),
+    "background-priority": ("false", "false"), "background-nice": ("5", "5"),
+    "policy.MemoryPressureStall": ("\"28ms\"", "28ms"),
+    "policy.MemoryPressureWindow": ("\"2s\"", "2s"),
+    "policy.MemoryWarningTime": ("\"29s\"", "29s"), "policy.MemoryQuietTime": ("\"30s\"", "30s"),
+    "policy.MemoryFloorPercent": ("31", "31"), "policy.MemoryPageOut": ("true", "true"),
+    "policy.BackgroundUseWindow": ("\"32s\"", "32s"),
+    "policy.BackgroundGPUTime": ("\"33ms\"", "33ms"),
+    "policy.FocusSettleTime": ("\"37ms\"", "37ms"),
+    "policy.HiddenGraceTime": ("\"38s\"", "38s"),
+    "policy.SessionGraceTime": ("\"39s\"", "39s"),
+    "policy.AudioGraceTime": ("\"40s\"", "40s"), "policy.AudioMuteTime": ("\"41ms\"", "41ms"),
+    "policy.AudioSilenceTime": ("\"42s\"", "42s"),
+    "policy.AudioRecordingNotice": ("false", "false"), "policy.DuckLevel": ("45", "45"),
+    "policy.RemoteReadTime": ("\"43ms\"", "43ms"),
+    "policy.RemoteReadInterval": ("\"44s\"", "44s"), "focus.adopt": ("\"all\"", "all"),
+    "policy.BackgroundProcessorShare": ("34", "34"),
+    "policy.ThrottledProcessorShare": ("15", "15"),
+    "policy.SharedResources": ("[\"/srv/db\"]", "[\"/srv/db\"]"),
+    "policy.CallApplication": ("\"org.example.phone\"", "org.example.phone"),
+    "focus.except": ("[\"org.example.editor\"]", "[\"org.example.editor\"]"),
+    "focus.never": ("[\"foot\", \"xterm\"]", "[\"foot\", \"xterm\"]"),
+    "policy.RegionDwell": ("\"46s\"", "46s"), "policy.LocationFixTime": ("\"47s\"", "47s"),
+    "policy.MaxRegionsPerApplication": ("48", "48"), "policy.MaxRegionsPerUser": ("49", "49"),
+    "location.allow": ("\"all\"", "all"),
+    "location.deny": ("[\"org.example.game\"]", "[\"org.example.game\"]"),
+    "location.gpsd": ("\"/run/gpsd.socket\"", "/run/gpsd.socket"),
+  ]
+
   @Test("Every setting is read from the file, and is listed with its value, file and line")
   func everySetting() {
-    let texts: [String: (written: String, shown: String)] = [
-      "suspend-mechanism": ("\"freezer\"", "freezer"), "suspend-timeout": ("\"3s\"", "3s"),
-      "multitasking-supported": ("false", "false"), "operator-group": ("\"wheel\"", "wheel"),
-      "log-level": ("\"debug\"", "debug"), "policy.CallbackTimeout": ("\"1min 1s\"", "1min 1s"),
-      "policy.TerminateTimeout": ("1.5", "1s 500ms"), "policy.BackgroundTime": ("900", "15min"),
-      "policy.ExpirationLead": ("\"10s\"", "10s"), "policy.LaunchTime": ("\"11s\"", "11s"),
-      "policy.SuspendRetryInterval": ("\"12s\"", "12s"),
-      "policy.TracerCheckInterval": ("\"13s\"", "13s"), "policy.WakeTolerance": ("\"18s\"", "18s"),
-      "policy.MaxTasksPerApplication": ("14", "14"), "policy.MaxTasksPerUser": ("19", "19"),
-      "policy.MaxQueuedBytesPerUser": ("\"128K\"", "128K"),
-      "policy.MaxUnfinishedBytesPerUser": ("\"192K\"", "192K"),
-      "policy.MaxUnfinishedDescriptorsPerUser": ("35", "35"),
-      "policy.MaxMonitorsPerUser": ("36", "36"), "policy.MaxSnapshotsPerUser": ("40", "40"),
-      "policy.MaxApplicationsPerUser": ("15", "15"), "policy.MaxQueuedCallbacks": ("16", "16"),
-      "policy.MaxEndedApplications": ("17", "17"), "policy.MaxConnectionsPerUser": ("18", "18"),
-      "policy.MaxQueuedBytesPerConnection": ("\"64K\"", "64K"),
-      "launch-mechanism": ("\"child\"", "child"),
-      "policy.KeepAliveMinimum": ("\"20min\"", "20min"),
-      "policy.KeepAliveHandlerTime": ("\"31s\"", "31s"),
-      "policy.EventTime": ("\"21s\"", "21s"), "policy.RelaunchDelay": ("\"22s\"", "22s"),
-      "policy.RelaunchDelayMax": ("\"23min\"", "23min"),
-      "policy.RelaunchResetTime": ("\"24min\"", "24min"),
-      "policy.MaxSocketsPerApplication": ("25", "25"),
-      "policy.MaxNotificationsPerApplication": ("26", "26"),
-      "policy.MaxNotificationsPerUser": ("27", "27"),
-      "policy.MaxCustomChanges": ("27", "27"),
-      "background-priority": ("false", "false"), "background-nice": ("5", "5"),
-      "policy.MemoryPressureStall": ("\"28ms\"", "28ms"),
-      "policy.MemoryPressureWindow": ("\"2s\"", "2s"),
-      "policy.MemoryWarningTime": ("\"29s\"", "29s"), "policy.MemoryQuietTime": ("\"30s\"", "30s"),
-      "policy.MemoryFloorPercent": ("31", "31"), "policy.MemoryPageOut": ("true", "true"),
-      "policy.BackgroundUseWindow": ("\"32s\"", "32s"),
-      "policy.BackgroundGPUTime": ("\"33ms\"", "33ms"),
-      "policy.FocusSettleTime": ("\"37ms\"", "37ms"),
-      "policy.HiddenGraceTime": ("\"38s\"", "38s"),
-      "policy.SessionGraceTime": ("\"39s\"", "39s"),
-      "policy.AudioGraceTime": ("\"40s\"", "40s"), "policy.AudioMuteTime": ("\"41ms\"", "41ms"),
-      "policy.AudioSilenceTime": ("\"42s\"", "42s"),
-      "policy.AudioRecordingNotice": ("false", "false"), "policy.DuckLevel": ("45", "45"),
-      "policy.RemoteReadTime": ("\"43ms\"", "43ms"),
-      "policy.RemoteReadInterval": ("\"44s\"", "44s"), "focus.adopt": ("\"all\"", "all"),
-      "policy.BackgroundProcessorShare": ("34", "34"),
-      "policy.ThrottledProcessorShare": ("15", "15"),
-      "policy.SharedResources": ("[\"/srv/db\"]", "[\"/srv/db\"]"),
-      "policy.CallApplication": ("\"org.example.phone\"", "org.example.phone"),
-      "focus.except": ("[\"org.example.editor\"]", "[\"org.example.editor\"]"),
-      "focus.never": ("[\"foot\", \"xterm\"]", "[\"foot\", \"xterm\"]"),
-    ]
+    let texts = Self.texts
     var text = ""
     var lines: [String: Int] = [:]
     for (index, setting) in SettingDescription.all.enumerated() {
@@ -102,6 +110,10 @@ struct ConfigurationLoadTests {
       case .paths: nodes = [.array([]), .array([.string("/var/lib/a \"b\".db")])]
       case .programs(let allowsAll):
         nodes = [.array([]), .array([.string("foot")])] + (allowsAll ? [.string("all")] : [])
+      case .applications(let allowsAll):
+        nodes = [.array([]), .array([.string("org.example.maps")])]
+        if allowsAll { nodes.append(.string("all")) }
+      case .socketPath: nodes = [.string(""), .string("/" + String(repeating: "x", count: 106))]
       }
       for node in nodes {
         var configuration = defaults
@@ -145,6 +157,88 @@ struct ConfigurationLoadTests {
       #expect(throws: SettingRefusal.self) { try setting.set(all, in: &configuration) }
       #expect(configuration == Configuration())
     }
+  }
+
+  @Test(
+    "[location] takes lists of at most 256 application ids, and allow also takes \"all\"",
+    arguments: [
+      TOMLNode.string("org.example.navigator"), .array([.string("")]), .array([.string("map")]),
+      .array([.integer(1)]), .array([.string("org.example.map"), .string("all")]),
+      .array(Array(repeating: .string("org.example.map"), count: 257)), .boolean(true),
+    ])
+  func applications(node: TOMLNode) throws {
+    for name in ["allow", "deny"] {
+      let setting = try #require(
+        SettingDescription.all.first { $0.section == .location && $0.name == name })
+      var configuration = Configuration()
+      #expect(throws: SettingRefusal.self) { try setting.set(node, in: &configuration) }
+      if name == "deny" {
+        #expect(throws: SettingRefusal.self) {
+          try setting.set(.string("all"), in: &configuration)
+        }
+      }
+      #expect(configuration == Configuration())
+    }
+  }
+
+  @Test(
+    "The setting gpsd must be an absolute path of at most 107 bytes, or empty",
+    arguments: [
+      TOMLNode.string("gpsd"), .string("run/gpsd"), .string("/"), .string("/run/g\u{0}psd"),
+      .string("/" + String(repeating: "x", count: 107)), .integer(2947), .array([]),
+    ])
+  func socketPath(node: TOMLNode) throws {
+    let setting = try #require(SettingDescription.all.first { $0.name == "gpsd" })
+    var configuration = Configuration()
+    #expect(throws: SettingRefusal.self) { try setting.set(node, in: &configuration) }
+    #expect(configuration == Configuration())
+  }
+
+  @Test("[location] sets which applications are allowed and denied, and where gpsd answers")
+  func location() throws {
+    let map = try #require(ApplicationID("org.example.map"))
+    let game = try #require(ApplicationID("org.example.game"))
+    let text = """
+      [location]
+      allow = ["org.example.map"]
+      deny = ["org.example.game"]
+      gpsd = ""
+      """
+    let (configuration, problems) = Configuration.parse(Array(text.utf8), file: "f")
+    #expect(problems == [])
+    #expect(configuration.options.location.allow == .only([map]))
+    #expect(configuration.options.location.deny == [game])
+    #expect(configuration.options.location.gpsdSocket == "")
+    #expect(
+      configuration.options.location.rules == LocationRules(allowed: [map], denied: [game]))
+    let all = Configuration.parse(Array("location.allow = \"all\"".utf8), file: "f").configuration
+    #expect(all.options.location.rules == LocationRules(allowsAll: true))
+    #expect(Configuration().options.location.rules == LocationRules())
+    #expect(Configuration().options.location.gpsdSocket == "/run/taskschedd/gpsd")
+  }
+
+  @Test("A mistake in [location] is reported with its file, line and key")
+  func locationMistake() {
+    let text = """
+      gpsd = "/run/gpsd"
+      [location]
+      allow = ["org.example.map", "all"]
+      deny = ["map"]
+      alow = []
+      gpsd = "gpsd.socket"
+      """
+    let (configuration, problems) = Configuration.parse(Array(text.utf8), file: "f")
+    #expect(
+      problems.map(\.description) == [
+        "f:1: gpsd: unknown setting here; move it to [location]",
+        "f:3: location.allow: contains \"all\"; write allow = \"all\" without brackets",
+        "f:4: location.deny: \"map\" is not the id of an application; write ids of applications, "
+          + "such as [\"org.example.navigator\"]",
+        "f:5: location.alow: unknown setting; did you mean allow?",
+        "f:6: location.gpsd: \"gpsd.socket\" is not an absolute path; write an absolute path, such "
+          + "as \"/run/taskschedd/gpsd\", or \"\" for none",
+      ])
+    #expect(configuration == Configuration())
   }
 
   @Test("A mistake in [focus] is reported with its file, line and key")

@@ -20,6 +20,8 @@ struct ManifestConfigurationTests {
       command = ["/usr/bin/mail", "", "--check"]
       working-directory = "/var/lib/mail"
       background-modes = ["voip", "audio"]
+      location = ["regions", "updates", "significant-changes"]
+      location-purpose = "Reminds you of mail “at the office”."
       multitasking = false
       user = "daemon"
       seat = "seat-1"
@@ -37,6 +39,8 @@ struct ManifestConfigurationTests {
     #expect(manifest.command == ["/usr/bin/mail", "", "--check"])
     #expect(manifest.workingDirectory == "/var/lib/mail")
     #expect(manifest.backgroundModes == [.audio, .voip])
+    #expect(manifest.locationServices == [.updates, .significantChanges, .regions])
+    #expect(manifest.locationPurpose == "Reminds you of mail “at the office”.")
     #expect(!manifest.multitasking)
     #expect(manifest.account?.name == "daemon")
     #expect(manifest.seat == SeatID("seat-1"))
@@ -48,8 +52,9 @@ struct ManifestConfigurationTests {
       manifest.manifest(daemonUser: UserID(0))
         == Manifest(
           id: id, displayName: "Mail", owner: UserID(daemonUID), namesUser: true,
-          backgroundModes: [.audio, .voip], multitasking: false, seat: SeatID("seat-1"),
-          namesSeat: true, stopSignal: Signal(3)))
+          backgroundModes: [.audio, .voip],
+          locationServices: [.updates, .significantChanges, .regions], multitasking: false,
+          seat: SeatID("seat-1"), namesSeat: true, stopSignal: Signal(3)))
   }
 
   @Test("An application whose manifest has only the id cannot be launched")
@@ -79,8 +84,8 @@ struct ManifestConfigurationTests {
     Mistake(
       header + "colour = \"red\"",
       ":2: colour: unknown key; a manifest may have id, name, command, environment, "
-        + "multitasking, user, seat, working-directory, background-modes, suspend-mechanism, "
-        + "stop-signal"),
+        + "multitasking, user, seat, location, working-directory, background-modes, "
+        + "location-purpose, suspend-mechanism, stop-signal"),
     Mistake(
       header + "name = \"a\\nb\"",
       ":2: name: \"a\\nb\" is not a valid name; "
@@ -126,6 +131,30 @@ struct ManifestConfigurationTests {
       header + "background-modes = \"audio\"",
       ":2: background-modes: is a string, not an array; "
         + "write some of audio, location, voip, such as [\"audio\"]"),
+    Mistake(
+      header + "location = [\"updates\", \"significantChanges\", \"updates\"]",
+      ":2: location[1]: \"significantChanges\" is not one of \"updates\", "
+        + "\"significant-changes\", \"regions\"; did you mean \"significant-changes\"?",
+      ":2: location[2]: \"updates\" is listed twice; remove one"),
+    Mistake(
+      header + "location = true",
+      ":2: location: is true or false, not an array; "
+        + "write some of updates, significant-changes, regions, such as [\"updates\"]"),
+    Mistake(
+      header + "location-purpose = [\"Maps\"]",
+      ":2: location-purpose: is an array, not a string; "
+        + "write it as \"Finds the way to your destination.\""),
+    Mistake(
+      header + "location-purpose = \"\"",
+      ":2: location-purpose: \"\" is not a valid purpose; write one line of 1 to 200 characters"),
+    Mistake(
+      header + "location-purpose = \"a\\nb\"",
+      ":2: location-purpose: \"a\\nb\" is not a valid purpose; "
+        + "write one line of 1 to 200 characters"),
+    Mistake(
+      header + "location-purpose = \"a\\u2028b\"",
+      ":2: location-purpose: \"a\\u2028b\" is not a valid purpose; "
+        + "write one line of 1 to 200 characters"),
     Mistake(
       header + "multitasking = \"no\"",
       ":2: multitasking: is a string; write true, or false to opt out, without quotes"),
@@ -216,6 +245,19 @@ struct ManifestConfigurationTests {
     #expect(configuration == Configuration())
     #expect(problems.map(\.line) == [2])
     #expect(problems.first?.message.hasPrefix("only the system's daemon runs") == true)
+  }
+
+  @Test("The key `location-purpose` takes 200 characters, and no more")
+  func purpose() throws {
+    let fixture = ConfigurationFixture()
+    let path = Self.etc + "/org.example.mail.toml"
+    let longest = String(repeating: "ü", count: 200)
+    fixture.write(path, Self.header + "location-purpose = \"\(longest)\"")
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    #expect(configuration.manifests[try #require(Self.id)]?.locationPurpose == longest)
+    fixture.write(path, Self.header + "location-purpose = \"\(longest)x\"")
+    #expect(fixture.systemProblems.count == 1)
   }
 
   @Test("The key `stop-signal` takes the name of a signal that asks a program to exit")

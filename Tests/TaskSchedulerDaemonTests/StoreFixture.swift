@@ -49,14 +49,22 @@ enum StoreFixture {
     let store = try NotificationStore(path: path)
     var last = try store.idLast().number
     let body = String(repeating: "x", count: 500)
+    try repeatUntilKilled(microseconds: microseconds) {
+      try store.apply((1...3).map { schedule(last + $0, mail, body: body) })
+      last += 3
+      setCount(Int(last), in: acknowledged)
+    }
+  }
+
+  /// Calls a closure again and again until a timer kills this process. The timer starts after three
+  /// calls.
+  static func repeatUntilKilled(microseconds: Int32, _ body: () throws -> Void) throws {
     signal(SIGALRM) { _ in kill(getpid(), SIGKILL) }
     // The time is shorter than one second, so the field for whole seconds is 0.
     var timer = itimerval(
       it_interval: timeval(), it_value: timeval(tv_sec: 0, tv_usec: Int(microseconds)))
     for round in 1... {
-      try store.apply((1...3).map { schedule(last + $0, mail, body: body) })
-      last += 3
-      setCount(Int(last), in: acknowledged)
+      try body()
       if round == 3 { setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil) }
     }
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("The thread that writes to the store of notifications")
+@Suite("The thread that writes to a store")
 struct StoreWriterTests {
   private let folder = TemporaryDirectory()
   private let mail = StoreFixture.mail
@@ -15,8 +15,8 @@ struct StoreWriterTests {
   private final class Fixture {
     let loop: EventLoop
     private let store: NotificationStore
-    private var writer: StoreWriter?
-    private(set) var answers: [StoreWriter.Answer] = []
+    private var writer: StoreWriter<NotificationStore>?
+    private(set) var answers: [StoreWriter<NotificationStore>.Answer] = []
 
     /// - Parameter sql: statements that change the database before the writer opens it.
     init(_ path: String, _ sql: String) throws {

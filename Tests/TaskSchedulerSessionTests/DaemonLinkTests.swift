@@ -44,6 +44,8 @@ struct DaemonLinkTests {
         reported.append("\(order.measured ? "measure" : "do not measure") \(order.streams)")
       case .order(.command(let order)): reported.append("\(order.player) \(order.command)")
       case .order(.player(let player)): reported.append("player \(player.application ?? "none")")
+      case .order(.location(let order)):
+        reported.append("location \(order.accuracy?.rawValue ?? "none")")
       case .unreachable(let reason): reported.append("unreachable: \(reason)")
       case .refused(let error): reported.append("refused: \(error)")
       case .replaced: reported.append("replaced")
@@ -166,6 +168,53 @@ struct DaemonLinkTests {
     scene.daemon?.order(.init(attached: 1))
     try scene.wait("the players are reported again") { scene.daemon?.playerReports.count == 2 }
     #expect(scene.daemon?.playerCalls.count == 1)
+  }
+
+  @Test("§17: After each attachment, the agent reports whether GeoClue is available; it is ordered")
+  func locations() throws {
+    let scene = try Scene()
+    scene.link?.update(isGeoClueAvailable: true)
+    try scene.wait("a report of the source") { scene.daemon?.locationSourceReports == [true] }
+    scene.daemon?.order(.init(location: .init(accuracy: .kilometer)))
+    try scene.wait("the order arrives") { scene.reported.last == "location kilometer" }
+    let location = SessionInterface.Location(
+      latitude: 52.5, longitude: 13.4, accuracy: 3, measuredAtUSec: 1_795_728_858_000_000)
+    scene.link?.add(location)
+    try scene.wait("a report of the location") { scene.daemon?.locationReports == [location] }
+    scene.daemon?.order(.init(location: .init()))
+    try scene.wait("the order ends") { scene.reported.last == "location none" }
+    scene.daemon?.order(.init(attached: 1))
+    try scene.wait("the source is reported again") {
+      scene.daemon?.locationSourceReports == [true, true]
+    }
+    #expect(scene.daemon?.locationReports.count == 1)
+  }
+
+  @Test("§17: A daemon that is slow to reply receives only the newest location, and none it ended")
+  func slowForLocations() throws {
+    let scene = try Scene()
+    try scene.waitForAttachment(1)
+    scene.daemon?.answersReports = false
+    scene.link?.update(isGeoClueAvailable: true)
+    try scene.wait("a report of the source") { scene.daemon?.locationSourceReports == [true] }
+    func location(_ latitude: Double) -> SessionInterface.Location {
+      .init(latitude: latitude, longitude: 0, measuredAtUSec: 0)
+    }
+    for latitude in [1.0, 2] { scene.link?.add(location(latitude)) }
+    scene.daemon?.answersReports = true
+    scene.daemon?.peers.last?.reply(NoFields())
+    try scene.wait("the newest location") { scene.daemon?.locationReports == [location(2)] }
+    scene.daemon?.answersReports = false
+    scene.link?.update(isGeoClueAvailable: false)
+    try scene.wait("the source disappears") { scene.daemon?.locationSourceReports.count == 2 }
+    scene.link?.add(location(3))
+    scene.daemon?.order(.init(location: .init()))
+    try scene.wait("the order ends") { scene.reported.last == "location none" }
+    scene.daemon?.answersReports = true
+    scene.daemon?.peers.last?.reply(NoFields())
+    scene.focus(10)
+    try scene.waitForReport(of: 10)
+    #expect(scene.daemon?.locationReports == [location(2)])
   }
 
   @Test("A call to a player that a daemon did not acknowledge is reported to the next daemon")

@@ -73,6 +73,14 @@ struct SessionEnvironmentTests {
         == "unix:path=/tmp/bus", "another bus with another guid may use the path later")
   }
 
+  @Test("§17: The system bus is a Unix socket of the environment, or the socket of the machine")
+  func systemBusAddress() {
+    #expect(environment([:]).systemBusAddress == "unix:path=/run/dbus/system_bus_socket")
+    let named = environment(["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/tmp/bus,guid=0123456789abcdef"])
+    #expect(named.systemBusAddress == "unix:path=/tmp/bus")
+    #expect(environment(["DBUS_SYSTEM_BUS_ADDRESS": "autolaunch:"]).systemBusAddress == nil)
+  }
+
   @Test(
     "Addresses that would start a program or ask a name server are not used",
     arguments: ["autolaunch:", "unixexec:path=/bin/true", "tcp:host=example.org,port=1", ";"])

@@ -65,7 +65,8 @@ final class StandInDaemon {
       case .reportWindows: try? call.decode(SessionInterface.ReportWindows.Input.self)
       case .forgetWindows: .some(nil)
       case .attach, .reportAudio, .reportPlayers, .playerCalled, .playerCommanded,
-        .notificationShown, .notificationChosen, .notificationClosed, .notificationFailed, nil:
+        .reportLocationSource, .reportLocation, .notificationShown, .notificationChosen,
+        .notificationClosed, .notificationFailed, nil:
         nil
       }
     }
@@ -96,6 +97,20 @@ final class StandInDaemon {
     reports.filter { $0.method == SessionInterface.PlayerCommanded.name }
       .compactMap { try? $0.decode(SessionInterface.PlayerCommanded.Input.self) }
       .map { MediaPlayerCommand($0.command, offset: $0.offsetUSec.map { Int64($0) }) }
+  }
+
+  /// The reports whether GeoClue is available so far.
+  var locationSourceReports: [Bool] {
+    reports.filter { $0.method == SessionInterface.ReportLocationSource.name }
+      .compactMap { try? $0.decode(SessionInterface.ReportLocationSource.Input.self) }
+      .map(\.available)
+  }
+
+  /// The reported locations so far.
+  var locationReports: [SessionInterface.Location] {
+    reports.filter { $0.method == SessionInterface.ReportLocation.name }
+      .compactMap { try? $0.decode(SessionInterface.ReportLocation.Input.self) }
+      .map(\.location)
   }
 
   private func accept() {

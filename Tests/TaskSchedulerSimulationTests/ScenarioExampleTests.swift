@@ -9,7 +9,9 @@ private let directory = package + "/Examples/scenarios"
 
 @Suite("Example scenarios")
 struct ScenarioExampleTests {
-  private static let names = ["killed", "memory", "music", "sleep", "upload", "voip"]
+  private static let names = [
+    "killed", "memory", "music", "places", "sleep", "upload", "voip",
+  ]
 
   private static func text(_ name: String) throws -> String {
     try String(contentsOfFile: "\(directory)/\(name).scenario", encoding: .utf8)

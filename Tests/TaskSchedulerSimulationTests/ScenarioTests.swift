@@ -19,6 +19,11 @@ private func lines(_ text: String) throws -> [String] {
       case .notice(.remoteControl): "told of a command"
       case .notice(.audioInterruption): "told of an interruption"
       case .notice(.call): "told of a call"
+      case .notice(.location): "told its location"
+      case .notice(.significantChange): "told of a significant change"
+      case .notice(.region(_, let crossing, _)):
+        "told that it \(crossing.isInside ? "entered" : "left") \(crossing.region.name)"
+      case .notice(.locationAuthorization(let authorization)): "told \(authorization.rawValue)"
       case .shown(let id): "notification \(id.number) shown"
       case .callback(let kind): kind.rawValue
       case .expiration(let task, _): "expiration \(task.number)"
@@ -118,6 +123,66 @@ struct ScenarioTests {
     #expect(try lines(text).contains("4s ended callbackTimeout"))
   }
 
+  @Test("§17: A suspended application is told of a crossing after RegionDwell, and only once")
+  func region() throws {
+    let text = """
+      until 30min
+      application org.example.places
+      at 0s     location 48 11
+      at 1s     register org.example.places
+      at 2s     allow-location org.example.places
+      after 1s  monitor org.example.places home 48 11 500
+      after 1s  send-away org.example.places
+      at 5min   location 48.1 11
+      at 5min 1s location 48.1 11
+      at 20min  location 48.1 11
+      """
+    let lines = try lines(text)
+    #expect(lines.count { $0.hasSuffix("told that it left home") } == 1, "\(lines)")
+    let wake = lines.firstIndex { $0.hasSuffix("suspended -> background") }
+    let told = try #require(lines.firstIndex { $0.hasSuffix("told that it left home") })
+    #expect(wake.map { $0 < told } ?? false, "\(lines)")
+    #expect(!lines.contains { $0.contains("entered home") })
+  }
+
+  @Test("§17: An application is told nothing until the user allows it, or if the user denies it")
+  func consent() throws {
+    func told(_ answer: String) throws -> [String] {
+      let text = """
+        until 5min
+        application org.example.maps
+        at 0s    location 48 11
+        at 1s    register org.example.maps
+        at 2s    start org.example.maps location
+        at 30s   location 48.01 11
+        at 1min  \(answer) org.example.maps
+        at 2min  location 48.02 11
+        """
+      return try lines(text).filter { $0.hasSuffix("told its location") }
+    }
+    let allowed = try told("allow-location")
+    #expect(!allowed.isEmpty && allowed.allSatisfy { $0.hasPrefix("1min") || $0.hasPrefix("2min") })
+    #expect(try told("deny-location").isEmpty)
+  }
+
+  @Test("§17: Without mode location, an application with updates is suspended; with it, it runs")
+  func updatesInBackground() throws {
+    func isSuspended(_ modes: String) throws -> Bool {
+      let text = """
+        until 5min
+        application org.example.maps\(modes)
+        at 0s    location 48 11
+        at 1s    register org.example.maps
+        at 2s    allow-location org.example.maps
+        at 3s    start org.example.maps location
+        at 10s   send-away org.example.maps
+        """
+      return try lines(text).contains { $0.hasSuffix("background -> suspended") }
+    }
+    #expect(try isSuspended(""))
+    #expect(try !isSuspended(" modes=location"))
+  }
+
   @Test("A scenario without an end stops at 'until'")
   func until() throws {
     let text = """
@@ -184,6 +249,15 @@ struct ScenarioProblemTests {
           + "at 2s take-back org.example.mail s\nat 3s data org.example.mail s", 4, 29,
         "has not handed over a socket \"s\""
       ),
+      ("at 1s location 91 11", 1, 16, "from -90 to 90"),
+      ("at 1s location 48 east", 1, 19, "from -180 to 180"),
+      ("at 1s location 48 11 0", 1, 22, "from 1 to 100000"),
+      ("at 1s receiver maybe", 1, 16, "on, off"),
+      (
+        "application org.example.mail\nat 1s monitor org.example.mail home 48 11 50", 2, 43,
+        "from 100 to 100000"
+      ),
+      ("application org.example.mail location=gps", 1, 39, "updates,significantChanges,regions"),
       ("policy ExpirationLead 1h\napplication org.example.mail", 1, 1, "shorter than"),
       ("until 1s", 1, 1, "write a step"),
     ])

@@ -61,6 +61,61 @@ struct SeedTests {
   }
 }
 
+@Suite("Simulated locations")
+struct LocationSeedTests {
+  /// What runs contain.
+  private struct Counts {
+    var updates = 0
+    var crossings = 0
+    var changes = 0
+    var wakeUps = 0
+    var launches = 0
+    var looks = 0
+    var questions = 0
+    var refusals: Set<String> = []
+    var isReceiverOn = false
+
+    mutating func note(_ effect: Effect) {
+      switch effect {
+      case .notify(_, .location): updates += 1
+      case .notify(_, .region): crossings += 1
+      case .notify(_, .significantChange): changes += 1
+      case .record(let record):
+        if case .transition(.suspended, _, .location) = record.change { wakeUps += 1 }
+        if case .refused(let refusal) = record.change { refusals.insert(refusal.name) }
+      case .spawn(_, _, .location): launches += 1
+      case .location(.need(let needs)):
+        if needs.accuracy != nil, !isReceiverOn { looks += 1 }
+        isReceiverOn = needs.accuracy != nil
+      case .location(.ask(_, true)): questions += 1
+      case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .manage, .suspend,
+        .resume, .terminate, .kill, .release, .checkTracer, .memory, .resources, .audio, .remote,
+        .dropPicture, .location:
+        break
+      }
+    }
+  }
+
+  @Test("§17: Runs contain everything that the location does to applications")
+  func coverage() {
+    var counts = Counts()
+    for seed in 1...60 as ClosedRange<UInt64> {
+      let simulation = Simulation(SimulationOptions(seed: seed))
+      counts.isReceiverOn = false
+      simulation.observer = { _, effects, _ in for effect in effects { counts.note(effect) } }
+      _ = simulation.run()
+    }
+    #expect(counts.updates > 200 && counts.crossings > 20 && counts.changes > 10, "\(counts)")
+    #expect(counts.wakeUps > 5 && counts.launches > 2, "\(counts)")
+    #expect(counts.looks > 200 && counts.questions > 20, "\(counts)")
+    for name in [
+      "LocationUnavailable", "LocationDenied", "UnknownRegion", "QuotaExceeded", "NotStored",
+    ] {
+      #expect(counts.refusals.contains(name), "\(name)")
+    }
+  }
+}
+
 @Suite("Canaries: faults that the checkers must report")
 struct CanaryTests {
   @Test("The checkers report each canary", arguments: Canary.allCases)

@@ -74,6 +74,38 @@ struct GeneratedSourcesTests {
         """))
   }
 
+  @Test("A line of the methods or of the names is broken if it is longer than 100 columns")
+  func longNames() throws {
+    let name = String(repeating: "Long", count: 12)
+    let files = try files("# I.\ninterface a.b\n# M.\nmethod \(name)() -> ()\n")
+    let text = try #require(files["BInterface/BInterface.swift"])
+    let member = "l" + name.dropFirst()
+    #expect(
+      text.contains(
+        """
+            func \(member)(
+              _ input: \(name).Input, _ caller: Caller
+            ) throws
+
+        """))
+    #expect(
+      text.contains(
+        """
+              try methods.\(member)(
+                call.decode(\(name).Input.self), caller
+              )
+
+        """))
+    #expect(
+      text.contains(
+        """
+            case \(member) =
+              "a.b.\(name)"
+
+        """))
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+  }
+
   @Test("A type that an earlier interface declares in the same way is an alias of the earlier type")
   func sharedTypes() throws {
     let shared = "# S.\ntype S (a, b)\n"

@@ -157,7 +157,7 @@ struct InterfaceTypesTests {
   @Test("The text lists the environment variables of a launched program")
   func environmentText() {
     let text = ApplicationInterface.description.text
-    for name in ["SOCKET", "APPLICATION", "INSTANCE", "LAUNCH_REASON"] {
+    for name in ["SOCKET", "APPLICATION", "INSTANCE", "LAUNCH_REASON", "LAUNCH_REGION"] {
       #expect(text.contains("#   TASKSCHEDD_\(name) "))
     }
   }

@@ -69,8 +69,8 @@ struct CommandTests {
     let names = text.split { !$0.isLetter }.map(String.init).filter { $0.hasSuffix("USec") }
     let unknown = Set(names).subtracting(lengths).subtracting(JSONOutput.instants)
     #expect(
-      unknown == ["firesAtUSec"], "add a new instant to JSONOutput.instants, or a new duration here"
-    )
+      unknown == ["firesAtUSec", "measuredAtUSec"],
+      "add a new instant to JSONOutput.instants, or a new duration here")
   }
 
   @Test("The list command shows running and pending applications, and others with --all or --state")

@@ -92,15 +92,39 @@ struct RemoteTests {
     #expect(outcome.errors.contains(expected), "\(outcome.errors)")
   }
 
-  @Test("Only a negative number of the remote command moves behind the terminator")
+  @Test("Only a negative number of a command that takes numbers moves behind the terminator")
   func terminator() {
     let unchanged: [[String]] = [
       ["remote", "seek", "10"], ["remote", "seek", "--", "-10"], ["remote", "play", "--json"],
       ["list", "-10"], ["run", "--", "remote", "-10"], [],
     ]
-    for arguments in unchanged { #expect(NegativeSeconds.terminated(arguments) == arguments) }
+    for arguments in unchanged { #expect(NegativeNumbers.terminated(arguments) == arguments) }
     #expect(
-      NegativeSeconds.terminated(["remote", "seek", "-10", "--json"])
+      NegativeNumbers.terminated(["remote", "seek", "-10", "--json"])
         == ["remote", "seek", "--json", "--", "-10"])
+    #expect(
+      NegativeNumbers.terminated(["--socket", "-5", "remote", "seek", "-10"])
+        == ["--socket", "-5", "remote", "seek", "--", "-10"])
+  }
+
+  @Test("Negative coordinates move behind the terminator in their order, but no value of an option")
+  func coordinates() {
+    let post = "post-location"
+    let cases: [([String], [String])] = [
+      ([post, "-33.8", "151.2"], [post, "--", "-33.8", "151.2"]),
+      ([post, "33.8", "-151.2", "--json"], [post, "33.8", "--json", "--", "-151.2"]),
+      ([post, "-33.8", "-51.2"], [post, "--", "-33.8", "-51.2"]),
+      (
+        [post, "--altitude", "-12", "-33.8", "--course", "90", "151.2"],
+        [post, "--altitude", "-12", "--course", "90", "--", "-33.8", "151.2"]
+      ),
+      (["--user", post, "-1", "1"], ["--user", post, "--", "-1", "1"]),
+      ([post, "--altitude", "-12", "33.8", "151.2"], [post, "--altitude", "-12", "33.8", "151.2"]),
+      ([post, "--", "-33.8", "151.2"], [post, "--", "-33.8", "151.2"]),
+      (["list", post, "-1"], ["list", post, "-1"]),
+    ]
+    for (arguments, expected) in cases {
+      #expect(NegativeNumbers.terminated(arguments) == expected)
+    }
   }
 }

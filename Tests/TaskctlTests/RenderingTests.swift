@@ -167,6 +167,19 @@ struct StatusTextTests {
     #expect(StatusText.text(application, context).contains("Audio: \(words)\n"))
   }
 
+  @Test("The list and the status name each location service, also of an ended application")
+  func location() {
+    var application = endedSample()
+    application.location = ControlInterface.LocationService.allCases
+    let words = "updates, significant changes, regions"
+    #expect(StatusText.text(application, context).contains("Location: \(words)\n"))
+    let rows = ApplicationTable.text([sample(), application], context).split(separator: "\n")
+    #expect(rows[0].hasSuffix("ENTITLED BY        LOCATION"))
+    #expect(rows[1].hasSuffix("a background task  -"))
+    #expect(rows[2].hasSuffix("-                  \(words)"))
+    #expect(!ApplicationTable.text([sample()], context).contains("LOCATION"))
+  }
+
   @Test("The status of an ended application shows how it ended")
   func ended() {
     let since = expected(1_700_000_000 - 60, "%Y-%m-%d %H:%M:%S %Z")

@@ -20,7 +20,7 @@ func sample(
   ControlInterface.Application(
     application: id, owner: owner, displayName: "Mail", state: state,
     stateSinceUSec: 820_000_000, seat: "seat0", backgroundModes: ["audio"], multitasking: true,
-    launchable: true, switcherPosition: 1, snapshot: .none,
+    launchable: true, location: [], switcherPosition: 1, snapshot: .none,
     instance: .init(
       id: 7, pid: 4711, startTime: 99, aware: true, launchReason: .operator,
       startedAtUSec: 700_000_000, suspending: false, entitlements: entitlements,
@@ -36,7 +36,7 @@ func endedSample(
 ) -> ControlInterface.Application {
   ControlInterface.Application(
     application: id, owner: owner, state: .notRunning, stateSinceUSec: 940_000_000,
-    seat: "seat0", backgroundModes: [], multitasking: false, launchable: false,
+    seat: "seat0", backgroundModes: [], multitasking: false, launchable: false, location: [],
     snapshot: .none, lastEnd: .init(reason: reason, code: code, atUSec: 940_000_000),
     scheduledNotifications: 0)
 }

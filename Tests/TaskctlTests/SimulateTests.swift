@@ -17,7 +17,7 @@ struct SimulateFileTests {
 
   @Test(
     "The timeline of each example equals the stored one",
-    arguments: ["killed", "memory", "music", "sleep", "upload", "voip"])
+    arguments: ["killed", "memory", "music", "places", "sleep", "upload", "voip"])
   func examples(_ name: String) throws {
     let expected = try String(
       contentsOfFile: "\(root)/Tests/TaskctlTests/Timelines/\(name).timeline", encoding: .utf8)

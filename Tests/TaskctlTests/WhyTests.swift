@@ -113,6 +113,38 @@ struct WhyTests {
     #expect(shown.contains(" to the foreground, or when the phone call ends.\n"))
   }
 
+  @Test("The explanation says which changes of the location resume or launch an application")
+  func location() {
+    var application = sample(state: .suspended, entitlements: [], tasks: [])
+    application.location = ControlInterface.LocationService.allCases
+    let events =
+      "when the location changes by about 500 m, or when the machine enters or leaves one of its "
+      + "regions.\n"
+    #expect(text(application).contains("brings it to the foreground, or \(events)"))
+    var ended = endedSample()
+    ended.location = [.significantChanges, .regions]
+    #expect(
+      text(ended).contains("It is told \(events.dropLast(2)), but the daemon cannot launch it"))
+    (ended.launchable, ended.multitasking) = (true, true)
+    #expect(text(ended).contains("  The daemon launches it \(events)"))
+    ended.lastEnd?.reason = .terminatedByUser
+    #expect(text(ended).contains("does not launch it for the location until it is launched again."))
+    ended.location = []
+    #expect(!text(ended).contains("location"))
+  }
+
+  @Test("The explanation says that location updates run, and whether they entitle to run")
+  func locationUpdates() {
+    var application = sample(entitlements: [.location], tasks: [])
+    application.location = [.updates]
+    #expect(text(application).contains("do not entitle it to run in the background"))
+    application.backgroundModes = ["location"]
+    let shown = text(application, cause: "location")
+    #expect(shown.contains("  It may run for location updates.\n"))
+    #expect(shown.contains("  It has started location updates.\n"))
+    #expect(shown.contains("The daemon resumed it to tell it about a change of the location.\n"))
+  }
+
   @Test("The explanation names the application that interrupts the audio of another")
   func interrupter() {
     var application = sample()

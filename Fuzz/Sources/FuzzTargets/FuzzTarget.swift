@@ -34,6 +34,8 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     FuzzTarget("scenario", ScenarioTarget.run),
     FuzzTarget("sway", SwayTarget.run),
     FuzzTarget("png", PNGTarget.run),
+    FuzzTarget("gpsd", GPSDTarget.run),
+    FuzzTarget("gpx", GPXTarget.run),
   ]
 
   /// A target that fails on purpose. If the fuzzer does not report it, the fuzzer does not work.

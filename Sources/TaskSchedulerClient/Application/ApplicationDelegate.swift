@@ -42,7 +42,7 @@ public protocol ApplicationDelegate: Sendable {
   /// The daemon ends a suspended application without calling this method.
   func applicationWillTerminate(_ application: ScheduledApplication)
 
-  // MARK: - Sockets, audio, notifications and the machine
+  // MARK: - Sockets, audio, location, notifications and the machine
 
   /// Tells the delegate that a managed socket became ready while the application was suspended.
   ///
@@ -85,6 +85,45 @@ public protocol ApplicationDelegate: Sendable {
   /// It may run for `EventTime`, 10 s by default, to handle it.
   func application(_ application: ScheduledApplication, didSetCallOnHold isOnHold: Bool)
 
+  /// Tells the delegate the location, while continuous updates run.
+  ///
+  /// ``ScheduledApplication/startUpdatingLocation(desiredAccuracy:distanceFilter:)`` starts the
+  /// updates.
+  func application(_ application: ScheduledApplication, didUpdateLocation location: Location)
+
+  /// Tells the delegate that the machine has moved by 500 m or more.
+  ///
+  /// ``ScheduledApplication/startMonitoringSignificantLocationChanges()`` requests this event. If
+  /// the application does not run, the daemon launches it.
+  ///
+  /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
+  /// The daemon suspends it again when the method has returned.
+  func application(
+    _ application: ScheduledApplication, didChangeLocationSignificantly location: Location)
+
+  /// Tells the delegate that the machine has entered a region.
+  ///
+  /// ``ScheduledApplication/startMonitoring(for:)`` requests this event. If the application does
+  /// not run, the daemon launches it.
+  ///
+  /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
+  /// The daemon suspends it again when the method has returned.
+  func application(_ application: ScheduledApplication, didEnterRegion crossing: RegionCrossing)
+
+  /// Tells the delegate that the machine has left a region.
+  ///
+  /// Otherwise like the method for the entry.
+  func application(_ application: ScheduledApplication, didExitRegion crossing: RegionCrossing)
+
+  /// Tells the delegate that the application may learn the location from now on, or that it may not
+  /// any more.
+  ///
+  /// The services that the application has started stay started. They report the location only
+  /// while the application is authorized.
+  func application(
+    _ application: ScheduledApplication,
+    didChangeLocationAuthorization authorization: LocationAuthorization)
+
   /// Tells the delegate that a notification has fired while the application was active.
   ///
   /// No desktop shows the notification.
@@ -123,6 +162,13 @@ public protocol ApplicationDelegate: Sendable {
   func application(
     _ application: ScheduledApplication, didLoseKeepAliveWithError error: ApplicationError)
 
+  /// Tells the delegate that the daemon has restarted and refuses the continuous updates of the
+  /// location.
+  ///
+  /// The updates no longer run. Regions and significant changes are not affected.
+  func application(
+    _ application: ScheduledApplication, didLoseLocationUpdatesWithError error: ApplicationError)
+
   /// Tells the delegate that the daemon permanently refuses this process.
   ///
   /// The application receives no events, and each request throws the same error.
@@ -151,6 +197,20 @@ public extension ApplicationDelegate {
     didReceiveAudioInterruption interruption: AudioInterruption
   ) {}
   func application(_ application: ScheduledApplication, didSetCallOnHold isOnHold: Bool) {}
+  func application(_ application: ScheduledApplication, didUpdateLocation location: Location) {}
+  func application(
+    _ application: ScheduledApplication, didChangeLocationSignificantly location: Location
+  ) {}
+  func application(
+    _ application: ScheduledApplication, didEnterRegion crossing: RegionCrossing
+  ) {}
+  func application(
+    _ application: ScheduledApplication, didExitRegion crossing: RegionCrossing
+  ) {}
+  func application(
+    _ application: ScheduledApplication,
+    didChangeLocationAuthorization authorization: LocationAuthorization
+  ) {}
   func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification
   ) {}
@@ -166,6 +226,9 @@ public extension ApplicationDelegate {
   ) {}
   func application(
     _ application: ScheduledApplication, didLoseKeepAliveWithError error: ApplicationError
+  ) {}
+  func application(
+    _ application: ScheduledApplication, didLoseLocationUpdatesWithError error: ApplicationError
   ) {}
   func application(
     _ application: ScheduledApplication, didLoseRegistrationWithError error: ApplicationError
@@ -216,12 +279,24 @@ struct DelegateSink: EventSink {
       delegate.application(application, didReceiveAudioInterruption: interruption)
     case .didSetCallOnHold(let isOnHold):
       delegate.application(application, didSetCallOnHold: isOnHold)
+    case .didUpdateLocation(let location):
+      delegate.application(application, didUpdateLocation: location)
+    case .didChangeLocationSignificantly(let location):
+      delegate.application(application, didChangeLocationSignificantly: location)
+    case .didEnterRegion(let crossing):
+      delegate.application(application, didEnterRegion: crossing)
+    case .didExitRegion(let crossing):
+      delegate.application(application, didExitRegion: crossing)
+    case .didChangeLocationAuthorization(let authorization):
+      delegate.application(application, didChangeLocationAuthorization: authorization)
     case .didReceive(let notification):
       delegate.application(application, didReceive: notification)
     case .didSelect(let notification):
       delegate.application(application, didSelect: notification)
     case .didLoseKeepAlive(let error):
       delegate.application(application, didLoseKeepAliveWithError: error)
+    case .didLoseLocationUpdates(let error):
+      delegate.application(application, didLoseLocationUpdatesWithError: error)
     }
   }
 }

@@ -61,6 +61,34 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// Only an application that has called ``ScheduledApplication/beginCall()`` receives this event.
   /// It may run for `EventTime`, 10 s by default, to handle it.
   case didSetCallOnHold(Bool)
+  /// The location, while continuous updates run.
+  ///
+  /// ``ScheduledApplication/startUpdatingLocation(desiredAccuracy:distanceFilter:)`` starts the
+  /// updates.
+  case didUpdateLocation(Location)
+  /// The machine has moved by 500 m or more.
+  ///
+  /// ``ScheduledApplication/startMonitoringSignificantLocationChanges()`` requests this event. If
+  /// the application does not run, the daemon launches it.
+  ///
+  /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
+  /// The daemon suspends it again after the acknowledgement.
+  case didChangeLocationSignificantly(Location)
+  /// The machine has entered a region.
+  ///
+  /// ``ScheduledApplication/startMonitoring(for:)`` requests this event. If the application does
+  /// not run, the daemon launches it.
+  ///
+  /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
+  /// The daemon suspends it again after the acknowledgement.
+  case didEnterRegion(RegionCrossing)
+  /// The machine has left a region. Otherwise like ``didEnterRegion(_:)``.
+  case didExitRegion(RegionCrossing)
+  /// The application may learn the location from now on, or may not any more.
+  ///
+  /// The services that the application has started stay started. They report the location only
+  /// while the application is authorized.
+  case didChangeLocationAuthorization(LocationAuthorization)
   /// A notification of the application has fired while the application was active. No desktop
   /// shows it.
   case didReceive(LocalNotification)
@@ -68,6 +96,9 @@ public enum ApplicationEvent: Hashable, Sendable {
   case didSelect(LocalNotification)
   /// The daemon has restarted and refuses the keep-alive handler, which is no longer called.
   case didLoseKeepAlive(ApplicationError)
+  /// The daemon has restarted and refuses the continuous updates of the location, which no longer
+  /// run. Regions and significant changes are not affected.
+  case didLoseLocationUpdates(ApplicationError)
 }
 
 /// An event for the application, with the action that acknowledges it.

@@ -34,10 +34,12 @@ struct ClientState: Sendable {
 
   private(set) var state: ApplicationState
   let launchReason: LaunchReason
+  let launchRegion: String?
   private var instance: Int
   private var tasks: [Int: Task] = [:]
   private var lastCallback: LastCallback?
-  /// The remote commands, audio interruptions and call events.
+  /// The remote commands, audio interruptions, call events, significant location changes and region
+  /// events.
   private var events = HandledEvents()
   private var hasFinishedLaunching = false
   /// The tasks that existed when the library sent the current registration. Only these count as
@@ -59,9 +61,11 @@ struct ClientState: Sendable {
   var audioSession: AudioSession?
   /// Whether the application has a phone call.
   var isInCall = false
+  /// The continuous updates of the location that the application has started.
+  var locationUpdates: LocationUpdates?
   /// The number of times that the library found a daemon that does not know the keep-alive handler,
-  /// the audio session, the phone call and the sockets. `restorationsDone` is the number up to
-  /// which the library has restored them.
+  /// the audio session, the phone call, the location updates and the sockets. `restorationsDone` is
+  /// the number up to which the library has restored them.
   private var restorationsWanted = 0
   private var restorationsDone = 0
   /// The notifications that the application knows.
@@ -69,9 +73,13 @@ struct ClientState: Sendable {
   /// The reason why the registration has ended permanently; nil while it lasts.
   var end: ApplicationError?
 
-  init(state: ApplicationState, instance: Int, launchReason: LaunchReason = .user) {
+  init(
+    state: ApplicationState, instance: Int, launchReason: LaunchReason = .user,
+    launchRegion: String? = nil
+  ) {
     self.state = state
     self.launchReason = launchReason
+    self.launchRegion = launchRegion
     self.instance = instance
   }
 
@@ -152,7 +160,7 @@ struct ClientState: Sendable {
   // MARK: - Restoration
 
   /// The number to pass to `restored` after a restoration; nil if the daemon knows the keep-alive
-  /// handler, the audio session, the phone call and the sockets.
+  /// handler, the audio session, the phone call, the location updates and the sockets.
   var restoration: Int? { restorationsWanted == restorationsDone ? nil : restorationsWanted }
 
   mutating func requestRestoration() { restorationsWanted += 1 }

@@ -75,6 +75,7 @@ extension ScheduledApplication {
             .didReceiveAudioInterruption(AudioInterruption(interruption)), id: interruption.id)
         }
         if let call = reply.call { deliver(.didSetCallOnHold(call.onHold), id: call.id) }
+        receivedLocation(reply)
       }
       return .disconnected
     } catch {
@@ -151,6 +152,21 @@ extension ScheduledApplication {
     case .callKeepAlive: callKeepAlive(callback.id)
     case .acknowledge: queue.async { self.acknowledge(callback.id) }
     case .none: break
+    }
+  }
+
+  /// Delivers the event of a location service, if the message has one.
+  private func receivedLocation(_ message: EventStream.Register.Output) {
+    if let location = message.location { deliver(.didUpdateLocation(Location(location))) }
+    if let change = message.significantLocationChange {
+      deliver(.didChangeLocationSignificantly(Location(change.location)), id: change.id)
+    }
+    if let event = message.region {
+      let crossing = RegionCrossing(event)
+      deliver(event.inside ? .didEnterRegion(crossing) : .didExitRegion(crossing), id: event.id)
+    }
+    if let authorization = message.locationAuthorization {
+      deliver(.didChangeLocationAuthorization(LocationAuthorization(authorization)))
     }
   }
 

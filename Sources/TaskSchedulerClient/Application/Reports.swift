@@ -83,14 +83,15 @@ extension ScheduledApplication {
 
   // MARK: - Restoration
 
-  /// Passes the keep-alive handler, the audio session, the phone call and the managed sockets to a
-  /// daemon that does not know this process any more.
+  /// Passes the keep-alive handler, the audio session, the phone call, the location updates and the
+  /// managed sockets to a daemon that does not know this process any more. The daemon itself stores
+  /// regions and significant location changes durably.
   func restore() {
     reportQueue.async {
       guard let restoration = self.state.withLock({ $0.restoration }) else { return }
       let isRestored = [
         self.restoreKeepAlive(), self.restoreAudioSession(), self.restoreCall(),
-        self.restoreSockets(),
+        self.restoreLocationUpdates(), self.restoreSockets(),
       ]
       if !isRestored.contains(false) { self.state.withLock { $0.restored(restoration) } }
     }

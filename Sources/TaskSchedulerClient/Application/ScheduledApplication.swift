@@ -34,7 +34,7 @@ public final class ScheduledApplication: Sendable {
   /// The connection of the event stream.
   let streamConnection = Locked<Connection?>(nil)
   /// The queue for reports that the daemon did not receive: ends of tasks, acknowledgements, the
-  /// keep-alive handler, the audio session, the phone call and managed sockets.
+  /// keep-alive handler, the audio session, the phone call, location updates and managed sockets.
   let reportQueue = DispatchQueue(label: "org.taskschedd.client.reports")
   /// The pauses between attempts to report; nil if the daemon has received all reports.
   let reportDelays = Locked<RetryDelays?>(nil)
@@ -44,6 +44,8 @@ public final class ScheduledApplication: Sendable {
   let audioSessionTurn = Locked(())
   /// Serializes requests about the phone call, so that the daemon and `state` agree.
   let callTurn = Locked(())
+  /// Serializes requests about location updates, so that the daemon and `state` agree.
+  let locationTurn = Locked(())
   private let channel: EventChannel?
 
   private init(
@@ -120,7 +122,8 @@ public final class ScheduledApplication: Sendable {
         id: id, background: background, delegate: delegate, queue: queue, at: socketPath,
         isManaged: false,
         state: ClientState(
-          state: .active, instance: 0, launchReason: LaunchReason.ofEnvironment ?? .user))
+          state: .active, instance: 0, launchReason: LaunchReason.ofEnvironment ?? .user,
+          launchRegion: LaunchReason.regionOfEnvironment))
       application.deliver(.didFinishLaunching(application.launchReason))
       application.deliver(.didBecomeActive)
       return application
@@ -131,7 +134,8 @@ public final class ScheduledApplication: Sendable {
       state: ClientState(
         state: ApplicationState(opened.registration.state),
         instance: opened.registration.instance,
-        launchReason: LaunchReason(opened.registration.launchReason)))
+        launchReason: LaunchReason(opened.registration.launchReason),
+        launchRegion: opened.registration.launchRegion))
     do throws(SystemError) {
       try application.read(opened, at: socketPath)
     } catch {
@@ -183,6 +187,11 @@ public final class ScheduledApplication: Sendable {
 
   /// The reason why this process was started, from the registration.
   public var launchReason: LaunchReason { state.withLock { $0.launchReason } }
+
+  /// The identifier of the region that the machine has entered or left, if the daemon launched this
+  /// process for this reason. ``ApplicationEvent/didEnterRegion(_:)`` or
+  /// ``ApplicationEvent/didExitRegion(_:)`` follows.
+  public var launchRegion: String? { state.withLock { $0.launchRegion } }
 
   /// The state that the last event announced. The library does not ask the daemon.
   public var applicationState: ApplicationState { state.withLock { $0.state } }

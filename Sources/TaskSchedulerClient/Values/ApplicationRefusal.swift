@@ -37,6 +37,13 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case invalidSocket(reason: String)
   /// The daemon does not manage the socket.
   case unknownSocket
+  /// The machine has no source of locations, such as a GPS receiver. `taskctl location` says what
+  /// is missing.
+  case locationUnavailable
+  /// The application may not learn the location.
+  case locationDenied(String, LocationDenial)
+  /// The application monitors no region with this identifier.
+  case unknownRegion(String)
   /// The image of the snapshot is not one that the daemon can keep. `field` is the parameter of the
   /// call.
   case invalidSnapshot(field: String, reason: String)
@@ -84,6 +91,15 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .unknownSocket:
       "the daemon does not manage the socket; the application never passed it to the daemon, or "
         + "released it"
+    case .locationUnavailable:
+      "there is no source of locations; 'taskctl location' says what is missing"
+    case .locationDenied(let id, .manifest):
+      "the manifest of \(id) does not name the location service"
+    case .locationDenied(let id, .settings):
+      "the settings of taskschedd do not allow \(id) to learn the location"
+    case .locationDenied(let id, .user):
+      "the user or an operator does not allow \(id) to learn the location"
+    case .unknownRegion(let identifier): "there is no region '\(identifier)'"
     case .invalidSnapshot(_, let reason): "the snapshot is not valid: \(reason)"
     case .invalidNotification(let field, let reason):
       "the \(field) of the notification is not valid: \(reason)"
@@ -119,6 +135,9 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .noEventStream: self = .noEventStream
     case .invalidSocket(let reason): self = .invalidSocket(reason: reason)
     case .unknownSocket: self = .unknownSocket
+    case .locationUnavailable: self = .locationUnavailable
+    case .locationDenied(let id, let reason): self = .locationDenied(id, LocationDenial(reason))
+    case .unknownRegion(let identifier): self = .unknownRegion(identifier)
     case .invalidSnapshot(let parameter, let reason):
       self = .invalidSnapshot(field: parameter, reason: reason)
     case .invalidNotification(let parameter, let reason):

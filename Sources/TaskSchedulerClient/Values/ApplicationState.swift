@@ -64,4 +64,16 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
     guard let value = getenv("TASKSCHEDD_LAUNCH_REASON") else { return nil }
     return LaunchReason(rawValue: String(cString: value))
   }
+
+  /// The identifier of the region that the environment of this process names; nil unless the daemon
+  /// started the process because the machine has entered or left a region.
+  ///
+  /// The daemon sets the variable `TASKSCHEDD_LAUNCH_REGION`, so that a program knows the region
+  /// before it registers.
+  public static var regionOfEnvironment: String? {
+    guard ofEnvironment == .location, let value = getenv("TASKSCHEDD_LAUNCH_REGION") else {
+      return nil
+    }
+    return String(cString: value)
+  }
 }

@@ -15,33 +15,21 @@ public enum Entitlement: String, Equatable, Sendable, CaseIterable {
 
 /// An activity that the daemon observes in an instance, and that may entitle the instance to run.
 public enum Activity: String, Equatable, Sendable, CaseIterable {
-  case location, event
-
-  /// The mode that the manifest must declare for the activity; nil if the activity requires no
-  /// mode.
-  var mode: BackgroundMode? {
-    switch self {
-    case .location: .location
-    case .event: nil
-    }
-  }
+  case event
 }
 
 /// The current activities of one instance.
 struct Activities: Equatable, Sendable {
-  private(set) var isLocating = false
   private(set) var eventsUnderWay = 0
 
   mutating func begin(_ activity: Activity) {
     switch activity {
-    case .location: isLocating = true
     case .event: eventsUnderWay += 1
     }
   }
 
   mutating func end(_ activity: Activity) {
     switch activity {
-    case .location: isLocating = false
     case .event: eventsUnderWay = max(0, eventsUnderWay - 1)
     }
   }
@@ -49,10 +37,9 @@ struct Activities: Equatable, Sendable {
   /// The entitlements that follow from the activities, in the contract's order.
   var entitlements: [Entitlement] {
     var entitlements: [Entitlement] = []
-    if isLocating { entitlements.append(.location) }
     if eventsUnderWay > 0 { entitlements.append(.event) }
     return entitlements
   }
 
-  var isEmpty: Bool { !isLocating && eventsUnderWay == 0 }
+  var isEmpty: Bool { eventsUnderWay == 0 }
 }

@@ -70,6 +70,9 @@ struct Inbox: Equatable, Sendable {
   var changesDelivered: UInt64 = 0
   /// The last memory warning that the application received; nil if it received none.
   var memoryWarning: DeliveredMemoryWarning?
+  /// Whether the application may learn the location, if that has changed and the application does
+  /// not know yet.
+  var locationAuthorization: LocationAuthorization?
 
   mutating func add(_ notice: Notice) {
     if notices.count < Self.noticesMax { notices.append(notice) }

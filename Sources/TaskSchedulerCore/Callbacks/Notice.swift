@@ -20,6 +20,16 @@ public enum Notice: Equatable, Sendable {
   /// The application's phone call is on hold because of a newer call, or is so no longer. The
   /// application may run until it acknowledges this id, at most for `EventTime`.
   case call(CallbackID, isOnHold: Bool)
+  /// A location, for continuous updates.
+  case location(Location)
+  /// The location has changed significantly. The application may run until it acknowledges this id,
+  /// at most for `EventTime`.
+  case significantChange(CallbackID, Location)
+  /// The machine entered or left a region. The location shows it. The application may run until it
+  /// acknowledges this id, at most for `EventTime`.
+  case region(CallbackID, RegionCrossing, Location)
+  /// Whether the application may learn the location has changed.
+  case locationAuthorization(LocationAuthorization)
 
   /// Whether the application may begin to play because of the notice. The audio server reports the
   /// stream some time later.
@@ -27,7 +37,8 @@ public enum Notice: Equatable, Sendable {
     switch self {
     case .remoteControl, .audioInterruption(_, .ended(shouldResume: true)): true
     case .audioInterruption(_, .began), .audioInterruption(_, .ended(shouldResume: false)), .call,
-      .socketsReady, .systemChanges, .notificationFired, .notificationChosen, .memoryWarning:
+      .socketsReady, .systemChanges, .notificationFired, .notificationChosen, .memoryWarning,
+      .location, .significantChange, .region, .locationAuthorization:
       false
     }
   }

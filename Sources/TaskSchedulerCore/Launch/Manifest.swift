@@ -10,6 +10,8 @@ public struct Manifest: Equatable, Sendable {
   /// application. Otherwise it applies to every user's application with this id.
   public var namesUser: Bool
   public var backgroundModes: [BackgroundMode]
+  /// The location services that the application may ask for.
+  public var locationServices: [LocationService]
   /// Whether the application may stay in the background. If false, the scheduler terminates it when
   /// it leaves the foreground.
   public var multitasking: Bool
@@ -24,7 +26,8 @@ public struct Manifest: Equatable, Sendable {
 
   public init(
     id: ApplicationID, displayName: String? = nil, owner: UserID, namesUser: Bool = false,
-    backgroundModes: [BackgroundMode] = [], multitasking: Bool = true, isLaunchable: Bool = true,
+    backgroundModes: [BackgroundMode] = [], locationServices: [LocationService] = [],
+    multitasking: Bool = true, isLaunchable: Bool = true,
     seat: SeatID = SeatID("seat0"), namesSeat: Bool = false, stopSignal: Signal = .terminate
   ) {
     self.id = id
@@ -32,6 +35,7 @@ public struct Manifest: Equatable, Sendable {
     self.owner = owner
     self.namesUser = namesUser
     self.backgroundModes = backgroundModes
+    self.locationServices = locationServices
     self.multitasking = multitasking
     self.isLaunchable = isLaunchable
     self.seat = seat

@@ -224,6 +224,23 @@ public struct Policy: Equatable, Sendable {
   /// §13.
   public var remoteReadInterval: Duration = .seconds(5)
 
+  /// `RegionDwell`: how long the machine must be beyond the boundary of a region before the
+  /// application is told. Source: contract §17, as on iOS.
+  public var regionDwell: Duration = .seconds(20)
+
+  /// `LocationFixTime`: how long a receiver may run to determine a location for regions and
+  /// significant changes, and how long a simulated location counts in place of real ones. Source:
+  /// this project; a receiver without aiding data needs 30 to 60 s.
+  public var locationFixTime: Duration = .seconds(60)
+
+  /// `MaxRegionsPerApplication`: how many regions an application may monitor. Source: contract §17,
+  /// as on iOS.
+  public var regionsPerApplicationMax = 20
+
+  /// `MaxRegionsPerUser`: how many regions all applications of one user may monitor. Source: this
+  /// project (§16 asks for a quota). Each location is compared with each of them.
+  public var regionsPerUserMax = 1024
+
   public init() {}
 
   /// The violated bounds and relations, one sentence each; empty if there are none. A
@@ -243,7 +260,8 @@ public struct Policy: Equatable, Sendable {
       ("HiddenGraceTime", hiddenGraceTime), ("SessionGraceTime", sessionGraceTime),
       ("AudioGraceTime", audioGraceTime), ("AudioSilenceTime", audioSilenceTime),
       ("AudioMuteTime", audioMuteTime), ("RemoteReadTime", remoteReadTime),
-      ("RemoteReadInterval", remoteReadInterval),
+      ("RemoteReadInterval", remoteReadInterval), ("RegionDwell", regionDwell),
+      ("LocationFixTime", locationFixTime),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),
@@ -255,6 +273,8 @@ public struct Policy: Equatable, Sendable {
       ("MaxNotificationsPerApplication", notificationsPerApplicationMax),
       ("MaxNotificationsPerUser", notificationsPerUserMax),
       ("MaxCustomChanges", customChangesMax),
+      ("MaxRegionsPerApplication", regionsPerApplicationMax),
+      ("MaxRegionsPerUser", regionsPerUserMax),
       ("BackgroundProcessorShare", backgroundProcessorShare),
       ("ThrottledProcessorShare", throttledProcessorShare),
     ]

@@ -131,6 +131,14 @@ extension PolicySetting {
       "The percentage to which the volume of applications is lowered while an application plays "
         + "that ducks others. 100 means that no volume is lowered."),
     PolicySetting(
+      "RegionDwell", .timeSpan(\.regionDwell, .milliseconds(10) ... .seconds(3600)),
+      "How long the machine must be beyond the boundary of a region before an application is told "
+        + "that it entered or left the region."),
+    PolicySetting(
+      "LocationFixTime", .timeSpan(\.locationFixTime, .seconds(1) ... .seconds(900)),
+      "How long a receiver may run to determine the location for regions and significant changes. "
+        + "A location that taskctl simulates counts for as long in place of real ones."),
+    PolicySetting(
       "RemoteReadTime", .timeSpan(\.remoteReadTime, .milliseconds(10) ... .seconds(3600)),
       "How long a suspended media player may run when a program reads its properties. Must be less "
         + "than RemoteReadInterval."),
@@ -206,6 +214,12 @@ extension PolicySetting {
     PolicySetting(
       "MaxNotificationsPerUser", .count(\.notificationsPerUserMax, 1...65_536),
       "How many notifications of all applications of one user may be scheduled or not yet shown."),
+    PolicySetting(
+      "MaxRegionsPerApplication", .count(\.regionsPerApplicationMax, 1...1024),
+      "How many regions one application may monitor."),
+    PolicySetting(
+      "MaxRegionsPerUser", .count(\.regionsPerUserMax, 1...65_536),
+      "How many regions all applications of one user may monitor."),
     PolicySetting(
       "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
       "How many names of custom system changes one user may post. The daemon keeps the newest "

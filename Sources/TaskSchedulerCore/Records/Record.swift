@@ -61,6 +61,7 @@ public struct Record: Equatable, Sendable {
     case audioInterrupted(by: AudioInterrupter?)
     /// The application's phone call began, ended or was put on hold.
     case callChanged(CallChange)
+    case location(LocationRecord)
   }
 }
 
@@ -78,6 +79,8 @@ extension Record {
     case throttled, listening, ruleBroken
     case snapshotChanged, removedFromSwitcher
     case audioChanged, audioMuted, audioDucked, remoteControlled, audioInterrupted, callChanged
+    case locationStarted, locationStopped, regionMonitored, regionForgotten, regionCrossed
+    case significantChange, locationAuthorized
 
     /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
     ///
@@ -118,6 +121,13 @@ extension Record {
       case .audioDucked: "e71d0b6f3f1b4d6cb0f4b42a1c9be5d8"
       case .audioInterrupted: "9b1a69a58e5b405687f928f220d47086"
       case .callChanged: "209717c3864f46198761c2a134519d14"
+      case .locationStarted: "403b6f0a25384742b9dab34631b74d78"
+      case .locationStopped: "889b791eda11487ba869e7143ab9713b"
+      case .regionMonitored: "148174cd7b944f928071c38bc3a5c6da"
+      case .regionForgotten: "f9c10cb4e9fe415ab8c49efb70f4b2d4"
+      case .regionCrossed: "597dd1d9e8a24bb499a409df7e4d84f8"
+      case .significantChange: "24dd895c8bf347ed971655466d72f3ad"
+      case .locationAuthorized: "c7d9416957ba4226a90e6b91d27d5b94"
       }
     }
   }
@@ -135,9 +145,11 @@ extension Record.Change {
       .notificationsCancelled, .notificationFired, .notificationChosen, .memoryWarned,
       .removedFromSwitcher, .remoteControlled, .audioInterrupted, .callChanged:
       .info
-    case .badgeSet, .snapshotChanged, .audioChanged, .audioMuted, .audioDucked: .debug
+    case .badgeSet, .snapshotChanged, .audioChanged, .audioMuted, .audioDucked:
+      .debug
     case .ended(let end): end.reason.level
     case .resources(let record): record.level
+    case .location(let record): record.level
     }
   }
 
@@ -211,6 +223,7 @@ extension Record.Change {
     case .audioInterrupted(let interrupter):
       .init(.audioInterrupted, .clause(interruption(interrupter)))
     case .callChanged(let change): .init(.callChanged, .clause(change.words))
+    case .location(let record): record.recordDescription
     }
   }
 
@@ -328,6 +341,7 @@ extension Record.Change: StoredByCases {
     Case("audioMuted", Self.audioMuted), Case("remoteControlled", Self.remoteControlled),
     Case("audioInterrupted", Self.audioInterrupted(by:)), Case("callChanged", Self.callChanged),
     Case("audioDucked", Self.audioDucked),
+    Case("location", Self.location),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -363,6 +377,7 @@ extension Record.Change: StoredByCases {
     case .audioInterrupted(let a): writer.write(case: 28, a)
     case .callChanged(let a): writer.write(case: 29, a)
     case .audioDucked(let a): writer.write(case: 30, a)
+    case .location(let a): writer.write(case: 31, a)
     }
   }
 }

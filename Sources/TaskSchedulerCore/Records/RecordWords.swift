@@ -45,9 +45,42 @@ extension TransitionCause {
     case .audio: ": it plays or records audio"
     case .remoteControl: ": it must handle a media command"
     case .remoteRead: ": a program reads its media player"
+    case .location: ": the location changed"
     case .call: ": a phone call began or was put on hold"
     case .callEnded: ": a phone call ended"
     case .released: ": it must not be suspended"
+    }
+  }
+}
+
+extension LocationService {
+  /// The service as an object that follows a verb.
+  var words: String {
+    switch self {
+    case .updates: "continuous updates of the location"
+    case .significantChanges: "monitoring significant changes of the location"
+    case .regions: "monitoring regions"
+    }
+  }
+}
+
+extension LocationDenial {
+  fileprivate var words: String {
+    switch self {
+    case .manifest: "the application's manifest does not name the location service"
+    case .settings: "the settings deny the application the location"
+    case .user: "the user or an operator denied the application the location"
+    }
+  }
+}
+
+extension LocationAuthorization {
+  /// The authorization as a predicate that follows the application's id.
+  var words: String {
+    switch self {
+    case .notDetermined: "will ask whether it may use the location"
+    case .denied: "may not use the location"
+    case .authorized: "may use the location"
     }
   }
 }
@@ -279,6 +312,10 @@ extension Refusal {
       "an operator or the user terminated the application (\(name))"
     case .nothingPlayed:
       "no application that receives remote control has played audio (\(name))"
+    case .locationUnavailable: "no source of locations is available (\(name))"
+    case .locationDenied(let denial): "\(denial.words) (\(name))"
+    case .unknownRegion(let id):
+      "the application does not monitor a region '\(id.name)' (\(name))"
     }
   }
 }

@@ -44,6 +44,8 @@ extension Scheduler {
       updateInstance(id, orRefuse: request, in: &turn) {
         $0.acknowledge(callback, request: request, in: &$1)
       }
+      // Reports may have waited for room among the unacknowledged events.
+      if let key = instances.boxes[id]?.value.application { tellWaiting(of: key, in: &turn) }
     case .beginBackgroundTask(let request, let id, let name):
       // By its box, because the instance itself would be copied.
       let owner = instances.boxes[id]?.value.application.owner

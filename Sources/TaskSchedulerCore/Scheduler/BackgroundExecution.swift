@@ -8,6 +8,7 @@ extension Instance {
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
     if !callbacks.isEmpty { entitlements.append(.callback) }
     if isEntitledByAudio { entitlements.append(.audio) }
+    if isLocating { entitlements.append(.location) }
     entitlements += activities.entitlements
     let isHandling = stint?.launchEnds != nil || !handling.isEmpty
     if isHandling, !entitlements.contains(.event) { entitlements.append(.event) }
@@ -17,7 +18,7 @@ extension Instance {
   /// - Parameter byAudio: Whether audio counts as an entitlement.
   func isEntitled(_ policy: SharedPolicy, at now: Instant, byAudio: Bool = true) -> Bool {
     !callbacks.isEmpty || stint?.launchEnds != nil || !handling.isEmpty || !activities.isEmpty
-      || byAudio && isEntitledByAudio
+      || byAudio && isEntitledByAudio || isLocating
       || (!tasks.isEmpty && hasTimeLeft(policy, at: now))
   }
 
@@ -89,6 +90,7 @@ extension Instance {
       move(to: .background(Stint(at: turn.instant)), cause: .suspensionLost, in: &turn)
       deliverChanges(in: &turn)
       deliverMemoryWarning(in: &turn)
+      deliverAuthorization(in: &turn)
     }
     delaySuspension(in: turn)
     throttleAgain(in: &turn)
@@ -184,11 +186,8 @@ extension Instance {
   // MARK: Activities
 
   mutating func begin(_ activity: Activity, in turn: inout Turn) {
-    if let mode = activity.mode, !backgroundModes.contains(mode) {
-      return record(.refused(.modeNotDeclared(mode)), in: &turn)
-    }
     activities.begin(activity)
-    if activity == .event, state == .suspended, termination == nil {
+    if state == .suspended, termination == nil {
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .event, in: &turn)
     }
     reconsider(in: &turn)

@@ -35,6 +35,7 @@ public enum Effect: Equatable, Sendable {
   case resources(ResourceEffect)
   case audio(AudioEffect)
   case remote(RemoteEffect)
+  case location(LocationEffect)
   /// Deletes a picture of the application switcher.
   case dropPicture(SnapshotID)
 }
@@ -51,6 +52,8 @@ public enum Reply: Equatable, Sendable {
   case cancelled([NotificationID])
   /// The application that received a command.
   case controlled(ApplicationKey)
+  /// A location service has started. Unless the application is authorized, it receives nothing yet.
+  case located(LocationAuthorization)
   case refused(Refusal)
 }
 
@@ -64,4 +67,6 @@ public struct Registration: Equatable, Sendable {
   /// The remaining background time; nil if it is unlimited.
   public var remaining: Duration?
   public var tasks: [BackgroundTask]
+  /// The region whose crossing is the reason for the launch; nil for other launches.
+  public var launchRegion: RegionID?
 }

@@ -13,6 +13,7 @@ public enum Event: Equatable, Sendable {
   case resources(ResourceEvent)
   case session(SessionEvent)
   case switcher(SwitcherEvent)
+  case location(LocationEvent)
 
   /// The request that waits for a reply to the event.
   public var request: RequestID? {
@@ -24,6 +25,7 @@ public enum Event: Equatable, Sendable {
     case .systemChanged(let request, _, _): request
     case .memory(let event): event.request
     case .switcher(let event): event.request
+    case .location(let event): event.request
     case .process, .scheduler, .resources, .session: nil
     }
   }

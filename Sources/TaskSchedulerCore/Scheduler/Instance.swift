@@ -9,6 +9,8 @@ struct Instance: Equatable, Sendable {
   let leader: Leader
   let seat: SeatID
   let launchReason: LaunchReason
+  /// The region whose crossing is the reason for the launch; nil for other launches.
+  let launchRegion: RegionID?
   let backgroundModes: [BackgroundMode]
   /// Whether the manifest allows the application to run in the background.
   let mayStayInBackground: Bool
@@ -25,6 +27,8 @@ struct Instance: Equatable, Sendable {
   var activities = Activities()
   var sockets = ManagedSockets()
   var handling = HandledEvents()
+  /// Whether continuous updates of the location entitle the instance to run.
+  var isLocating = false
   var inbox = Inbox()
   /// The last instant at which the daemon found a process of the suspended instance running; nil if
   /// it never did.
@@ -127,7 +131,7 @@ struct Instance: Equatable, Sendable {
     Registration(
       application: application.id, instance: id, state: state, launchReason: launchReason,
       backgroundModes: backgroundModes, remaining: timeRemaining(turn.policy, at: turn.instant),
-      tasks: tasks.all)
+      tasks: tasks.all, launchRegion: launchRegion)
   }
 
   func check() throws(InvariantViolation) {
@@ -169,6 +173,7 @@ extension Instance {
     self.leader = leader
     seat = plan.seat
     launchReason = plan.reason
+    launchRegion = plan.launchRegion
     backgroundModes = plan.backgroundModes
     mayStayInBackground = plan.mayStayInBackground
     stopSignal = plan.stopSignal

@@ -34,7 +34,9 @@ extension Scheduler {
   }
 
   private mutating func callKeepAlives(_ ids: [InstanceID], in turn: inout Turn) {
+    if ids.isEmpty { return }
     for id in ids { updateInstance(id, in: &turn) { $0.callKeepAlive(in: &$1) } }
+    lookEarly(in: turn)
   }
 }
 

@@ -10,6 +10,7 @@ struct StartPlan: Equatable, Sendable {
   var mayStayInBackground: Bool
   var stopSignal = Signal.terminate
   var isAware = false
+  var launchRegion: RegionID?
   /// The messages that the application receives when it opens its event stream.
   var inbox = Inbox()
 }
@@ -40,7 +41,8 @@ extension Scheduler {
     let plan = StartPlan(
       target: target, reason: reason, seat: manifest.seat,
       backgroundModes: manifest.backgroundModes, mayStayInBackground: manifest.multitasking,
-      stopSignal: manifest.stopSignal)
+      stopSignal: manifest.stopSignal,
+      launchRegion: reason == .location ? launchRegion(of: key) : nil)
     if let refusal = refusalOfStart(key, plan, in: turn) {
       return refuse(request, key, refusal, in: &turn)
     }
@@ -86,6 +88,7 @@ extension Scheduler {
       turn.reply(request, .registered(instance.registration(turn)))
       instance.record(.registered, in: &turn)
     }
+    tellWaiting(of: key, in: &turn)
   }
 
   mutating func openStream(
@@ -98,6 +101,7 @@ extension Scheduler {
       return refuse(request, key, .wrongApplication(registeredAs: key.id), in: &turn)
     }
     updateInstance(id, in: &turn) { $0.openStream(request, in: &$1) }
+    tellWaiting(of: key, in: &turn)
     // From now on, the application receives remote control.
     if sessions.audio[key.owner] != nil { presentPlayer(of: key.owner, in: &turn) }
   }

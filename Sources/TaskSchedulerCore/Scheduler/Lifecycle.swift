@@ -33,6 +33,7 @@ extension Instance {
     }
     if state != .suspended { deliverChanges(in: &turn) }
     deliverMemoryWarning(in: &turn)
+    deliverAuthorization(in: &turn)
     reconsider(in: &turn)
   }
 
@@ -113,6 +114,7 @@ extension Instance {
     move(to: next, cause: cause, isPrioritized: true, in: &turn)
     deliverChanges(in: &turn)
     deliverMemoryWarning(in: &turn)
+    deliverAuthorization(in: &turn)
   }
 
   mutating func move(

@@ -178,7 +178,7 @@ extension Scheduler {
     }
   }
 
-  private func record(
+  func record(
     _ change: Record.Change, of key: ApplicationKey, in turn: inout Turn
   ) {
     let leader = applications[key]?.instance.flatMap { instances[$0]?.leader }

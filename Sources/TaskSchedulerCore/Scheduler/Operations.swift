@@ -154,6 +154,7 @@ extension Scheduler {
     restoreAudio(of: instance, in: &turn)
     forgetPlayer(instance, in: &turn)
     audioOwnerEnded(instance, in: &turn)
+    forgetUpdates(of: instance)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
     leaveSwitcherIfGone(instance.application, in: &turn)
     relaunchIfCalledFor(instance, end, in: &turn)

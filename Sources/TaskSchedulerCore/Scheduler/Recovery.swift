@@ -12,6 +12,7 @@ extension Scheduler {
     recoverNotifications(in: &turn)
     recoverMemory(in: &turn)
     recoverSessions(in: &turn)
+    recoverLocation(in: &turn)
   }
 }
 

@@ -132,7 +132,7 @@ extension Instance {
   /// Returns the priority of the instance in a state. In the background, an instance that audio
   /// entitles to run has the priority of the foreground, so that the audio does not stutter.
   func priority(in state: ApplicationState) -> ProcessPriority {
-    state == .background && isEntitledByAudio ? .foreground : ProcessPriority(state)
+    state == .background && (isEntitledByAudio || isLocating) ? .foreground : ProcessPriority(state)
   }
 
   /// Changes the priority. The daemon raises the priority before the processes run, and lowers it

@@ -8,7 +8,7 @@ extension Scheduler {
     launches: [InstanceID: PendingLaunch],
     instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
     notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions,
-    snapshots: Snapshots, calls: Calls
+    snapshots: Snapshots, calls: Calls, location: LocationServices
   ) throws(InvariantViolation) {
     self.init(policy: policy)
     self.instanceIDLast = instanceIDLast
@@ -23,6 +23,7 @@ extension Scheduler {
     self.sessions = sessions
     self.snapshots = snapshots
     self.calls = calls
+    self.location = location
     for (id, instance) in instances {
       deadlines.set(id, to: instance.deadline(self.policy))
       self.applications.taskCountChanged(

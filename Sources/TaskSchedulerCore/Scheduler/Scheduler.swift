@@ -17,6 +17,7 @@ public struct Scheduler: Sendable {
   var sessions = Sessions()
   var snapshots = Snapshots()
   var calls = Calls()
+  var location = LocationServices()
   var instanceIDLast: UInt64 = 0
   /// Whether the scheduler has received ``SchedulerEvent/started``, and has not received
   /// ``SchedulerEvent/stop`` since then.
@@ -35,13 +36,13 @@ public struct Scheduler: Sendable {
       earlier(sessions.nextRead(policy), sessions.nextAudioEnd))
     return earlier(
       earlier(deadlines.next, sessionDeadline),
-      earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
+      earlier(nextRelaunch, earlier(memoryDeadline, earlier(nextLook, nextWakeUp))))
   }
 
-  /// The instant at which a sleeping machine must wake, for a keep-alive handler or a notification;
-  /// nil if the machine may sleep.
+  /// The instant at which a sleeping machine must wake, for a keep-alive handler, a notification or
+  /// a look at the location; nil if the machine may sleep.
   public var nextWakeUp: Instant? {
-    earlier(keepAlives.nextBurst, notifications.nextDue)
+    earlier(nextLookDue, earlier(keepAlives.nextBurst, notifications.nextDue))
   }
 
   /// Handles an event. Returns its effects, in the order in which the caller must carry them out.
@@ -63,7 +64,9 @@ public struct Scheduler: Sendable {
     case .resources(let event): handle(event, in: &turn)
     case .session(let event): handle(event, in: &turn)
     case .switcher(let event): handle(event, in: &turn)
+    case .location(let event): handle(event, in: &turn)
     }
+    updateLocationNeeds(in: &turn)
     return turn.takeEffects()
   }
 
@@ -86,6 +89,7 @@ public struct Scheduler: Sendable {
       memoryDue(in: &turn)
       relaunchDue(in: &turn)
       notificationsDue(in: &turn)
+      looksDue(in: &turn)
       runKeepAlives(in: &turn)
     case .clockRead(let wall):
       notifications.readClock(wall, at: turn.instant)
@@ -95,6 +99,7 @@ public struct Scheduler: Sendable {
     case .manifestsChanged(let manifests):
       applications.replaceManifests(manifests, keeping: policy.endedApplicationsMax)
       reconsiderRelaunches()
+      reconsiderLocation(in: &turn)
       reconsiderSwitcher(in: &turn)
     case .started:
       started(in: &turn)
@@ -181,6 +186,7 @@ public struct Scheduler: Sendable {
     restoreAudio(of: instance, in: &turn)
     forgetPlayer(instance, in: &turn)
     audioOwnerEnded(instance, in: &turn)
+    forgetUpdates(of: instance)
     if instance.termination?.reason.isOrdered == true {
       applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
     }

@@ -102,6 +102,9 @@ public enum TransitionCause: Equatable, Sendable {
   case remoteControl
   /// A program reads the properties of the application's media player.
   case remoteRead
+  /// The application must be told of a change of the location, or that the machine entered or left
+  /// a region.
+  case location
   /// A phone call began or was put on hold.
   case call
   /// A phone call ended.
@@ -137,6 +140,7 @@ public enum TransitionCause: Equatable, Sendable {
     case .audio: "audio"
     case .remoteControl: "remoteControl"
     case .remoteRead: "remoteRead"
+    case .location: "location"
     case .call: "call"
     case .callEnded: "callEnded"
     case .released: "released"

@@ -34,6 +34,11 @@ public enum Refusal: Equatable, Sendable, Error {
   case terminatedByOperator
   /// No application of the user that receives remote control has been audible.
   case nothingPlayed(UserID)
+  /// No source of locations is available.
+  case locationUnavailable
+  /// The application may not use the location service.
+  case locationDenied(LocationDenial)
+  case unknownRegion(RegionID)
 
   /// The name of the error on the wire, without the interface.
   public var name: String {
@@ -59,6 +64,19 @@ public enum Refusal: Equatable, Sendable, Error {
     case .terminatedByOperator: "TerminatedByOperator"
     case .cannotBeTold: "CannotBeTold"
     case .nothingPlayed: "NothingPlayed"
+    case .locationUnavailable: "LocationUnavailable"
+    case .locationDenied: "LocationDenied"
+    case .unknownRegion: "UnknownRegion"
     }
   }
+}
+
+/// What denies an application a location service.
+public enum LocationDenial: String, Equatable, Sendable, CaseIterable {
+  /// The application's manifest does not name the service.
+  case manifest
+  /// The table `[location]` of the settings.
+  case settings
+  /// The user, or an operator with taskctl.
+  case user
 }

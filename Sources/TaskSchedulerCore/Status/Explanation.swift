@@ -39,8 +39,10 @@ public struct EndedEntitlement: Equatable, Sendable {
     case task(TaskID, name: String?)
     /// The application acknowledged a callback.
     case callback(CallbackKind)
-    /// Location updates, or an event that the daemon observed.
+    /// An event that the daemon observed.
     case activity(Activity)
+    /// The application stopped its location updates, or may no longer use them.
+    case location
     /// The application was audible or recorded, and `AudioGraceTime` passed; or the session agent
     /// was lost.
     case audio

@@ -26,10 +26,10 @@ extension Applications: StoredByForm {
 extension Manifest: StoredByForm {
   package static let form = Form(
     Manifest.init(
-      id:displayName:owner:namesUser:backgroundModes:multitasking:isLaunchable:seat:namesSeat:
-        stopSignal:),
-    \.id, \.displayName, \.owner, \.namesUser, \.backgroundModes, \.multitasking, \.isLaunchable,
-    \.seat, \.namesSeat, \.stopSignal)
+      id:displayName:owner:namesUser:backgroundModes:locationServices:multitasking:isLaunchable:
+        seat:namesSeat:stopSignal:),
+    \.id, \.displayName, \.owner, \.namesUser, \.backgroundModes, \.locationServices,
+    \.multitasking, \.isLaunchable, \.seat, \.namesSeat, \.stopSignal)
 }
 
 extension Relaunch: StoredByForm {
@@ -50,8 +50,10 @@ extension PendingLaunch: StoredByForm {
 extension StartPlan: StoredByForm {
   static let form = Form(
     StartPlan.init(
-      target:reason:seat:backgroundModes:mayStayInBackground:stopSignal:isAware:inbox:), \.target,
-    \.reason, \.seat, \.backgroundModes, \.mayStayInBackground, \.stopSignal, \.isAware, \.inbox)
+      target:reason:seat:backgroundModes:mayStayInBackground:stopSignal:isAware:launchRegion:
+        inbox:),
+    \.target, \.reason, \.seat, \.backgroundModes, \.mayStayInBackground, \.stopSignal, \.isAware,
+    \.launchRegion, \.inbox)
 }
 
 extension End: StoredByForm {

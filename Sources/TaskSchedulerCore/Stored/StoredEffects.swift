@@ -8,6 +8,7 @@ extension Effect: StoredByCases {
     Case("kill", Self.kill), Case("release", Self.release), Case("checkTracer", Self.checkTracer),
     Case("dropPicture", Self.dropPicture), Case("audio", Self.audio),
     Case("remote", Self.remote),
+    Case("location", Self.location),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -32,6 +33,7 @@ extension Effect: StoredByCases {
     case .dropPicture(let a): writer.write(case: 17, a)
     case .audio(let a): writer.write(case: 18, a)
     case .remote(let a): writer.write(case: 19, a)
+    case .location(let a): writer.write(case: 20, a)
     }
   }
 }
@@ -42,6 +44,7 @@ extension Reply: StoredByCases {
     Case("started", Self.started), Case("ended", Self.ended), Case("managed", Self.managed),
     Case("scheduled", Self.scheduled), Case("cancelled", Self.cancelled),
     Case("refused", Self.refused), Case("controlled", Self.controlled),
+    Case("located", Self.located),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -56,6 +59,7 @@ extension Reply: StoredByCases {
     case .cancelled(let a): writer.write(case: 7, a)
     case .refused(let a): writer.write(case: 8, a)
     case .controlled(let a): writer.write(case: 9, a)
+    case .located(let a): writer.write(case: 10, a)
     }
   }
 }
@@ -76,6 +80,8 @@ extension Refusal: StoredByCases {
     Case("cannotBeTold", Self.cannotBeTold),
     Case("terminatedByOperator", Self.terminatedByOperator),
     Case("nothingPlayed", Self.nothingPlayed),
+    Case("locationUnavailable", Self.locationUnavailable),
+    Case("locationDenied", Self.locationDenied), Case("unknownRegion", Self.unknownRegion),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -101,6 +107,9 @@ extension Refusal: StoredByCases {
     case .cannotBeTold(let a): writer.write(case: 18, a)
     case .terminatedByOperator: writer.write(case: 19)
     case .nothingPlayed(let a): writer.write(case: 20, a)
+    case .locationUnavailable: writer.write(case: 21)
+    case .locationDenied(let a): writer.write(case: 22, a)
+    case .unknownRegion(let a): writer.write(case: 23, a)
     }
   }
 }
@@ -112,6 +121,8 @@ extension Notice: StoredByCases {
     Case("notificationChosen", Self.notificationChosen), Case("memoryWarning", Self.memoryWarning),
     Case("remoteControl", Self.remoteControl),
     Case("audioInterruption", Self.audioInterruption), Case("call", Self.call),
+    Case("location", Self.location), Case("significantChange", Self.significantChange),
+    Case("region", Self.region), Case("locationAuthorization", Self.locationAuthorization),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -124,6 +135,10 @@ extension Notice: StoredByCases {
     case .remoteControl(let a, let b): writer.write(case: 5, a, b)
     case .audioInterruption(let a, let b): writer.write(case: 6, a, b)
     case .call(let a, let b): writer.write(case: 7, a, b)
+    case .location(let a): writer.write(case: 8, a)
+    case .significantChange(let a, let b): writer.write(case: 9, a, b)
+    case .region(let a, let b, let c): writer.write(case: 10, a, b, c)
+    case .locationAuthorization(let a): writer.write(case: 11, a)
     }
   }
 }
@@ -131,8 +146,9 @@ extension Notice: StoredByCases {
 extension Registration: StoredByForm {
   package static let form = Form(
     Registration.init(
-      application:instance:state:launchReason:backgroundModes:remaining:tasks:), \.application,
-    \.instance, \.state, \.launchReason, \.backgroundModes, \.remaining, \.tasks)
+      application:instance:state:launchReason:backgroundModes:remaining:tasks:launchRegion:),
+    \.application, \.instance, \.state, \.launchReason, \.backgroundModes, \.remaining, \.tasks,
+    \.launchRegion)
 }
 
 extension ResourceRecord: StoredByCases {

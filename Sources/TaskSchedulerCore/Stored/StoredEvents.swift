@@ -6,6 +6,7 @@ extension Event: StoredByCases {
     Case("notification", Self.notification), Case("memory", Self.memory),
     Case("systemChanged", Self.systemChanged), Case("session", Self.session),
     Case("switcher", Self.switcher),
+    Case("location", Self.location),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -21,6 +22,7 @@ extension Event: StoredByCases {
     case .systemChanged(let a, let b, let c): writer.write(case: 8, a, b, c)
     case .session(let a): writer.write(case: 9, a)
     case .switcher(let a): writer.write(case: 10, a)
+    case .location(let a): writer.write(case: 11, a)
     }
   }
 }

@@ -1,12 +1,12 @@
 extension Instance: StoredByForm {
   static let form = Form(
     Instance.init(
-      id:application:leader:seat:launchReason:backgroundModes:mayStayInBackground:stopSignal:
-      startedAt:phase:stateSince:reasons:stream:callbacks:tasks:activities:sockets:handling:inbox:
-      suspensionLostAt:termination:tracer:window:audio:listening:),
-    \.id, \.application, \.leader, \.seat, \.launchReason, \.backgroundModes,
+      id:application:leader:seat:launchReason:launchRegion:backgroundModes:mayStayInBackground:
+      stopSignal:startedAt:phase:stateSince:reasons:stream:callbacks:tasks:activities:sockets:
+      handling:isLocating:inbox:suspensionLostAt:termination:tracer:window:audio:listening:),
+    \.id, \.application, \.leader, \.seat, \.launchReason, \.launchRegion, \.backgroundModes,
     \.mayStayInBackground, \.stopSignal, \.startedAt, \.phase, \.stateSince, \.reasons,
-    \.stream, \.callbacks, \.tasks, \.activities, \.sockets, \.handling, \.inbox,
+    \.stream, \.callbacks, \.tasks, \.activities, \.sockets, \.handling, \.isLocating, \.inbox,
     \.suspensionLostAt, \.termination, \.tracer, \.window, \.audio, \.listening)
 }
 
@@ -75,6 +75,7 @@ extension TransitionCause: StoredByCases {
     Case("audio", Self.audio), Case("remoteControl", Self.remoteControl),
     Case("remoteRead", Self.remoteRead), Case("call", Self.call),
     Case("callEnded", Self.callEnded),
+    Case("location", Self.location),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -106,6 +107,7 @@ extension TransitionCause: StoredByCases {
     case .remoteRead: writer.write(case: 24)
     case .call: writer.write(case: 25)
     case .callEnded: writer.write(case: 26)
+    case .location: writer.write(case: 27)
     }
   }
 }
@@ -119,6 +121,7 @@ extension EndedEntitlement.Kind: StoredByCases {
     Case("task", Self.task), Case("callback", Self.callback), Case("activity", Self.activity),
     Case("eventHandled", Self.eventHandled), Case("eventTime", Self.eventTime),
     Case("launchTime", Self.launchTime), Case("audio", Self.audio),
+    Case("location", Self.location),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -130,6 +133,7 @@ extension EndedEntitlement.Kind: StoredByCases {
     case .eventTime: writer.write(case: 4)
     case .launchTime: writer.write(case: 5)
     case .audio: writer.write(case: 6)
+    case .location: writer.write(case: 7)
     }
   }
 }
@@ -155,7 +159,7 @@ extension BackgroundTasks: StoredByForm {
 
 extension Activities: StoredByForm {
   static let form = Form(
-    Activities.init(isLocating:eventsUnderWay:), \.isLocating, \.eventsUnderWay)
+    Activities.init(eventsUnderWay:), \.eventsUnderWay)
 }
 
 extension ManagedSockets: StoredByForm {
@@ -173,8 +177,8 @@ extension HandledEvents.Entry: StoredByForm {
 
 extension Inbox: StoredByForm {
   static let form = Form(
-    Inbox.init(notices:changesDelivered:memoryWarning:), \.notices, \.changesDelivered,
-    \.memoryWarning)
+    Inbox.init(notices:changesDelivered:memoryWarning:locationAuthorization:), \.notices,
+    \.changesDelivered, \.memoryWarning, \.locationAuthorization)
 }
 
 extension DeliveredMemoryWarning: StoredByForm {

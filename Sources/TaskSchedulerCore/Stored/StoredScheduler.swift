@@ -11,18 +11,18 @@ extension Scheduler: StoredByForm {
         launches: [InstanceID: PendingLaunch],
         instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
         notifications: Notifications, changes: SystemChanges, memory: Memory, sessions: Sessions,
-        snapshots: Snapshots, calls: Calls
+        snapshots: Snapshots, calls: Calls, location: LocationServices
       ) throws(MalformedBytes) in
       try restoring { () throws(InvariantViolation) in
         try Scheduler(
           policy: policy, instanceIDLast: instanceIDLast, isStarted: isStarted,
           applications: applications, launches: launches, instances: instances,
           keepAlives: keepAlives, notifications: notifications, changes: changes, memory: memory,
-          sessions: sessions, snapshots: snapshots, calls: calls)
+          sessions: sessions, snapshots: snapshots, calls: calls, location: location)
       }
     }, \.policy.value, \.instanceIDLast, \.isStarted, \.applications, \.launches,
     \.instances, \.keepAlives, \.notifications, \.changes, \.memory, \.sessions,
-    \.snapshots, \.calls)
+    \.snapshots, \.calls, \.location)
 }
 
 /// Makes a value from stored parts. Throws ``MalformedBytes`` if an invariant of the value is

@@ -4,29 +4,19 @@ import TaskSchedulerCore
 
 /// Reports the phone calls of the machine's modems, as ModemManager knows them (contract §13).
 ///
-/// The daemon does not start the bus or ModemManager, and does not wait for them. When both have
-/// appeared, it reads the calls of all modems, and from then on follows ModemManager's signals.
-/// Every process can send signals on the system bus, so the daemon accepts these signals only from
-/// ModemManager. The calls end when ModemManager or the bus disappears. The daemon also has
-/// ModemManager answer or end the calls that ring here.
+/// When ModemManager has appeared, the daemon reads the calls of all modems, and from then on
+/// follows ModemManager's signals. The calls end when ModemManager or the bus disappears. The
+/// daemon also has ModemManager answer or end the calls that ring here.
 ///
 /// The scheduler may know calls that a previous daemon reported, and that have ended meanwhile. The
 /// daemon reports the calls once it has read all of them, or has learned that there are none. If
 /// neither happens within `answerMax`, because there is no bus or ModemManager hangs, the known
 /// calls end.
 final class ModemCalls {
-  private let loop: EventLoop
-  private let answerMax: Duration
+  private let modemManager: BusService
   private let report: (SessionEvent) -> Void
-  private let bus: MessageBus
-  private var timer: TimerSource?
-  private var reconnectsAfter = ModemCalls.reconnectMin
-  /// The unique name of ModemManager on the bus; nil while ModemManager is absent.
-  private var modemManager: String?
-  /// The calls of ``modemManager`` by their object paths.
+  /// The calls by their object paths.
   private var entries: [String: Entry] = [:]
-  /// The number of questions that ``modemManager`` has not answered yet.
-  private var questionCount = 0
   /// The calls that the scheduler knows, ordered by id.
   private(set) var calls: [ModemCall]
   /// The calls that ring here, ordered by path; nil until ModemManager has reported all calls.
@@ -46,7 +36,7 @@ final class ModemCalls {
     var number = ""
   }
 
-  private static let service = "org.freedesktop.ModemManager1"
+  private static let name = "org.freedesktop.ModemManager1"
   private static let path = "/org/freedesktop/ModemManager1"
   private static let voice = "org.freedesktop.ModemManager1.Modem.Voice"
   private static let call = "org.freedesktop.ModemManager1.Call"
@@ -59,8 +49,12 @@ final class ModemCalls {
   static let pathMax = 255
   /// MM_CALL_DIRECTION_OUTGOING of ModemManager.
   private static let outgoing: Int32 = 2
-  private static let reconnectMin: Duration = .seconds(1)
-  private static let reconnectMax: Duration = .seconds(3600)
+  private static let rules = [
+    "sender='\(name)',interface='\(objects)',path='\(path)'",
+    "sender='\(name)',interface='\(voice)'",
+    "sender='\(name)',interface='\(call)',member='StateChanged'",
+    "sender='\(name)',interface='\(properties)',member='PropertiesChanged',arg0='\(call)'",
+  ]
 
   /// - Parameters:
   ///   - calls: The calls that the scheduler knows, ordered by id.
@@ -69,109 +63,41 @@ final class ModemCalls {
     loop: EventLoop, address: BusAddress, calls: [ModemCall], answerMax: Duration = .seconds(25),
     report: @escaping (SessionEvent) -> Void
   ) {
-    self.loop = loop
     self.calls = calls
-    self.answerMax = answerMax
     self.report = report
-    bus = MessageBus(loop: loop, address: address)
+    modemManager = BusService(
+      Self.name, loop: loop, address: address, rules: Self.rules, answerMax: answerMax)
   }
 
   /// - Throws: The reason why the daemon cannot watch calls. In this case, the calls that the
   ///   scheduler knows end.
   func start() throws(SystemError) {
-    timer = try loop.timer { [weak self] in self?.timeIsUp() }
-    bus.listen { [weak self] in self?.received($0) }
-    if !calls.isEmpty { timer?.set(BootClock.after(answerMax)) }
+    modemManager.listen { [weak self] in self?.heard($0) }
     do throws(SystemError) {
-      // If there is no bus, inotify reports when a bus appears.
-      try bus.connect(waiting: true)
+      try modemManager.start()
     } catch {
       reconsider()
       throw error
     }
   }
 
-  // MARK: The bus
-
-  private func received(_ occurrence: MessageBus.Occurrence) {
+  private func heard(_ occurrence: BusService.Occurrence) {
     switch occurrence {
-    case .message(let message):
-      handle(MessageReader(message))
-    case .changed:
-      switch bus.state {
-      case .connected:
-        reconnectsAfter = Self.reconnectMin
-        subscribe()
-        findModemManager()
-      case .lost:
-        ownerChanged(to: nil)
-        timer?.set(BootClock.after(reconnectsAfter))
-        reconnectsAfter = min(reconnectsAfter * 2, Self.reconnectMax)
-      case .closed, .connecting:
-        break
-      }
+    case .ownerChanged:
+      entries = [:]
+      if modemManager.owner != nil { listModems() }
+    case .signal(let message):
+      handle(message)
+    case .settled:
+      break
     }
-  }
-
-  private func timeIsUp() {
-    if bus.state == .connected { return }
-    reconsider()
-    // If connecting is impossible, the daemon stops watching calls.
-    try? bus.connect(waiting: true)
-  }
-
-  private func subscribe() {
-    let modemManager = "sender='\(Self.service)',"
-    let rules = [
-      modemManager + "interface='\(Self.objects)',path='\(Self.path)'",
-      modemManager + "interface='\(Self.voice)'",
-      modemManager + "interface='\(Self.call)',member='StateChanged'",
-      modemManager + "interface='\(Self.properties)',member='PropertiesChanged',"
-        + "arg0='\(Self.call)'",
-      "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
-        + "member='NameOwnerChanged',arg0='\(Self.service)'",
-    ]
-    for rule in rules {
-      _ = try? bus.call(
-        .ofBus("AddMatch"), timeout: answerMax,
-        arguments: { body throws(SystemError) in try body.append("type='signal',\(rule)") },
-        answer: { _ in })
-    }
-  }
-
-  private func findModemManager() {
-    _ = try? bus.call(
-      .ofBus("GetNameOwner"), timeout: answerMax,
-      arguments: { body throws(SystemError) in try body.append(Self.service) },
-      answer: { [weak self] answer in
-        switch answer {
-        case .reply(let values): self?.ownerChanged(to: values.text())
-        case .error: self?.ownerChanged(to: nil)
-        case .dropped: break
-        }
-      })
-  }
-
-  /// - Parameter name: The unique name of ModemManager; nil if ModemManager is absent.
-  private func ownerChanged(to name: String?) {
-    if let name, name == modemManager { return }
-    modemManager = name
-    entries = [:]
-    questionCount = 0
-    if name != nil { listModems() }
     reconsider()
   }
 
   // MARK: Signals
 
   private func handle(_ message: MessageReader) {
-    if message.sender == "org.freedesktop.DBus" {
-      guard message.isSignal("org.freedesktop.DBus", "NameOwnerChanged"),
-        message.text() == Self.service, message.text() != nil, let owner = message.text()
-      else { return }
-      return ownerChanged(to: owner.isEmpty ? nil : owner)
-    }
-    guard let modemManager, message.sender == modemManager, let path = message.path else { return }
+    guard let path = message.path else { return }
     if message.isSignal(Self.call, "StateChanged") {
       guard message.integer() != nil, let state = message.integer() else { return }
       set(state, of: path)
@@ -191,7 +117,6 @@ final class ModemCalls {
       else { return }
       entries = entries.filter { $0.value.modem != modem }
     }
-    reconsider()
   }
 
   // MARK: Reading
@@ -264,21 +189,14 @@ final class ModemCalls {
     _ member: String, of interface: String, at path: String, _ arguments: [String] = [],
     read: @escaping (ModemCalls, MessageReader) -> Void
   ) {
-    guard let owner = modemManager else { return }
-    let call = try? bus.call(
-      BusMethod(destination: owner, path: path, interface: interface, member: member),
-      timeout: answerMax,
+    modemManager.ask(
+      member, of: interface, at: path,
       arguments: { body throws(SystemError) in
         for argument in arguments { try body.append(argument) }
       },
       answer: { [weak self] answer in
-        // The answers of a ModemManager that has disappeared do not count.
-        guard let self, modemManager == owner else { return }
-        questionCount -= 1
-        if case .reply(let values) = answer { read(self, values) }
-        reconsider()
+        if let self, case .reply(let values) = answer { read(self, values) }
       })
-    if call != nil { questionCount += 1 }
   }
 
   // MARK: Answering
@@ -289,7 +207,7 @@ final class ModemCalls {
   func answer(
     _ call: IncomingCall, _ answer: CallAnswer, failed: @escaping (String) -> Void
   ) {
-    guard let entry = entries[call.path], call.service == modemManager else {
+    guard let entry = entries[call.path], call.service == modemManager.owner else {
       return failed("the call has ended")
     }
     var method = BusMethod(
@@ -302,7 +220,7 @@ final class ModemCalls {
       method.member = "Accept"
     }
     do throws(SystemError) {
-      try bus.call(method, timeout: answerMax) { reply in
+      try modemManager.call(method) { reply in
         switch reply {
         case .reply: break
         case .error(let error): failed("\(error)")
@@ -319,7 +237,7 @@ final class ModemCalls {
   /// Reports the calls if they differ from those that the scheduler knows. Does nothing while
   /// ModemManager has not answered all questions.
   private func reconsider() {
-    guard questionCount == 0 else { return }
+    guard modemManager.isSettled else { return }
     reconsiderIncoming()
     let next = entries.compactMap { id, entry in
       entry.state?.isAnswered.map { ModemCall(id, isAnswered: $0) }
@@ -330,7 +248,7 @@ final class ModemCalls {
   }
 
   private func reconsiderIncoming() {
-    let service = modemManager ?? ""
+    let service = modemManager.owner ?? ""
     let next = entries.compactMap { path, entry in
       entry.state?.ringsHere == true && !entry.isOutgoing
         ? IncomingCall(path: path, service: service, number: entry.number) : nil

@@ -16,6 +16,10 @@ public struct ApplicationManifest: Equatable, Sendable {
   public var workingDirectory: String?
   /// `background-modes`, in the contract's order.
   public var backgroundModes: [BackgroundMode] = []
+  /// `location`, in the contract's order: the location services that the application may ask for.
+  public var locationServices: [LocationService] = []
+  /// `location-purpose`: what the application does with the location, for the user who is asked.
+  public var locationPurpose: String?
   /// `multitasking`: false if the application opts out of running in the background.
   public var multitasking = true
   /// `user`: the user that the application runs as; nil for the daemon's own user.
@@ -41,10 +45,10 @@ public struct ApplicationManifest: Equatable, Sendable {
     let owner = account.map { UserID($0.uid) } ?? daemonUser
     return Manifest(
       id: id, displayName: displayName, owner: owner,
-      namesUser: account != nil, backgroundModes: backgroundModes, multitasking: multitasking,
+      namesUser: account != nil, backgroundModes: backgroundModes,
+      locationServices: locationServices, multitasking: multitasking,
       isLaunchable: !command.isEmpty, seat: seat ?? DefaultSeats().ofUser(owner.uid),
-      namesSeat: seat != nil,
-      stopSignal: stopSignal)
+      namesSeat: seat != nil, stopSignal: stopSignal)
   }
 
   /// Returns the path of the program, which is the first element of `command`.

@@ -164,7 +164,7 @@ struct SettingsLoader {
     if let elsewhere = SettingDescription.all.first(where: { $0.name == key }) {
       switch elsewhere.section {
       case .daemon: return sentence + " here; move it to the top of the file, above any [table]"
-      case .policy, .focus:
+      case .policy, .focus, .location:
         return sentence + " here; move it to [\(elsewhere.section.rawValue)]"
       }
     }

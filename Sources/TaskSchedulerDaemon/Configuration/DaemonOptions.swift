@@ -75,6 +75,8 @@ public struct DaemonOptions: Hashable, Sendable {
 
   /// `[focus]`.
   public var adoption = AdoptionSettings()
+  /// `[location]`.
+  public var location = LocationSettings()
 
   /// The weight of a control group that corresponds to `backgroundNice`, in percent. Each step of
   /// the nice value is a factor of 1.25 (sched(7)).

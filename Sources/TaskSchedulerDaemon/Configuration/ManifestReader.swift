@@ -11,15 +11,19 @@ package struct ManifestReader {
 
   /// The keys of a manifest.
   enum Key: String, CaseIterable {
-    case id, name, command, environment, multitasking, user, seat
+    case id, name, command, environment, multitasking, user, seat, location
     case workingDirectory = "working-directory"
     case backgroundModes = "background-modes"
+    case locationPurpose = "location-purpose"
     case suspendMechanism = "suspend-mechanism"
     case stopSignal = "stop-signal"
   }
 
   /// The size limit of a display name in bytes, equal to that of a task's name in the interface.
   static let nameBytesMax = 256
+  /// The maximum length of `location-purpose`, in Unicode scalars. Source: this project; services
+  /// show about three lines of a notification.
+  static let purposeMax = 200
   /// The prefix of the variables that the daemon sets.
   static let reservedPrefix = "TASKSCHEDD_"
 
@@ -65,6 +69,8 @@ package struct ManifestReader {
     case .environment: readEnvironment(node)
     case .workingDirectory: readWorkingDirectory(node)
     case .backgroundModes: readBackgroundModes(node)
+    case .location: readLocation(node)
+    case .locationPurpose: readLocationPurpose(node)
     case .multitasking: readMultitasking(node)
     case .user: readUser(node)
     case .seat: readSeat(node)
@@ -191,27 +197,56 @@ package struct ManifestReader {
   }
 
   private mutating func readBackgroundModes(_ node: TOMLNode) {
-    let path: [TOMLPathComponent] = [.key(Key.backgroundModes.rawValue)]
     let names = BackgroundMode.allCases.map(\.rawValue)
+    let chosen = choices(.backgroundModes, node, names, example: "audio")
+    manifest.backgroundModes = BackgroundMode.allCases.filter { chosen.contains($0.rawValue) }
+  }
+
+  private mutating func readLocation(_ node: TOMLNode) {
+    let names = LocationService.allCases.map(\.manifestName)
+    let chosen = choices(.location, node, names, example: "updates")
+    manifest.locationServices =
+      LocationService.allCases.filter { chosen.contains($0.manifestName) }
+  }
+
+  /// Returns the values of an array, each of which must be one of the names.
+  private mutating func choices(
+    _ key: Key, _ node: TOMLNode, _ names: [String], example: String
+  ) -> Set<String> {
+    let path: [TOMLPathComponent] = [.key(key.rawValue)]
     guard case .array(let elements) = node else {
       refuse(
         path, "is \(node.kindName), not an array; write some of \(names.joined(separator: ", ")), "
-          + "such as [\"audio\"]")
-      return
+          + "such as [\"\(example)\"]")
+      return []
     }
-    var modes: Set<BackgroundMode> = []
+    var chosen: Set<String> = []
     for (index, element) in elements.enumerated() {
       let elementPath = path + [.index(index)]
       do {
         let name = try SettingKind.choice(element, names)
-        if let mode = BackgroundMode(rawValue: name), !modes.insert(mode).inserted {
+        if !chosen.insert(name).inserted {
           refuse(elementPath, "\"\(name)\" is listed twice; remove one")
         }
       } catch {
         refuse(elementPath, error.message)
       }
     }
-    manifest.backgroundModes = BackgroundMode.allCases.filter(modes.contains)
+    return chosen
+  }
+
+  private mutating func readLocationPurpose(_ node: TOMLNode) {
+    let example = "\"Finds the way to your destination.\""
+    guard let purpose = string(.locationPurpose, node, example: example) else { return }
+    let scalars = purpose.unicodeScalars
+    guard (1...Self.purposeMax).contains(scalars.count), scalars.allSatisfy(\.isOfLine) else {
+      refuse(
+        [.key(Key.locationPurpose.rawValue)],
+        "\(quoted(purpose)) is not a valid purpose; write one line of 1 to \(Self.purposeMax) "
+          + "characters")
+      return
+    }
+    manifest.locationPurpose = purpose
   }
 
   private mutating func readMultitasking(_ node: TOMLNode) {
@@ -283,5 +318,23 @@ package struct ManifestReader {
     } catch {
       refuse([.key(Key.suspendMechanism.rawValue)], error.message)
     }
+  }
+}
+
+extension LocationService {
+  /// The name in a manifest.
+  var manifestName: String {
+    switch self {
+    case .updates: "updates"
+    case .significantChanges: "significant-changes"
+    case .regions: "regions"
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a text with this scalar is still one line without control characters.
+  fileprivate var isOfLine: Bool {
+    ![.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
   }
 }

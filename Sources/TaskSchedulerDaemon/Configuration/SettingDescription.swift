@@ -11,6 +11,8 @@ public struct SettingDescription: Sendable {
     case policy
     /// `[focus]`: the adoption of programs with windows.
     case focus
+    /// `[location]`: the consent to learn the location, and gpsd.
+    case location
   }
 
   public var name: String
@@ -50,7 +52,8 @@ public struct SettingDescription: Sendable {
 
 extension SettingDescription {
   /// All settings, in the order of the commented file.
-  public static let all: [SettingDescription] = daemonSettings + policySettings + focusSettings
+  public static let all: [SettingDescription] =
+    daemonSettings + policySettings + focusSettings + locationSettings
 
   private static let daemonSettings: [SettingDescription] = [
     .choice(
@@ -173,6 +176,45 @@ extension SettingDescription {
         + "its own, which taskschedd.toml(5) describes.",
       read: { .names($0.options.adoption.never) },
       write: { if case .names(let names) = $1 { $0.options.adoption.never = names } }),
+  ]
+}
+
+extension SettingDescription {
+  fileprivate static let locationSettings: [SettingDescription] = [
+    SettingDescription(
+      name: "allow", section: .location, kind: .applications(allowsAll: true),
+      summary: "The ids of the applications that may learn the location without asking the user, "
+        + "or \"all\".",
+      read: {
+        switch $0.options.location.allow {
+        case .all: .text("all")
+        case .only(let ids): .names(ids.map(\.name))
+        }
+      },
+      write: {
+        switch $1 {
+        case .text: $0.options.location.allow = .all
+        case .names(let names):
+          $0.options.location.allow = .only(names.compactMap(ApplicationID.init))
+        case .timeSpan, .count, .bytes, .flag, .paths: break
+        }
+      }),
+    SettingDescription(
+      name: "deny", section: .location, kind: .applications(allowsAll: false),
+      summary: "The ids of the applications that may not learn the location, whatever allow and "
+        + "the user say.",
+      read: { .names($0.options.location.deny.map(\.name)) },
+      write: {
+        if case .names(let names) = $1 {
+          $0.options.location.deny = names.compactMap(ApplicationID.init)
+        }
+      }),
+    SettingDescription(
+      name: "gpsd", section: .location, kind: .socketPath,
+      summary: "The path of a Unix socket behind which gpsd answers. taskschedd-gpsd.socket "
+        + "provides it. An empty string means that the daemon does not use gpsd.",
+      read: { .text($0.options.location.gpsdSocket) },
+      write: { if case .text(let path) = $1 { $0.options.location.gpsdSocket = path } }),
   ]
 }
 

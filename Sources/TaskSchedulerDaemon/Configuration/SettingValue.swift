@@ -16,6 +16,10 @@ public enum SettingKind: Hashable, Sendable {
   case paths
   /// App ids or names of programs; with `allowsAll`, also the string `all`.
   case programs(allowsAll: Bool)
+  /// Ids of applications; with `allowsAll`, also the string `all`.
+  case applications(allowsAll: Bool)
+  /// The absolute path of a Unix socket, or empty for none.
+  case socketPath
 }
 
 /// A setting's value, valid for its kind.
@@ -69,6 +73,8 @@ extension SettingKind {
     case .applicationID: .text(try Self.applicationID(node))
     case .paths: .paths(try Self.paths(node))
     case .programs(let allowsAll): try Self.programs(node, allowsAll: allowsAll)
+    case .applications(let allowsAll): try Self.applications(node, allowsAll: allowsAll)
+    case .socketPath: .text(try Self.socketPath(node))
     }
   }
 
@@ -191,6 +197,46 @@ extension SettingKind {
     let right = "write names, such as [\"org.gnome.TextEditor\", \"mpv\"]"
       + (allowsAll ? ", or \"all\"" : "")
     if allowsAll, case .string("all") = node { return .text("all") }
+    return .names(
+      try names(node, right) { name throws(SettingRefusal) in
+        let isName = (1...256).contains(name.utf8.count)
+          && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        guard isName else {
+          throw SettingRefusal(
+            message: "\(quoted(name)) is not the app id or name of a program; \(right)")
+        }
+        if allowsAll, name == "all" {
+          throw SettingRefusal(message: "contains \"all\"; write adopt = \"all\" without brackets")
+        }
+      })
+  }
+
+  private static func applications(
+    _ node: TOMLNode, allowsAll: Bool
+  ) throws(SettingRefusal) -> SettingValue {
+    let right = "write ids of applications, such as [\"org.example.navigator\"]"
+      + (allowsAll ? ", or \"all\"" : "")
+    if allowsAll, case .string("all") = node { return .text("all") }
+    return .names(
+      try names(node, right) { name throws(SettingRefusal) in
+        if allowsAll, name == "all" {
+          throw SettingRefusal(message: "contains \"all\"; write allow = \"all\" without brackets")
+        }
+        guard ApplicationID(name) != nil else {
+          throw SettingRefusal(
+            message: "\(quoted(name)) is not the id of an application; \(right)")
+        }
+      })
+  }
+
+  /// Returns the elements of an array of at most 256 strings.
+  ///
+  /// - Parameters:
+  ///   - right: What would be right, for messages.
+  ///   - check: Throws if a string is not allowed.
+  private static func names(
+    _ node: TOMLNode, _ right: String, _ check: (String) throws(SettingRefusal) -> Void
+  ) throws(SettingRefusal) -> [String] {
     guard case .array(let elements) = node else {
       throw SettingRefusal(message: "is \(node.kindName), not an array; \(right)")
     }
@@ -202,18 +248,31 @@ extension SettingKind {
       guard case .string(let name) = element else {
         throw SettingRefusal(message: "contains \(element.kindName); \(right)")
       }
-      let isName = (1...256).contains(name.utf8.count)
-        && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
-      guard isName else {
-        throw SettingRefusal(
-          message: "\(quoted(name)) is not the app id or name of a program; \(right)")
-      }
-      if allowsAll, name == "all" {
-        throw SettingRefusal(message: "contains \"all\"; write adopt = \"all\" without brackets")
-      }
+      try check(name)
       names.append(name)
     }
-    return .names(names)
+    return names
+  }
+
+  /// The maximum length of the path of a Unix socket, in bytes (unix(7)).
+  private static let socketPathMax = 107
+
+  private static func socketPath(_ node: TOMLNode) throws(SettingRefusal) -> String {
+    let right = "write an absolute path, such as \"/run/taskschedd/gpsd\", or \"\" for none"
+    guard case .string(let path) = node else {
+      throw SettingRefusal(message: "is \(node.kindName), not a string; \(right)")
+    }
+    if path.isEmpty { return path }
+    guard path.hasPrefix("/"), path.utf8.contains(where: { $0 != UInt8(ascii: "/") }),
+      !path.utf8.contains(0)
+    else {
+      throw SettingRefusal(message: "\(quoted(path)) is not an absolute path; \(right)")
+    }
+    guard path.utf8.count <= socketPathMax else {
+      throw SettingRefusal(
+        message: "has \(path.utf8.count) bytes; the path of a socket has at most \(socketPathMax)")
+    }
+    return path
   }
 
   private static func applicationID(_ node: TOMLNode) throws(SettingRefusal) -> String {

@@ -105,6 +105,7 @@ final class EffectRunner: EffectHandler {
     case .audio(.hideRecording(let id, let key)): notifications.recordings.hide(id, of: key)
     case .audio(let effect): subsystems.agents.run(effect)
     case .remote(let effect): subsystems.agents.run(effect)
+    case .location(let effect): subsystems.location.run(effect)
     }
   }
 
@@ -144,6 +145,14 @@ final class EffectRunner: EffectHandler {
       return .init(audioInterruption: .init(id, interruption))
     case .call(let id, let isOnHold):
       return .init(call: .init(id: Int(clamping: id.number), onHold: isOnHold))
+    case .location(let location):
+      return .init(location: .init(location))
+    case .significantChange(let id, let location):
+      return .init(significantLocationChange: .init(id, location))
+    case .region(let id, let crossing, let location):
+      return .init(region: .init(id, crossing, location))
+    case .locationAuthorization(let authorization):
+      return .init(locationAuthorization: .init(authorization))
     }
   }
 

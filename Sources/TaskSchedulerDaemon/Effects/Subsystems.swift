@@ -12,5 +12,6 @@ struct Subsystems {
   let notifications: LocalNotifications
   let memory: MemoryService
   let loginSessions: LoginSessions
+  let location: MachineLocation
   let store: DescriptorStore
 }

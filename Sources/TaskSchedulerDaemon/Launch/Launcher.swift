@@ -47,11 +47,12 @@ final class Launcher {
   /// Starts the program of a manifest.
   ///
   /// - Parameters:
+  ///   - region: The region that the machine has entered or left, if this is the reason.
   ///   - willRun: Called before the program runs; see ``ProgramStarter``.
   ///   - finish: Called once, when the program runs or cannot run, possibly before this function
   ///     returns.
   func launch(
-    _ manifest: ApplicationManifest, as id: InstanceID, reason: LaunchReason,
+    _ manifest: ApplicationManifest, as id: InstanceID, reason: LaunchReason, region: RegionID?,
     willRun: (Launched) -> Void, _ finish: @escaping (Result<Launched, Failure>) -> Void
   ) {
     let program: Program
@@ -64,7 +65,8 @@ final class Launcher {
       let marker = Self.newMarker()
       program = Program(
         manifest: manifest, user: user,
-        environment: environment(manifest, user, marker: marker, reason: reason), marker: marker)
+        environment: environment(
+          manifest, user, marker: marker, reason: reason, region: region), marker: marker)
     } catch {
       return finish(.failure(error))
     }
@@ -89,7 +91,8 @@ final class Launcher {
   }
 
   private func environment(
-    _ manifest: ApplicationManifest, _ user: User, marker: String, reason: LaunchReason
+    _ manifest: ApplicationManifest, _ user: User, marker: String, reason: LaunchReason,
+    region: RegionID?
   ) -> [String] {
     var values = [
       "PATH": Program.searchPath, "HOME": user.home, "USER": user.name, "LOGNAME": user.name,
@@ -110,6 +113,7 @@ final class Launcher {
     values.merge(manifest.environment) { _, manifest in manifest }
     values[EarlierLaunches.applicationName] = manifest.id.name
     values[EarlierLaunches.reasonName] = reason.rawValue
+    values[EarlierLaunches.regionName] = region?.name
     values[EnvironmentMarkers.socketName] = socketPath
     values[InstanceMembership.markerName] = marker
     return values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }

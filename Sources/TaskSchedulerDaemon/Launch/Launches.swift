@@ -21,6 +21,8 @@ final class Launches {
 
   /// The effective manifests, by application.
   var manifests: [ApplicationID: ApplicationManifest] = [:]
+  /// Returns the region whose crossing an application is launched for; nil if there is none.
+  var launchRegion: (ApplicationKey) -> RegionID? = { _ in nil }
   /// The processes that this daemon or a previous one released when it stopped, and that still run.
   private(set) var leftRunning: [Leader: DaemonState.Instance] = [:]
   private var unmanagedLeaders: [Leader: UnmanagedLeader] = [:]
@@ -101,7 +103,8 @@ final class Launches {
     let willRun: (Launcher.Launched) -> Void = { [unowned self] in
       expect(UnmanagedLeader(process: $0.process, uid: $0.uid, origin: $0.origin, launch: id))
     }
-    launcher.launch(manifest, as: id, reason: reason, willRun: willRun) {
+    let region = reason == .location ? launchRegion(key) : nil
+    launcher.launch(manifest, as: id, reason: reason, region: region, willRun: willRun) {
       [unowned self] result in
       switch result {
       case .success(let launched):

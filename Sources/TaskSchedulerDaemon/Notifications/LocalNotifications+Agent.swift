@@ -16,7 +16,7 @@ extension LocalNotifications {
     let id = try id(input.notification, of: user)
     agents.shown(to: user)
     recordings.isShown(input.notification, as: name, to: user)
-    calls?.isShown(input.notification, as: name, to: user)
+    for notice in notices { notice.isShown(input.notification, as: name, to: user) }
     guard let id else { return }
     log.write(.debug, "notification \(id.number) is shown")
     note(
@@ -32,8 +32,8 @@ extension LocalNotifications {
     if let key = recordings.chosen(input.notification, by: user) {
       return post(.session(.recordingChosen(key)))
     }
-    if let calls, calls.contains(input.notification) {
-      return calls.choose(input.notification, action: input.action, by: user)
+    if let notice = notices.first(where: { $0.contains(input.notification) }) {
+      return notice.choose(input.notification, action: input.action, by: user)
     }
     guard let id = try id(input.notification, of: user), let row = notification(id) else { return }
     post(.notification(.chosen(id, row.application)))
@@ -44,7 +44,7 @@ extension LocalNotifications {
   ) throws {
     let id = try id(input.notification, of: user)
     agents.closed(NotificationID(UInt64(input.notification)), of: user)
-    calls?.isClosed(input.notification, of: user)
+    for notice in notices { notice.isClosed(input.notification, of: user) }
     guard let id else { return }
     note("cannot store that the desktop closed notification \(id.number)", [.shown(id, nil)])
   }
@@ -54,7 +54,7 @@ extension LocalNotifications {
   ) throws {
     try check(input.reason, "reason")
     let id = try id(input.notification, of: user)
-    guard id != nil || calls?.contains(input.notification) == true else { return }
+    guard id != nil || notices.contains(where: { $0.contains(input.notification) }) else { return }
     log.write(.debug, "notification \(input.notification) is not shown: \(input.reason)")
     if !input.isRefused { agents.set(problem: input.reason, of: user) }
   }

@@ -21,14 +21,14 @@ final class LocalNotifications {
   /// The store; nil if its file is unusable. The daemon then refuses all notifications. While the
   /// writer runs, only its thread may use the store.
   private let store: NotificationStore?
-  private var writer: StoreWriter?
+  private var writer: StoreWriter<NotificationStore>?
   private let problem: StoreError?
   private var stored = StoredNotifications()
   private let calendar = NotificationCalendar()
   let agents: AgentNotifications
   let recordings: RecordingNotices
-  /// The notices about incoming calls. The owner sets it once.
-  weak var calls: (any DaemonNotices)?
+  /// The notifications of the daemon itself. The owner sets it once.
+  var notices: [any DaemonNotices] = []
   let log: Log
   let post: (Event) -> Void
   /// Returns the display name from an application's manifest, if any.
@@ -326,13 +326,13 @@ final class LocalNotifications {
     let badges = stored.badges.filter { $0.key.owner == user && $0.value > 0 }.map {
       SessionInterface.Badge(application: $0.key.id.name, count: $0.value)
     }
-    let notices = recordingNotices(user).map {
+    let recording = recordingNotices(user).map {
       recordings.order($0, name: displayName($0.application))
     }
     agents.synchronize(
       user,
-      notifications: rows.map { order($0, firedAt: $0.firedAt) } + notices
-        + (calls?.orders(for: user) ?? []),
+      notifications: rows.map { order($0, firedAt: $0.firedAt) } + recording
+        + notices.flatMap { $0.orders(for: user) },
       badges: badges.sorted { $0.application < $1.application })
   }
 

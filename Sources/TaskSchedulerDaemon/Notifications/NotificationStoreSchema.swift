@@ -1,22 +1,15 @@
 import TaskSchedulerCore
 
 /// The tables of the store, and the statements that write and read them.
-enum NotificationSchema {
-  /// The version of the tables below. A file with a higher version comes from a newer daemon.
+enum NotificationSchema: StoreSchema {
+  static let contents = "notifications"
   static let version: Int64 = 1
-
-  /// The highest valid version. A file with a higher version is damaged.
-  private static let versionMax: Int64 = 0xff
-
-  /// The signature in the header field `application_id`, combined with the version.
-  ///
-  /// `user_version` repeats the version. `PRAGMA quick_check` reads neither field. With both, the
-  /// daemon can tell a damaged version from the version of a newer daemon.
-  private static let signature: Int64 = 0x5453_4e00
+  static let signature: Int64 = 0x5453_4e00
+  static let reserveBytesMax = 4 << 20
 
   /// With AUTOINCREMENT, SQLite keeps the highest assigned id in sqlite_sequence. Pruning reads
   /// only the index, not the rows with their texts.
-  private static let tables = """
+  static let tables = """
     CREATE TABLE notification (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       application TEXT NOT NULL,
@@ -44,22 +37,7 @@ enum NotificationSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX notificationPast ON notification (owner, application, presentedAt)
       WHERE firesAt IS NULL AND NOT isDue;
-    PRAGMA application_id = \(signature | version);
-    PRAGMA user_version = \(version);
     """
-
-  /// Returns the version in the file's header: 0 for an empty file, nil if the header is damaged.
-  static func version(of database: Database) throws(DatabaseError) -> Int64? {
-    let version = try database.integer("PRAGMA user_version") ?? 0
-    let id = try database.integer("PRAGMA application_id")
-    if version == 0 { return id == 0 ? 0 : nil }
-    return (1...versionMax).contains(version) && id == signature | version ? version : nil
-  }
-
-  /// Creates the tables in an empty file.
-  static func make(in database: Database) throws(DatabaseError) {
-    try database.transaction { () throws(DatabaseError) in try database.execute(tables) }
-  }
 
   // MARK: Writing
 
@@ -213,11 +191,16 @@ enum NotificationSchema {
     return Dictionary(badges) { first, _ in first }
   }
 
-  /// Throws if the tables are not those of this version.
   static func check(_ database: Database) throws(DatabaseError) {
     _ = try notifications(database, "application = '' AND owner = 0")
     _ = try badges(database)
     _ = try idLast(database)
+  }
+
+  static func salvage(from path: String, into database: Database) throws(DatabaseError) -> Int {
+    let salvage = NotificationSalvage(path: path)
+    try salvage.store(in: database)
+    return salvage.rows.count
   }
 }
 
@@ -257,20 +240,8 @@ extension NotificationID {
   }
 }
 
-extension ApplicationKey {
-  fileprivate init?(_ row: borrowing Row, at column: Int32) {
-    guard let name = row.text(column), let id = ApplicationID(name),
-      let uid = row.integer(column + 1), let owner = UInt32(exactly: uid)
-    else { return nil }
-    self.init(id, owner: UserID(owner))
-  }
-
-  fileprivate var values: [SQLValue] { [.text(id.name), .user(owner)] }
-}
-
 extension SQLValue {
   fileprivate static func id(_ id: NotificationID) -> Self { .integer(Int64(clamping: id.number)) }
-  fileprivate static func user(_ user: UserID) -> Self { .integer(Int64(user.uid)) }
   fileprivate static func time(_ time: WallTime?) -> Self { .integer(time?.nanoseconds) }
   fileprivate static func count(_ count: Int?) -> Self { .integer(count.map(Int64.init)) }
 }

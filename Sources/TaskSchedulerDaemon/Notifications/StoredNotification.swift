@@ -100,26 +100,3 @@ enum NotificationChange: Equatable {
     }
   }
 }
-
-/// The reason why the daemon cannot use the notification store, with a message for users.
-struct StoreError: Error, Hashable, CustomStringConvertible {
-  /// The kinds of errors.
-  enum Kind: Hashable {
-    /// No space is left on the file system.
-    case full
-    /// The directory or the file is not writable, or does not exist.
-    case unwritable
-    /// Another process uses the file.
-    case inUse
-    /// The file is not a valid store. The next start of the daemon renames it.
-    case damaged
-    /// A newer version of the daemon wrote the file.
-    case newer
-    /// Anything else, such as a disk that fails.
-    case failed
-  }
-
-  let kind: Kind
-  let message: String
-  var description: String { message }
-}

@@ -128,7 +128,7 @@ extension ApplicationService {
   }
 
   /// Returns the application of the caller.
-  private func speaker(_ connection: Connection) throws -> (ApplicationKey, String) {
+  func speaker(_ connection: Connection) throws -> (ApplicationKey, String) {
     let instance = try registered(connection)
     guard let key = pump.scheduler.application(of: instance.id) else {
       throw Interface.Failure.notRegistered

@@ -191,19 +191,22 @@ final class ApplicationService: ApplicationInterface.Implementation {
       throw ParameterError(
         parameter: parameter, problem: "a task's name must have at most \(taskNameBytesMax) bytes")
     }
-    // Most names are printable ASCII, for which the daemon need not look up Unicode categories.
-    guard
-      name.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F })
-        || !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-    else {
+    guard !hasControlCharacter(name) else {
       throw ParameterError(
         parameter: parameter, problem: "a task's name must have no control characters")
     }
   }
 }
 
+/// Returns whether a text contains a control character.
+func hasControlCharacter(_ text: String) -> Bool {
+  // Most texts are printable ASCII, for which the daemon need not look up Unicode categories.
+  !text.utf8.allSatisfy { 0x20 <= $0 && $0 < 0x7F }
+    && text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+}
+
 extension ApplicationInterface.MethodName {
   /// Whether the method only reads state. The daemon skips such a call if the client has closed its
   /// connection.
-  var isQuery: Bool { [.getStatus, .listNotifications].contains(self) }
+  var isQuery: Bool { [.getStatus, .listNotifications, .listMonitoredRegions].contains(self) }
 }

@@ -11,13 +11,15 @@ final class ControlService: ControlInterface.Implementation {
 
   let requests: Requests
   private let launches: Launches
-  private let agents: SessionAgents
+  let agents: SessionAgents
   private let processes: ProcessController
   private let monitors: Monitors
   let notifications: LocalNotifications
   let memory: MemoryService
   let pictures: SnapshotPictures
   let loginSessions: LoginSessions
+  /// Returns the states of the sources of locations that serve all users.
+  let locationSources: () -> [LocationSourceState]
   let pump: Pump
   private let settings: CurrentSettings
   let log: Log
@@ -27,7 +29,8 @@ final class ControlService: ControlInterface.Implementation {
   init(
     requests: Requests, launches: Launches, agents: SessionAgents, processes: ProcessController,
     monitors: Monitors, notifications: LocalNotifications, memory: MemoryService,
-    pictures: SnapshotPictures, loginSessions: LoginSessions, pump: Pump,
+    pictures: SnapshotPictures, loginSessions: LoginSessions,
+    locationSources: @escaping () -> [LocationSourceState], pump: Pump,
     settings: CurrentSettings, log: Log
   ) {
     self.requests = requests
@@ -39,6 +42,7 @@ final class ControlService: ControlInterface.Implementation {
     self.memory = memory
     self.pictures = pictures
     self.loginSessions = loginSessions
+    self.locationSources = locationSources
     self.pump = pump
     self.settings = settings
     self.log = log
@@ -333,10 +337,12 @@ final class ControlService: ControlInterface.Implementation {
     _ statuses: [ApplicationStatus], for peer: Peer, withUnit: Bool = false
   ) -> [Interface.Application] {
     let unmanaged = launches.unmanagedProcesses()
+    let locationServices = locationServices()
     let mayAll = isOperator(peer)
     return statuses.map { status in
       Interface.Application(
         status, badge: notifications.badge(of: status.key),
+        location: locationServices[status.key] ?? [],
         problem: processes.problem(of: status.key), unmanaged: unmanaged[status.key],
         lowered: status.instance.map { processes.loweredWords(of: $0.id) } ?? [],
         unit: withUnit
@@ -406,7 +412,7 @@ extension ControlInterface.MethodName {
   var isQuery: Bool {
     [
       .listApplications, .getApplication, .explain, .listSwitcher, .getSnapshot, .listNotifications,
-      .listSessions, .getMemory, .monitor, .getSettings, .getLog,
+      .getLocation, .listSessions, .getMemory, .monitor, .getSettings, .getLog,
     ].contains(self)
   }
 }

@@ -14,6 +14,9 @@ final class CurrentSettings {
   private let loop: EventLoop
   private let log: Log
   private var operatorGroup = OperatorGroup(named: "")
+  /// The rules about the location that the scheduler has; nil before the first report, because an
+  /// earlier daemon may have had others.
+  private var locationRules: LocationRules?
 
   init(
     _ configuration: Configuration, paths: ConfigurationPaths, pump: Pump, loop: EventLoop,
@@ -50,6 +53,11 @@ final class CurrentSettings {
     if manifests != pump.scheduler.manifests { pump.post(.scheduler(.manifestsChanged(manifests))) }
     if configuration.policy != pump.scheduler.policy.value {
       pump.post(.scheduler(.policyChanged(configuration.policy)))
+    }
+    let rules = configuration.options.location.rules
+    if rules != locationRules {
+      locationRules = rules
+      pump.post(.location(.rulesChanged(rules)))
     }
   }
 

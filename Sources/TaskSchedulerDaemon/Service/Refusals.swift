@@ -29,6 +29,9 @@ extension Refusal {
     case .unknownNotification(let id):
       .unknownNotification(notification: Int(clamping: id.number))
     case .notStored(let reason): .notStored(reason: PrintableText.of(reason))
+    case .locationUnavailable: .locationUnavailable
+    case .locationDenied(let denial): .locationDenied(application: name, reason: .init(denial))
+    case .unknownRegion(let id): .unknownRegion(identifier: id.name)
     }
   }
 
@@ -53,7 +56,8 @@ extension Refusal {
     case .nothingPlayed: .nothingPlayed
     case .cannotBeTold(let state): .cannotBeTold(application: name, state: .init(state))
     case .invalidState, .wrongApplication, .unknownCallback, .unknownTask, .modeNotDeclared,
-      .keepAliveTooShort, .noEventStream, .unknownSocket:
+      .keepAliveTooShort, .noEventStream, .unknownSocket, .locationUnavailable, .locationDenied,
+      .unknownRegion:
       preconditionFailure("no operator's request is refused with \(self)")
     }
   }

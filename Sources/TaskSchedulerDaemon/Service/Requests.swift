@@ -110,6 +110,11 @@ final class Requests {
           cancelled: ids.map { Int(clamping: $0.number) }))
     case .controlled(let key):
       connection.reply(ControlInterface.RemoteControl.Output(application: key.id.name))
+    case .located(let authorization):
+      // The answers to the other methods that start a location service have the same form.
+      connection.reply(
+        ApplicationInterface.RequestLocationAuthorization.Output(
+          authorization: .init(authorization)))
     case .refused(let refusal):
       refuse(call, connection, refusal)
     }

@@ -192,6 +192,23 @@ final class SessionService: SessionInterface.Implementation {
     .microseconds(min(max(usec, -1_000_000_000_000_000), 1_000_000_000_000_000))
   }
 
+  // MARK: Locations
+
+  func reportLocationSource(
+    _ input: Interface.ReportLocationSource.Input, _ connection: Connection
+  ) throws {
+    let user = try user(input.attachment, connection)
+    agents.locations.report(isAvailable: input.available, to: user)
+    connection.reply(NoFields())
+  }
+
+  func reportLocation(_ input: Interface.ReportLocation.Input, _ connection: Connection) throws {
+    let location = try Location(input.location, parameter: "location")
+    let user = try user(input.attachment, connection)
+    agents.report(location, of: user)
+    connection.reply(NoFields())
+  }
+
   // MARK: Notifications
 
   func notificationShown(

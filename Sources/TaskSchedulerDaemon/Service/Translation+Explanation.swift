@@ -65,7 +65,7 @@ extension ControlInterface.EndedEntitlement {
     case .task(let id, let name): (task, taskName) = (Int(clamping: id.number), name)
     case .callback(let callback): (kind, self.callback) = (.callback, .init(callback))
     case .audio: kind = .audio
-    case .activity(.location): kind = .location
+    case .location: kind = .location
     case .activity(.event), .eventHandled: kind = .event
     case .eventTime: kind = .eventTime
     case .launchTime: kind = .launchTime

@@ -57,6 +57,7 @@ extension ApplicationInterface.Registration {
       application: registration.application.name,
       instance: Int(clamping: registration.instance.number),
       state: .init(registration.state), launchReason: .init(registration.launchReason),
+      launchRegion: registration.launchRegion?.name,
       backgroundModes: registration.backgroundModes.map(\.rawValue),
       backgroundTimeRemainingUSec: registration.remaining?.microseconds,
       tasks: registration.tasks.map { .init($0) })
@@ -132,20 +133,23 @@ extension ControlInterface.SnapshotKind {
 
 extension ControlInterface.Application {
   /// - Parameters:
+  ///   - location: The location services that the application uses.
   ///   - unmanaged: The process of the application, if it runs without management.
   ///   - lowered: Sentences about the lowered priorities.
   ///   - unit: The systemd unit of the application's leader.
   ///   - isVisible: Returns whether the caller may see the applications of a user.
   init(
-    _ status: ApplicationStatus, badge: Int?, problem: String?, unmanaged: Leader?,
-    lowered: [String], unit: String?, isVisible: (UserID) -> Bool
+    _ status: ApplicationStatus, badge: Int?, location: [ControlInterface.LocationService],
+    problem: String?, unmanaged: Leader?, lowered: [String], unit: String?,
+    isVisible: (UserID) -> Bool
   ) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
       displayName: status.displayName, state: .init(status.state),
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
-      launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
+      launchable: status.isLaunchable, location: location,
+      switcherPosition: status.switcherPosition,
       snapshot: .init(status.snapshot),
       instance: status.instance.map {
         .init($0, lowered: lowered, unit: unit, isVisible: isVisible)

@@ -31,6 +31,12 @@ final class SessionAgents {
   let windows: WindowReports
   let audio: AudioReports
   let players: PlayerReports
+  let locations: LocationReports
+  /// The locations that the scheduler needs.
+  private var needs = LocationNeeds()
+  /// The accuracy of the locations that each attached agent reports. An agent that is not in the
+  /// table reports none.
+  private var ordered: [UserID: LocationAccuracy] = [:]
   private let eventLog: EventLog
   /// Returns an application's name for users; nil if its manifest names none.
   var displayName: (ApplicationKey) -> String? = { _ in nil }
@@ -39,11 +45,13 @@ final class SessionAgents {
   var attached: (UserID) -> Void = { _ in }
 
   init(
-    windows: WindowReports, audio: AudioReports, players: PlayerReports, eventLog: EventLog
+    windows: WindowReports, audio: AudioReports, players: PlayerReports,
+    locations: LocationReports, eventLog: EventLog
   ) {
     self.windows = windows
     self.audio = audio
     self.players = players
+    self.locations = locations
     self.eventLog = eventLog
   }
 
@@ -108,7 +116,15 @@ final class SessionAgents {
     connection.send(.init(attached: Self.attachment(of: connection)))
     eventLog.note(.agent(true, connection: connection.cookie))
     restore(connection)
-    attached(UserID(uid))
+    begin(UserID(uid))
+  }
+
+  /// Sends an agent the orders that it needs at its start.
+  private func begin(_ user: UserID) {
+    // The agent reports no locations after `attached`.
+    ordered[user] = nil
+    attached(user)
+    orderLocations(of: user)
   }
 
   private func leave(_ connection: any AgentConnection) {
@@ -128,7 +144,15 @@ final class SessionAgents {
   /// - Parameters:
   ///   - users: The users whose windows the scheduler knows from an agent.
   ///   - audioUsers: The users whose audio the scheduler knows from an agent.
-  func recovered(reporting users: [UserID], audio audioUsers: [UserID]) {
+  ///   - locationUsers: The users with GeoClue, as the scheduler knows from an
+  ///     agent.
+  func recovered(
+    reporting users: [UserID], audio audioUsers: [UserID], locations locationUsers: [UserID]
+  ) {
+    for user in locationUsers {
+      locations.restore(user)
+      if !isAttached(user) { locations.lose(user) }
+    }
     for user in audioUsers {
       audio.restore(user.uid)
       if !isAttached(user) { audio.lose(user.uid) }
@@ -140,7 +164,7 @@ final class SessionAgents {
     for user in self.users {
       guard let agent = agents[user.uid] else { continue }
       agent.send(.init(attached: Self.attachment(of: agent)))
-      if isAttached(user) { attached(user) }
+      if isAttached(user) { begin(user) }
     }
   }
 
@@ -155,6 +179,8 @@ final class SessionAgents {
     windows.lose(uid)
     audio.lose(uid)
     players.lose(uid)
+    ordered[UserID(uid)] = nil
+    locations.lose(UserID(uid))
   }
 
   // MARK: Audio
@@ -254,6 +280,28 @@ final class SessionAgents {
           applicationName: player.flatMap { displayName($0.application) },
           playing: player?.isPlaying ?? false)),
       to: user)
+  }
+
+  // MARK: Locations
+
+  /// Orders the agents to report the locations that the scheduler needs.
+  func need(_ needs: LocationNeeds) {
+    self.needs = needs
+    for user in users { orderLocations(of: user) }
+  }
+
+  /// Orders the agent of a user to report locations, or to report them no longer, if this differs
+  /// from the last order.
+  private func orderLocations(of user: UserID) {
+    let accuracy = needs.users.contains(user) ? needs.accuracy : nil
+    guard isAttached(user), ordered[user] != accuracy else { return }
+    ordered[user] = accuracy
+    order(.init(location: .init(accuracy: accuracy.map { .init($0) })), to: user)
+  }
+
+  /// Handles a location that the agent of a user reports.
+  func report(_ location: Location, of user: UserID) {
+    locations.report(location, of: user, isOrdered: ordered[user] != nil)
   }
 
   // MARK: Windows

@@ -4,6 +4,8 @@ import CSQLite
 enum SQLValue: Hashable {
   /// An integer; nil is NULL.
   case integer(Int64?)
+  /// A number with a fraction; nil is NULL. SQLite would store NaN as NULL.
+  case real(Double?)
   /// A text; nil is NULL. Unlike a C string, it may contain NUL.
   case text(String?)
 }
@@ -38,8 +40,9 @@ final class Statement {
       let code =
         switch value {
         case .integer(let number?): sqlite3_bind_int64(handle, index, number)
+        case .real(let number?): sqlite3_bind_double(handle, index, number)
         case .text(let text?): Self.bind(text, handle, index)
-        case .integer(nil), .text(nil): sqlite3_bind_null(handle, index)
+        case .integer(nil), .real(nil), .text(nil): sqlite3_bind_null(handle, index)
         }
       guard code == SQLITE_OK else { throw error(code) }
     }
@@ -91,6 +94,11 @@ struct Row: ~Copyable {
   func integer(_ column: Int32) -> Int64? {
     guard sqlite3_column_type(statement.handle, column) == SQLITE_INTEGER else { return nil }
     return sqlite3_column_int64(statement.handle, column)
+  }
+
+  func real(_ column: Int32) -> Double? {
+    guard sqlite3_column_type(statement.handle, column) == SQLITE_FLOAT else { return nil }
+    return sqlite3_column_double(statement.handle, column)
   }
 
   /// Returns a text. Replaces bytes that are not UTF-8.

@@ -87,7 +87,8 @@ struct Takeover {
     for (id, lost) in outcome.lostSockets { pump.post(.socket(.lost(id, lost))) }
     if !outcome.lostPictures.isEmpty { pump.post(.switcher(.lost(outcome.lostPictures))) }
     subsystems.agents.recovered(
-      reporting: pump.scheduler.reportingUsers, audio: pump.scheduler.audioReportingUsers)
+      reporting: pump.scheduler.reportingUsers, audio: pump.scheduler.audioReportingUsers,
+      locations: pump.scheduler.locationStatus.geoClueUsers)
     report(outcome, lastAlive: replay.lastAlive)
     return false
   }

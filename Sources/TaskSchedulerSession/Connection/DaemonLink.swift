@@ -41,6 +41,8 @@ final class DaemonLink {
     case command(SessionInterface.PlayerCommand)
     /// Show the media player `taskschedd`, or remove it.
     case player(SessionInterface.PresentedPlayer)
+    /// Report locations, or report them no longer.
+    case location(SessionInterface.LocationOrder)
   }
 
   private enum State {
@@ -70,8 +72,10 @@ final class DaemonLink {
   private let report: (Occurrence) -> Void
   private var state = State.waiting
   private var windows = WindowReports()
-  private var audio = AudioReports()
+  /// The streams of the audio server. ``AudioMonitor`` limits how often they change.
+  private var audio = LatestReport<AudioStreams>()
   private var players = PlayerReports()
+  private var locations = LocationReports()
   private var notifications = NotificationReports()
   /// Whether the daemon has sent the order `synchronized`. Before that, it may send a notification
   /// whose end the agent has not reported yet.
@@ -127,6 +131,18 @@ final class DaemonLink {
   /// Reports a command to the media player `taskschedd`, which shows an application of the daemon.
   func add(_ command: MediaPlayerCommand) {
     players.add(command)
+    sendReports()
+  }
+
+  /// Reports whether GeoClue is available as soon as the daemon can receive a report.
+  func update(isGeoClueAvailable: Bool) {
+    locations.update(isAvailable: isGeoClueAvailable)
+    sendReports()
+  }
+
+  /// Reports a location that the daemon has ordered.
+  func add(_ location: SessionInterface.Location) {
+    locations.add(location)
     sendReports()
   }
 
@@ -191,6 +207,7 @@ final class DaemonLink {
     windows.attached()
     audio.attached()
     players.attached()
+    locations.attached()
     isSynchronized = false
     report(.attached)
     sendReports()
@@ -276,6 +293,10 @@ final class DaemonLink {
     if let measurement = order.measure { report(.order(.measure(measurement))) }
     if let command = order.command { report(.order(.command(command))) }
     if let player = order.player { report(.order(.player(player))) }
+    if let location = order.location {
+      if location.accuracy == nil { locations.endLocations() }
+      report(.order(.location(location)))
+    }
     if order.synchronized == true {
       isSynchronized = true
       report(.order(.synchronized))
@@ -302,91 +323,20 @@ final class DaemonLink {
     let now = BootClock.now()
     do throws(ConnectionEnd) {
       if let report = players.take(at: now) {
-        try send(report, number, on: reports)
+        try reports.send(report, attachment: number)
       } else if isSynchronized, let report = notifications.take() {
-        try send(report, number, on: reports)
-      } else if let streams = audio.take() {
-        try send(streams, number, on: reports)
+        try reports.send(report, attachment: number)
+      } else if audio.isDue, let streams = audio.take() {
+        try reports.send(streams, attachment: number)
       } else if let report = windows.take(at: now) {
-        try send(report, number, on: reports)
+        try reports.send(report, attachment: number)
+      } else if let report = locations.take() {
+        try reports.send(report, attachment: number)
       } else if let next = [players.next, windows.next].compactMap({ $0 }).min() {
         timer?.set(next)
       }
     } catch {
       end(error)
-    }
-  }
-
-  private func send(
-    _ report: WindowReports.Report, _ number: Int, on connection: ServiceConnection
-  ) throws(ConnectionEnd) {
-    switch report {
-    case .windows(let windows):
-      try connection.call(
-        SessionInterface.ReportWindows.self,
-        .init(
-          attachment: number, windows: windows.windows.compactMap { .init($0) },
-          hasFocus: windows.focused != nil))
-    case .forget:
-      try connection.call(SessionInterface.ForgetWindows.self, .init(attachment: number))
-    }
-  }
-
-  private func send(
-    _ audio: AudioStreams, _ number: Int, on connection: ServiceConnection
-  ) throws(ConnectionEnd) {
-    try connection.call(
-      SessionInterface.ReportAudio.self,
-      .init(
-        attachment: number,
-        server: audio.server.map {
-          .init(
-            path: $0.path, generation: Int(clamping: $0.generation), managesRoles: $0.managesRoles)
-        },
-        streams: audio.streams.map { .init($0) }))
-  }
-
-  private func send(
-    _ report: PlayerReports.Report, _ number: Int, on connection: ServiceConnection
-  ) throws(ConnectionEnd) {
-    switch report {
-    case .players(let players):
-      try connection.call(
-        SessionInterface.ReportPlayers.self,
-        .init(attachment: number, players: players.map { .init($0) }))
-    case .called(let call):
-      try connection.call(
-        SessionInterface.PlayerCalled.self,
-        .init(attachment: number, player: call.player, call: call.kind))
-    case .commanded(let command):
-      try connection.call(
-        SessionInterface.PlayerCommanded.self,
-        .init(
-          attachment: number, command: command.command,
-          offsetUSec: command.offset.map { Int($0) }))
-    }
-  }
-
-  private func send(
-    _ report: NotificationReport, _ number: Int, on connection: ServiceConnection
-  ) throws(ConnectionEnd) {
-    let id = report.notification
-    switch report.kind {
-    case .shown(let shown):
-      try connection.call(
-        SessionInterface.NotificationShown.self,
-        .init(attachment: number, notification: id, shown: shown))
-    case .chosen(let action, let token):
-      try connection.call(
-        SessionInterface.NotificationChosen.self,
-        .init(attachment: number, notification: id, action: action, activationToken: token))
-    case .closed:
-      try connection.call(
-        SessionInterface.NotificationClosed.self, .init(attachment: number, notification: id))
-    case .failed(let reason, let isRefused):
-      try connection.call(
-        SessionInterface.NotificationFailed.self,
-        .init(attachment: number, notification: id, reason: reason, isRefused: isRefused))
     }
   }
 
@@ -418,39 +368,4 @@ final class DaemonLink {
 extension SystemError {
   /// Whether no file has the path.
   fileprivate var isMissing: Bool { errno == ENOENT || errno == ENOTDIR }
-}
-
-extension SessionInterface.AudioStream {
-  fileprivate init(_ stream: AudioStream) {
-    self.init(
-      id: Int(stream.id), direction: stream.isRecording ? .recording : .playback,
-      role: stream.role, volume: stream.volume, pid: Int(stream.process.pid),
-      startTime: Int(clamping: stream.process.startTime),
-      claimed: stream.isClaimed, running: stream.isRunning, muted: stream.isMuted,
-      silent: stream.isSilent, memory: Int(stream.memory))
-  }
-}
-
-extension SessionInterface.Player {
-  fileprivate init(_ player: MediaPlayer) {
-    self.init(
-      name: player.name, pid: Int(player.process.pid),
-      startTime: Int(clamping: player.process.startTime))
-  }
-}
-
-extension SessionInterface.Window {
-  /// Creates the report of a window; nil if its process is not known.
-  fileprivate init?(_ window: SessionWindow) {
-    guard let process = window.process else { return nil }
-    let visibility: SessionInterface.Visibility =
-      switch window.visibility {
-      case .focused: .focused
-      case .visible: .visible
-      case .hidden: .hidden
-      }
-    self.init(
-      pid: Int(process.pid), startTime: Int(process.startTime), visibility: visibility,
-      applicationId: window.applicationID)
-  }
 }

@@ -17,9 +17,7 @@ struct PlayerReports {
   /// The maximum number of waiting commands. Further commands are dropped.
   static let commandsMax = 16
 
-  private var latest: [MediaPlayer]?
-  /// The players of the last report; nil if the daemon knows nothing about the players.
-  private var reported: [MediaPlayer]?
+  private var players = LatestReport<[MediaPlayer]>()
   /// The calls to report, at most one for each player.
   private var calls: [MediaPlayerCall] = []
   /// The call that was reported, until the daemon replies.
@@ -29,14 +27,14 @@ struct PlayerReports {
 
   /// Sets the players on the bus.
   mutating func update(_ players: [MediaPlayer]) {
-    latest = players
+    self.players.update(players)
     let names = Set(players.map(\.name))
     calls.removeAll { !names.contains($0.player) }
   }
 
   /// Adds a call to a player. Ignores calls to players that are in no report.
   mutating func add(_ call: MediaPlayerCall) {
-    guard latest?.contains(where: { $0.name == call.player }) == true else { return }
+    guard players.value?.contains(where: { $0.name == call.player }) == true else { return }
     if let index = calls.firstIndex(where: { $0.player == call.player }) {
       if call.kind == .command { calls[index] = call }
     } else {
@@ -52,7 +50,7 @@ struct PlayerReports {
   /// Begins a new attachment, in which the daemon has not received any report. An earlier daemon
   /// may not have handled the call of the last report, so the call is reported again.
   mutating func attached() {
-    reported = nil
+    players.attached()
     if let sent { add(sent) }
     sent = nil
   }
@@ -62,7 +60,7 @@ struct PlayerReports {
 
   /// The instant of the next report; nil if there is none.
   var next: UInt64? {
-    latest == reported && calls.isEmpty && commands.isEmpty ? nil : pace.next
+    players.isDue || !calls.isEmpty || !commands.isEmpty ? pace.next : nil
   }
 
   /// Returns the report that must be sent now, and counts it as sent; nil if there is none. The
@@ -70,10 +68,7 @@ struct PlayerReports {
   mutating func take(at now: UInt64) -> Report? {
     guard let next, next <= now else { return nil }
     pace.count(at: now)
-    if let latest, latest != reported {
-      reported = latest
-      return .players(latest)
-    }
+    if players.isDue, let players = players.take() { return .players(players) }
     if !commands.isEmpty { return .commanded(commands.removeFirst()) }
     let index = calls.firstIndex { $0.kind == .command } ?? 0
     let call = calls.remove(at: index)

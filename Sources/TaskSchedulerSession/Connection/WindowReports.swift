@@ -1,9 +1,8 @@
 /// Decides which report of the windows the daemon receives next, and when.
 ///
-/// The focus can change thousands of times a second, and each report wakes the daemon. A report
-/// contains all windows, so the newest one replaces those that were not sent. The first reports
-/// after a pause are sent at once, because some compositors report one change of the focus in
-/// several steps. Further reports follow every ``ReportPace/interval``.
+/// The focus can change thousands of times a second, and each report wakes the daemon. The first
+/// reports after a pause are sent at once, because some compositors report one change of the focus
+/// in several steps. Further reports follow every ``ReportPace/interval``.
 struct WindowReports {
   /// The contents of a report.
   enum Report: Equatable {
@@ -12,28 +11,25 @@ struct WindowReports {
     case forget
   }
 
-  private var latest: SessionWindows?
-  /// The windows of the last report; nil if the daemon knows nothing about the windows.
-  private var reported: SessionWindows?
+  private var windows = LatestReport<SessionWindows>()
   private var pace = ReportPace()
 
   /// Stores the windows of the session, for the next report. nil means that nothing is known about
   /// the windows.
-  mutating func update(_ windows: SessionWindows?) { latest = windows }
+  mutating func update(_ windows: SessionWindows?) { self.windows.update(windows) }
 
   /// Begins a new attachment, in which the daemon has not received any report.
-  mutating func attached() { reported = nil }
+  mutating func attached() { windows.attached() }
 
   /// The instant of the next report; nil if the daemon knows the newest windows.
   var next: UInt64? {
-    latest == reported ? nil : pace.next
+    windows.isDue ? pace.next : nil
   }
 
   /// Returns the report that must be sent now, and counts it as sent; nil if there is none.
   mutating func take(at now: UInt64) -> Report? {
     guard let next, next <= now else { return nil }
     pace.count(at: now)
-    reported = latest
-    return latest.map { .windows($0) } ?? .forget
+    return windows.take().map { .windows($0) } ?? .forget
   }
 }

@@ -14,6 +14,9 @@ package struct SessionEnvironment: Hashable, Sendable {
   /// ``runtimeDirectory``. With other transports, sd-bus would start programs or wait for name
   /// servers.
   package var busAddress: String?
+  /// The Unix sockets in DBUS_SYSTEM_BUS_ADDRESS, or the socket of the machine's system bus; nil if
+  /// the variable names no Unix socket.
+  package var systemBusAddress: String?
   /// The absolute path of the audio server's socket, as PulseAudio's clients find it: from
   /// PULSE_SERVER, PULSE_RUNTIME_PATH or ``runtimeDirectory``; nil for a server on another machine.
   package var audioSocket: String?
@@ -40,6 +43,8 @@ package struct SessionEnvironment: Hashable, Sendable {
     } else {
       busAddress = runtimeDirectory.map { "unix:path=\(URIText.escaped($0))/bus" }
     }
+    systemBusAddress = Self.unixSockets(
+      in: value("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket")
     audioSocket = Self.audioSocket(
       server: value("PULSE_SERVER"), directory: value("PULSE_RUNTIME_PATH"), runtimeDirectory)
     self.uid = uid

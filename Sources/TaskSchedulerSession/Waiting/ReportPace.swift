@@ -1,21 +1,32 @@
 /// The pace of reports that wake a daemon: some at once after a pause, and then one in each
 /// interval.
 struct ReportPace {
-  /// The average time between two reports, in nanoseconds.
+  /// The average time between two reports of most kinds, in nanoseconds.
   static let interval: UInt64 = 20_000_000
-  /// The number of reports that are sent at once after a pause.
+  /// The number of reports of most kinds that are sent at once after a pause.
   static let burst: UInt64 = 4
+
+  private let interval: UInt64
+  private let burst: UInt64
 
   /// The instant at which the next report would be due if the earlier reports had been sent
   /// ``interval`` apart, in nanoseconds since boot.
   private var due: UInt64 = 0
 
+  /// - Parameters:
+  ///   - interval: the average time between two reports, in nanoseconds.
+  ///   - burst: the number of reports that are sent at once after a pause, at least 1.
+  init(interval: UInt64 = ReportPace.interval, burst: UInt64 = ReportPace.burst) {
+    self.interval = interval
+    self.burst = burst
+  }
+
   /// The instant of the next report.
   var next: UInt64 {
-    let credit = Self.interval * (Self.burst - 1)
+    let credit = interval * (burst - 1)
     return due > credit ? due - credit : 0
   }
 
   /// Counts a report.
-  mutating func count(at now: UInt64) { due = max(due, now) + Self.interval }
+  mutating func count(at now: UInt64) { due = max(due, now) + interval }
 }

@@ -103,7 +103,7 @@ struct MuteChecker: Checker {
       break
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture,
-      .remote:
+      .remote, .location:
       break
     }
   }

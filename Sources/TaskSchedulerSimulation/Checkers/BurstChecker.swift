@@ -36,7 +36,8 @@ struct BurstChecker: Checker {
     isFree =
       switch event {
       case .socket(.ready), .operation(.activate), .notification, .scheduler(.clockRead),
-        .session: true
+        .session, .location: true
+      case .scheduler(.deadlineReached): observed.location.hasLooked
       case .application, .operation, .process, .scheduler, .socket, .systemChanged, .memory,
         .resources, .switcher:
         false
@@ -45,6 +46,8 @@ struct BurstChecker: Checker {
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     if case .notification(.fire) = effect { isFree = true }
+    // A report of the location that had to wait has resumed the application.
+    if let (_, _, cause) = observed.transition(effect), cause == .location { isFree = true }
     if case .record(let record) = effect, case .keepAliveCalled = record.change,
       let instance = observed.byKey[record.application]
     {

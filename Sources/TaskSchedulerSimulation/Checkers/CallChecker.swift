@@ -26,7 +26,7 @@ struct CallChecker: Checker {
       if command == .play { sent.append(.play(id)) }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources,
-      .dropPicture, .audio, .remote(.present):
+      .dropPicture, .audio, .remote(.present), .location:
       break
     }
   }

@@ -39,7 +39,7 @@ struct CallbackChecker: Checker {
     case .application(.openStream), .scheduler(.recovered): true
     case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
       .session,
-      .memory, .resources, .switcher:
+      .memory, .resources, .switcher, .location:
       false
     }
   }

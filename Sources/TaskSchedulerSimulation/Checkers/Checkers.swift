@@ -43,7 +43,7 @@ extension Event {
     switch self {
     case .operation(.terminate(_, let key, _)), .switcher(.remove(_, let key, _)): key
     case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
-      .session, .memory, .resources, .switcher:
+      .session, .memory, .resources, .switcher, .location:
       nil
     }
   }
@@ -85,6 +85,9 @@ public struct Checkers {
   private var mediaCommands = MediaCommandChecker()
   private var phoneCalls = CallChecker()
   private var audioSessions: AudioSessionChecker
+  private var locationRequests = LocationRequestChecker()
+  private var locationReports = LocationReportChecker()
+  private var receivers: ReceiverChecker
 
   /// Creates the checkers of a run.
   ///
@@ -104,9 +107,15 @@ public struct Checkers {
     audio = AudioEntitlementChecker(slack: timerDelayMax)
     playerCalls = PlayerCallChecker(slack: timerDelayMax)
     audioSessions = AudioSessionChecker(slack: timerDelayMax)
+    receivers = ReceiverChecker(slack: timerDelayMax)
   }
 
   var policy: Policy { observed.policy }
+  /// The regions that applications may be told about, and on which side of each boundary the
+  /// machine is, as the scheduler knows.
+  var monitoredRegions: [(key: ApplicationKey, region: Region, isInside: Bool?)] {
+    observed.monitoredRegions
+  }
 
   /// Records that the machine slept, or that the daemon was down. The daemon could not enforce any
   /// limit until now.
@@ -128,19 +137,7 @@ public struct Checkers {
     observed.now = now
     try refusals.before(event, observed)
     observed.begin(event, effects, at: now)
-    try replies.before(event, observed)
-    try bursts.before(event, observed)
-    try wakeUps.before(event, observed)
-    try sockets.before(event, observed)
-    try notifications.before(event, observed)
-    try changes.before(event, observed)
-    try relaunch.before(event, observed)
-    try memory.before(event, observed)
-    try switcher.before(event, observed)
-    try mutes.before(event, observed)
-    try mediaCommands.before(event, observed)
-    try phoneCalls.before(event, observed)
-    try audioSessions.before(event, observed)
+    try prepare(for: event)
     for effect in effects {
       try transitions.see(effect, observed)
       try callbacks.see(effect, observed)
@@ -163,6 +160,9 @@ public struct Checkers {
       try resources.see(effect, observed)
       try switcher.see(effect, observed)
       try seeSession(effect)
+      try locationRequests.see(effect, observed)
+      try locationReports.see(effect, observed)
+      try receivers.see(effect, observed)
       observed.apply(effect)
     }
     observed.finish()
@@ -186,6 +186,27 @@ public struct Checkers {
     try resources.after(observed)
     try switcher.after(observed)
     try checkSession()
+    try locationRequests.after(observed)
+    try locationReports.after(observed)
+    try receivers.after(observed)
+  }
+
+  private mutating func prepare(for event: Event) throws(Finding) {
+    try replies.before(event, observed)
+    try bursts.before(event, observed)
+    try wakeUps.before(event, observed)
+    try sockets.before(event, observed)
+    try notifications.before(event, observed)
+    try changes.before(event, observed)
+    try relaunch.before(event, observed)
+    try memory.before(event, observed)
+    try switcher.before(event, observed)
+    try mutes.before(event, observed)
+    try mediaCommands.before(event, observed)
+    try phoneCalls.before(event, observed)
+    try audioSessions.before(event, observed)
+    try locationRequests.before(event, observed)
+    try locationReports.before(event, observed)
   }
 
   private mutating func checkSession() throws(Finding) {
@@ -227,6 +248,7 @@ public struct Checkers {
       try replies.checkFinalState(observed)
       try keepAlive.checkFinalState(observed)
       try notifications.checkFinalState(observed)
+      try locationRequests.checkFinalState(observed)
       return nil
     } catch {
       return error

@@ -13,7 +13,7 @@ struct EarlyLimitChecker: Checker {
     case .expire(let id, _, _): try checkExpiration(id, observed)
     case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
       .resume, .terminate, .release, .checkTracer, .record, .resources, .dropPicture, .audio,
-      .remote:
+      .remote, .location:
       break
     }
   }

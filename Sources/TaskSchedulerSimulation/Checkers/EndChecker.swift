@@ -54,7 +54,8 @@ struct EndChecker: Checker {
         !instance.outstanding.contains(.willTerminate),
         "\(instance.name) receives SIGTERM before it has acknowledged willTerminate")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .kill, .release, .checkTracer, .resources, .dropPicture, .audio, .remote:
+      .suspend, .resume, .kill, .release, .checkTracer, .resources, .dropPicture, .audio,
+      .remote, .location:
       break
     }
   }

@@ -141,7 +141,7 @@ struct LostAgentChecker: Checker {
     case .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway,
       .otherActivated, .terminate, .noEntitlement, .event, .suspensionLost, .leaderExited,
       .schedulerStopped, .closed, .locked, .unlocked, .audio, .remoteControl, .remoteRead,
-      .call, .callEnded, .released:
+      .location, .call, .callEnded, .released:
       break
     }
   }

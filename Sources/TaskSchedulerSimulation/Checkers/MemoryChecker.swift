@@ -69,7 +69,7 @@ struct MemoryChecker: Checker {
       askedAt = nil
       end()
     case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
-      .systemChanged, .session, .resources, .switcher:
+      .systemChanged, .session, .resources, .switcher, .location:
       break
     }
   }
@@ -138,7 +138,8 @@ struct MemoryChecker: Checker {
         }
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .kill, .checkTracer, .resources, .dropPicture, .audio, .remote:
+      .suspend, .resume, .terminate, .kill, .checkTracer, .resources, .dropPicture, .audio,
+      .remote, .location:
       break
     }
   }
@@ -212,7 +213,7 @@ struct MemoryChecker: Checker {
     case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
     case .memory(.read), .memory(.reclaimed): break
     case .memory(.measured), .memory(.warn), .scheduler, .application, .operation, .process,
-      .socket, .notification, .systemChanged, .session, .resources, .switcher:
+      .socket, .notification, .systemChanged, .session, .resources, .switcher, .location:
       return "the event does not report memory"
     }
     if isCalm { return "there is no pressure" }
@@ -279,7 +280,7 @@ struct MemoryChecker: Checker {
     case .memory(.read), .memory(.reclaimed):
       try checkChoosing(isShort(observed), observed)
     case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
-      .systemChanged, .session, .resources, .switcher:
+      .systemChanged, .session, .resources, .switcher, .location:
       break
     }
   }

@@ -74,7 +74,7 @@ struct NotificationChecker: Checker {
       }
     case .notification(.schedule), .notification(.cancel), .notification(.setBadge),
       .notification(.chosen), .scheduler, .application, .operation, .process, .socket,
-      .systemChanged, .session, .memory, .resources, .switcher:
+      .systemChanged, .session, .memory, .resources, .switcher, .location:
       break
     }
   }
@@ -108,7 +108,7 @@ struct NotificationChecker: Checker {
         "instance \(id.number) receives a notification that has not fired for it")
     case .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
       .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture, .audio,
-      .remote:
+      .remote, .location:
       break
     }
   }

@@ -5,7 +5,7 @@ import TaskSchedulerCore
 struct RefusalChecker: Checker {
   static let name = "refusals"
 
-  private enum Verdict { case allowed, refused, unknown }
+  enum Verdict { case allowed, refused, unknown }
   private var verdict = Verdict.unknown
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
@@ -24,16 +24,16 @@ struct RefusalChecker: Checker {
   private func evaluate(_ event: Event, _ observed: ObservedState) -> Verdict {
     switch event {
     case .application(.register(_, let key, _, let target, _)):
-      start(key, target, mayStay: observed.manifest(for: key)?.multitasking ?? true, observed)
+      Self.start(key, target, mayStay: observed.manifest(for: key)?.multitasking ?? true, observed)
     case .operation(.adopt(_, let adoption)):
-      start(
+      Self.start(
         adoption.application, adoption.target,
         mayStay: observed.manifest(for: adoption.application)?.multitasking ?? true, observed)
     case .operation(.launch(_, let key, let target, let reason)):
-      launch(key, target, reason, observed)
+      Self.launch(key, target, reason, observed)
     case .operation(.activate(_, let key)):
       observed.byKey[key] == nil
-        ? launch(key, .foreground, .user, observed)
+        ? Self.launch(key, .foreground, .user, observed)
         : operate(key, [.inactive, .background, .suspended], to: [.active], observed)
     case .operation(.deactivate(_, let key)):
       operate(
@@ -59,6 +59,8 @@ struct RefusalChecker: Checker {
     case .switcher(.remove(_, let key, _)): terminate(key, observed)
     case .switcher(.setSnapshot(_, let id, _)):
       observed[id].map { $0.ending == nil } ?? false ? .allowed : .refused
+    // `LocationRequestChecker` checks the reply, and which refusal it is.
+    case .location: .unknown
     case .application, .process, .notification, .scheduler, .memory, .resources, .session,
       .switcher(.lost):
       .unknown
@@ -91,7 +93,8 @@ struct RefusalChecker: Checker {
     return .allowed
   }
 
-  private func launch(
+  /// Returns the verdict on a launch.
+  static func launch(
     _ key: ApplicationKey, _ target: LaunchTarget, _ reason: LaunchReason, _ observed: ObservedState
   ) -> Verdict {
     guard let manifest = observed.manifests.first(where: { $0.id == key.id }),
@@ -104,7 +107,7 @@ struct RefusalChecker: Checker {
     return start(key, target, mayStay: manifest.multitasking, observed)
   }
 
-  private func start(
+  private static func start(
     _ key: ApplicationKey, _ target: LaunchTarget, mayStay: Bool, _ observed: ObservedState
   ) -> Verdict {
     let starting = observed.launches.values

@@ -71,7 +71,8 @@ struct RelaunchChecker: Checker {
       }
     case .memory(.reclaim): memoryEndsBy = observed.now + observed.limits.terminateTimeout
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .suspend, .resume,
-      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio, .remote:
+      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio, .remote,
+      .location:
       break
     }
   }
@@ -83,6 +84,8 @@ struct RelaunchChecker: Checker {
     case .operation(.launch), .operation(.activate), .scheduler(.recovered), .notification,
       .session(.callAnswered):
       return
+    // `LocationReportChecker` checks the launch.
+    case .location where reason == .location: return
     case .session(.incomingCall(let called)) where reason == .call:
       try require(
         key == called && !observed.barred.contains(key),
@@ -92,7 +95,7 @@ struct RelaunchChecker: Checker {
         isPersistent(key, observed) && observed.policy.multitaskingSupported && reason == .boot,
         "\(key.id.name) is launched at the daemon's start, but must not be")
     case .operation, .scheduler, .application, .process, .socket, .systemChanged, .session, .memory,
-      .resources, .switcher:
+      .resources, .switcher, .location:
       try require(
         reason == .relaunch,
         "\(key.id.name) is launched without a request, by \(observed.event)")

@@ -36,7 +36,8 @@ struct ReleaseChecker: Checker {
       .socket(.hold(let id, _)), .socket(.release(let id, _)), .socket(.watch(let id)),
       .socket(.stopWatching(let id)), .remote(.command(_, let id, _)):
       try require(observed[id] != nil, "an effect names instance \(id.number), which has ended")
-    case .reply, .notification, .memory, .spawn, .record, .dropPicture, .audio, .remote(.present):
+    case .reply, .notification, .memory, .spawn, .record, .dropPicture, .audio,
+      .remote(.present), .location:
       break
     }
   }

@@ -68,7 +68,7 @@ struct MediaCommandChecker: Checker {
       try checkCommand(command, id, observed)
     case .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
       .resume, .terminate, .kill, .release, .checkTracer, .record, .resources, .dropPicture,
-      .audio, .remote(.present):
+      .audio, .remote(.present), .location:
       break
     }
   }
@@ -81,7 +81,7 @@ struct MediaCommandChecker: Checker {
       case .operation(.remoteControl(_, _, let command)): command
       case .session(.remoteCommand(_, let command)): command
       case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
-        .session, .memory, .resources, .switcher:
+        .session, .memory, .resources, .switcher, .location:
         nil
       }
     try require(

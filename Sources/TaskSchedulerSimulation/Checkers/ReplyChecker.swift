@@ -2,8 +2,8 @@ import TaskSchedulerCore
 
 /// Checks that every request receives exactly one reply.
 ///
-/// The reply comes at once, except the replies to a launch, a termination and a change of
-/// notifications.
+/// The reply comes at once, except the replies to a launch, a termination, and a change of
+/// notifications or of what applications may learn about the location.
 struct ReplyChecker: Checker {
   static let name = "replies"
 
@@ -30,7 +30,7 @@ struct ReplyChecker: Checker {
       switch event {
       case .application(.register), .application(.openStream): true
       case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
-        .session, .memory, .resources, .switcher:
+        .session, .memory, .resources, .switcher, .location:
         false
       }
     case .began: if case .application(.beginBackgroundTask) = event { true } else { false }
@@ -40,6 +40,8 @@ struct ReplyChecker: Checker {
     case .cancelled: if case .notification(.cancel) = event { true } else { false }
     case .controlled: if case .operation(.remoteControl) = event { true } else { false }
     case .scheduled: false
+    // `LocationRequestChecker` checks the replies to requests about the location.
+    case .located: if case .location = event { true } else { false }
     case .done:
       switch event {
       case .application(.acknowledge), .application(.endBackgroundTask),
@@ -47,7 +49,7 @@ struct ReplyChecker: Checker {
         .application(.endCall), .operation(.activate), .operation(.deactivate),
         .operation(.sendToBackground), .operation(.terminate), .socket(.release),
         .notification(.setBadge), .systemChanged, .session, .memory(.warn),
-        .switcher(.setSnapshot), .switcher(.remove):
+        .switcher(.setSnapshot), .switcher(.remove), .location:
         true
       case .application, .operation, .process, .scheduler, .socket, .notification, .memory,
         .resources, .switcher:
@@ -66,6 +68,7 @@ struct ReplyChecker: Checker {
         observed.byKey[key] != nil
       // The reply follows when the change is stored.
       case .notification(.schedule), .notification(.cancel), .notification(.setBadge): true
+      case .location: observed.location.reply == nil
       case .operation, .application, .process, .scheduler, .socket, .notification,
         .systemChanged, .session, .memory, .resources, .switcher:
         false

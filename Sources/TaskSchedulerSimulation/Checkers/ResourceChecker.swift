@@ -18,7 +18,7 @@ struct ResourceChecker: Checker {
         instance.violatedRule != nil, "\(instance.name) is killed, but violates no rule")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .terminate, .release, .checkTracer, .record, .resources, .dropPicture,
-      .audio, .remote:
+      .audio, .remote, .location:
       break
     }
   }
@@ -64,7 +64,7 @@ struct ResourceChecker: Checker {
         instance.violatedRule == nil || instance.isKilled,
         "\(instance.name) is suspended with a lock on a shared file, but is not killed")
     case .resources(.listens), .application, .operation, .process, .scheduler, .socket,
-      .notification, .systemChanged, .session, .memory, .switcher:
+      .notification, .systemChanged, .session, .memory, .switcher, .location:
       break
     }
   }

@@ -43,7 +43,7 @@ struct SocketChecker: Checker {
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources,
-      .dropPicture, .audio, .remote:
+      .dropPicture, .audio, .remote, .location:
       break
     }
   }

@@ -20,7 +20,8 @@ struct SuspensionChecker: Checker {
           instance.isStopped, "\(instance.name) becomes suspended, but its processes run")
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio, .remote:
+      .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio, .remote,
+      .location:
       break
     }
   }

@@ -33,7 +33,7 @@ struct SwitcherChecker: Checker {
     case .scheduler(.stop):
       for key in snapshots.keys.sorted() { set(nil, of: key) }
     case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
-      .session, .memory, .resources:
+      .session, .memory, .resources, .location:
       break
     }
   }

@@ -36,7 +36,8 @@ struct SystemChangeChecker: Checker {
       missed[id] = []
       withoutChange.remove(id)
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
-      .resume, .terminate, .kill, .checkTracer, .record, .resources, .dropPicture, .audio, .remote:
+      .resume, .terminate, .kill, .checkTracer, .record, .resources, .dropPicture, .audio,
+      .remote, .location:
       break
     }
   }

@@ -36,7 +36,8 @@ struct TaskChecker: Checker {
     case .expire(let id, let task, _): try checkExpiration(id, task, observed)
     case .record(let record): try checkRecord(record, observed)
     case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
-      .resume, .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio, .remote:
+      .resume, .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio,
+      .remote, .location:
       break
     }
   }

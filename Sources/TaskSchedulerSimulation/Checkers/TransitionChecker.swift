@@ -94,7 +94,7 @@ struct TransitionChecker: Checker {
       [.suspended], [.background],
       [
         "event", "register", "suspensionLost", "closed", "audio", "remoteControl", "remoteRead",
-        "call", "callEnded",
+        "location", "call", "callEnded",
       ])
     add(running, [.notRunning], ["leaderExited", "schedulerStopped", "released"])
     return Set(rows)
@@ -152,6 +152,8 @@ struct TransitionChecker: Checker {
     case .audio: if case .session(.audio) = event { true } else { false }
     // `PlayerCallChecker` checks the cause.
     case .remoteControl, .remoteRead: true
+    // `LocationReportChecker` checks the notices that cause these transitions.
+    case .location: true
     // `CallChecker` checks the messages that cause these transitions.
     case .call, .callEnded: true
     case .released: if case .process(.released) = event { true } else { false }
@@ -191,7 +193,7 @@ struct TransitionChecker: Checker {
     case .process(.spawned(let id, _)): observed.launches[id]?.key
     case .application, .operation, .process, .socket, .notification, .systemChanged, .session,
       .scheduler,
-      .memory, .resources, .switcher:
+      .memory, .resources, .switcher, .location:
       nil
     }
   }

@@ -29,7 +29,7 @@ struct WakeChecker: Checker {
       if case .keepAliveCalled = record.change { called.insert(instance.id) }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .terminate, .kill, .release, .checkTracer, .resources, .dropPicture, .audio,
-      .remote:
+      .remote, .location:
       break
     }
   }
@@ -55,7 +55,7 @@ struct WakeChecker: Checker {
       return true
     case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
       .session,
-      .memory, .resources, .switcher:
+      .memory, .resources, .switcher, .location:
       return false
     }
   }

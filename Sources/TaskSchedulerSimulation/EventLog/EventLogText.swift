@@ -56,6 +56,47 @@ enum EventLogText {
     }
   }
 
+  /// Describes an event. Returns nil if the timeline shows the event only by its effects.
+  ///
+  /// - Parameter name: Returns the name of the application of an instance.
+  static func step(_ event: LocationEvent, _ name: (InstanceID) -> String) -> String? {
+    switch event {
+    case .startUpdates(_, let id, let wish):
+      let filter = wish.distanceFilter.map { ", each \(Int($0)) m" } ?? ""
+      return "start \(name(id)) location \(wish.desiredAccuracy.rawValue)\(filter)"
+    case .stopUpdates(_, let id): return "stop \(name(id)) location"
+    case .monitorSignificantChanges(_, let id): return "start \(name(id)) significant-changes"
+    case .stopMonitoringSignificantChanges(_, let id):
+      return "stop \(name(id)) significant-changes"
+    case .startMonitoring(_, let id, let region): return "monitor \(name(id)) \(region.id.name)"
+    case .stopMonitoring(_, let id, let region): return "forget \(name(id)) \(region.name)"
+    case .requestAuthorization(_, let id): return "\(name(id)) asks whether it may use the location"
+    case .authorize(let request, let key, let decision):
+      let origin = request == nil ? " by the user" : ""
+      return "location of \(key.id.name): \(decision.rawValue)\(origin)"
+    case .rulesChanged: return "the settings of the location were read"
+    case .sourceChanged(let source, let isAvailable):
+      return "\(text(source)) is \(isAvailable ? "available" : "not available")"
+    case .located(let source, _): return "\(text(source)) reported a location"
+    case .posted: return "an operator posted a location"
+    case .moved: return "the cell or the access point changed"
+    case .storeFailed(let id, let reason):
+      return "change \(id.number) of the location was not stored: \(reason)"
+    case .loaded(let stored):
+      return "the location services of \(stored.count) applications were read"
+    case .stored: return nil
+    }
+  }
+
+  private static func text(_ source: LocationSource) -> String {
+    switch source {
+    case .gpsd: "gpsd"
+    case .geoClue(let user): "GeoClue of user \(user.uid)"
+    case .cell: "the modem's cell"
+    case .accessPoint: "the access point"
+    }
+  }
+
   private static func percent(_ reading: MemoryReading) -> String {
     reading.total == 0 ? "0%" : "\(Int(Double(reading.available) / Double(reading.total) * 100))%"
   }

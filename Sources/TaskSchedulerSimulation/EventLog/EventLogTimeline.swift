@@ -89,7 +89,7 @@ public struct EventLogTimeline {
     case .notify(let id, let notice): note(names[id], .notice(notice))
     case .notification(.fire(let id, let key, _, nil)): note(key.id, .shown(id))
     case .reply, .socket, .notification, .memory, .suspend, .resume, .checkTracer, .resources,
-      .dropPicture, .audio, .remote:
+      .dropPicture, .audio, .remote, .location:
       break
     }
   }
@@ -128,6 +128,7 @@ public struct EventLogTimeline {
     case .memory(let event): return EventLogText.step(event)
     case .session(let event): return step(event)
     case .switcher(let event): return step(event)
+    case .location(let event): return EventLogText.step(event) { name($0) }
     case .application, .socket, .process, .scheduler(.recovered), .resources:
       return stepOfInstance(event)
     }
@@ -216,7 +217,7 @@ public struct EventLogTimeline {
       return "stop \(name(id)) \(activity.rawValue)"
     case .application, .process, .socket, .operation, .notification, .systemChanged, .session,
       .scheduler,
-      .memory, .resources, .switcher:
+      .memory, .resources, .switcher, .location:
       return nil
     }
   }

@@ -99,7 +99,8 @@ extension ObservedInstance {
 
   /// The priority that the daemon must have set (contract.md#resource-playing).
   var rightfulPriority: ProcessPriority {
-    state == .background && isEntitledByAudio ? .foreground : ProcessPriority(state)
+    state == .background && (isEntitledByAudio || isLocating)
+      ? .foreground : ProcessPriority(state)
   }
 }
 

@@ -96,6 +96,7 @@ extension ObservedState {
   /// Determines which instances of a user have a call by their streams: a running playback stream
   /// of role phone, and a running recording stream.
   func takeCallStreams(of user: UserID) {
+    var hasChanged = false
     for instance in instancesOwned(by: user) {
       let playsCall = instance.audio.streams.contains {
         $0.direction == .playback && $0.isRunning && $0.role == .phone
@@ -106,14 +107,17 @@ extension ObservedState {
       } else {
         calls.streaming.remove(instance.id)
       }
-      updateCall(of: instance.id)
+      hasChanged = changeCall(of: instance.id) || hasChanged
     }
+    if hasChanged { callsChanged() }
   }
 
-  /// Begins or ends the call of an instance.
-  private func updateCall(of id: InstanceID) {
+  private func updateCall(of id: InstanceID) { if changeCall(of: id) { callsChanged() } }
+
+  /// Begins or ends the call of an instance. Returns whether it did.
+  private func changeCall(of id: InstanceID) -> Bool {
     let mustHave = calls.begun.contains(id) || calls.streaming.contains(id)
-    guard mustHave != calls.hasCall(id) else { return }
+    guard mustHave != calls.hasCall(id) else { return false }
     if mustHave {
       calls.answered.append(.application(id))
       if let instance = self[id] { endInterruption(of: instance, playsOn: false) }
@@ -123,7 +127,7 @@ extension ObservedState {
     }
     self[id]?.audio.isInCall = mustHave
     if !mustHave, self[id]?.mayPlay == false { self[id]?.audio.graceDue = nil }
-    callsChanged()
+    return true
   }
 
   /// Ends the call and the audio session of an instance that has ended.

@@ -107,6 +107,10 @@ final class ObservedInstance {
   // MARK: Audio
   var audio = ObservedAudio()
 
+  // MARK: Location
+  /// Whether the application may learn the location, if it does not know yet; nil if it knows.
+  var heldAuthorization: LocationAuthorization?
+
   // MARK: Debuggers
   var askedAt: UInt64?
   var isTraced = false

@@ -23,6 +23,7 @@ final class ObservedState {
   var audio = ObservedAudioSessions()
   var players = ObservedPlayers()
   var calls = ObservedCalls()
+  var location = ObservedLocations()
   var now: UInt64 = 0
   /// The last instant at which the machine woke, the daemon restarted or the limits changed. If a
   /// limit had passed before, its timer could not fire earlier.
@@ -70,6 +71,11 @@ final class ObservedState {
 
   // MARK: Events
 
+  private func register(_ key: ApplicationKey, _ event: Event) {
+    planInstance(event)
+    location.mustTell.insert(key)
+  }
+
   func begin(_ event: Event, _ effects: [Effect], at now: UInt64) {
     self.now = now
     self.event = event
@@ -78,6 +84,7 @@ final class ObservedState {
     audio.begin()
     players.begin()
     calls.begin()
+    location.begin()
     isExpected = false
     isRefused = event.request.map { request in
       effects.contains {
@@ -85,8 +92,9 @@ final class ObservedState {
       }
     } ?? false
     switch event {
-    case .application(.register), .operation(.adopt), .process(.spawned):
-      if !isRefused { planInstance(event) }
+    case .application(.register(_, let key, _, _, _)): if !isRefused { register(key, event) }
+    case .application(.openStream(_, let id, _)): streamOpened(id)
+    case .operation(.adopt), .process(.spawned): if !isRefused { planInstance(event) }
     case .application(.streamClosed(let id)): self[id]?.hasStream = false
     case .application(.acknowledge(_, let id, let callback)): acknowledged(id, callback)
     case .application(.endBackgroundTask(_, let id, let task)): ended(id, task)
@@ -120,6 +128,7 @@ final class ObservedState {
       // The scheduler may forget applications without a manifest.
       possiblyBarred.formUnion(barred.filter { manifest(for: $0) == nil })
       barred.subtract(possiblyBarred)
+      locationManifestsChanged()
     case .socket(let event): apply(event)
     case .notification(.chosen(_, let key)): notificationChosen(key)
     case .scheduler(.stop):
@@ -130,6 +139,7 @@ final class ObservedState {
       break
     case .scheduler(.deadlineReached): deadlineReached()
     case .session(let event): apply(event)
+    case .location(let event): apply(event)
     case .resources(let event): apply(event)
     case .process, .scheduler(.recovered): report(event)
     }
@@ -140,11 +150,14 @@ final class ObservedState {
     readDeadlineReached()
     audioSessionsDue()
     sessionDeadlineReached()
+    lookDeadlineReached()
   }
 
   private func report(_ event: Event) {
     switch event {
-    case .process(.spawnFailed(let id, _)): launches[id] = nil
+    case .process(.spawnFailed(let id, _)):
+      launches[id] = nil
+      location.forget(id)
     case .process(.suspensionCompleted(let id)): stopped(id)
     case .process(.stillSuspended(let ids)):
       for id in ids where self[id]?.state == .suspended { stopped(id) }
@@ -177,7 +190,7 @@ final class ObservedState {
       .process(.spawned), .process(.released),
       .process(.leaderExited), .scheduler(.deadlineReached), .scheduler(.clockRead),
       .scheduler(.policyChanged), .scheduler(.manifestsChanged), .scheduler(.started),
-      .scheduler(.stop), .memory, .resources, .switcher:
+      .scheduler(.stop), .memory, .resources, .switcher, .location:
       break
     }
   }
@@ -230,6 +243,8 @@ final class ObservedState {
 
   private func acknowledged(_ id: InstanceID, _ callback: CallbackID) {
     guard let instance = self[id] else { return }
+    // Reports may have waited for the acknowledgement.
+    location.mustTell.insert(instance.key)
     if let index = instance.handledEvents.firstIndex(where: { $0.id == callback }) {
       isExpected = true
       instance.handledEvents.remove(at: index)
@@ -257,10 +272,6 @@ final class ObservedState {
   private func set(_ activity: Activity, of id: InstanceID, _ change: Int) {
     guard let instance = self[id] else { return }
     switch activity {
-    case .location:
-      if change < 0 || instance.plan.modes.contains(.location) {
-        instance.isLocating = change > 0
-      }
     case .event: instance.eventCount = max(0, instance.eventCount + change)
     }
   }
@@ -283,6 +294,7 @@ extension ObservedState {
   func finish() {
     noteSilence()
     noteOrderedMutes()
+    lookEarly()
     for instance in live where instance.retryDue != nil {
       let mayRun =
         instance.isBusy(at: now)
@@ -304,13 +316,18 @@ extension ObservedState {
       case .socketsReady(let event, _), .remoteControl(let event, _),
         .audioInterruption(let event, _), .call(let event, _):
         self[id]?.received(event)
-      case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: break
+      case .significantChange(let event, _), .region(let event, _, _):
+        if let instance = self[id] { told(event, instance) }
+      case .locationAuthorization: self[id]?.heldAuthorization = nil
+      case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning, .location:
+        break
       }
       switch notice {
       case .remoteControl(let event, _), .audioInterruption(let event, .ended(shouldResume: true)):
         self[id]?.playEvents.insert(event)
       case .audioInterruption, .call, .socketsReady, .systemChanges, .notificationFired,
-        .notificationChosen, .memoryWarning:
+        .notificationChosen, .memoryWarning, .location, .significantChange, .region,
+        .locationAuthorization:
         break
       }
     case .socket(let effect): apply(effect)
@@ -334,6 +351,7 @@ extension ObservedState {
     case .resources(let effect): apply(effect)
     case .audio(let effect): apply(effect)
     case .remote(let effect): apply(effect)
+    case .location(let effect): apply(effect)
     case .checkTracer(let id): self[id]?.askedAt = now
     case .record(let record): note(record)
     }
@@ -358,7 +376,9 @@ extension ObservedState {
     if case .operation(.launch(_, _, let wanted, _)) = event { target = wanted }
     if case .scheduler(.started) = event { target = .background }
     if case .session(.incomingCall) = event { target = .background }
+    if case .location = event { target = .background }
     if case .scheduler(.deadlineReached) = event { target = .background }
+    if reason == .location { locationLaunched(id, key) }
     launches[id] = Launch(
       key: key,
       plan: ObservedInstance.Plan(
@@ -393,6 +413,7 @@ extension ObservedState {
     byKey[instance.key] = nil
     returnVolumes(of: instance)
     players.all[id] = nil
+    location.forget(id)
     audioOwnerEnded(id, of: instance.key.owner)
   }
 
@@ -418,7 +439,10 @@ extension ObservedState {
     {
       instance.tasks[index].isExpired = true
     }
-    if case .keepAliveCalled = record.change { instance.expect([.keepAlive], at: now) }
+    if case .keepAliveCalled = record.change {
+      instance.expect([.keepAlive], at: now)
+      location.hasBurst = true
+    }
     if case .memoryChosen = record.change { instance.end(.memoryPressure, at: now) }
     if case .socketsReady = record.change {
       instance.handledEvents.append((nil, now + limits.eventTime))
@@ -456,32 +480,5 @@ extension ObservedState {
     case .suspended: if from == .background { instance.isStopped = true }
     case .notRunning: break
     }
-  }
-}
-
-extension TransitionCause {
-  /// Whether an instance that becomes inactive for this cause later becomes active without another
-  /// request.
-  fileprivate var leadsToActive: Bool {
-    switch self {
-    case .interruption, .otherActivated, .shown, .unfocused, .locked, .call: false
-    case .launch, .register, .adopt, .activate, .acknowledged, .sendAway, .terminate,
-      .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped, .focused, .hidden,
-      .closed, .unlocked, .audio, .remoteControl, .remoteRead, .callEnded, .released:
-      true
-    }
-  }
-}
-
-extension ObservedState {
-  /// Returns the instance, the new state and the cause of a transition; nil for another effect.
-  func transition(
-    _ effect: Effect
-  ) -> (ObservedInstance, to: ApplicationState, TransitionCause)? {
-    guard case .record(let record) = effect,
-      case .transition(_, let to, let cause) = record.change,
-      let instance = byKey[record.application]
-    else { return nil }
-    return (instance, to, cause)
   }
 }

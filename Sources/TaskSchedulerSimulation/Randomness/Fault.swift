@@ -49,6 +49,12 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
   case keepsLock
   /// Another program resumes a suspended application's processes.
   case resumedFromOutside
+  /// A source reports a location far away or near the true position, but with a wrong accuracy.
+  case locationsAreWrong
+  /// The daemon receives a location late or twice.
+  case locationsAreLate
+  /// A source of locations disappears.
+  case sourcesVanish
 
   /// The highest rate of the fault, in thousandths of the occasions at which it can happen.
   var rateMax: Int {
@@ -63,6 +69,9 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
     case .clockIsSet: 40
     case .usesGPU, .keepsLock, .resumedFromOutside: 150
     case .hogsCPU: 300
+    case .locationsAreWrong: 150
+    case .locationsAreLate: 300
+    case .sourcesVanish: 800
     case .spawnFails, .manageFails, .suspendFails, .terminateFails, .killFails: 250
     }
   }

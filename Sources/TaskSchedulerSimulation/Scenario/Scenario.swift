@@ -13,6 +13,8 @@ public struct Scenario: Equatable, Sendable {
     public var key: ApplicationKey
     public var seat = SeatID("seat0")
     public var modes: [BackgroundMode] = []
+    /// The location services in the manifest.
+    public var locationServices = LocationService.allCases
     public var multitasking = true
     /// The delay from the launch or adoption to the opening of the event stream; nil if the
     /// application never opens it.
@@ -34,8 +36,8 @@ public struct Scenario: Equatable, Sendable {
 
     var manifest: Manifest {
       Manifest(
-        id: key.id, owner: key.owner, backgroundModes: modes, multitasking: multitasking,
-        seat: seat, namesSeat: true)
+        id: key.id, owner: key.owner, backgroundModes: modes, locationServices: locationServices,
+        multitasking: multitasking, seat: seat, namesSeat: true)
     }
   }
 
@@ -83,12 +85,21 @@ public struct Scenario: Equatable, Sendable {
     case memoryPressure(Int, MemoryPressure.Source)
     /// Warns one application of memory pressure; nil warns all applications.
     case warnMemory(Int?)
+    /// The machine is at this place from now on. The accuracy of the receiver is in meters.
+    case locate(Coordinate, accuracy: Double)
+    /// The receiver appears or disappears.
+    case receiver(Bool)
+    case monitor(Int, Region)
+    case forget(Int, RegionID)
+    /// The user or an operator decides whether an application may use the location.
+    case authorizeLocation(Int, LocationAuthorization)
   }
 }
 
 /// An activity of an application in a scenario.
 public enum ScenarioActivity: String, Equatable, Sendable, CaseIterable {
   case audio, location, event
+  case significantChanges = "significant-changes"
 }
 
 /// A mistake in a scenario.

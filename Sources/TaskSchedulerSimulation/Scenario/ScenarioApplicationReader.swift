@@ -3,11 +3,13 @@ import TaskSchedulerCore
 /// Reads a line such as `application org.example.mail acknowledge=1s modes=audio,voip`.
 enum ScenarioApplicationReader {
   private enum Key {
-    case owner, seat, modes, multitasking, open, acknowledge, expire, terminate, stop, handle, dirty
+    case owner, seat, modes, location, multitasking, open, acknowledge, expire, terminate, stop
+    case handle, dirty
   }
 
   private static let keys: [(String, Key)] = [
-    ("owner", .owner), ("seat", .seat), ("modes", .modes), ("multitasking", .multitasking),
+    ("owner", .owner), ("seat", .seat), ("modes", .modes), ("location", .location),
+    ("multitasking", .multitasking),
     ("open", .open), ("acknowledge", .acknowledge), ("expire", .expire),
     ("terminate", .terminate), ("stop", .stop),
     ("handle", .handle), ("dirty", .dirty),
@@ -59,6 +61,7 @@ enum ScenarioApplicationReader {
       guard !value.text.isEmpty else { throw value.problem("is not a seat; write a name") }
       application.seat = SeatID(value.text)
     case .modes: application.modes = try value.modes()
+    case .location: application.locationServices = try value.locationServices()
     case .multitasking: application.multitasking = try value.yesOrNo()
     case .open: application.openDelay = try value.delay(orNever: "never")
     case .acknowledge: application.acknowledgeDelay = try value.delay(orNever: "never")
@@ -123,6 +126,21 @@ enum ScenarioApplicationReader {
         if !modes.contains(mode) { modes.append(mode) }
       }
       return modes
+    }
+
+    func locationServices() throws(ScenarioProblem) -> [LocationService] {
+      if text == "none" { return [] }
+      var services: [LocationService] = []
+      for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let service = LocationService(rawValue: String(name)) else {
+          let names = LocationService.allCases.map(\.rawValue)
+          throw problem(
+            "contains an unknown location service; write none, or one or more of "
+              + "\(names.joined(separator: ",")), joined by commas")
+        }
+        if !services.contains(service) { services.append(service) }
+      }
+      return services
     }
   }
 }

@@ -42,7 +42,7 @@ struct ScenarioReader {
   ]
 
   /// The keywords and the names of the actions, which `docs/scenarios.md` describes.
-  static var names: [String] { keywords.map(\.0) + verbs.map(\.0) }
+  static var names: [String] { keywords.map(\.0) + allVerbs.map(\.0) }
 
   mutating func read(_ text: Substring, number: Int) throws(ScenarioProblem) {
     var words = ScenarioWords(text, line: number)
@@ -166,6 +166,7 @@ struct ScenarioReader {
     case launch, register, adopt, activate, interrupt, sendAway, terminate, begin, end, start, stop
     case exit, crash, debuggerAttaches, debuggerLeaves, machineStandby, daemonDies, set
     case wakeUp(WakeUpVerb)
+    case location(LocationVerb)
   }
 
   /// The verbs of actions that may wake an application.
@@ -189,9 +190,11 @@ struct ScenarioReader {
     ("warn-memory", .wakeUp(.warnMemory)),
   ]
 
+  private static let allVerbs = verbs + locationVerbs.map { ($0.0, Verb.location($0.1)) }
+
   private mutating func step(_ words: inout ScenarioWords) throws(ScenarioProblem) {
     let text = words.rest.map(\.text).joined(separator: " ")
-    let action = try action(try words.choice("action", Self.verbs), &words)
+    let action = try action(try words.choice("action", Self.allVerbs), &words)
     scenario.steps.append(Scenario.Step(at: time, action: action, text: text))
   }
 
@@ -227,6 +230,7 @@ struct ScenarioReader {
       policyNow = policy
       return .set(policy)
     case .wakeUp(let verb): return try wakeUp(verb, &words)
+    case .location(let verb): return try locationAction(verb, &words)
     }
   }
 
@@ -348,7 +352,7 @@ struct ScenarioReader {
     return SystemChange(kind: kind ?? .custom(name), value: value)
   }
 
-  private func application(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Int {
+  func application(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Int {
     let word = try words.next("the application")
     guard let index = scenario.applications.firstIndex(where: { $0.key.id.name == word.text })
     else {

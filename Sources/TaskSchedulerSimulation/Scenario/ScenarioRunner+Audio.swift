@@ -8,14 +8,11 @@ extension ScenarioRunner {
     case .audio:
       actors[index].isPlaying = isBeginning
       reportAudio(of: scenario.applications[index].key.owner)
-    case .location: change(Activity.location, of: id, isBeginning)
-    case .event: change(Activity.event, of: id, isBeginning)
+    case .location: setLocation(.updates, of: index, isOn: isBeginning)
+    case .significantChanges: setLocation(.significantChanges, of: index, isOn: isBeginning)
+    case .event:
+      post(.process(isBeginning ? .activityBegan(id, .event) : .activityEnded(id, .event)))
     }
-  }
-
-  private func change(_ activity: Activity, of id: InstanceID, _ isBeginning: Bool) {
-    post(
-      .process(isBeginning ? .activityBegan(id, activity) : .activityEnded(id, activity)))
   }
 
   /// Reports the streams of a user. Each application has one stream.

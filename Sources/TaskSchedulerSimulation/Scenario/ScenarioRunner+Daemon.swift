@@ -29,6 +29,7 @@ extension ScenarioRunner {
     isAway = true
     pump.stop()
     for index in actors.indices { actors[index].isWatched = false }
+    turnReceiver(on: false)
     schedule(after: length, .daemonReturns)
   }
 
@@ -50,6 +51,7 @@ extension ScenarioRunner {
     pump.resume(Array(replay.effectsLeft), of: replay.lastEvent, lastAlive: replay.lastAlive)
     eventLog.isTakingOver = false
     post(.scheduler(.clockRead(wallClock)))
+    turnReceiver(on: pump.scheduler.locationNeeds.accuracy != nil)
     for event in arrivals { post(event) }
   }
 }

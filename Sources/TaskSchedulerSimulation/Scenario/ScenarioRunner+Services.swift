@@ -54,7 +54,8 @@ extension ScenarioRunner {
     case .memoryPressure(let percent, let source): press(percent, source)
     case .warnMemory(let index): post(.memory(.warn(request(), index.map(key), owner: nil)))
     case .launch, .register, .adopt, .activate, .interrupt, .sendAway, .terminate, .begin, .end,
-      .start, .stop, .exit, .debug, .machineStandby, .daemonDies, .set:
+      .start, .stop, .exit, .debug, .machineStandby, .daemonDies, .set, .locate, .receiver,
+      .monitor, .forget, .authorizeLocation:
       preconditionFailure("the action wakes no application: \(action)")
     }
   }
@@ -102,7 +103,11 @@ extension ScenarioRunner {
     case .socketsReady(let event, _), .remoteControl(let event, _),
       .audioInterruption(let event, _), .call(let event, _):
       plan(index, scenario.applications[index].handleDelay, .acknowledge(event))
-    case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: break
+    case .significantChange(let event, _), .region(let event, _, _):
+      plan(index, scenario.applications[index].handleDelay, .acknowledge(event))
+    case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning, .location,
+      .locationAuthorization:
+      break
     }
   }
 

@@ -23,6 +23,7 @@ public final class ScenarioRunner {
   var store = ScenarioStore()
   /// The available memory, in bytes.
   var available = ScenarioMemory.total
+  var receiver = ScenarioReceiver()
 
   /// The sender of a request, which receives the reply.
   enum Request {
@@ -65,6 +66,10 @@ public final class ScenarioRunner {
     case keepAlive(Duration?)
     case handOver(String)
     case takeBack(String)
+    case startLocation(LocationService)
+    case stopLocation(LocationService)
+    case monitor(Region)
+    case forget(RegionID)
   }
 
   enum PlannedEvent {
@@ -74,6 +79,8 @@ public final class ScenarioRunner {
     case exits(Int, Leader, ExitStatus)
     case daemonReturns
     case reclaimed(InstanceID)
+    /// The receiver reports the position.
+    case located(Int, again: Bool)
   }
 
   private struct AgendaEntry: Comparable {
@@ -104,6 +111,7 @@ public final class ScenarioRunner {
   private func run() {
     post(.scheduler(.manifestsChanged(scenario.applications.map(\.manifest))))
     post(.scheduler(.clockRead(wallClock)))
+    reportReceiver()
     for step in scenario.steps { schedule(at: Self.start + Nanoseconds.of(step.at), .step(step)) }
     let end = scenario.end.map { Self.start + Nanoseconds.of($0) } ?? .max
     var turns = 0
@@ -114,7 +122,7 @@ public final class ScenarioRunner {
       turns += 1
       let entryCount = timeline.entries.count
       defer {
-        quietTurns = agenda.isEmpty && timeline.entries.count == entryCount ? quietTurns + 1 : 0
+        quietTurns = !hasPlans && timeline.entries.count == entryCount ? quietTurns + 1 : 0
       }
       let timer = isAway ? nil : deadline?.nanoseconds
       let next = agenda.min?.at
@@ -128,6 +136,11 @@ public final class ScenarioRunner {
       }
     }
     timeline.isCut = true
+  }
+
+  /// Whether an event is planned, other than the report of a location that a look waits for.
+  private var hasPlans: Bool {
+    agenda.unordered.contains { if case .located = $0.planned { false } else { true } }
   }
 
   private func schedule(at: UInt64, _ planned: PlannedEvent) {
@@ -198,6 +211,7 @@ public final class ScenarioRunner {
       // The applications of a scenario use no resources.
       post(.resources(.used(id, ResourceUse(processor: .zero, gpu: .zero))))
     case .audio(let effect): carryOut(effect)
+    case .location(let effect): carryOut(effect)
     // The applications of a scenario are no media players.
     case .resources, .dropPicture, .remote: break
     }
@@ -283,6 +297,8 @@ public final class ScenarioRunner {
       post(.process(.leaderExited(id, status)))
     case .daemonReturns: daemonReturns()
     case .reclaimed(let id): reportReclaimed(id)
+    case .located(let generation, let again):
+      if generation == receiver.generation { reportLocation(again: again) }
     }
   }
 
@@ -317,6 +333,7 @@ public final class ScenarioRunner {
       let place = actors[index].sockets.firstIndex { $0.name == name }
       let socket = place.map { actors[index].sockets.remove(at: $0).id } ?? SocketID(0)
       post(.socket(.release(request(), id, socket)))
+    case .startLocation, .stopLocation, .monitor, .forget: send(action, of: id)
     }
   }
 }
@@ -347,6 +364,7 @@ extension ScenarioRunner {
     case .keepAlive, .handOver, .takeBack, .arrive, .schedule, .cancel, .choose, .post, .setClock,
       .daemonStarts, .memoryPressure, .warnMemory:
       takeServiceAction(action)
+    case .locate, .receiver, .monitor, .forget, .authorizeLocation: takeLocationAction(action)
     }
   }
 
@@ -358,7 +376,7 @@ extension ScenarioRunner {
       agenda.unordered.map { entry in
         switch entry.planned {
         case .step, .daemonReturns: entry
-        case .action, .stopped, .exits, .reclaimed:
+        case .action, .stopped, .exits, .reclaimed, .located:
           AgendaEntry(
             at: entry.at + length, number: entry.number,
             planned: entry.planned)

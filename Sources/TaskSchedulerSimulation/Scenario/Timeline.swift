@@ -12,7 +12,8 @@ public struct Timeline: Equatable, Sendable {
   /// The maximum number of handled instants, including those without an entry.
   public static let turnsMax = 100_000
   /// The maximum number of successive instants without an entry while no event is planned. Beyond
-  /// this number, only timers without effects are left, such as repeated checks for a debugger.
+  /// this number, only timers without effects are left, such as repeated checks for a debugger, or
+  /// looks for an unchanged location.
   static let quietTurnsMax = 100
 
   /// One entry of a timeline.

@@ -4,7 +4,7 @@ import TaskSchedulerCore
 struct SimulatedConfiguration {
   let seats: [SeatID]
   let keys: [ApplicationKey]
-  private let seed: UInt64
+  let seed: UInt64
 
   private static let names = [
     "org.example.mail", "org.example.music", "org.example.maps", "org.example.chat",
@@ -36,6 +36,7 @@ struct SimulatedConfiguration {
       manifests.append(
         Manifest(
           id: key.id, owner: key.owner, namesUser: chance.happens(300), backgroundModes: modes,
+          locationServices: locationServices(manifests.count, index),
           multitasking: !chance.happens(200), isLaunchable: !chance.happens(100),
           seat: chance.pick(seats), namesSeat: chance.happens(700),
           // The signal does not use a random draw, so that the other values of a seed stay the
@@ -69,6 +70,7 @@ struct SimulatedConfiguration {
     setMemory(in: &policy)
     setSessions(in: &policy)
     setSwitcher(in: &policy)
+    setLocation(in: &policy)
     policy.multitaskingSupported = !chance.happens(80)
     setRules(in: &policy, &chance)
     return policy

@@ -140,6 +140,7 @@ enum PlannedEvent {
   case orderArrives(AudioEffect, attachment: Int)
   /// All players and recorders of a user pause.
   case playersPause(UserID)
+  case location(PlannedLocationEvent)
 }
 
 /// A planned event with its instant. Events of the same instant happen in the order in which they

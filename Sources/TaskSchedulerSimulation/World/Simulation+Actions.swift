@@ -130,6 +130,7 @@ extension Simulation {
     }
     endSessionFaults()
     endAudioFaults()
+    endLocationFaults()
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }

@@ -93,7 +93,10 @@ extension Simulation {
 
   private func check(_ event: Event, _ effects: [Effect], at instant: Instant) {
     eventCount += 1
-    if let request = event.request { store.note(effects, of: request) }
+    if let request = event.request {
+      store.note(effects, of: request)
+      locationStore.note(effects, of: request)
+    }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
     if let violatedInvariant = pump.withScheduler({ $0.violatedInvariant }) {
@@ -140,6 +143,7 @@ extension Simulation {
     effectsUntilDeath = nil
     sockets.daemonDied()
     store.daemonDied()
+    locationDaemonDied()
     disarmTimer()
     var chance = draw(.deaths)
     let delay =
@@ -190,6 +194,7 @@ extension Simulation {
     }
     if isUp, !keepsConnections { loseAgents(&chance) }
     for user in sessions.keys.sorted() { repeatOrders(to: user) }
+    takeOverLocation()
     if isUp { post(.scheduler(.clockRead(wallClock))) }
     if isUp {
       eventLog.setAttempts(0)

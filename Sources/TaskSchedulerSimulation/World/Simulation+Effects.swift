@@ -25,6 +25,7 @@ extension Simulation {
     switch effect {
     case .reply(let request, let reply):
       store.check(request, reply)
+      locationStore.check(request, reply)
       answer(request, reply)
     case .deliver(let id, let callback, _): deliver(callback, to: id)
     case .expire(let id, let task, _): expire(task, of: id)
@@ -45,6 +46,7 @@ extension Simulation {
     case .resources(let effect): carryOut(effect)
     case .audio(let effect): carryOut(effect)
     case .remote(let effect): carryOut(effect)
+    case .location(let effect): carryOut(effect)
     }
   }
 
@@ -66,7 +68,7 @@ extension Simulation {
     case .managed(let socket):
       if !process.sockets.contains(socket) { process.sockets.append(socket) }
     case .scheduled(let id): process.notifications.append(id)
-    case .done, .started, .ended, .cancelled, .controlled, .refused: break
+    case .done, .started, .ended, .cancelled, .controlled, .located, .refused: break
     }
   }
 

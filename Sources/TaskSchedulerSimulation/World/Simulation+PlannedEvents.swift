@@ -38,6 +38,7 @@ extension Simulation {
     case .orderArrives(let order, let attachment):
       carryOutOrder(order, attachment: attachment)
     case .playersPause(let user): pausePlayers(of: user)
+    case .location(let planned): perform(planned)
     }
   }
 

@@ -192,7 +192,13 @@ extension Simulation {
       event = id
       chance = draw(.players)
       delay = chance.below(50 * Nanoseconds.millisecond)
-    case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning: return
+    case .significantChange(let id, _), .region(let id, _, _):
+      event = id
+      chance = drawLocation()
+      delay = chance.below(50 * Nanoseconds.millisecond)
+    case .systemChanges, .notificationFired, .notificationChosen, .memoryWarning, .location,
+      .locationAuthorization:
+      return
     }
     if isSettling || chance.happens(600) {
       schedule(after: delay + 1, .reaction(index, .acknowledge(event)))
@@ -211,9 +217,11 @@ extension Simulation {
     }
   }
 
-  /// Ends work that would repeat forever: clears keep-alive handlers and notifications or, with
-  /// `isLast`, removes the manifests, which cause relaunches.
+  /// Ends work that would repeat forever: clears keep-alive handlers and notifications, and stops
+  /// location updates. With `isLast`, it instead removes the manifests, which cause relaunches, and
+  /// the sources of locations.
   func endRepeatingWork(isLast: Bool) {
+    endRepeatingLocation(isLast: isLast)
     if isLast { return post(.scheduler(.manifestsChanged([]))) }
     for (index, process) in processes.enumerated() {
       guard process.isAlive, let id = process.instance else { continue }

@@ -37,19 +37,22 @@ enum ApplicationTable {
   }
 
   /// Returns one line for each application, in the order given. The table has a column for the
-  /// owner if the applications have several owners, and for audio if an application uses audio.
+  /// owner if the applications have several owners. It has columns for audio and for the location
+  /// if an application uses them.
   static func text(
     _ applications: [ControlInterface.Application], _ context: RenderingContext,
     header: Bool = true
   ) -> String {
     let owner = OwnerColumn(applications.map(\.owner), context)
     let hasAudio = applications.contains { $0.instance?.audio.isEmpty == false }
+    let hasLocation = applications.contains { !$0.location.isEmpty }
     let columns = [Table.Column(title: "APPLICATION")] + owner.columns + [
       Table.Column(title: "STATE"), Table.Column(title: "SINCE"),
       Table.Column(title: "PID", isRightAligned: true),
       Table.Column(title: "TASKS", isRightAligned: true), Table.Column(title: "REMAINING"),
       Table.Column(title: "ENTITLED BY"),
     ] + (hasAudio ? [Table.Column(title: "AUDIO")] : [])
+      + (hasLocation ? [Table.Column(title: "LOCATION")] : [])
     var table = Table(columns: columns)
     for application in applications {
       let instance = application.instance
@@ -61,6 +64,7 @@ enum ApplicationTable {
         Table.Cell(remaining(application)),
         Table.Cell(entitlement(application)),
       ] + (hasAudio ? [Table.Cell(audio(application))] : [])
+        + (hasLocation ? [Table.Cell(location(application))] : [])
       table.append(row)
     }
     return table.text(context.painter, header: header)
@@ -93,6 +97,12 @@ enum ApplicationTable {
   /// Returns what the application does with audio; `-` for nothing.
   static func audio(_ application: ControlInterface.Application) -> String {
     let words = application.instance?.audio.map(\.words) ?? []
+    return words.isEmpty ? "-" : words.joined(separator: ", ")
+  }
+
+  /// Returns the location services that the application uses; `-` for none.
+  static func location(_ application: ControlInterface.Application) -> String {
+    let words = application.location.map(\.words)
     return words.isEmpty ? "-" : words.joined(separator: ", ")
   }
 

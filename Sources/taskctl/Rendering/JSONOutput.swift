@@ -7,10 +7,11 @@ import TaskSchedulerWire
 /// the wall-clock time: `stateSinceRealtimeUSec`.
 enum JSONOutput {
   /// The fields that are times since boot. The other fields that end in USec are durations, except
-  /// `firesAtUSec`, which is a wall-clock time.
+  /// `firesAtUSec` and `measuredAtUSec`, which are wall-clock times.
   static let instants: Set<String> = [
-    "atUSec", "beganAtUSec", "chosenAtUSec", "deadlineUSec", "lastRunUSec", "plannedUSec",
-    "pressedAtUSec", "pressedSinceUSec", "startedAtUSec", "stateSinceUSec", "warnedAtUSec",
+    "atUSec", "beganAtUSec", "chosenAtUSec", "deadlineUSec", "lastRunUSec", "lastUsedUSec",
+    "nextLookUSec", "plannedUSec", "pressedAtUSec", "pressedSinceUSec", "startedAtUSec",
+    "stateSinceUSec", "warnedAtUSec",
   ]
 
   /// Returns the text with a newline, without the fields that are null.

@@ -44,6 +44,9 @@ enum StatusText {
       lines.add("Last launch", "failed, \(moment): \(PrintableText.of(failure.reason))")
     }
     if let next = application.nextLaunch { lines.add("Next launch", words(next, context)) }
+    if !application.location.isEmpty {
+      lines.add("Location", ApplicationTable.location(application))
+    }
     if application.scheduledNotifications > 0 {
       lines.add("Notifications", "\(application.scheduledNotifications) scheduled")
     }

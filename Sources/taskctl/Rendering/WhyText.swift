@@ -13,6 +13,7 @@ enum WhyText {
     } else {
       lines += ended(application, context)
       lines += EndDetailText.lines(answer.explanation, context)
+      lines += LocationUseText.launch(application)
     }
     lines += limits(answer.explanation, context)
     return lines.joined(separator: "\n  ") + "\n"
@@ -80,7 +81,7 @@ enum WhyText {
     }
     switch application.state {
     case .background: lines += entitlements(instance, explanation, context)
-    case .suspended: lines += sleep(instance, explanation, context)
+    case .suspended: lines += sleep(instance, of: application, explanation, context)
     case .active: lines.append("In the foreground it runs without a time limit.")
     case .inactive:
       let remainsInactive = explanation.cause.map(causesOfInactivity.contains) ?? false
@@ -95,6 +96,7 @@ enum WhyText {
       lines += EndDetailText.lines(explanation, context)
     }
     lines += audio(instance, in: application.state)
+    lines += LocationUseText.updates(application)
     if let resources = instance.resources { lines += rules(resources) }
     if explanation.traced {
       lines.append(
@@ -123,8 +125,8 @@ enum WhyText {
   }
 
   private static func sleep(
-    _ instance: ControlInterface.Instance, _ explanation: ControlInterface.Explanation,
-    _ context: RenderingContext
+    _ instance: ControlInterface.Instance, of application: ControlInterface.Application,
+    _ explanation: ControlInterface.Explanation, _ context: RenderingContext
   ) -> [String] {
     var wakers = ["the user or an operator brings it to the foreground"]
     if explanation.windows == .hidden { wakers.append("one of its windows is shown") }
@@ -135,6 +137,7 @@ enum WhyText {
         "data arrives on "
           + (count == 1 ? "its managed socket" : "one of its \(count) managed sockets"))
     }
+    wakers += LocationUseText.events(application)
     if instance.audio.contains(.interrupted) {
       if instance.interruptedBy == nil {
         wakers.append("the phone call ends")
@@ -284,6 +287,7 @@ private enum CauseText {
     case "audio": "The daemon resumed it because it plays or records audio."
     case "remoteControl": "The daemon resumed it to handle a media command."
     case "remoteRead": "The daemon resumed it because a program reads its media player."
+    case "location": "The daemon resumed it to tell it about a change of the location."
     case "call":
       isInForeground
         ? "A phone call interrupted it." : "The daemon resumed it to tell it about a phone call."

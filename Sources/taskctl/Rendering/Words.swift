@@ -28,6 +28,41 @@ extension ControlInterface.AudioUse {
   }
 }
 
+extension ControlInterface.LocationService {
+  /// The name of the service in a list.
+  var words: String {
+    switch self {
+    case .updates: "updates"
+    case .significantChanges: "significant changes"
+    case .regions: "regions"
+    }
+  }
+}
+
+extension ControlInterface.LocationAuthorization {
+  /// The authorization, in words that follow "is".
+  var words: String {
+    switch self {
+    case .notDetermined: "not determined"
+    case .denied: "denied"
+    case .authorized: "authorized"
+    }
+  }
+}
+
+extension ControlInterface.LocationAccuracy {
+  /// The accuracy as a distance; `best` for the best one.
+  var words: String {
+    switch self {
+    case .best: "best"
+    case .tenMeters: "10 m"
+    case .hundredMeters: "100 m"
+    case .kilometer: "1 km"
+    case .threeKilometers: "3 km"
+    }
+  }
+}
+
 extension ControlInterface.LaunchReason {
   /// The cause of the launch, in words that follow "started".
   var words: String {

@@ -19,6 +19,11 @@ enum Output {
     _ = write(text + "\n", to: STDERR_FILENO)
   }
 
+  /// Replaces the last line of the terminal at standard error, and ignores a failure to do so.
+  static func replaceLine(_ text: String) {
+    _ = write("\r\u{1b}[K" + text, to: STDERR_FILENO)
+  }
+
   /// Writes the whole text and returns nil, or the errno of the failure.
   private static func write(_ text: String, to number: Int32) -> Int32? {
     var text = text

@@ -15,6 +15,15 @@ enum NoticeText {
     case .audioInterruption(_, .ended): "is told that its audio is no longer interrupted"
     case .call(_, let isOnHold):
       "is told that its phone call is \(isOnHold ? "on hold" : "no longer on hold")"
+    case .location: "receives a location"
+    case .significantChange: "is told that the location has changed"
+    case .region(_, let crossing, _):
+      "is told that the machine has \(crossing.isInside ? "entered" : "left") region "
+        + "'\(PrintableText.of(crossing.region.name))'"
+    case .locationAuthorization(.notDetermined):
+      "is told that it is not determined whether it may learn the location"
+    case .locationAuthorization(.denied): "is told that it may not learn the location"
+    case .locationAuthorization(.authorized): "is told that it may learn the location"
     }
   }
 

@@ -88,7 +88,7 @@ final class CoreModel {
       case .expire(let id, let task, _): told[id, default: []].append(.expiration(task.number))
       case .notify, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
         .release, .checkTracer, .record, .resources, .dropPicture, .audio,
-        .remote:
+        .remote, .location:
         break
       }
     }
@@ -139,7 +139,7 @@ extension Event {
     case .operation(.remoteControl(_, let user, let command)):
       .operation(.remoteControl(request, user, command))
     case .application, .process, .socket, .notification, .systemChanged, .session, .scheduler,
-      .memory, .resources, .switcher:
+      .memory, .resources, .switcher, .location:
       self
     }
   }

@@ -22,6 +22,8 @@ final class DaemonFixture: Sendable {
     var resources: [String] = []
     /// The settings of `[focus]`, with their values in TOML syntax.
     var focus: [(String, String)] = []
+    /// The settings of `[location]`, with their values in TOML syntax.
+    var location: [(String, String)] = []
     /// Additional arguments of the command line.
     var arguments: [String] = []
     /// Whether the test receives the daemon's sd_notify messages. If so, it must read all of them.
@@ -41,7 +43,9 @@ final class DaemonFixture: Sendable {
       let lines = options.map { "\($0.0) = \($0.1)" } + ["[policy]"] + limits
       let shared = resources.isEmpty ? [] : ["SharedResources = \(resources)"]
       let focus = focus.isEmpty ? [] : ["[focus]"] + focus.map { "\($0.0) = \($0.1)" }
-      return (lines + shared + focus).joined(separator: "\n") + "\n"
+      let location = location.isEmpty
+        ? [] : ["[location]"] + location.map { "\($0.0) = \($0.1)" }
+      return (lines + shared + focus + location).joined(separator: "\n") + "\n"
     }
   }
 

@@ -11,11 +11,13 @@ final class SessionAgents {
   ///
   /// - Parameters:
   ///   - address: the address of the session bus, which need not exist yet.
+  ///   - systemBus: the address of the system bus; nil for none.
   ///   - runtime: the directory of the session's sockets; nil for an empty directory.
   ///   - uid: the user of the session; nil for the user of the test.
   @discardableResult
   func start(
-    _ daemon: DaemonFixture, bus address: String, runtime: String? = nil, uid: UInt32? = nil
+    _ daemon: DaemonFixture, bus address: String, systemBus: String? = nil,
+    runtime: String? = nil, uid: UInt32? = nil
   ) throws -> TestProcess {
     let agent = try TestProcess(
       Programs.path(of: "taskschedd-session"),
@@ -25,6 +27,8 @@ final class SessionAgents {
         "PATH=/usr/bin:/bin", SystemString("HOME=\(runtime ?? self.runtime.path)"),
         SystemString("XDG_RUNTIME_DIR=\(runtime ?? self.runtime.path)"),
         SystemString("DBUS_SESSION_BUS_ADDRESS=\(address)"),
+        SystemString(
+          "DBUS_SYSTEM_BUS_ADDRESS=\(systemBus ?? "unix:path=\(self.runtime.file("none"))")"),
       ]
       $0.stdio.error = $0.stdio.output
       if let uid { $0.identity = .init(uid: uid, gid: uid, groups: []) }

@@ -143,6 +143,21 @@ final class TestAgent {
       .init(attachment: attachment, command: command, offsetUSec: offsetUSec))
   }
 
+  /// Reports whether GeoClue is available, and returns the answer.
+  @discardableResult
+  func report(isGeoClueAvailable isAvailable: Bool) throws -> JSONValue? {
+    try report(
+      SessionInterface.ReportLocationSource.self,
+      .init(attachment: attachment, available: isAvailable))
+  }
+
+  /// Reports a location, and returns the answer.
+  @discardableResult
+  func report(_ location: SessionInterface.Location) throws -> JSONValue? {
+    try report(
+      SessionInterface.ReportLocation.self, .init(attachment: attachment, location: location))
+  }
+
   private func report<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) throws -> JSONValue? {
@@ -193,6 +208,13 @@ final class TestAgent {
     _ = try reports.call(
       #"{"method":"org.taskschedd.Session.NotificationChosen","parameters":{"attachment":"#
         + "\(attachment),\"notification\":\(notification)\(field)}}")
+  }
+
+  /// Reports that the notification service no longer shows a notification.
+  func close(_ notification: Int64) throws {
+    _ = try report(
+      SessionInterface.NotificationClosed.self,
+      .init(attachment: attachment, notification: Int(notification)))
   }
 
   func forgetWindows() throws -> JSONValue? {

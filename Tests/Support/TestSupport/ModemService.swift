@@ -100,6 +100,54 @@ public final class ModemService {
   /// Ends the call, as the other phone does. ModemManager may notice this two seconds later.
   public func endByOtherPhone() throws { try run("end") }
 
+  // MARK: Cells
+
+  /// Moves the modem to another cell, as when the machine moves.
+  ///
+  /// - Parameters:
+  ///   - area: the code of the location area, as four hexadecimal digits.
+  ///   - id: the id of the cell, as eight hexadecimal digits.
+  public func moveToCell(area: String, id: String) throws { try run("cell \(area) \(id)") }
+
+  /// Makes the modem lose its network.
+  public func loseNetwork() throws { try run("no cell") }
+
+  /// What ModemManager does to report locations.
+  public struct LocationSetup: Hashable, Sendable {
+    /// The enabled sources (MMModemLocationSource).
+    public var sources: Int
+    /// Whether it sends signals about locations.
+    public var sendsSignals: Bool
+
+    public init(sources: Int, sendsSignals: Bool) {
+      self.sources = sources
+      self.sendsSignals = sendsSignals
+    }
+  }
+
+  /// Returns what ModemManager does at present.
+  public func locationSetup() throws -> LocationSetup {
+    func property(_ name: String) throws -> String {
+      try call(
+        at: modemPath, "org.freedesktop.DBus.Properties.Get", "\(Self.name).Modem.Location", name)
+    }
+    // The reply is "(<uint32 1>,)".
+    let sources = try property("Enabled").split { !$0.isNumber }.last.flatMap { Int($0) }
+    return LocationSetup(
+      sources: sources ?? -1, sendsSignals: try property("SignalsLocation").contains("true"))
+  }
+
+  /// Sets up the location as another program does.
+  public func setUpLocation(sources: Int, sendsSignals: Bool) throws {
+    try call(
+      at: modemPath, "\(Self.name).Modem.Location.Setup", "uint32 \(sources)", "\(sendsSignals)")
+  }
+
+  /// Enables the modem, or disables it.
+  public func setEnabled(_ isEnabled: Bool) throws {
+    try call(at: modemPath, "\(Self.name).Modem.Enable", "\(isEnabled)")
+  }
+
   private func callNewest(_ method: String) throws {
     guard let path = try callPaths().first else {
       throw SystemError(call: "\(method) of a call", errno: ENOENT)

@@ -51,7 +51,7 @@ struct AudioOrderTests {
         audio: AudioReports(processes: controller, post: { _ in }),
         players: PlayerReports(
           processes: controller, isAffected: { _, _, _ in false }, post: { _ in }),
-        eventLog: eventLog)
+        locations: LocationReports(post: { _ in }), eventLog: eventLog)
       agents.attach(agent)
       agent.orders = []
     }

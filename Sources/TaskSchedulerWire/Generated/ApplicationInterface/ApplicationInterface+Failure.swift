@@ -42,6 +42,13 @@ extension ApplicationInterface {
     /// The descriptor of the field `parameter` has no PNG image that the daemon can keep. `reason`
     /// says what is wrong and what would be right.
     case invalidSnapshot(parameter: String, reason: String)
+    /// The machine has no source of locations: neither a GPS receiver with gpsd nor GeoClue in the
+    /// user's session. 'taskctl location' says what is missing.
+    case locationUnavailable
+    /// The application may not learn the location, for this reason.
+    case locationDenied(application: String, reason: LocationDenial)
+    /// The application monitors no region with this identifier.
+    case unknownRegion(identifier: String)
     /// A field of the notification is invalid. `reason` says what is wrong and what would be right.
     case invalidNotification(parameter: String, reason: String)
     /// The application has no notification with this id.
@@ -74,6 +81,9 @@ extension ApplicationInterface {
       case invalidSocket = "org.taskschedd.Application.InvalidSocket"
       case unknownSocket = "org.taskschedd.Application.UnknownSocket"
       case invalidSnapshot = "org.taskschedd.Application.InvalidSnapshot"
+      case locationUnavailable = "org.taskschedd.Application.LocationUnavailable"
+      case locationDenied = "org.taskschedd.Application.LocationDenied"
+      case unknownRegion = "org.taskschedd.Application.UnknownRegion"
       case invalidNotification = "org.taskschedd.Application.InvalidNotification"
       case unknownNotification = "org.taskschedd.Application.UnknownNotification"
       case notStored = "org.taskschedd.Application.NotStored"
@@ -102,6 +112,9 @@ extension ApplicationInterface {
       case .invalidSocket: .invalidSocket
       case .unknownSocket: .unknownSocket
       case .invalidSnapshot: .invalidSnapshot
+      case .locationUnavailable: .locationUnavailable
+      case .locationDenied: .locationDenied
+      case .unknownRegion: .unknownRegion
       case .invalidNotification: .invalidNotification
       case .unknownNotification: .unknownNotification
       case .notStored: .notStored
@@ -142,6 +155,11 @@ extension ApplicationInterface {
       case .invalidSnapshot(let parameter, let reason):
         object.append(field: "parameter", parameter)
         object.append(field: "reason", reason)
+      case .locationUnavailable: break
+      case .locationDenied(let application, let reason):
+        object.append(field: "application", application)
+        object.append(field: "reason", reason)
+      case .unknownRegion(let identifier): object.append(field: "identifier", identifier)
       case .invalidNotification(let parameter, let reason):
         object.append(field: "parameter", parameter)
         object.append(field: "reason", reason)
@@ -197,6 +215,12 @@ extension ApplicationInterface {
         self = .invalidSnapshot(
           parameter: try fields.required("parameter"), reason: try fields.required("reason")
         )
+      case .locationUnavailable: self = .locationUnavailable
+      case .locationDenied:
+        self = .locationDenied(
+          application: try fields.required("application"), reason: try fields.required("reason")
+        )
+      case .unknownRegion: self = .unknownRegion(identifier: try fields.required("identifier"))
       case .invalidNotification:
         self = .invalidNotification(
           parameter: try fields.required("parameter"), reason: try fields.required("reason")

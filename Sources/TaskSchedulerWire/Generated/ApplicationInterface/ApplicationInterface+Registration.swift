@@ -9,6 +9,9 @@ extension ApplicationInterface {
     public var instance: Int
     public var state: State
     public var launchReason: LaunchReason
+    /// The identifier of the region that was entered or left, if the daemon launched the instance
+    /// for this. The event stream also contains the field region.
+    public var launchRegion: String?
     /// The background modes that the manifest declares: audio, location, voip.
     public var backgroundModes: [String]
     /// The rest of BackgroundTime; null means unlimited (foreground).
@@ -16,18 +19,20 @@ extension ApplicationInterface {
     public var tasks: [BackgroundTask]
 
     public static let fieldNames = [
-      "application", "instance", "state", "launchReason", "backgroundModes",
+      "application", "instance", "state", "launchReason", "launchRegion", "backgroundModes",
       "backgroundTimeRemainingUSec", "tasks",
     ]
 
     public init(
       application: String, instance: Int, state: State, launchReason: LaunchReason,
-      backgroundModes: [String], backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask]
+      launchRegion: String? = nil, backgroundModes: [String],
+      backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask]
     ) {
       self.application = application
       self.instance = instance
       self.state = state
       self.launchReason = launchReason
+      self.launchRegion = launchRegion
       self.backgroundModes = backgroundModes
       self.backgroundTimeRemainingUSec = backgroundTimeRemainingUSec
       self.tasks = tasks
@@ -38,6 +43,7 @@ extension ApplicationInterface {
       instance = try fields.required("instance")
       state = try fields.required("state")
       launchReason = try fields.required("launchReason")
+      launchRegion = try fields.optional("launchRegion")
       backgroundModes = try fields.required("backgroundModes")
       backgroundTimeRemainingUSec = try fields.optional("backgroundTimeRemainingUSec")
       tasks = try fields.required("tasks")
@@ -48,6 +54,7 @@ extension ApplicationInterface {
       object.append(field: "instance", instance)
       object.append(field: "state", state)
       object.append(field: "launchReason", launchReason)
+      object.append(field: "launchRegion", launchRegion)
       object.append(field: "backgroundModes", backgroundModes)
       object.append(field: "backgroundTimeRemainingUSec", backgroundTimeRemainingUSec)
       object.append(field: "tasks", tasks)

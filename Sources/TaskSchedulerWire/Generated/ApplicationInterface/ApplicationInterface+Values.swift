@@ -62,6 +62,29 @@ extension ApplicationInterface {
     case play, pause, playPause, next, previous, stop, seek
   }
 
+  /// Whether the application may learn the location.
+  /// - `notDetermined`: neither an operator nor the user has decided; the daemon asks the user
+  /// - `denied`: an operator or the user does not allow it
+  /// - `authorized`: an operator or the user allows it
+  public enum LocationAuthorization: String, WireEnumeration {
+    case notDetermined, denied, authorized
+  }
+
+  /// The reason why an application may not learn the location.
+  /// - `manifest`: the manifest does not name the location service
+  /// - `settings`: the settings of the daemon deny the application
+  /// - `user`: the user or an operator does not allow it
+  public enum LocationDenial: String, WireEnumeration {
+    case manifest, settings, user
+  }
+
+  /// The accuracy that an application needs. The daemon uses the source that needs the least power
+  /// and is accurate enough. A location may be more accurate, or less accurate if no source can do
+  /// better.
+  public enum LocationAccuracy: String, WireEnumeration {
+    case best, tenMeters, hundredMeters, kilometer, threeKilometers
+  }
+
   /// The category of an audio session. The names are those of AVAudioSession.
   /// - `ambient`: sounds that others may accompany; always mixes with others
   /// - `soloAmbient`: sounds that others must not accompany, such as those of a game

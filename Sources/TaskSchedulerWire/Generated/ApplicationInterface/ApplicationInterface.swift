@@ -17,6 +17,8 @@
 /// - `TASKSCHEDD_APPLICATION`: the application's id, which is the argument of Register
 /// - `TASKSCHEDD_INSTANCE`: a marker by which the daemon recognizes the program's descendants
 /// - `TASKSCHEDD_LAUNCH_REASON`: the reason for the launch: a value of LaunchReason
+/// - `TASKSCHEDD_LAUNCH_REGION`: the identifier of the region that was entered or left; only set if
+///   the daemon launched the program for this
 ///
 /// If a client sends a message that is not a valid call, the daemon closes the connection. It does
 /// not carry out any part of the message, sends no reply, and logs the reason.
@@ -37,9 +39,13 @@ public enum ApplicationInterface {
   /// The types of the methods.
   public static let methods: [any InterfaceMethod.Type] = [
     Register.self, Acknowledge.self, BeginBackgroundTask.self, EndBackgroundTask.self,
-    SetKeepAliveTimeout.self, SetAudioSession.self, BeginCall.self, EndCall.self, ManageSocket.self,
-    ReleaseSocket.self, ScheduleNotification.self, ListNotifications.self, CancelNotifications.self,
-    SetBadge.self, SetSnapshot.self, GetStatus.self,
+    SetKeepAliveTimeout.self, SetAudioSession.self, BeginCall.self, EndCall.self,
+    StartUpdatingLocation.self, StopUpdatingLocation.self,
+    StartMonitoringSignificantLocationChanges.self, StopMonitoringSignificantLocationChanges.self,
+    StartMonitoringRegion.self, StopMonitoringRegion.self, ListMonitoredRegions.self,
+    RequestLocationAuthorization.self, ManageSocket.self, ReleaseSocket.self,
+    ScheduleNotification.self, ListNotifications.self, CancelNotifications.self, SetBadge.self,
+    SetSnapshot.self, GetStatus.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -52,6 +58,16 @@ public enum ApplicationInterface {
     case setAudioSession = "org.taskschedd.Application.SetAudioSession"
     case beginCall = "org.taskschedd.Application.BeginCall"
     case endCall = "org.taskschedd.Application.EndCall"
+    case startUpdatingLocation = "org.taskschedd.Application.StartUpdatingLocation"
+    case stopUpdatingLocation = "org.taskschedd.Application.StopUpdatingLocation"
+    case startMonitoringSignificantLocationChanges =
+      "org.taskschedd.Application.StartMonitoringSignificantLocationChanges"
+    case stopMonitoringSignificantLocationChanges =
+      "org.taskschedd.Application.StopMonitoringSignificantLocationChanges"
+    case startMonitoringRegion = "org.taskschedd.Application.StartMonitoringRegion"
+    case stopMonitoringRegion = "org.taskschedd.Application.StopMonitoringRegion"
+    case listMonitoredRegions = "org.taskschedd.Application.ListMonitoredRegions"
+    case requestLocationAuthorization = "org.taskschedd.Application.RequestLocationAuthorization"
     case manageSocket = "org.taskschedd.Application.ManageSocket"
     case releaseSocket = "org.taskschedd.Application.ReleaseSocket"
     case scheduleNotification = "org.taskschedd.Application.ScheduleNotification"
@@ -76,6 +92,20 @@ public enum ApplicationInterface {
     func setAudioSession(_ input: SetAudioSession.Input, _ caller: Caller) throws
     func beginCall(_ input: BeginCall.Input, _ caller: Caller) throws
     func endCall(_ input: EndCall.Input, _ caller: Caller) throws
+    func startUpdatingLocation(_ input: StartUpdatingLocation.Input, _ caller: Caller) throws
+    func stopUpdatingLocation(_ input: StopUpdatingLocation.Input, _ caller: Caller) throws
+    func startMonitoringSignificantLocationChanges(
+      _ input: StartMonitoringSignificantLocationChanges.Input, _ caller: Caller
+    ) throws
+    func stopMonitoringSignificantLocationChanges(
+      _ input: StopMonitoringSignificantLocationChanges.Input, _ caller: Caller
+    ) throws
+    func startMonitoringRegion(_ input: StartMonitoringRegion.Input, _ caller: Caller) throws
+    func stopMonitoringRegion(_ input: StopMonitoringRegion.Input, _ caller: Caller) throws
+    func listMonitoredRegions(_ input: ListMonitoredRegions.Input, _ caller: Caller) throws
+    func requestLocationAuthorization(
+      _ input: RequestLocationAuthorization.Input, _ caller: Caller
+    ) throws
     func manageSocket(_ input: ManageSocket.Input, _ caller: Caller) throws
     func releaseSocket(_ input: ReleaseSocket.Input, _ caller: Caller) throws
     func scheduleNotification(_ input: ScheduleNotification.Input, _ caller: Caller) throws
@@ -110,6 +140,28 @@ public enum ApplicationInterface {
       try methods.beginCall(call.decode(BeginCall.Input.self), caller)
     case .endCall:
       try methods.endCall(call.decode(EndCall.Input.self), caller)
+    case .startUpdatingLocation:
+      try methods.startUpdatingLocation(call.decode(StartUpdatingLocation.Input.self), caller)
+    case .stopUpdatingLocation:
+      try methods.stopUpdatingLocation(call.decode(StopUpdatingLocation.Input.self), caller)
+    case .startMonitoringSignificantLocationChanges:
+      try methods.startMonitoringSignificantLocationChanges(
+        call.decode(StartMonitoringSignificantLocationChanges.Input.self), caller
+      )
+    case .stopMonitoringSignificantLocationChanges:
+      try methods.stopMonitoringSignificantLocationChanges(
+        call.decode(StopMonitoringSignificantLocationChanges.Input.self), caller
+      )
+    case .startMonitoringRegion:
+      try methods.startMonitoringRegion(call.decode(StartMonitoringRegion.Input.self), caller)
+    case .stopMonitoringRegion:
+      try methods.stopMonitoringRegion(call.decode(StopMonitoringRegion.Input.self), caller)
+    case .listMonitoredRegions:
+      try methods.listMonitoredRegions(call.decode(ListMonitoredRegions.Input.self), caller)
+    case .requestLocationAuthorization:
+      try methods.requestLocationAuthorization(
+        call.decode(RequestLocationAuthorization.Input.self), caller
+      )
     case .manageSocket:
       try methods.manageSocket(call.decode(ManageSocket.Input.self), caller)
     case .releaseSocket:
@@ -184,10 +236,17 @@ extension ApplicationInterface {
       public var remoteCommand: RemoteCommand?
       public var audioInterruption: AudioInterruption?
       public var call: CallEvent?
+      /// A location of the continuous updates. It needs no acknowledgement.
+      public var location: Location?
+      public var significantLocationChange: SignificantLocationChange?
+      public var region: RegionEvent?
+      /// Whether the application may learn the location from now on. It needs no acknowledgement.
+      public var locationAuthorization: LocationAuthorization?
 
       public static let fieldNames = [
         "registered", "callback", "expiration", "socketEvent", "systemChanges", "notification",
-        "memoryWarning", "remoteCommand", "audioInterruption", "call",
+        "memoryWarning", "remoteCommand", "audioInterruption", "call", "location",
+        "significantLocationChange", "region", "locationAuthorization",
       ]
 
       public init(
@@ -195,7 +254,9 @@ extension ApplicationInterface {
         socketEvent: SocketEvent? = nil, systemChanges: [SystemChange]? = nil,
         notification: NotificationEvent? = nil, memoryWarning: Bool? = nil,
         remoteCommand: RemoteCommand? = nil, audioInterruption: AudioInterruption? = nil,
-        call: CallEvent? = nil
+        call: CallEvent? = nil, location: Location? = nil,
+        significantLocationChange: SignificantLocationChange? = nil, region: RegionEvent? = nil,
+        locationAuthorization: LocationAuthorization? = nil
       ) {
         self.registered = registered
         self.callback = callback
@@ -207,6 +268,10 @@ extension ApplicationInterface {
         self.remoteCommand = remoteCommand
         self.audioInterruption = audioInterruption
         self.call = call
+        self.location = location
+        self.significantLocationChange = significantLocationChange
+        self.region = region
+        self.locationAuthorization = locationAuthorization
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
@@ -220,6 +285,10 @@ extension ApplicationInterface {
         remoteCommand = try fields.optional("remoteCommand")
         audioInterruption = try fields.optional("audioInterruption")
         call = try fields.optional("call")
+        location = try fields.optional("location")
+        significantLocationChange = try fields.optional("significantLocationChange")
+        region = try fields.optional("region")
+        locationAuthorization = try fields.optional("locationAuthorization")
       }
 
       public func writeFields(to object: inout [UInt8]) {
@@ -233,14 +302,18 @@ extension ApplicationInterface {
         object.append(field: "remoteCommand", remoteCommand)
         object.append(field: "audioInterruption", audioInterruption)
         object.append(field: "call", call)
+        object.append(field: "location", location)
+        object.append(field: "significantLocationChange", significantLocationChange)
+        object.append(field: "region", region)
+        object.append(field: "locationAuthorization", locationAuthorization)
       }
     }
   }
 }
 
 extension ApplicationInterface {
-  /// Acknowledges the last callback, a socket event, a remote command, an audio interruption or a
-  /// call event.
+  /// Acknowledges the last callback, a socket event, a remote command, an audio interruption, a
+  /// call event, a significant location change or a region event.
   ///
   /// The daemon may suspend the caller afterwards, if nothing else entitles the application to run.
   /// It sends the reply before it suspends the application, but the caller may be unable to read
@@ -452,6 +525,274 @@ extension ApplicationInterface {
     public typealias Input = NoFields
 
     public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Starts continuous updates: the event stream contains the field location for each new location.
+  /// If updates run already, the call changes what the application wants of them.
+  ///
+  /// `desiredAccuracy` is best if it is null. With `distanceFilter`, the application receives a
+  /// location only at this distance, in meters, from the one that it received last. It must not be
+  /// negative. null and 0 mean each location.
+  ///
+  /// While the updates run, an application with the background mode location is not suspended.
+  /// Without the mode, it receives no locations while it is suspended, and is not resumed for them.
+  /// The updates end with StopUpdatingLocation and with the instance. The application needs an
+  /// event stream.
+  ///
+  /// `authorization` says whether the application may learn the location. With notDetermined, the
+  /// call has succeeded, but the application receives no locations yet. The daemon asks the user
+  /// once, with a notification. The decision follows in the event stream as locationAuthorization.
+  /// If it is authorized, the locations follow without another call. If it is denied, the
+  /// application receives none, and a later call fails with LocationDenied. This is also true of
+  /// the other location services.
+  public enum StartUpdatingLocation: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.StartUpdatingLocation"
+
+    public struct Input: WireStructure {
+      public var desiredAccuracy: LocationAccuracy?
+      public var distanceFilter: Double?
+
+      public static let fieldNames = ["desiredAccuracy", "distanceFilter"]
+
+      public init(desiredAccuracy: LocationAccuracy? = nil, distanceFilter: Double? = nil) {
+        self.desiredAccuracy = desiredAccuracy
+        self.distanceFilter = distanceFilter
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        desiredAccuracy = try fields.optional("desiredAccuracy")
+        distanceFilter = try fields.optional("distanceFilter")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "desiredAccuracy", desiredAccuracy)
+        object.append(field: "distanceFilter", distanceFilter)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var authorization: LocationAuthorization
+
+      public static let fieldNames = ["authorization"]
+
+      public init(authorization: LocationAuthorization) {
+        self.authorization = authorization
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        authorization = try fields.required("authorization")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "authorization", authorization)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Stops continuous updates. Without updates, nothing changes.
+  public enum StopUpdatingLocation: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.StopUpdatingLocation"
+
+    public typealias Input = NoFields
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Starts to monitor significant changes of the location. The event stream contains the field
+  /// significantLocationChange with the first location after this call, and with each change from
+  /// then on. The application needs an event stream.
+  ///
+  /// The daemon resumes a suspended application for a change. It launches an application that does
+  /// not run, with the launch reason location, if the application has a manifest and neither an
+  /// operator nor the user terminated it. Otherwise, the change waits until the application runs.
+  ///
+  /// The daemon stores durably that it monitors changes before it replies. This outlasts the end of
+  /// the application, the end of the daemon and a reboot. A launched application need not call this
+  /// method again. `authorization` has the same meaning as in StartUpdatingLocation.
+  public enum StartMonitoringSignificantLocationChanges: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.StartMonitoringSignificantLocationChanges"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var authorization: LocationAuthorization
+
+      public static let fieldNames = ["authorization"]
+
+      public init(authorization: LocationAuthorization) {
+        self.authorization = authorization
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        authorization = try fields.required("authorization")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "authorization", authorization)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Stops monitoring significant changes. If they are not monitored, nothing changes.
+  public enum StopMonitoringSignificantLocationChanges: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.StopMonitoringSignificantLocationChanges"
+
+    public typealias Input = NoFields
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Starts to monitor a region, or replaces the region with the same identifier. The event stream
+  /// contains the field region each time when the machine enters or leaves the region. The
+  /// application needs an event stream.
+  ///
+  /// The machine has crossed the boundary when all locations of RegionDwell (20 s by default) are
+  /// beyond it by their accuracy, and by 50 m at least. The application does not learn whether the
+  /// machine is inside at the time of this call, but ListMonitoredRegions returns it as soon as the
+  /// daemon knows it.
+  ///
+  /// The daemon resumes a suspended application for a crossing. It launches an application that
+  /// does not run, with the launch reason location, if the application has a manifest and neither
+  /// an operator nor the user terminated it. Otherwise, the crossings wait until the application
+  /// runs.
+  ///
+  /// The daemon stores the region durably before it replies. The region outlasts the end of the
+  /// application, the end of the daemon and a reboot. A launched application need not call this
+  /// method again. `authorization` has the same meaning as in StartUpdatingLocation.
+  ///
+  /// The error QuotaExceeded names the exhausted quota: MaxRegionsPerApplication (20 by default) or
+  /// MaxRegionsPerUser (1024 by default).
+  public enum StartMonitoringRegion: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.StartMonitoringRegion"
+
+    public struct Input: WireStructure {
+      public var region: Region
+
+      public static let fieldNames = ["region"]
+
+      public init(region: Region) {
+        self.region = region
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        region = try fields.required("region")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "region", region)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var authorization: LocationAuthorization
+
+      public static let fieldNames = ["authorization"]
+
+      public init(authorization: LocationAuthorization) {
+        self.authorization = authorization
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        authorization = try fields.required("authorization")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "authorization", authorization)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Stops monitoring a region.
+  public enum StopMonitoringRegion: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.StopMonitoringRegion"
+
+    public struct Input: WireStructure {
+      public var identifier: String
+
+      public static let fieldNames = ["identifier"]
+
+      public init(identifier: String) {
+        self.identifier = identifier
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        identifier = try fields.required("identifier")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "identifier", identifier)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Lists the regions of the application in the order of their identifiers.
+  public enum ListMonitoredRegions: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.ListMonitoredRegions"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var regions: [MonitoredRegion]
+
+      public static let fieldNames = ["regions"]
+
+      public init(regions: [MonitoredRegion]) {
+        self.regions = regions
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        regions = try fields.required("regions")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "regions", regions)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Returns whether the application may learn the location. If nothing is decided, the daemon asks
+  /// the user, as in StartUpdatingLocation. An application with this call chooses the time of the
+  /// question.
+  public enum RequestLocationAuthorization: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.RequestLocationAuthorization"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var authorization: LocationAuthorization
+
+      public static let fieldNames = ["authorization"]
+
+      public init(authorization: LocationAuthorization) {
+        self.authorization = authorization
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        authorization = try fields.required("authorization")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "authorization", authorization)
+      }
+    }
   }
 }
 

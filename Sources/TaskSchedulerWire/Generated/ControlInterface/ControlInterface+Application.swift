@@ -31,6 +31,8 @@ extension ControlInterface {
     public var multitasking: Bool
     /// True if a manifest says how to launch it.
     public var launchable: Bool
+    /// The location services that it uses. It may use them although it does not run.
+    public var location: [LocationService]
     /// The position in the application switcher. 1 is the most recently active one; null is not in
     /// the switcher. See ListSwitcher.
     public var switcherPosition: Int?
@@ -52,17 +54,18 @@ extension ControlInterface {
 
     public static let fieldNames = [
       "application", "owner", "displayName", "state", "stateSinceUSec", "seat", "backgroundModes",
-      "multitasking", "launchable", "switcherPosition", "snapshot", "instance", "lastEnd",
-      "launchFailure", "nextLaunch", "unmanagedPID", "scheduledNotifications", "badge", "problem",
+      "multitasking", "launchable", "location", "switcherPosition", "snapshot", "instance",
+      "lastEnd", "launchFailure", "nextLaunch", "unmanagedPID", "scheduledNotifications", "badge",
+      "problem",
     ]
 
     public init(
       application: String, owner: Int, displayName: String? = nil, state: State,
       stateSinceUSec: Int, seat: String, backgroundModes: [String], multitasking: Bool,
-      launchable: Bool, switcherPosition: Int? = nil, snapshot: SnapshotKind,
-      instance: Instance? = nil, lastEnd: End? = nil, launchFailure: LaunchFailure? = nil,
-      nextLaunch: NextLaunch? = nil, unmanagedPID: Int? = nil, scheduledNotifications: Int,
-      badge: Int? = nil, problem: String? = nil
+      launchable: Bool, location: [LocationService], switcherPosition: Int? = nil,
+      snapshot: SnapshotKind, instance: Instance? = nil, lastEnd: End? = nil,
+      launchFailure: LaunchFailure? = nil, nextLaunch: NextLaunch? = nil, unmanagedPID: Int? = nil,
+      scheduledNotifications: Int, badge: Int? = nil, problem: String? = nil
     ) {
       self.application = application
       self.owner = owner
@@ -73,6 +76,7 @@ extension ControlInterface {
       self.backgroundModes = backgroundModes
       self.multitasking = multitasking
       self.launchable = launchable
+      self.location = location
       self.switcherPosition = switcherPosition
       self.snapshot = snapshot
       self.instance = instance
@@ -95,6 +99,7 @@ extension ControlInterface {
       backgroundModes = try fields.required("backgroundModes")
       multitasking = try fields.required("multitasking")
       launchable = try fields.required("launchable")
+      location = try fields.required("location")
       switcherPosition = try fields.optional("switcherPosition")
       snapshot = try fields.required("snapshot")
       instance = try fields.optional("instance")
@@ -117,6 +122,7 @@ extension ControlInterface {
       object.append(field: "backgroundModes", backgroundModes)
       object.append(field: "multitasking", multitasking)
       object.append(field: "launchable", launchable)
+      object.append(field: "location", location)
       object.append(field: "switcherPosition", switcherPosition)
       object.append(field: "snapshot", snapshot)
       object.append(field: "instance", instance)

@@ -11,8 +11,8 @@ extension ControlInterface {
     public var from: State?
     public var to: State?
     /// The cause of a transition, such as launch, activate, acknowledged, interruption, sendAway,
-    /// otherActivated, register, terminate, noEntitlement, event, focused, unfocused, hidden or
-    /// leaderExited.
+    /// otherActivated, register, terminate, noEntitlement, event, location, focused, unfocused,
+    /// hidden or leaderExited.
     public var cause: String?
     /// With otherActivated: the application that was activated; null if the caller may not see it.
     public var by: String?

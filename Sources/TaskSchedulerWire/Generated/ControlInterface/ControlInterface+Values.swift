@@ -121,6 +121,26 @@ extension ControlInterface {
     case none, picture, sensitive
   }
 
+  /// A service that reports the location to an application.
+  /// - `updates`: continuous updates, while the application runs
+  /// - `significantChanges`: changes of about 500 m and more
+  /// - `regions`: the machine enters or leaves a region
+  public enum LocationService: String, WireEnumeration {
+    case updates, significantChanges, regions
+  }
+
+  /// See org.taskschedd.Application.LocationAuthorization.
+  public typealias LocationAuthorization = ApplicationInterface.LocationAuthorization
+
+  /// See org.taskschedd.Application.LocationAccuracy.
+  public typealias LocationAccuracy = ApplicationInterface.LocationAccuracy
+
+  /// See org.taskschedd.Application.Location.
+  public typealias Location = ApplicationInterface.Location
+
+  /// See org.taskschedd.Application.Region.
+  public typealias Region = ApplicationInterface.Region
+
   /// See org.taskschedd.Application.RepeatInterval.
   public typealias RepeatInterval = ApplicationInterface.RepeatInterval
 
@@ -170,6 +190,13 @@ extension ControlInterface {
   /// - `audioInterrupted`: a phone call or another application interrupted the application's audio,
   ///   or the interruption ended
   /// - `callChanged`: the application's phone call began, ended or was put on hold
+  /// - `locationStarted`, `locationStopped`: the application began or ended to use a location
+  ///   service
+  /// - `regionMonitored`, `regionForgotten`: the application added or removed a region
+  /// - `regionCrossed`: the machine entered or left a region of the application
+  /// - `significantChange`: the location changed by about 500 m or more
+  /// - `locationAuthorized`: the user or an operator decided whether the application may learn the
+  ///   location
   public enum ChangeKind: String, WireEnumeration {
     case transition
     case registered
@@ -204,6 +231,13 @@ extension ControlInterface {
     case remoteControlled
     case audioInterrupted
     case callChanged
+    case locationStarted
+    case locationStopped
+    case regionMonitored
+    case regionForgotten
+    case regionCrossed
+    case significantChange
+    case locationAuthorized
   }
 
   /// A command to a media player. seek moves the position.

@@ -33,8 +33,9 @@ public enum ControlInterface {
     ListApplications.self, GetApplication.self, Explain.self, Launch.self, Adopt.self,
     Activate.self, Deactivate.self, SendToBackground.self, Terminate.self, ListSwitcher.self,
     GetSnapshot.self, RemoveFromSwitcher.self, ListNotifications.self, PostNotification.self,
-    CancelNotifications.self, PostSystemChange.self, RemoteControl.self, ListSessions.self,
-    GetMemory.self, WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
+    CancelNotifications.self, PostSystemChange.self, RemoteControl.self, GetLocation.self,
+    PostLocation.self, SetLocationAuthorization.self, ListSessions.self, GetMemory.self,
+    WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -56,6 +57,9 @@ public enum ControlInterface {
     case cancelNotifications = "org.taskschedd.Control.CancelNotifications"
     case postSystemChange = "org.taskschedd.Control.PostSystemChange"
     case remoteControl = "org.taskschedd.Control.RemoteControl"
+    case getLocation = "org.taskschedd.Control.GetLocation"
+    case postLocation = "org.taskschedd.Control.PostLocation"
+    case setLocationAuthorization = "org.taskschedd.Control.SetLocationAuthorization"
     case listSessions = "org.taskschedd.Control.ListSessions"
     case getMemory = "org.taskschedd.Control.GetMemory"
     case warnMemory = "org.taskschedd.Control.WarnMemory"
@@ -88,6 +92,9 @@ public enum ControlInterface {
     func cancelNotifications(_ input: CancelNotifications.Input, _ caller: Caller) throws
     func postSystemChange(_ input: PostSystemChange.Input, _ caller: Caller) throws
     func remoteControl(_ input: RemoteControl.Input, _ caller: Caller) throws
+    func getLocation(_ input: GetLocation.Input, _ caller: Caller) throws
+    func postLocation(_ input: PostLocation.Input, _ caller: Caller) throws
+    func setLocationAuthorization(_ input: SetLocationAuthorization.Input, _ caller: Caller) throws
     func listSessions(_ input: ListSessions.Input, _ caller: Caller) throws
     func getMemory(_ input: GetMemory.Input, _ caller: Caller) throws
     func warnMemory(_ input: WarnMemory.Input, _ caller: Caller) throws
@@ -139,6 +146,12 @@ public enum ControlInterface {
       try methods.postSystemChange(call.decode(PostSystemChange.Input.self), caller)
     case .remoteControl:
       try methods.remoteControl(call.decode(RemoteControl.Input.self), caller)
+    case .getLocation:
+      try methods.getLocation(call.decode(GetLocation.Input.self), caller)
+    case .postLocation:
+      try methods.postLocation(call.decode(PostLocation.Input.self), caller)
+    case .setLocationAuthorization:
+      try methods.setLocationAuthorization(call.decode(SetLocationAuthorization.Input.self), caller)
     case .listSessions:
       try methods.listSessions(call.decode(ListSessions.Input.self), caller)
     case .getMemory:
@@ -1034,6 +1047,152 @@ extension ControlInterface {
         object.append(field: "application", application)
       }
     }
+  }
+}
+
+extension ControlInterface {
+  /// Returns the sources of locations, what the applications need at present, and which
+  /// applications use the location. Operators get the applications of all users, or of `owner`.
+  /// Other callers get their own. The sources of all users are in every reply.
+  public enum GetLocation: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.GetLocation"
+
+    public struct Input: WireStructure {
+      public var owner: Int?
+
+      public static let fieldNames = ["owner"]
+
+      public init(owner: Int? = nil) {
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var sources: [LocationSource]
+      /// The best accuracy that an application needs now; null if no receiver must run.
+      public var needed: LocationAccuracy?
+      /// The next time at which the daemon determines the location for regions and significant
+      /// changes. null if no such time is known, for example because the daemon waits until the
+      /// machine moves.
+      public var nextLookUSec: Int?
+      /// The newest location that the daemon has for `owner`, or else for any user whose
+      /// applications the caller may see; null without a location.
+      public var location: Location?
+      /// In the order of the ids of the applications, then of their owners.
+      public var uses: [LocationUse]
+
+      public static let fieldNames = ["sources", "needed", "nextLookUSec", "location", "uses"]
+
+      public init(
+        sources: [LocationSource], needed: LocationAccuracy? = nil, nextLookUSec: Int? = nil,
+        location: Location? = nil, uses: [LocationUse]
+      ) {
+        self.sources = sources
+        self.needed = needed
+        self.nextLookUSec = nextLookUSec
+        self.location = location
+        self.uses = uses
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        sources = try fields.required("sources")
+        needed = try fields.optional("needed")
+        nextLookUSec = try fields.optional("nextLookUSec")
+        location = try fields.optional("location")
+        uses = try fields.required("uses")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "sources", sources)
+        object.append(field: "needed", needed)
+        object.append(field: "nextLookUSec", nextLookUSec)
+        object.append(field: "location", location)
+        object.append(field: "uses", uses)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Simulates a location. For LocationFixTime (60 s by default), it replaces the locations of the
+  /// sources, and counts as a source.
+  ///
+  /// With `owner`, the applications of this user receive the location. Without it, those of the
+  /// caller receive it, or those of all users if the caller is an operator.
+  public enum PostLocation: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.PostLocation"
+
+    public struct Input: WireStructure {
+      public var location: Location
+      public var owner: Int?
+
+      public static let fieldNames = ["location", "owner"]
+
+      public init(location: Location, owner: Int? = nil) {
+        self.location = location
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        location = try fields.required("location")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "location", location)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Decides whether an application may learn the location, in place of the user. With
+  /// notDetermined, the daemon asks the user again if the application uses a location service. The
+  /// reply means that the decision is durable. The settings of the daemon come before this
+  /// decision; GetLocation returns what applies.
+  ///
+  /// The daemon need not know the application any more if it still monitors the location for it.
+  public enum SetLocationAuthorization: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.SetLocationAuthorization"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+      public var authorization: LocationAuthorization
+
+      public static let fieldNames = ["application", "owner", "authorization"]
+
+      public init(application: String, owner: Int? = nil, authorization: LocationAuthorization) {
+        self.application = application
+        self.owner = owner
+        self.authorization = authorization
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+        authorization = try fields.required("authorization")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "authorization", authorization)
+      }
+    }
+
+    public typealias Output = NoFields
   }
 }
 

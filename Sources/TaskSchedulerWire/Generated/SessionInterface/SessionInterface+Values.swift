@@ -38,4 +38,10 @@ extension SessionInterface {
 
   /// A command to a media player.
   public typealias RemoteCommand = ControlInterface.RemoteCommand
+
+  /// How accurate a location must be. GeoClue chooses its sources by this.
+  public typealias LocationAccuracy = ApplicationInterface.LocationAccuracy
+
+  /// A position of the machine, as GeoClue measured it. A field that GeoClue does not know is null.
+  public typealias Location = ApplicationInterface.Location
 }

@@ -4,7 +4,8 @@
 ///
 /// The agent runs without privileges in the session of its user. It reports what happens there,
 /// shows the notifications of the user's applications, and mutes their audio while they are
-/// suspended. It attaches to the system's daemon and to the user's own daemon. The daemon takes the
+/// suspended. If the daemon orders it, the agent also reports the location, which it learns from
+/// GeoClue. It attaches to the system's daemon and to the user's own daemon. The daemon takes the
 /// user from the credentials of the socket. It uses a report only for applications of that user.
 ///
 /// Each daemon serves one agent of each user: the one that attached last. An agent reports on a
@@ -21,8 +22,9 @@ public enum SessionInterface {
   /// The types of the methods.
   public static let methods: [any InterfaceMethod.Type] = [
     Attach.self, ReportWindows.self, ForgetWindows.self, ReportAudio.self, ReportPlayers.self,
-    PlayerCalled.self, PlayerCommanded.self, NotificationShown.self, NotificationChosen.self,
-    NotificationClosed.self, NotificationFailed.self,
+    PlayerCalled.self, PlayerCommanded.self, ReportLocationSource.self, ReportLocation.self,
+    NotificationShown.self, NotificationChosen.self, NotificationClosed.self,
+    NotificationFailed.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -34,6 +36,8 @@ public enum SessionInterface {
     case reportPlayers = "org.taskschedd.Session.ReportPlayers"
     case playerCalled = "org.taskschedd.Session.PlayerCalled"
     case playerCommanded = "org.taskschedd.Session.PlayerCommanded"
+    case reportLocationSource = "org.taskschedd.Session.ReportLocationSource"
+    case reportLocation = "org.taskschedd.Session.ReportLocation"
     case notificationShown = "org.taskschedd.Session.NotificationShown"
     case notificationChosen = "org.taskschedd.Session.NotificationChosen"
     case notificationClosed = "org.taskschedd.Session.NotificationClosed"
@@ -53,6 +57,8 @@ public enum SessionInterface {
     func reportPlayers(_ input: ReportPlayers.Input, _ caller: Caller) throws
     func playerCalled(_ input: PlayerCalled.Input, _ caller: Caller) throws
     func playerCommanded(_ input: PlayerCommanded.Input, _ caller: Caller) throws
+    func reportLocationSource(_ input: ReportLocationSource.Input, _ caller: Caller) throws
+    func reportLocation(_ input: ReportLocation.Input, _ caller: Caller) throws
     func notificationShown(_ input: NotificationShown.Input, _ caller: Caller) throws
     func notificationChosen(_ input: NotificationChosen.Input, _ caller: Caller) throws
     func notificationClosed(_ input: NotificationClosed.Input, _ caller: Caller) throws
@@ -81,6 +87,10 @@ public enum SessionInterface {
       try methods.playerCalled(call.decode(PlayerCalled.Input.self), caller)
     case .playerCommanded:
       try methods.playerCommanded(call.decode(PlayerCommanded.Input.self), caller)
+    case .reportLocationSource:
+      try methods.reportLocationSource(call.decode(ReportLocationSource.Input.self), caller)
+    case .reportLocation:
+      try methods.reportLocation(call.decode(ReportLocation.Input.self), caller)
     case .notificationShown:
       try methods.notificationShown(call.decode(NotificationShown.Input.self), caller)
     case .notificationChosen:
@@ -110,6 +120,10 @@ extension SessionInterface {
   /// confirmed, all measurements, and the media player `taskschedd` if there is one. Before it
   /// stops, the agent undoes all mutes and changes of volumes.
   ///
+  /// After `attached`, the agent also reports whether GeoClue is available, as soon as it knows
+  /// this. It reports no location until the daemon orders locations. The daemon orders them after
+  /// each `attached` if it needs them.
+  ///
   /// An agent that attached earlier receives the error AgentReplaced. A process that belongs to an
   /// application receives the error AgentIsManaged.
   public enum Attach: InterfaceMethod {
@@ -133,17 +147,18 @@ extension SessionInterface {
       public var measure: AudioMeasurement?
       public var command: PlayerCommand?
       public var player: PresentedPlayer?
+      public var location: LocationOrder?
 
       public static let fieldNames = [
         "attached", "show", "close", "badge", "synchronized", "mute", "volume", "measure",
-        "command", "player",
+        "command", "player", "location",
       ]
 
       public init(
         attached: Int? = nil, show: Notification? = nil, close: WithdrawnNotification? = nil,
         badge: Badge? = nil, synchronized: Bool? = nil, mute: AudioMute? = nil,
         volume: AudioVolume? = nil, measure: AudioMeasurement? = nil, command: PlayerCommand? = nil,
-        player: PresentedPlayer? = nil
+        player: PresentedPlayer? = nil, location: LocationOrder? = nil
       ) {
         self.attached = attached
         self.show = show
@@ -155,6 +170,7 @@ extension SessionInterface {
         self.measure = measure
         self.command = command
         self.player = player
+        self.location = location
       }
 
       public init(_ fields: FieldReader) throws(ParameterError) {
@@ -168,6 +184,7 @@ extension SessionInterface {
         measure = try fields.optional("measure")
         command = try fields.optional("command")
         player = try fields.optional("player")
+        location = try fields.optional("location")
       }
 
       public func writeFields(to object: inout [UInt8]) {
@@ -181,6 +198,7 @@ extension SessionInterface {
         object.append(field: "measure", measure)
         object.append(field: "command", command)
         object.append(field: "player", player)
+        object.append(field: "location", location)
       }
     }
   }
@@ -385,6 +403,71 @@ extension SessionInterface {
         object.append(field: "attachment", attachment)
         object.append(field: "command", command)
         object.append(field: "offsetUSec", offsetUSec)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports whether GeoClue is available to the user: it runs or the system bus can start it, and
+  /// it has not refused to report the location. The agent reports each change. Before the first
+  /// report, GeoClue is not available.
+  public enum ReportLocationSource: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.ReportLocationSource"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var available: Bool
+
+      public static let fieldNames = ["attachment", "available"]
+
+      public init(attachment: Int, available: Bool) {
+        self.attachment = attachment
+        self.available = available
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        available = try fields.required("available")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "available", available)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension SessionInterface {
+  /// Reports a location. The agent makes this report only while the daemon orders locations, at
+  /// most 10 times a second. The daemon ignores a location that it has not ordered.
+  public enum ReportLocation: InterfaceMethod {
+    public static let name = "org.taskschedd.Session.ReportLocation"
+
+    public struct Input: WireStructure {
+      public var attachment: Int
+      public var location: Location
+
+      public static let fieldNames = ["attachment", "location"]
+
+      public init(attachment: Int, location: Location) {
+        self.attachment = attachment
+        self.location = location
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        attachment = try fields.required("attachment")
+        location = try fields.required("location")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "attachment", attachment)
+        object.append(field: "location", location)
       }
     }
 

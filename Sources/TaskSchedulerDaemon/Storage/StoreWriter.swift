@@ -1,26 +1,40 @@
 import EventLoop
 import DequeModule
 import LinuxSystem
-import TaskSchedulerCore
 
-/// Writes to the notification store on a thread, so that the event loop does not wait for the disk.
+/// A store that a ``StoreWriter`` writes.
+///
+/// A store is used on one thread at a time.
+protocol WritableStore: AnyObject, SendableMetatype {
+  /// A change of the contents. A repeated change has no effect.
+  associatedtype Change: Sendable
+  /// What the writer reports after it has written changes.
+  associatedtype Outcome: Sendable
+
+  /// What the store contains, in the plural, as messages name it.
+  static var contents: String { get }
+
+  /// Writes all changes or none. The changes are durable when this function returns.
+  func apply(_ changes: [Change]) throws(StoreError) -> Outcome
+}
+
+/// Writes to a store on a thread, so that the event loop does not wait for the disk.
 ///
 /// The thread runs while there are jobs. Meanwhile no other thread uses the store. The thread
 /// writes the jobs in the order in which they were added. Waiting jobs share one transaction and
 /// its sync. If that transaction fails, the thread writes each job alone, so that one failing job
 /// does not make the others fail.
-final class StoreWriter {
+final class StoreWriter<Store: WritableStore> {
   /// Changes that the thread writes in one transaction.
   struct Job: Sendable {
     let number: UInt64
-    let changes: [NotificationChange]
+    let changes: [Store.Change]
   }
 
   /// The result of jobs that the thread wrote in one transaction.
   struct Answer: Sendable {
     let numbers: [UInt64]
-    /// The presented notifications that the store removed because of its limits, or the error.
-    let result: Result<[NotificationID], StoreError>
+    let result: Result<Store.Outcome, StoreError>
   }
 
   private struct State: Sendable {
@@ -40,13 +54,13 @@ final class StoreWriter {
   /// Passes the store to the thread.
   private final class Handover: Sendable {
     // While `isRunning`, only the thread uses the store.
-    nonisolated(unsafe) let store: NotificationStore
-    init(_ store: NotificationStore) { self.store = store }
+    nonisolated(unsafe) let store: Store
+    init(_ store: Store) { self.store = store }
   }
 
   /// The maximum number of jobs in a transaction, so that its pages fit into the
   /// ``DiskSpaceReserve``.
-  fileprivate static let groupMax = 32
+  private static var groupMax: Int { 32 }
 
   private let handover: Handover
   private let shared = SharedValue(State())
@@ -56,7 +70,7 @@ final class StoreWriter {
 
   /// - Parameter answered: Called from the event loop when results are available.
   init(
-    _ store: NotificationStore, loop: EventLoop, answered: @escaping () -> Void
+    _ store: Store, loop: EventLoop, answered: @escaping () -> Void
   ) throws(SystemError) {
     handover = Handover(store)
     notifier = try LoopNotifier()
@@ -72,7 +86,7 @@ final class StoreWriter {
   }
 
   /// Adds a job. Returns its number.
-  func add(_ changes: [NotificationChange]) -> UInt64 {
+  func add(_ changes: [Store.Change]) -> UInt64 {
     numberLast += 1
     let job = Job(number: numberLast, changes: changes)
     let isThreadNeeded = shared.change { state in
@@ -107,8 +121,7 @@ final class StoreWriter {
         }
       }
     } catch {
-      let failure = StoreError(
-        kind: .failed, message: "notifications cannot be written: no thread is available: \(error)")
+      let failure = StoreError.noThread(error, contents: Store.contents)
       shared.change { state in
         let numbers = state.waiting.map(\.number)
         state.waiting = []
@@ -119,10 +132,10 @@ final class StoreWriter {
     }
   }
 
-  private static func write(_ jobs: [Job], to store: NotificationStore) -> [Answer] {
+  private static func write(_ jobs: [Job], to store: Store) -> [Answer] {
     do throws(StoreError) {
-      let forgotten = try store.apply(jobs.flatMap(\.changes))
-      return [Answer(numbers: jobs.map(\.number), result: .success(forgotten))]
+      let outcome = try store.apply(jobs.flatMap(\.changes))
+      return [Answer(numbers: jobs.map(\.number), result: .success(outcome))]
     } catch {
       if jobs.count > 1 { return jobs.flatMap { write([$0], to: store) } }
       return [Answer(numbers: jobs.map(\.number), result: .failure(error))]

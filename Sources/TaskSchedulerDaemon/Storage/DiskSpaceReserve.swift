@@ -1,26 +1,28 @@
 import LinuxSystem
 
-/// A file next to the store that reserves disk space, so that users can cancel notifications on a
-/// full disk. SQLite needs some pages even for a removal; the daemon frees this file to provide
-/// them.
+/// A file next to a store that reserves disk space, so that users can remove contents of the store,
+/// such as notifications, on a full disk. SQLite needs some pages even for a removal; the daemon
+/// frees this file to provide them.
 ///
 /// The file is larger than the part of the store's WAL that is not checkpointed. After a removal,
 /// the store checkpoints and truncates the WAL. It allocates the reserve again if no other program
 /// has taken the space.
 final class DiskSpaceReserve {
   private let path: String
+  private let bytesMax: Int
   /// The size of the file, or its planned size if it is not allocated.
   private(set) var bytes: Int
   private var isAllocated: Bool
 
-  /// The maximum size: enough for the largest removal with its WAL.
-  static let bytesMax = 4 << 20
   /// The minimum size: enough for a single removal.
   static let bytesMin = 64 << 10
 
-  /// - Parameter path: The path of the file. An earlier daemon may have left it there.
-  init(path: String) {
+  /// - Parameters:
+  ///   - path: The path of the file. An earlier daemon may have left it there.
+  ///   - bytesMax: The maximum size.
+  init(path: String, bytesMax: Int) {
     self.path = path
+    self.bytesMax = bytesMax
     bytes = Directory.allocatedBytes(path: path)
     isAllocated = bytes >= Self.bytesMin
   }
@@ -30,7 +32,7 @@ final class DiskSpaceReserve {
   func allocate() {
     guard !isAllocated else { return }
     if bytes < Self.bytesMin {
-      bytes = min(Self.bytesMax, ((try? Directory.freeBytes(path: path)) ?? 0) / 4)
+      bytes = min(bytesMax, ((try? Directory.freeBytes(path: path)) ?? 0) / 4)
     }
     guard bytes >= Self.bytesMin else { return }
     do throws(SystemError) {

@@ -1,0 +1,27 @@
+import TaskSchedulerCore
+
+/// A receiver of a satellite navigation system.
+struct Receiver {
+  /// The time from turning the receiver on to the first location, in seconds. Afterwards, there is
+  /// a location each second. Source: data sheets state 1 s for a hot start (u-blox M9), which each
+  /// look is, because ephemerides are valid for hours; 3 s leave room for weak signals.
+  static let fixTime = 3.0
+  /// The accuracy at rest, where most phones are indoors, and on the way, in meters.
+  private static let accuracy = (rest: 30.0, way: 8.0)
+  /// The greatest error, in meters.
+  static let errorMax = 24.0
+
+  private var generator: SeededGenerator
+  private(set) var fixCount = 0
+
+  init(seed: UInt64) { generator = SeededGenerator(seed: seed ^ 0xF1F1) }
+
+  mutating func location(on week: Week, at time: Double) -> Location {
+    fixCount += 1
+    let accuracy = week.isMoving(at: time) ? Receiver.accuracy.way : Receiver.accuracy.rest
+    let error = accuracy * Double.random(in: 0...0.8, using: &generator)
+    return Location(
+      week.place(at: time).moved(by: error, using: &generator).coordinate, accuracy: accuracy,
+      time: Phone.wallTime(at: time))
+  }
+}

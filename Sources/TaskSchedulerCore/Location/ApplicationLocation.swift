@@ -1,0 +1,103 @@
+/// What the scheduler knows about the location services of one application, while it runs and while
+/// it does not.
+struct ApplicationLocation: Equatable, Sendable {
+  /// A report that the application has not been told.
+  enum Report: Equatable {
+    case crossing(RegionCrossing, Location)
+    case significantChange(Location)
+
+    var crossing: RegionCrossing? {
+      if case .crossing(let crossing, _) = self { crossing } else { nil }
+    }
+  }
+
+  /// The location from which the next significant change counts.
+  enum Reference: Equatable {
+    /// The first location is told.
+    case awaited
+    /// The first location is not told, because the wish comes from before a reboot.
+    case unknown
+    case told(Location, at: Instant)
+  }
+
+  /// The decision of the user, or of an operator with taskctl.
+  var authorization = LocationAuthorization.notDetermined
+  /// Whether the user has been asked.
+  var wasAsked = false
+  /// Whether the question is on the user's screen.
+  var isAsking = false
+  /// The reference of the significant changes that the application monitors; nil if it monitors
+  /// none.
+  var reference: Reference?
+  var regions: [RegionID: RegionMonitor] = [:]
+  /// The reports to tell, the oldest first.
+  private(set) var waiting: [Report] = []
+  /// The last instant at which the application was told a location, a change or a crossing.
+  var lastUsed: Instant?
+
+  /// The maximum number of ``waiting``. The oldest are discarded. Source: this project; each of 20
+  /// regions can be entered and left six times while the application cannot run.
+  private static let waitingMax = 256
+
+  var isEmpty: Bool {
+    authorization == .notDetermined && !wasAsked && reference == nil && regions.isEmpty
+      && waiting.isEmpty && lastUsed == nil
+  }
+
+  var monitors: Bool { reference != nil || !regions.isEmpty }
+
+  /// Adds a report. Crossings are never coalesced; of significant changes, only the newest waits.
+  mutating func add(_ report: Report) {
+    if report.crossing == nil { waiting.removeAll { $0.crossing == nil } }
+    waiting.append(report)
+    if waiting.count > Self.waitingMax { waiting.removeFirst() }
+  }
+
+  mutating func takeFirst() -> Report? { waiting.isEmpty ? nil : waiting.removeFirst() }
+
+  /// Removes the reports of a service, which the application must not be told any more.
+  mutating func dropWaiting(of service: LocationService) {
+    waiting.removeAll { ($0.crossing == nil) == (service == .significantChanges) }
+  }
+
+  mutating func dropWaiting(of region: RegionID) {
+    waiting.removeAll { $0.crossing?.region == region }
+  }
+
+  init() {}
+
+  init(_ stored: StoredLocationServices) {
+    authorization = stored.authorization
+    wasAsked = stored.wasAsked
+    reference = stored.monitorsSignificantChanges ? .unknown : nil
+    for one in stored.regions {
+      regions[one.region.id] = RegionMonitor(one.region, isInside: one.isInside)
+    }
+  }
+
+  init(
+    authorization: LocationAuthorization, wasAsked: Bool, isAsking: Bool, reference: Reference?,
+    regions: [RegionID: RegionMonitor], waiting: [Report], lastUsed: Instant?
+  ) {
+    self.authorization = authorization
+    self.wasAsked = wasAsked
+    self.isAsking = isAsking
+    self.reference = reference
+    self.regions = regions
+    self.waiting = waiting
+    self.lastUsed = lastUsed
+  }
+}
+
+/// The continuous updates of a running instance.
+struct LocationUpdates: Equatable, Sendable {
+  var request: LocationRequest
+  /// The last location that the application was told.
+  var told: Location?
+
+  /// Returns whether a location is far enough from the last one.
+  func wants(_ location: Location) -> Bool {
+    guard let told, let filter = request.distanceFilter else { return true }
+    return told.coordinate.distance(to: location.coordinate) >= filter
+  }
+}

@@ -1,0 +1,144 @@
+/// A position of the machine, as a source measured it.
+public struct Location: Equatable, Sendable {
+  public var coordinate: Coordinate
+  /// The radius, in meters, of the circle that contains the true position with a probability of
+  /// 68 %; nil if the source does not know it.
+  public var accuracy: Double?
+  /// In meters above the mean sea level.
+  public var altitude: Double?
+  /// In meters per second.
+  public var speed: Double?
+  /// The direction of the motion, in degrees clockwise from north, 0 up to 360.
+  public var course: Double?
+  /// The time of the measurement, by the source's clock.
+  public var time: WallTime
+
+  public init(
+    _ coordinate: Coordinate, accuracy: Double? = nil, altitude: Double? = nil,
+    speed: Double? = nil, course: Double? = nil, time: WallTime
+  ) {
+    self.coordinate = coordinate
+    // Some sources report 0 if they do not know the accuracy.
+    self.accuracy = accuracy.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
+    self.altitude = altitude.flatMap { $0.isFinite ? $0 : nil }
+    self.speed = speed.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+    self.course = course.flatMap { (0..<360).contains($0) ? $0 : nil }
+    self.time = time
+  }
+
+  /// The accuracy to assume, in meters, if the source does not know it. Source: this project; a
+  /// receiver that sees few satellites is as accurate.
+  static let accuracyAssumed = 50.0
+
+  /// How far the true position may be from the coordinate, in meters.
+  var radius: Double { accuracy ?? Self.accuracyAssumed }
+}
+
+/// How accurate an application wants the location to be. The daemon uses the source that needs the
+/// least power and is as accurate.
+public enum LocationAccuracy: String, Comparable, Sendable, CaseIterable {
+  case best, tenMeters, hundredMeters, kilometer, threeKilometers
+
+  /// Returns whether `lhs` is less accurate than `rhs`.
+  public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rank < rhs.rank }
+
+  private var rank: Int {
+    switch self {
+    case .best: 4
+    case .tenMeters: 3
+    case .hundredMeters: 2
+    case .kilometer: 1
+    case .threeKilometers: 0
+    }
+  }
+}
+
+/// What an application wants of continuous updates.
+public struct LocationRequest: Equatable, Sendable {
+  public var desiredAccuracy: LocationAccuracy
+  /// The distance, in meters, from the location of the last update at which the next update
+  /// follows; nil for every location.
+  public var distanceFilter: Double?
+
+  public init(desiredAccuracy: LocationAccuracy = .best, distanceFilter: Double? = nil) {
+    self.desiredAccuracy = desiredAccuracy
+    self.distanceFilter = distanceFilter
+  }
+}
+
+/// A service that reports the location to an application.
+public enum LocationService: String, Equatable, Sendable, CaseIterable {
+  /// Continuous updates.
+  case updates
+  case significantChanges
+  case regions
+}
+
+/// Whether an application may learn the location.
+public enum LocationAuthorization: String, Equatable, Sendable, CaseIterable {
+  /// Neither an operator nor the user has decided.
+  case notDetermined
+  case denied
+  case authorized
+}
+
+/// The operator's decisions in the settings. They come before the user's answers.
+public struct LocationRules: Equatable, Sendable {
+  public var allowed: [ApplicationID]
+  public var denied: [ApplicationID]
+  /// Whether all applications are allowed that are not denied.
+  public var allowsAll: Bool
+
+  public init(
+    allowed: [ApplicationID] = [], denied: [ApplicationID] = [], allowsAll: Bool = false
+  ) {
+    self.allowed = allowed
+    self.denied = denied
+    self.allowsAll = allowsAll
+  }
+
+  /// Returns the decision for an application; nil if the user decides.
+  func decision(for id: ApplicationID) -> Bool? {
+    if denied.contains(id) { return false }
+    return allowsAll || allowed.contains(id) ? true : nil
+  }
+}
+
+/// A source of locations, or of the fact that the machine has moved.
+public enum LocationSource: Hashable, Sendable {
+  case gpsd
+  /// GeoClue, through the session agent of a user. Only this user's applications receive its
+  /// locations, because an agent can report anything.
+  case geoClue(UserID)
+  /// The cell of a modem.
+  case cell
+  /// The access point of a wireless network.
+  case accessPoint
+
+  /// Whether the source reports only that the machine has moved.
+  var isRadio: Bool {
+    switch self {
+    case .gpsd, .geoClue: false
+    case .cell, .accessPoint: true
+    }
+  }
+}
+
+/// What the sources must do at present.
+public struct LocationNeeds: Equatable, Sendable {
+  /// The accuracy of the locations that are needed; nil if none are needed, so that no receiver
+  /// must run.
+  public var accuracy: LocationAccuracy?
+  /// The users whose applications need locations, in order.
+  public var users: [UserID]
+  /// Whether a change of the cell or of the access point must be reported.
+  public var watchesRadio: Bool
+
+  public init(
+    accuracy: LocationAccuracy? = nil, users: [UserID] = [], watchesRadio: Bool = false
+  ) {
+    self.accuracy = accuracy
+    self.users = users
+    self.watchesRadio = watchesRadio
+  }
+}

@@ -1,0 +1,127 @@
+/// An event about the location.
+public enum LocationEvent: Equatable, Sendable {
+  // Requests of applications. The reply to a start is `located`, with the authorization; an
+  // application that is not authorized yet receives nothing until it is.
+  case startUpdates(RequestID, InstanceID, LocationRequest)
+  case stopUpdates(RequestID, InstanceID)
+  case monitorSignificantChanges(RequestID, InstanceID)
+  case stopMonitoringSignificantChanges(RequestID, InstanceID)
+  /// Adds a region, or replaces the region with the same id.
+  case startMonitoring(RequestID, InstanceID, Region)
+  case stopMonitoring(RequestID, InstanceID, RegionID)
+  case requestAuthorization(RequestID, InstanceID)
+  /// The decision of an operator or, without a request, the answer of the user. `notDetermined`
+  /// makes the scheduler ask again.
+  case authorize(RequestID?, ApplicationKey, LocationAuthorization)
+  case rulesChanged(LocationRules)
+  /// A source appeared or disappeared.
+  case sourceChanged(LocationSource, isAvailable: Bool)
+  /// A source reports a location.
+  case located(LocationSource, Location)
+  /// An operator simulates a location for the applications of one user; nil for all users.
+  case posted(RequestID, Location, for: UserID?)
+  /// The modem has another cell, or the network another access point.
+  case moved
+  /// The transaction is durable.
+  case stored(TransactionID)
+  /// The store could not carry out the transaction, and is unchanged.
+  case storeFailed(TransactionID, reason: String)
+  /// The contents of the store. The daemon sends this event when it starts without an earlier event
+  /// log.
+  case loaded([StoredLocationServices])
+
+  var request: RequestID? {
+    switch self {
+    case .startUpdates(let request, _, _), .stopUpdates(let request, _),
+      .monitorSignificantChanges(let request, _),
+      .stopMonitoringSignificantChanges(let request, _), .startMonitoring(let request, _, _),
+      .stopMonitoring(let request, _, _), .requestAuthorization(let request, _),
+      .posted(let request, _, _):
+      request
+    case .authorize(let request, _, _): request
+    case .rulesChanged, .sourceChanged, .located, .moved, .stored, .storeFailed, .loaded: nil
+    }
+  }
+}
+
+/// A location-related action of the daemon.
+public enum LocationEffect: Equatable, Sendable {
+  /// Tells the sources what is needed from now on. A new daemon receives this with its first event
+  /// about locations, and must take ``Scheduler/locationNeeds`` at its start.
+  case need(LocationNeeds)
+  /// Makes a change durable, after all changes with lower ids. The answer is `stored` or
+  /// `storeFailed`. After a recovery, the scheduler repeats an unanswered change.
+  case store(TransactionID, ApplicationKey, LocationChange)
+  /// Asks the user whether an application may learn the location. `true` shows the question, and
+  /// `false` removes it.
+  case ask(ApplicationKey, Bool)
+}
+
+/// A durable change of what the store contains about one application. If the store receives the
+/// same change again, nothing changes.
+public enum LocationChange: Equatable, Sendable {
+  case monitor(Region)
+  case stopMonitoring(RegionID)
+  case monitorSignificantChanges(Bool)
+  /// The user's or the operator's decision, and whether the user has been asked.
+  case authorize(LocationAuthorization, wasAsked: Bool)
+  /// The application was told whether the machine is inside a region.
+  case report(RegionCrossing)
+}
+
+/// What the store contains about one application.
+public struct StoredLocationServices: Equatable, Sendable {
+  /// A region, and whether the application was last told that the machine is inside; nil if it was
+  /// told nothing.
+  public struct MonitoredRegion: Equatable, Sendable {
+    public var region: Region
+    public var isInside: Bool?
+
+    public init(_ region: Region, isInside: Bool?) {
+      self.region = region
+      self.isInside = isInside
+    }
+  }
+
+  public var application: ApplicationKey
+  public var authorization: LocationAuthorization
+  public var wasAsked: Bool
+  public var monitorsSignificantChanges: Bool
+  public var regions: [MonitoredRegion]
+
+  public init(
+    application: ApplicationKey, authorization: LocationAuthorization = .notDetermined,
+    wasAsked: Bool = false, monitorsSignificantChanges: Bool = false,
+    regions: [MonitoredRegion] = []
+  ) {
+    self.application = application
+    self.authorization = authorization
+    self.wasAsked = wasAsked
+    self.monitorsSignificantChanges = monitorsSignificantChanges
+    self.regions = regions
+  }
+}
+
+/// What the scheduler knows about the location, for operators.
+public struct LocationStatus: Equatable, Sendable {
+  /// The use of the location by one application.
+  public struct Use: Equatable, Sendable {
+    public var application: ApplicationKey
+    public var authorization: LocationAuthorization
+    /// The continuous updates that the running application has started; nil if it has none.
+    public var updates: LocationRequest?
+    public var monitorsSignificantChanges: Bool
+    /// The regions, and whether the machine is inside; nil if that is not known.
+    public var regions: [StoredLocationServices.MonitoredRegion]
+    /// The last instant at which the application was told a location, a change or a crossing.
+    public var lastUsed: Instant?
+  }
+
+  public var sources: [LocationSource: Bool]
+  public var needs: LocationNeeds
+  public var uses: [Use]
+  /// The newest location, by user; it may come from a source for all users.
+  public var locations: [UserID: Location]
+  /// The instant at which the next location is needed for regions or significant changes.
+  public var nextLook: Instant?
+}

@@ -1,0 +1,114 @@
+/// What the scheduler knows about the location of one user, and when it next needs a location for
+/// regions and significant changes.
+///
+/// Between two looks, no receiver runs for them. The next look is due when the machine could reach
+/// the nearest boundary.
+struct UserLocation: Equatable, Sendable {
+  enum Look: Equatable {
+    /// No location is needed for regions and significant changes.
+    case idle
+    case due(at: Instant)
+    /// A receiver determines the location.
+    case under(since: Instant, found: Bool)
+  }
+
+  /// The newest location, and the instant of its report.
+  private(set) var location: Location?
+  private(set) var locatedAt: Instant?
+  /// The end of the time in which a posted location counts in place of real ones.
+  var postedUntil: Instant?
+  /// The instant at which a radio source last reported that the machine has moved; nil if a
+  /// location was determined since.
+  var movedAt: Instant?
+  var look = Look.idle
+  /// The earliest instant of the next look after failed ones, and the delay that led to it.
+  private(set) var retry: Retry?
+
+  struct Retry: Equatable {
+    var delay: Duration
+    var at: Instant
+  }
+
+  /// The least and the greatest time between two looks. Source: contract §17.
+  static let intervals: ClosedRange<Duration> = .seconds(60) ... .seconds(900)
+  /// The least time between two significant changes. Source: contract §17, as on iOS.
+  static let changeInterval: Duration = .seconds(300)
+  /// A source's time that goes back by more is a corrected clock, not a late report.
+  private static let lateMax: Int64 = 600_000_000_000
+
+  var isUnderWay: Bool { if case .under = look { true } else { false } }
+  var dueAt: Instant? { if case .due(let at) = look { at } else { nil } }
+
+  /// Returns whether a location of a source is older than the newest one, or is the same.
+  func isLate(_ location: Location) -> Bool {
+    guard let newest = self.location else { return false }
+    let (age, isOverflown) = newest.time.nanoseconds.subtractingReportingOverflow(
+      location.time.nanoseconds)
+    return !isOverflown && age >= 0 && age < Self.lateMax
+  }
+
+  mutating func take(_ location: Location, at now: Instant) {
+    self.location = location
+    locatedAt = now
+    movedAt = nil
+    retry = nil
+    if case .under(let since, _) = look { look = .under(since: since, found: true) }
+  }
+
+  /// Ends a look for which no location of sufficient accuracy came in time.
+  mutating func lookFailed(at now: Instant) {
+    guard case .under(_, let found) = look else { return }
+    look = .idle
+    if found { return }
+    let next = retry.map { $0.delay * 2 } ?? Self.intervals.lowerBound
+    let delay = min(next, Self.intervals.upperBound)
+    retry = Retry(delay: delay, at: now.advanced(by: delay))
+  }
+
+  init() {}
+
+  init(
+    location: Location?, locatedAt: Instant?, postedUntil: Instant?, movedAt: Instant?,
+    look: Look, retry: Retry?
+  ) {
+    self.location = location
+    self.locatedAt = locatedAt
+    self.postedUntil = postedUntil
+    self.movedAt = movedAt
+    self.look = look
+    self.retry = retry
+  }
+}
+
+extension UserLocation {
+  /// Returns the instant at which the regions of an application need the next location.
+  func nextLook(for regions: [RegionID: RegionMonitor], dwell: Duration) -> Instant? {
+    if regions.isEmpty { return nil }
+    guard let location, let locatedAt else { return Instant(nanoseconds: 0) }
+    var next = locatedAt.advanced(by: Self.intervals.upperBound)
+    for monitor in regions.values {
+      if let candidate = monitor.candidate {
+        next = min(next, candidate.since.advanced(by: dwell))
+      } else {
+        let time = monitor.timeToBoundary(from: location)
+        let wait = min(max(time, Self.intervals.lowerBound), Self.intervals.upperBound)
+        next = min(next, locatedAt.advanced(by: wait))
+      }
+    }
+    return next
+  }
+
+  /// Returns the instant at which the significant changes of an application need the next location.
+  ///
+  /// - Parameter hasRadio: Whether a radio source reports that the machine has moved.
+  func nextLook(for reference: ApplicationLocation.Reference?, hasRadio: Bool) -> Instant? {
+    switch reference {
+    case nil: return nil
+    case .awaited, .unknown: return Instant(nanoseconds: 0)
+    case .told(_, let at):
+      let earliest = at.advanced(by: Self.changeInterval)
+      if hasRadio { return movedAt.map { max($0, earliest) } }
+      return max(earliest, locatedAt?.advanced(by: Self.changeInterval) ?? earliest)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/// The location services (contract §17).
+struct LocationServices: Equatable, Sendable {
+  /// A change that the store has not answered.
+  struct Pending: Equatable {
+    var id: TransactionID
+    var application: ApplicationKey
+    var change: LocationChange
+    /// The request that waits for the answer; nil for a change that the scheduler made itself.
+    var request: RequestID?
+  }
+
+  var rules = LocationRules()
+  /// The available sources, in no order.
+  var sources: [LocationSource] = []
+  /// The continuous updates of instances.
+  var updates: [InstanceID: LocationUpdates] = [:]
+  private(set) var applications: [ApplicationKey: ApplicationLocation] = [:]
+  var users: [UserID: UserLocation] = [:]
+  /// The end of the time in which a location that was posted for all users counts.
+  var postedUntil: Instant?
+  /// What the sources were last told to do.
+  var needs = LocationNeeds()
+  private(set) var pending: [TransactionID: Pending] = [:]
+  private(set) var transactionLast: UInt64 = 0
+
+  /// Whether no application uses the location.
+  var isIdle: Bool {
+    updates.isEmpty && applications.isEmpty && users.isEmpty && needs == LocationNeeds()
+  }
+
+  /// Whether a radio source reports that the machine has moved.
+  var hasRadio: Bool { sources.contains(where: \.isRadio) }
+
+  init() {}
+
+  init(
+    rules: LocationRules, sources: [LocationSource], updates: [InstanceID: LocationUpdates],
+    applications: [ApplicationKey: ApplicationLocation], users: [UserID: UserLocation],
+    postedUntil: Instant?, needs: LocationNeeds, pending: [TransactionID: Pending],
+    transactionLast: UInt64
+  ) {
+    self.rules = rules
+    self.sources = sources
+    self.updates = updates
+    self.applications = applications
+    self.users = users
+    self.postedUntil = postedUntil
+    self.needs = needs
+    self.pending = pending
+    self.transactionLast = transactionLast
+  }
+
+  /// Changes what is known about an application, and forgets an application without a service and
+  /// without a decision.
+  mutating func change(
+    _ key: ApplicationKey, _ change: (inout ApplicationLocation) -> Void
+  ) {
+    change(&applications[key, default: ApplicationLocation()])
+    if applications[key]?.isEmpty == true { applications[key] = nil }
+  }
+
+  /// Returns whether the location of a user can be determined.
+  func canLocate(_ user: UserID, at now: Instant) -> Bool {
+    sources.contains(.gpsd) || sources.contains(.geoClue(user)) || isPosted(for: user, at: now)
+  }
+
+  /// Returns whether posted locations count for a user, in place of real ones.
+  func isPosted(for user: UserID, at now: Instant) -> Bool {
+    [postedUntil, users[user]?.postedUntil].contains { $0.map { now < $0 } ?? false }
+  }
+
+  // MARK: The store
+
+  mutating func begin(
+    _ change: LocationChange, of key: ApplicationKey, request: RequestID?
+  ) -> TransactionID {
+    transactionLast += 1
+    let id = TransactionID(transactionLast)
+    pending[id] = Pending(id: id, application: key, change: change, request: request)
+    return id
+  }
+
+  mutating func takePending(_ id: TransactionID) -> Pending? { pending.removeValue(forKey: id) }
+
+  /// Returns the ids of the regions that an application monitors or is about to monitor.
+  func regionIDs(of key: ApplicationKey) -> Set<RegionID> {
+    var ids = Set(applications[key]?.regions.keys.map { $0 } ?? [])
+    for one in pending.values where one.application == key {
+      if case .monitor(let region) = one.change { ids.insert(region.id) }
+    }
+    return ids
+  }
+
+  /// Returns the number of regions that all applications of a user monitor or are about to monitor.
+  func regionCount(of user: UserID) -> Int {
+    var keys = Set(applications.keys)
+    for one in pending.values { keys.insert(one.application) }
+    return keys.reduce(0) { $1.owner == user ? $0 + regionIDs(of: $1).count : $0 }
+  }
+}

@@ -1,0 +1,198 @@
+// When a receiver must run (contract §17): while an application uses continuous updates, and for
+// the looks that regions and significant changes need. `UserLocation` determines their times.
+
+extension Scheduler {
+  /// What the sources must do at present.
+  public var locationNeeds: LocationNeeds { location.needs }
+
+  /// The instant of the next look, or of the end of a look; nil if there is none.
+  var nextLook: Instant? {
+    if location.users.isEmpty { return nil }
+    return location.users.values.lazy.compactMap { user in
+      switch user.look {
+      case .idle: nil
+      case .due(let at): at
+      case .under(let since, _): since.advanced(by: policy.locationFixTime)
+      }
+    }.min()
+  }
+
+  /// The instant of the next look, for which a sleeping machine must wake.
+  var nextLookDue: Instant? {
+    if location.users.isEmpty { return nil }
+    return location.users.values.lazy.compactMap(\.dueAt).min()
+  }
+
+  /// Begins the looks that are due, and ends those that took `LocationFixTime`.
+  mutating func looksDue(in turn: inout Turn) {
+    if location.users.isEmpty { return }
+    var hasChanged = false
+    for user in location.users.keys.sorted() {
+      guard let look = location.users[user]?.look else { continue }
+      switch look {
+      case .idle: break
+      case .due(let at):
+        guard at <= turn.instant else { continue }
+        beginLook(of: user, in: turn)
+        hasChanged = true
+      case .under(let since, _):
+        guard since.advanced(by: policy.locationFixTime) <= turn.instant else { continue }
+        location.users[user]?.lookFailed(at: turn.instant)
+        hasChanged = true
+      }
+    }
+    guard hasChanged else { return }
+    planLooks(in: &turn)
+    useWakeUp(in: &turn)
+  }
+
+  /// Begins the looks that are due soon, because the machine is awake anyway.
+  mutating func lookEarly(in turn: Turn) {
+    for user in location.users.keys.sorted() {
+      guard let one = location.users[user], let due = one.dueAt, let last = one.locatedAt,
+        turn.instant.duration(to: due) <= last.duration(to: due) / 4
+      else { continue }
+      beginLook(of: user, in: turn)
+    }
+  }
+
+  /// Begins a look, unless the location cannot be determined: posted locations may be all that
+  /// there was.
+  private mutating func beginLook(of user: UserID, in turn: Turn) {
+    let canLocate = location.canLocate(user, at: turn.instant)
+    location.users[user]?.look = canLocate ? .under(since: turn.instant, found: false) : .idle
+  }
+
+  /// The greatest uncertainty, in meters, of a location that ends a look for regions. Source: this
+  /// project; the least radius of a region.
+  private static let lookRadiusMax = 100.0
+
+  mutating func endLook(of user: UserID, by found: Location) {
+    guard location.users[user]?.isUnderWay == true else { return }
+    if found.radius <= Self.lookRadiusMax || !looksForRegions(user) {
+      location.users[user]?.look = .idle
+    }
+  }
+
+  private func looksForRegions(_ user: UserID) -> Bool {
+    location.applications.contains { key, application in
+      key.owner == user && !application.regions.isEmpty && isAuthorized(key, .regions)
+    }
+  }
+
+  /// Determines the next look of each user.
+  mutating func planLooks(in turn: inout Turn) {
+    let running = location.updates.keys.compactMap { instances[$0]?.application.owner }
+    let monitoring = location.applications.lazy.filter { $0.value.monitors }.map(\.key.owner)
+    let users = Set(running).union(monitoring)
+    for user in location.users.keys where !users.contains(user) {
+      guard location.users[user]?.postedUntil.map({ $0 <= turn.instant }) ?? true else { continue }
+      location.users[user] = nil
+    }
+    for user in users.sorted() {
+      var one = location.users[user] ?? UserLocation()
+      let next = location.canLocate(user, at: turn.instant) ? nextLook(of: user, one) : nil
+      switch (one.look, next) {
+      case (_, nil): one.look = .idle
+      case (.under, _): break
+      case (.idle, let at?), (.due, let at?):
+        let earliest = max(at, one.retry?.at ?? at)
+        one.look =
+          earliest <= turn.instant ? .under(since: turn.instant, found: false) : .due(at: earliest)
+      }
+      location.users[user] = one
+    }
+  }
+
+  private func nextLook(of user: UserID, _ one: UserLocation) -> Instant? {
+    var next: Instant?
+    for (key, application) in location.applications where key.owner == user {
+      if isAuthorized(key, .regions) {
+        next = earlier(next, one.nextLook(for: application.regions, dwell: policy.regionDwell))
+      }
+      if isAuthorized(key, .significantChanges) {
+        next = earlier(
+          next, one.nextLook(for: application.reference, hasRadio: location.hasRadio))
+      }
+    }
+    return next
+  }
+
+  /// Determines again which applications run because of their updates, which reports they may be
+  /// told, and when looks are due.
+  mutating func reconsiderLocation(in turn: inout Turn) {
+    for id in location.updates.keys.sorted() {
+      if let key = instances[id]?.application { updateLocating(of: key, in: &turn) }
+    }
+    for (key, application) in location.applications where !application.waiting.isEmpty {
+      for service in [LocationService.significantChanges, .regions]
+      where !isAuthorized(key, service) {
+        location.change(key) { $0.dropWaiting(of: service) }
+      }
+    }
+    if !location.isIdle { planLooks(in: &turn) }
+  }
+
+  // MARK: Needs
+
+  /// Tells the sources what is needed, if that has changed. Call this at the end of each turn.
+  mutating func updateLocationNeeds(in turn: inout Turn) {
+    if location.isIdle { return }
+    var needs = LocationNeeds()
+    var users: Set<UserID> = []
+    func need(_ accuracy: LocationAccuracy, _ user: UserID) {
+      needs.accuracy = max(needs.accuracy ?? accuracy, accuracy)
+      users.insert(user)
+    }
+    for (id, updates) in location.updates {
+      guard let instance = instances.boxes[id]?.value, instance.state != .suspended,
+        instance.termination == nil, isAuthorized(instance.application, .updates)
+      else { continue }
+      need(updates.request.desiredAccuracy, instance.application.owner)
+    }
+    for (user, one) in location.users where one.isUnderWay {
+      need(looksForRegions(user) ? .tenMeters : .hundredMeters, user)
+    }
+    if !location.sources.contains(.gpsd) {
+      needs.users = users.filter { location.sources.contains(.geoClue($0)) }.sorted()
+    }
+    needs.watchesRadio = location.applications.contains { key, application in
+      application.reference != nil && isAuthorized(key, .significantChanges)
+    }
+    guard needs != location.needs else { return }
+    location.needs = needs
+    turn.emit(.location(.need(needs)))
+  }
+
+  // MARK: Status
+
+  /// The questions that wait for the answer of a user, in order.
+  public func locationQuestions(for user: UserID) -> [ApplicationKey] {
+    location.applications.filter { $0.key.owner == user && $0.value.isAsking }.keys.sorted()
+  }
+
+  /// Returns the regions that an application monitors, in the order of their ids.
+  public func monitoredRegions(
+    of key: ApplicationKey
+  ) -> [StoredLocationServices.MonitoredRegion] {
+    let regions = location.applications[key]?.regions ?? [:]
+    return regions.sorted { $0.key < $1.key }.map {
+      .init($0.value.region, isInside: $0.value.isInside)
+    }
+  }
+
+  public var locationStatus: LocationStatus {
+    let running = location.updates.keys.compactMap { instances[$0]?.application }
+    let keys = Set(location.applications.keys).union(running).sorted()
+    let uses = keys.map { key in
+      LocationStatus.Use(
+        application: key, authorization: authorization(of: key),
+        updates: applications[key]?.instance.flatMap { location.updates[$0]?.request },
+        monitorsSignificantChanges: location.applications[key]?.reference != nil,
+        regions: monitoredRegions(of: key), lastUsed: location.applications[key]?.lastUsed)
+    }
+    return LocationStatus(
+      sources: location.sources.reduce(into: [:]) { $0[$1] = true }, needs: location.needs,
+      uses: uses, locations: location.users.compactMapValues(\.location), nextLook: nextLookDue)
+  }
+}

@@ -1,0 +1,28 @@
+import TaskSchedulerCore
+
+/// `[location]`: which applications may learn the location without a question, or never, and where
+/// the daemon finds gpsd (contract §17).
+public struct LocationSettings: Hashable, Sendable {
+  /// The applications that the operator allows.
+  public enum Applications: Hashable, Sendable {
+    case all
+    case only([ApplicationID])
+  }
+
+  /// `allow`.
+  public var allow = Applications.only([])
+  /// `deny`, which comes before `allow`.
+  public var deny: [ApplicationID] = []
+  /// `gpsd`: the path of a Unix socket behind which gpsd answers; empty for none.
+  public var gpsdSocket = "/run/taskschedd/gpsd"
+
+  public init() {}
+
+  /// The decisions that the scheduler needs.
+  var rules: LocationRules {
+    switch allow {
+    case .all: LocationRules(denied: deny, allowsAll: true)
+    case .only(let ids): LocationRules(allowed: ids, denied: deny)
+    }
+  }
+}

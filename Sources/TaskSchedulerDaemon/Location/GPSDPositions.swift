@@ -1,0 +1,47 @@
+import TaskSchedulerCore
+
+/// Selects the positions that the daemon takes from gpsd.
+///
+/// gpsd reports a position again when it has learned more about it, and with several receivers
+/// reports the position of each. The daemon takes the first position of each time. It drops
+/// positions of a gpsd that sends more of them than any receiver.
+struct GPSDPositions {
+  /// The maximum number of positions within each second. Source: this project; fast receivers
+  /// report 10 positions a second.
+  static let countMax = 10
+  /// A position is taken if it is older than the last position by this time or more, because the
+  /// receiver then corrected a wrong clock. Source: this project.
+  static let correctionMin: Duration = .seconds(600)
+
+  private var timeLast: WallTime?
+  /// The instants at which the last ``countMax`` positions were taken, the oldest at ``oldest``.
+  private var instants: [UInt64] = []
+  private var oldest = 0
+
+  /// Returns whether the daemon takes a position.
+  ///
+  /// - Parameters:
+  ///   - time: The time of the position.
+  ///   - now: The present instant, in nanoseconds since boot.
+  mutating func takes(_ time: WallTime, at now: UInt64) -> Bool {
+    if let timeLast, time <= timeLast,
+      Duration.nanoseconds(timeLast.nanoseconds - time.nanoseconds) < Self.correctionMin
+    {
+      return false
+    }
+    guard hasRoom(at: now) else { return false }
+    timeLast = time
+    return true
+  }
+
+  private mutating func hasRoom(at now: UInt64) -> Bool {
+    if instants.count < Self.countMax {
+      instants.append(now)
+      return true
+    }
+    guard now >= instants[oldest] + 1_000_000_000 else { return false }
+    instants[oldest] = now
+    oldest = (oldest + 1) % Self.countMax
+    return true
+  }
+}

@@ -1,0 +1,325 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The source of the locations of gpsd.
+///
+/// systemd listens at the socket, and starts a proxy to gpsd when the daemon connects. gpsd turns
+/// on the receiver while a client asks for positions. The daemon is therefore connected only while
+/// it needs locations. Without a need, gpsd counts as available if the socket exists. inotify
+/// reports when the socket appears.
+///
+/// If gpsd does not answer, it counts as not available. While locations are needed, the daemon
+/// connects again, after delays that double, until gpsd answers. Without a need, gpsd counts as
+/// available again after `failureTime`, or when the socket is replaced: applications cannot use a
+/// source that is not available, so that otherwise no need would follow.
+final class GPSDSource {
+  /// An event of the source.
+  enum Occurrence: Equatable {
+    case availabilityChanged(Bool)
+    case located(Location)
+  }
+
+  /// The times of the source. Source of the values: this project.
+  struct Timing {
+    /// The time within which gpsd must answer after a connection.
+    var answerMax: Duration = .seconds(10)
+    /// The delay between the end of a connection and the next attempt. It doubles with each end.
+    var delayMin: Duration = .seconds(1)
+    var delayMax: Duration = .seconds(300)
+    /// The time for which a connection must last so that the next delay is the shortest again.
+    var lastingTime: Duration = .seconds(300)
+    /// The time without a need after which a failed gpsd counts as available again.
+    var failureTime: Duration = .seconds(300)
+    /// The minimum time between two lines of the log about invalid input.
+    var logInterval: Duration = .seconds(300)
+  }
+
+  private enum Link {
+    case none
+    /// gpsd has not answered yet.
+    case connecting(GPSDConnection)
+    case open(GPSDConnection)
+  }
+
+  /// The path of the socket.
+  var path: String { didSet { if path != oldValue, timer != nil { pathChanged() } } }
+
+  private let loop: EventLoop
+  private let log: Log
+  private let timing: Timing
+  private let report: (Occurrence) -> Void
+  private var appearance: SocketAppearance?
+  private var timer: TimerSource?
+  private var link = Link.none
+  private var isNeeded = false
+  /// The reason why the daemon cannot connect to the socket; nil if the socket exists.
+  private var absence: String?
+  /// The reason why the last connection failed; nil if it did not fail.
+  private var failure: String?
+  /// The receivers of gpsd; nil while they are unknown.
+  private var receivers: Set<String>?
+  private var positions = GPSDPositions()
+  private var delay: Duration
+  /// The instants at which the last connection was begun, and at which gpsd answered.
+  private var connectedAt: UInt64?
+  private var openedAt: UInt64 = 0
+  private var loggedAt: UInt64?
+  /// The availability that was reported last; nil before the first report.
+  private var reported: Bool?
+
+  /// The maximum number of receivers to remember.
+  private static let receiversMax = 64
+
+  /// - Parameters:
+  ///   - path: The absolute path of gpsd's socket, which need not exist yet.
+  ///   - report: Called from the loop, and from within ``start()``, ``need(_:)`` and ``path``.
+  init(
+    path: String, loop: EventLoop, log: Log, timing: Timing = Timing(),
+    report: @escaping (Occurrence) -> Void
+  ) {
+    self.path = path
+    self.loop = loop
+    self.log = log
+    self.timing = timing
+    self.report = report
+    delay = timing.delayMin
+  }
+
+  /// Reports whether gpsd is available, and begins to watch the socket.
+  ///
+  /// - Throws: The reason why the daemon cannot use gpsd.
+  func start() throws(SystemError) {
+    timer = try loop.timer { [weak self] in self?.timeIsUp() }
+    watchSocket()
+    connectIfNeeded()
+    reconsider()
+  }
+
+  /// Begins or stops to report locations.
+  func need(_ isNeeded: Bool) {
+    guard isNeeded != self.isNeeded else { return }
+    self.isNeeded = isNeeded
+    if isNeeded { connectIfNeeded() } else { disconnect() }
+    reconsider()
+  }
+
+  var state: LocationSourceState {
+    LocationSourceState(name: "gpsd", isAvailable: isAvailable, problem: problem)
+  }
+
+  private var isAvailable: Bool {
+    switch link {
+    case .open: receivers?.isEmpty != true
+    case .none, .connecting: absence == nil && failure == nil
+    }
+  }
+
+  private var problem: String? {
+    switch link {
+    case .open: receivers?.isEmpty == true ? Self.noReceiver : nil
+    case .none, .connecting: absence ?? failure
+    }
+  }
+
+  private static let noReceiver = "gpsd has no receiver"
+
+  private func reconsider() {
+    guard timer != nil, reported != isAvailable else { return }
+    reported = isAvailable
+    report(.availabilityChanged(isAvailable))
+  }
+
+  // MARK: The socket
+
+  private func pathChanged() {
+    if case .open(let connection) = link { connection.stop() }
+    link = .none
+    appearance = nil
+    socketChanged()
+  }
+
+  /// Forgets the last failure, because another gpsd may be behind the socket now.
+  private func socketChanged() {
+    (failure, delay) = (nil, timing.delayMin)
+    if !isNeeded { timer?.clear() }
+    watchSocket()
+    connectIfNeeded()
+    reconsider()
+  }
+
+  /// Watches for the socket before examining it, so that no change is missed.
+  private func watchSocket() {
+    guard path.hasPrefix("/"), path.contains(where: { $0 != "/" }) else {
+      absence = "'\(path)' is not the absolute path of a socket"
+      return
+    }
+    if appearance == nil {
+      appearance = SocketAppearance(path: path, loop: loop) { [weak self] in
+        self?.socketChanged()
+      }
+    }
+    do throws(SystemError) {
+      try appearance?.start()
+    } catch {
+      log.write(.notice, "the daemon does not notice when gpsd's socket appears: \(error)")
+    }
+    absence = Self.absence(at: path)
+  }
+
+  private static func absence(at path: String) -> String? {
+    do throws(SystemError) {
+      try UnixSocket.checkFile(path: path)
+      return nil
+    } catch {
+      return switch error.errno {
+      case ENOENT, ENOTDIR: "no socket at \(path)"
+      case ENOTSOCK: "\(path) is not a socket"
+      case _: "\(error)"
+      }
+    }
+  }
+
+  // MARK: The connection
+
+  /// Connects if locations are needed and a socket exists, at most once in ``Timing/delayMin``.
+  private func connectIfNeeded() {
+    guard isNeeded, timer != nil, case .none = link else { return }
+    if let earliest = connectedAt.map({ $0 + nanoseconds(timing.delayMin) }),
+      earliest > BootClock.now()
+    {
+      timer?.set(earliest)
+    } else {
+      connect()
+    }
+  }
+
+  private func connect() {
+    timer?.clear()
+    absence = Self.absence(at: path)
+    // inotify reports when the socket appears.
+    if absence != nil { return }
+    connectedAt = BootClock.now()
+    (receivers, positions) = (nil, GPSDPositions())
+    do throws(SystemError) {
+      link = .connecting(
+        try GPSDConnection(path: path, loop: loop) { [weak self] in self?.heard($0) })
+      timer?.set(BootClock.after(timing.answerMax))
+    } catch {
+      failed("\(error)")
+    }
+  }
+
+  private func disconnect() {
+    switch link {
+    case .none: break
+    case .connecting(let connection): connection.stop()
+    case .open(let connection):
+      connection.stop()
+      delay = timing.delayMin
+    }
+    // The receivers are unknown from now on. Until then, those that were known count.
+    if failure == nil, receivers?.isEmpty == true { failure = Self.noReceiver }
+    link = .none
+    receivers = nil
+    if failure == nil { timer?.clear() } else { timer?.set(BootClock.after(timing.failureTime)) }
+  }
+
+  private func heard(_ occurrence: GPSDConnection.Occurrence) {
+    switch occurrence {
+    case .report(let next): heard(next)
+    case .ended(let reason): ended(reason)
+    }
+    reconsider()
+  }
+
+  private func heard(_ next: GPSDReport) {
+    switch next {
+    // The proxy greets no client by itself, but gpsd answers only after the greeting.
+    case .version, .other: break
+    case .devices(let paths): opened(with: Set(paths.prefix(Self.receiversMax)))
+    case .device(let path, let isOpen):
+      opened(with: receivers)
+      if !isOpen {
+        receivers?.remove(path)
+      } else if receivers?.count ?? 0 < Self.receiversMax {
+        receivers?.insert(path)
+      }
+    case .watch, .noPosition: opened(with: receivers)
+    case .position(let location):
+      opened(with: receivers)
+      if positions.takes(location.time, at: BootClock.now()) { report(.located(location)) }
+    }
+  }
+
+  /// Records that gpsd has answered.
+  private func opened(with receivers: Set<String>?) {
+    self.receivers = receivers
+    guard case .connecting(let connection) = link else { return }
+    link = .open(connection)
+    openedAt = BootClock.now()
+    failure = nil
+    timer?.clear()
+    reconsider()
+  }
+
+  private func ended(_ reason: GPSDEnd) {
+    let isOpen =
+      switch link {
+      case .open: true
+      case .none, .connecting: false
+      }
+    if isOpen, BootClock.now() >= openedAt + nanoseconds(timing.lastingTime) {
+      delay = timing.delayMin
+    }
+    switch reason {
+    case .violation(let violation):
+      logOnce("the daemon has disconnected from gpsd at \(path), because \(violation)")
+      failed("gpsd sent invalid input: \(violation)")
+    case .closed where isOpen:
+      // gpsd probably restarts. If it does not, the next connection fails.
+      retry()
+    case .closed:
+      failed("gpsd is not running: the connection was closed at once")
+    case .failed(let error):
+      failed("\(error)")
+    }
+  }
+
+  private func logOnce(_ text: String) {
+    let now = BootClock.now()
+    if let loggedAt, now < loggedAt + nanoseconds(timing.logInterval) { return }
+    loggedAt = now
+    log.write(.warning, text)
+  }
+
+  private func failed(_ reason: String) {
+    failure = reason
+    retry()
+  }
+
+  /// Prepares the next attempt.
+  private func retry() {
+    link = .none
+    receivers = nil
+    timer?.set(BootClock.after(delay))
+    delay = min(delay * 2, timing.delayMax)
+  }
+
+  private func timeIsUp() {
+    switch link {
+    case .connecting:
+      failed("gpsd does not answer")
+    case .open:
+      break
+    case .none where isNeeded:
+      connect()
+    case .none:
+      (failure, delay) = (nil, timing.delayMin)
+    }
+    reconsider()
+  }
+
+  private func nanoseconds(_ duration: Duration) -> UInt64 { UInt64(duration / .nanoseconds(1)) }
+}

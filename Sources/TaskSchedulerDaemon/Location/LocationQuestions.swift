@@ -1,0 +1,121 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// Asks users whether applications may learn the location, and passes the answers on
+/// (contract.md#location-question).
+///
+/// A question is a notification with two actions. It stays until the user chooses one of them, or
+/// an operator decides. If the user closes it without an answer, the application stays undecided,
+/// and the daemon shows the question again only when the user's agent next attaches.
+///
+/// The scheduler knows which questions are open, and a daemon stores nothing else about them. After
+/// a restart, it shows them again with the same ids.
+final class LocationQuestions: DaemonNotices {
+  /// The parts of the daemon that know the questions and take the answers.
+  struct Environment {
+    /// Returns the applications about which a user must be asked, in order.
+    var questions: (UserID) -> [ApplicationKey]
+    /// Returns the manifest with an id, if any.
+    var manifest: (ApplicationID) -> ApplicationManifest?
+    var post: (LocationEvent) -> Void
+  }
+
+  /// What the daemon knows about a question that it has shown.
+  private struct Shown {
+    /// The time of the last firing, in nanoseconds since 1970.
+    var firedAt: Int
+    /// The notification's name at the service that shows it.
+    var name: DesktopName?
+    /// Whether the name comes from an earlier attachment. The service may have ended since, for
+    /// example because the user logged out.
+    var isOld = false
+  }
+
+  private let agents: AgentNotifications
+  private let environment: Environment
+  private var shown: [ApplicationKey: Shown] = [:]
+
+  init(_ agents: AgentNotifications, _ environment: Environment) {
+    self.agents = agents
+    self.environment = environment
+  }
+
+  /// Shows the question about an application.
+  func show(_ key: ApplicationKey) { agents.show(order(key), to: key.owner) }
+
+  /// Removes the question about an application, because it is decided.
+  func hide(_ key: ApplicationKey) {
+    let name = shown.removeValue(forKey: key)?.name
+    agents.withdraw(
+      NotificationID(question(key).id), shownAs: name, of: key.owner)
+  }
+
+  private func question(_ key: ApplicationKey) -> LocationQuestion {
+    LocationQuestion(key, environment.manifest(key.id))
+  }
+
+  /// Returns the order to show a question, and expects the agent's reports about it.
+  private func order(_ key: ApplicationKey) -> SessionInterface.Notification {
+    let known = shown[key] ?? Shown(firedAt: Int(clamping: WallClock.nanoseconds))
+    shown[key] = known
+    let question = question(key)
+    return SessionInterface.Notification(
+      id: Int(clamping: question.id), firedAt: known.firedAt, application: key.id.name,
+      applicationName: question.name, icon: "find-location", title: question.title,
+      body: question.body,
+      // Services show a notification of this urgency until the user closes it.
+      urgency: .critical, actions: LocationQuestion.answers.map(\.action),
+      shown: known.name.map { .init($0) })
+  }
+
+  /// Returns the application that an open question of a user is about; nil if there is no such
+  /// question.
+  private func application(_ id: Int, of user: UserID) -> ApplicationKey? {
+    guard contains(id) else { return nil }
+    return environment.questions(user).first { question($0).id == UInt64(id) }
+  }
+
+  // MARK: DaemonNotices
+
+  func orders(for user: UserID) -> [SessionInterface.Notification] {
+    environment.questions(user).map { key in
+      shown[key]?.isOld = true
+      return order(key)
+    }
+  }
+
+  func contains(_ id: Int) -> Bool {
+    guard let id = UInt64(exactly: id) else { return false }
+    return id >= LocationQuestion.idBase && id < IncomingCall.idBase
+  }
+
+  func isShown(_ id: Int, as name: DesktopName, to user: UserID) {
+    guard let key = application(id, of: user) else { return }
+    shown[key]?.name = name
+    shown[key]?.isOld = false
+  }
+
+  func isClosed(_ id: Int, of user: UserID) {
+    guard let key = application(id, of: user), let last = shown[key] else { return }
+    shown[key]?.name = nil
+    // The question ended with its service. The user has not closed it.
+    if last.name != nil, last.isOld { showAgain(key) }
+  }
+
+  func choose(_ id: Int, action: String?, by user: UserID) {
+    guard let key = application(id, of: user) else { return }
+    if let answer = LocationQuestion.answers.first(where: { $0.action.id == action }) {
+      return environment.post(.authorize(nil, key, answer.1))
+    }
+    // If the user chooses the notification itself, services close it.
+    if action == nil { showAgain(key) }
+  }
+
+  private func showAgain(_ key: ApplicationKey) {
+    guard let last = shown[key]?.firedAt else { return show(key) }
+    // An agent ignores a firing that it has shown before, and an operator may set back the clock.
+    shown[key]?.firedAt = max(Int(clamping: WallClock.nanoseconds), last + 1)
+    show(key)
+  }
+}

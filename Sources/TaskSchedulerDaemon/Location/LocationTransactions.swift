@@ -1,0 +1,116 @@
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Makes the scheduler's changes of location services durable, in their order, and reports which
+/// are (contract §17).
+///
+/// A thread writes them (``StoreWriter``). The next daemon repeats the changes that were not
+/// reported.
+final class LocationTransactions {
+  /// The store; nil if its file is unusable. The daemon then refuses the changes. While the writer
+  /// runs, only its thread may use the store.
+  private let store: LocationStore?
+  private var writer: StoreWriter<LocationStore>?
+  /// The reason why no change can be stored.
+  private let problem: String
+  private let log: Log
+  private let post: (LocationEvent) -> Void
+  /// The pending changes, by their job numbers.
+  private var writing: [UInt64: TransactionID] = [:]
+  /// Changes that arrive before ``serve()``; nil afterwards. While a new daemon finishes an
+  /// interrupted event, the event may begin a change. That change must wait until the changes of
+  /// the earlier daemon have been repeated.
+  private var held: [TransactionID: LocationStore.Change]? = [:]
+
+  /// - Parameter path: The path of the store's file; nil for a daemon without a state directory.
+  init(
+    path: String?, loop: EventLoop, log: Log, post: @escaping (LocationEvent) -> Void
+  ) throws(SystemError) {
+    self.log = log
+    self.post = post
+    var store: LocationStore?
+    var problem = "the daemon has no state directory"
+    if let path {
+      do throws(StoreError) {
+        store = try LocationStore(path: path)
+      } catch {
+        problem = error.message
+        log.write(
+          .error, "refusing to monitor regions and significant changes until the next start: "
+            + "\(error)", id: .storeFailed)
+      }
+    }
+    self.store = store
+    self.problem = problem
+    if let (place, count) = store?.setAside {
+      log.write(
+        .error, "the location store was damaged and was renamed to \(place); recovered \(count) "
+          + "regions and decisions from it", id: .storeFailed)
+    }
+    if let store {
+      writer = try StoreWriter(store, loop: loop) { [unowned self] in takeAnswers() }
+    }
+  }
+
+  /// Passes the contents of the store to the scheduler of a daemon that recovers no event log. Call
+  /// this before ``serve()``.
+  func load() {
+    guard let store else { return }
+    attempt("cannot read \(store.path)") { () throws(StoreError) in
+      post(.loaded(try store.contents()))
+    }
+  }
+
+  /// Begins to write. Changes of an earlier daemon come first.
+  func serve() {
+    let earlier = held ?? [:]
+    held = nil
+    for (id, change) in earlier.sorted(by: { $0.key < $1.key }) { write(id, change) }
+  }
+
+  func store(_ id: TransactionID, _ change: LocationStore.Change) {
+    if held == nil { write(id, change) } else { held?[id] = change }
+  }
+
+  /// Waits until the thread has written all changes, and passes the results to the scheduler. Call
+  /// this before the daemon exits, and after all applications are resumed, because the disk may be
+  /// slow.
+  func finish() {
+    guard let store, let writer else { return }
+    while !writing.isEmpty {
+      writer.waitUntilIdle()
+      takeAnswers()
+    }
+    attempt("cannot checkpoint \(store.path)") { () throws(StoreError) in
+      try store.checkpoint()
+    }
+  }
+
+  private func write(_ id: TransactionID, _ change: LocationStore.Change) {
+    guard let writer else { return post(.storeFailed(id, reason: problem)) }
+    writing[writer.add([change])] = id
+  }
+
+  private func takeAnswers() {
+    for answer in writer?.takeAnswers() ?? [] {
+      for number in answer.numbers {
+        guard let id = writing.removeValue(forKey: number) else { continue }
+        switch answer.result {
+        case .success: post(.stored(id))
+        case .failure(let error):
+          log.write(.error, "a change is not stored: \(error)", id: .storeFailed)
+          post(.storeFailed(id, reason: "\(error)"))
+        }
+      }
+    }
+  }
+
+  private func attempt(_ what: String, _ body: () throws(StoreError) -> Void) {
+    do throws(StoreError) {
+      try body()
+    } catch {
+      log.write(.error, "\(what): \(error)", id: .storeFailed)
+    }
+  }
+}

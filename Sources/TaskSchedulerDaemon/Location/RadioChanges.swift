@@ -1,0 +1,34 @@
+/// An event of a source that reports only that the machine has moved.
+enum RadioOccurrence: Equatable {
+  case availabilityChanged(Bool)
+  /// The machine has another cell or access point.
+  case moved
+}
+
+/// Decides what a radio source reports. A radio source knows the transmitters to which the machine
+/// is connected: the cells of modems, or the access points of wireless networks.
+struct RadioChanges {
+  /// The availability that was reported last; nil before the first report.
+  private(set) var isAvailable: Bool?
+  /// Whether moves are reported. A new watch begins with the transmitters of its first update.
+  var isWatched = false { didSet { if isWatched != oldValue { last = nil } } }
+  /// The transmitters of the last update that had any, or an empty set if none had any; nil before
+  /// the first update of the watch.
+  private var last: Set<String>?
+
+  /// Takes the present transmitters, and returns what to report.
+  ///
+  /// A transmitter that disappears and returns is not a move, because the connection may have been
+  /// interrupted. A transmitter that was not there at the last connection is one.
+  mutating func update(_ present: Set<String>) -> [RadioOccurrence] {
+    var occurrences: [RadioOccurrence] = []
+    if isAvailable != !present.isEmpty {
+      isAvailable = !present.isEmpty
+      occurrences.append(.availabilityChanged(!present.isEmpty))
+    }
+    guard isWatched else { return occurrences }
+    if let last, !present.isSubset(of: last) { occurrences.append(.moved) }
+    if last == nil || !present.isEmpty { last = present }
+    return occurrences
+  }
+}

@@ -1,0 +1,122 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+// The location, for operators and users (contract §17).
+
+extension ControlService {
+  func getLocation(_ input: Interface.GetLocation.Input, _ connection: Connection) throws {
+    let peer = connection.peer
+    let user = try user(input.owner, peer)
+    let status = pump.scheduler.locationStatus
+    let uses = status.uses.filter { user == nil || $0.application.owner == user }
+    // The needs are those of all users together. They are not shown to a user whose applications
+    // have no part in them.
+    let mayKnowNeeds = isOperator(peer) || uses.contains { !$0.services.isEmpty }
+    let location =
+      user.map { status.locations[$0] } ?? status.locations.values.max { $0.time < $1.time }
+    connection.reply(
+      Interface.GetLocation.Output(
+        sources: locationSources().map { .init($0) } + geoClue(user, status),
+        needed: mayKnowNeeds ? status.needs.accuracy.map { .init($0) } : nil,
+        nextLookUSec: mayKnowNeeds ? status.nextLook?.microseconds : nil,
+        location: location.map { .init($0) },
+        uses: uses.sorted { $0.application < $1.application }.map {
+          .init($0, from: status.locations[$0.application.owner])
+        }))
+  }
+
+  /// Returns the user whose applications a call is about; nil for those of all users.
+  private func user(_ owner: Int?, _ peer: Peer) throws -> UserID? {
+    let mayAll = isOperator(peer)
+    guard let owner = try owner.map({ try Self.uid($0) }) else {
+      return mayAll ? nil : UserID(peer.uid)
+    }
+    guard mayAll || owner == peer.uid else {
+      throw Interface.Failure.notPermitted(application: nil)
+    }
+    return UserID(owner)
+  }
+
+  /// Returns GeoClue as the source of one user, or of each user with a session agent.
+  private func geoClue(_ user: UserID?, _ status: LocationStatus) -> [Interface.LocationSource] {
+    var isAvailable: [UserID: Bool] = [:]
+    for (source, available) in status.sources {
+      if case .geoClue(let owner) = source { isAvailable[owner] = available }
+    }
+    let attached = agents.users
+    let users = user.map { [$0] } ?? Set(attached).union(isAvailable.keys).sorted()
+    guard !users.isEmpty else {
+      return [
+        .init(name: "GeoClue", available: false, problem: "no session agent is attached")
+      ]
+    }
+    return users.map { user in
+      let problem =
+        isAvailable[user] == true
+        ? nil
+        : attached.contains(user)
+          ? "the session agent cannot use GeoClue" : "no session agent of the user is attached"
+      return .init(
+        name: "GeoClue", owner: Int(user.uid), available: problem == nil, problem: problem)
+    }
+  }
+
+  func postLocation(_ input: Interface.PostLocation.Input, _ connection: Connection) throws {
+    let location = try Location(input.location, parameter: "location")
+    let user = try user(input.owner, connection.peer)
+    let request = requests.open(connection, application: "")
+    post(.location(.posted(request, location, for: user)))
+  }
+
+  func setLocationAuthorization(
+    _ input: Interface.SetLocationAuthorization.Input, _ connection: Connection
+  ) throws {
+    let uses = pump.scheduler.locationStatus.uses
+    let key = try key(input.application, input.owner, connection.peer) { id in
+      uses.filter { $0.application.id == id }.map(\.application.owner)
+    }
+    let request = requests.open(connection, application: input.application)
+    post(.location(.authorize(request, key, .init(input.authorization))))
+  }
+
+  /// Returns the location services that each application uses.
+  func locationServices() -> [ApplicationKey: [Interface.LocationService]] {
+    let uses = pump.scheduler.locationStatus.uses.filter { !$0.services.isEmpty }
+    return Dictionary(uses.map { ($0.application, $0.services) }) { first, _ in first }
+  }
+}
+
+extension LocationStatus.Use {
+  /// The services that the application uses, even if it is not authorized yet.
+  fileprivate var services: [ControlInterface.LocationService] {
+    (updates == nil ? [] : [.updates]) + (monitorsSignificantChanges ? [.significantChanges] : [])
+      + (regions.isEmpty ? [] : [.regions])
+  }
+}
+
+extension ControlInterface.LocationSource {
+  fileprivate init(_ state: LocationSourceState) {
+    self.init(
+      name: state.name, available: state.isAvailable,
+      problem: state.problem.map { PrintableText.of($0) })
+  }
+}
+
+extension ControlInterface.LocationUse {
+  /// - Parameter location: The newest location of the owner.
+  fileprivate init(_ use: LocationStatus.Use, from location: TaskSchedulerCore.Location?) {
+    self.init(
+      application: use.application.id.name, owner: Int(use.application.owner.uid),
+      authorization: .init(use.authorization),
+      updates: use.updates.map {
+        .init(
+          desiredAccuracy: .init($0.desiredAccuracy), distanceFilter: $0.distanceFilter)
+      },
+      monitorsSignificantChanges: use.monitorsSignificantChanges,
+      regions: use.regions.sorted { $0.region.id < $1.region.id }.map { monitored in
+        .init(
+          region: .init(monitored.region), inside: monitored.isInside,
+          distance: location.map { monitored.region.center.distance(to: $0.coordinate) })
+      }, lastUsedUSec: use.lastUsed?.microseconds)
+  }
+}

@@ -1,0 +1,52 @@
+/// The tables of a store: how they are created, checked and recovered.
+protocol StoreSchema {
+  /// What the store contains, in the plural, as messages name it: `notifications`.
+  static var contents: String { get }
+  /// The version of ``tables``, from 1 to 255. A file with a higher version comes from a newer
+  /// daemon.
+  static var version: Int64 { get }
+  /// The signature in the header field `application_id`, combined with the version: 24 bits, and 8
+  /// zeros.
+  ///
+  /// `user_version` repeats the version. `PRAGMA quick_check` reads neither field. With both, the
+  /// daemon can tell a damaged version from the version of a newer daemon.
+  static var signature: Int64 { get }
+  /// The statements that create the tables.
+  static var tables: String { get }
+  /// The maximum size of the store's ``DiskSpaceReserve``, in bytes: enough for the largest removal
+  /// with its write-ahead log.
+  static var reserveBytesMax: Int { get }
+
+  /// Throws if the tables are not those of this version.
+  static func check(_ database: Database) throws(DatabaseError)
+
+  /// Copies the readable contents of a damaged file into an empty store.
+  ///
+  /// - Returns: How many rows, as users count them, were recovered.
+  static func salvage(from path: String, into database: Database) throws(DatabaseError) -> Int
+}
+
+extension StoreSchema {
+  /// The highest valid version. A file with a higher version is damaged.
+  private static var versionMax: Int64 { 0xff }
+
+  /// Returns the version in the file's header: 0 for an empty file, nil if the header is damaged.
+  static func version(of database: Database) throws(DatabaseError) -> Int64? {
+    let version = try database.integer("PRAGMA user_version") ?? 0
+    let id = try database.integer("PRAGMA application_id")
+    if version == 0 { return id == 0 ? 0 : nil }
+    return (1...versionMax).contains(version) && id == signature | version ? version : nil
+  }
+
+  /// Creates the tables in an empty file.
+  static func make(in database: Database) throws(DatabaseError) {
+    try database.transaction { () throws(DatabaseError) in
+      try database.execute(
+        """
+        \(tables)
+        PRAGMA application_id = \(signature | version);
+        PRAGMA user_version = \(version);
+        """)
+    }
+  }
+}

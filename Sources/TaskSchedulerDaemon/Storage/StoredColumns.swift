@@ -1,0 +1,21 @@
+import TaskSchedulerCore
+
+// Values of several stores.
+
+extension ApplicationKey {
+  /// Reads an application from the columns of its id and its owner. Returns nil for a row that no
+  /// daemon can have written.
+  init?(_ row: borrowing Row, at column: Int32) {
+    guard let name = row.text(column), let id = ApplicationID(name),
+      let uid = row.integer(column + 1), let owner = UInt32(exactly: uid)
+    else { return nil }
+    self.init(id, owner: UserID(owner))
+  }
+
+  /// The values of the columns of the id and the owner.
+  var values: [SQLValue] { [.text(id.name), .user(owner)] }
+}
+
+extension SQLValue {
+  static func user(_ user: UserID) -> Self { .integer(Int64(user.uid)) }
+}

@@ -1,0 +1,27 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// The continuous updates of a running application.
+  public struct LocationUpdates: WireStructure {
+    public var desiredAccuracy: LocationAccuracy
+    /// The distance, in meters, after which the next update follows; null for each location.
+    public var distanceFilter: Double?
+
+    public static let fieldNames = ["desiredAccuracy", "distanceFilter"]
+
+    public init(desiredAccuracy: LocationAccuracy, distanceFilter: Double? = nil) {
+      self.desiredAccuracy = desiredAccuracy
+      self.distanceFilter = distanceFilter
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      desiredAccuracy = try fields.required("desiredAccuracy")
+      distanceFilter = try fields.optional("distanceFilter")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "desiredAccuracy", desiredAccuracy)
+      object.append(field: "distanceFilter", distanceFilter)
+    }
+  }
+}

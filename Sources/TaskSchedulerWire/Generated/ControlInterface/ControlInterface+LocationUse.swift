@@ -1,0 +1,58 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// The use of the location by an application, running or not.
+  public struct LocationUse: WireStructure {
+    public var application: String
+    public var owner: Int
+    /// What applies now. The settings decide before the user and the operators.
+    public var authorization: LocationAuthorization
+    /// null if no continuous updates run.
+    public var updates: LocationUpdates?
+    public var monitorsSignificantChanges: Bool
+    /// The regions in the order of their identifiers.
+    public var regions: [RegionUse]
+    /// The last time at which the application was told a location, a change or a crossing; null if
+    /// it was told none since the start of the machine.
+    public var lastUsedUSec: Int?
+
+    public static let fieldNames = [
+      "application", "owner", "authorization", "updates", "monitorsSignificantChanges", "regions",
+      "lastUsedUSec",
+    ]
+
+    public init(
+      application: String, owner: Int, authorization: LocationAuthorization,
+      updates: LocationUpdates? = nil, monitorsSignificantChanges: Bool, regions: [RegionUse],
+      lastUsedUSec: Int? = nil
+    ) {
+      self.application = application
+      self.owner = owner
+      self.authorization = authorization
+      self.updates = updates
+      self.monitorsSignificantChanges = monitorsSignificantChanges
+      self.regions = regions
+      self.lastUsedUSec = lastUsedUSec
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      application = try fields.required("application")
+      owner = try fields.required("owner")
+      authorization = try fields.required("authorization")
+      updates = try fields.optional("updates")
+      monitorsSignificantChanges = try fields.required("monitorsSignificantChanges")
+      regions = try fields.required("regions")
+      lastUsedUSec = try fields.optional("lastUsedUSec")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "application", application)
+      object.append(field: "owner", owner)
+      object.append(field: "authorization", authorization)
+      object.append(field: "updates", updates)
+      object.append(field: "monitorsSignificantChanges", monitorsSignificantChanges)
+      object.append(field: "regions", regions)
+      object.append(field: "lastUsedUSec", lastUsedUSec)
+    }
+  }
+}

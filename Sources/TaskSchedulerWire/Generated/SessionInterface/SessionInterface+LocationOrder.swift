@@ -1,0 +1,24 @@
+// Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
+
+extension SessionInterface {
+  /// An order to report the locations of GeoClue, or to report them no longer. While no daemon
+  /// needs locations, the agent uses no client of GeoClue, so that GeoClue needs no receiver.
+  public struct LocationOrder: WireStructure {
+    /// The accuracy that the agent requests from GeoClue; null if the daemon needs no locations.
+    public var accuracy: LocationAccuracy?
+
+    public static let fieldNames = ["accuracy"]
+
+    public init(accuracy: LocationAccuracy? = nil) {
+      self.accuracy = accuracy
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      accuracy = try fields.optional("accuracy")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "accuracy", accuracy)
+    }
+  }
+}
