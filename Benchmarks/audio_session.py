@@ -166,8 +166,11 @@ class Session:
             self.bench.write(
                 f"{configuration}/wireplumber/{directory}.lua.d/90-off.lua",
                 f"{kind}_monitor.enabled = false\n")
-        for program in ("pipewire", "wireplumber", "pipewire-pulse"):
-            self.start([program])
+        # WirePlumber ends if it cannot connect to PipeWire at its start.
+        self.bench.wait_for_socket(
+            self.start(["pipewire"]), os.path.join(self.directory, "pipewire-0"))
+        self.start(["wireplumber"])
+        self.start(["pipewire-pulse"])
 
     def has_sink(self):
         found = subprocess.run(

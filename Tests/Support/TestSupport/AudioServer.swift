@@ -91,7 +91,10 @@ public final class AudioServer {
       guard try processes.last?.readLine()?.hasPrefix("unix:") == true else {
         throw SystemError(call: "starting dbus-daemon", errno: ECHILD)
       }
-      try start("pipewire")
+      // WirePlumber ends if it cannot connect to PipeWire at its start.
+      processes.append(
+        try GuardedProcess(
+          listeningAt: "\(runtime)/pipewire-0", ["/usr/bin/pipewire"], environment: environment))
       try start("wireplumber")
       try start("pipewire-pulse")
     }

@@ -5,8 +5,8 @@ import Synchronization
 /// The real gpsd, and the socket through which the daemon connects to it. The test is the receiver:
 /// it sends NMEA sentences to gpsd by UDP. All of it ends with the value.
 ///
-/// systemd-socket-activate and systemd-socket-proxyd connect the socket to gpsd, as systemd does
-/// with taskschedd-gpsd.socket. They need no running systemd. The proxy stays when gpsd ends.
+/// systemd-socket-proxyd connects the socket to gpsd, as systemd does with taskschedd-gpsd.socket.
+/// It needs no running systemd. The proxy stays when gpsd ends.
 public final class GPSDService: Sendable {
   /// The path of the socket.
   public let path: String
@@ -17,12 +17,11 @@ public final class GPSDService: Sendable {
   private let gpsd: Mutex<GuardedProcess?>
 
   private static let program = "/usr/sbin/gpsd"
-  private static let activator = "/usr/bin/systemd-socket-activate"
   private static let proxyProgram = "/usr/lib/systemd/systemd-socket-proxyd"
 
   /// The reason why this machine cannot run gpsd; nil if it can.
   public static let missing: String? = {
-    for path in [program, activator, proxyProgram] where access(path, X_OK) != 0 {
+    for path in [program, proxyProgram] where access(path, X_OK) != 0 {
       return "there is no \(path); `make test-setup` installs it"
     }
     return nil
@@ -49,10 +48,7 @@ public final class GPSDService: Sendable {
       "udp://127.0.0.1:\(receiver.port)",
     ])
     gpsd.withLock { $0 = process }
-    try Self.wait(for: "gpsd") {
-      let socket = open(SOCK_STREAM)
-      return withLoopback(port: port) { connect(socket.rawValue, $0, $1) } == 0
-    }
+    try waitUntilListening()
   }
 
   /// Ends gpsd. The proxy continues to listen.
@@ -65,12 +61,9 @@ public final class GPSDService: Sendable {
 
   /// Starts the proxy, and waits until the socket accepts connections.
   public func startProxy() throws {
-    let process = try GuardedProcess([
-      Self.activator, "-l", path, Self.proxyProgram, "127.0.0.1:\(port)",
-    ])
+    let process = try GuardedProcess(
+      listeningAt: path, [Self.proxyProgram, "127.0.0.1:\(port)"])
     proxy.withLock { $0 = process }
-    let path = path
-    try Self.wait(for: "gpsd's proxy") { (try? UnixSocket.connectAtOnce(path: path)) != nil }
   }
 
   /// Ends the proxy, and removes the socket, as systemd does.
@@ -110,13 +103,13 @@ public final class GPSDService: Sendable {
     return "$\(body)*\(checksum.count < 2 ? "0" : "")\(checksum)\r\n"
   }
 
-  /// Waits until a condition holds. Each check makes a system call.
-  private static func wait(for what: String, until isSo: () -> Bool) throws {
+  /// Waits until gpsd accepts connections.
+  private func waitUntilListening() throws {
     let end = BootClock.now() + UInt64(deadline.components.seconds) * 1_000_000_000
-    while !isSo() {
-      if BootClock.now() > end {
-        throw SystemError(call: "waiting for \(what)", errno: ETIMEDOUT)
-      }
+    while true {
+      let socket = open(SOCK_STREAM)
+      if withLoopback(port: port, { connect(socket.rawValue, $0, $1) }) == 0 { return }
+      if BootClock.now() > end { throw SystemError(call: "waiting for gpsd", errno: ETIMEDOUT) }
       sched_yield()
     }
   }

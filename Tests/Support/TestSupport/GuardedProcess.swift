@@ -59,3 +59,36 @@ public final class GuardedProcess: Sendable {
   /// Returns the next line of output without its end, or nil at the end of the output.
   public func readLine() throws -> String? { try guardian.readLine() }
 }
+
+extension GuardedProcess {
+  /// A program that creates a listening socket, and becomes a service that takes it over
+  /// (sd_listen_fds).
+  private static let activator = """
+    import os, socket, sys
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(sys.argv[1])
+    listener.listen()
+    os.dup2(listener.fileno(), 3)
+    os.set_inheritable(3, True)
+    os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+    print("listening", flush=True)
+    os.execv(sys.argv[2], sys.argv[2:])
+    """
+
+  /// Starts a service as systemd does for a socket unit. Clients can connect to the socket when
+  /// the initializer returns.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the socket; another file there is replaced.
+  ///   - command: the path of the program, and its arguments.
+  public convenience init(
+    listeningAt path: String, _ command: [String],
+    environment: [SystemString] = ["PATH=/usr/bin:/bin"]
+  ) throws {
+    try UnixSocket.unlink(path: path)
+    try self.init(["python3", "-c", Self.activator, path] + command, environment: environment)
+    guard try readLine() == "listening" else {
+      throw SystemError(call: "listening at \(path)", errno: ECHILD)
+    }
+  }
+}
