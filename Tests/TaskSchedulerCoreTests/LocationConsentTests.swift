@@ -75,6 +75,27 @@ struct LocationConsentTests {
     #expect(!world.isReceiving)
   }
 
+  @Test("A question that the settings decide is removed from the screen")
+  func decidedBySettings() {
+    var world = World.withReceiver()
+    let id = world.makeLocated(mail, isAuthorized: false)
+    world.startUpdates(id)
+    world.feed(.location(.rulesChanged(LocationRules(allowsAll: true))))
+    #expect(world.questions == [true, false])
+    #expect(world.scheduler.locationQuestions(for: mail.owner).isEmpty)
+  }
+
+  @Test("A question without an answer is shown again after a reboot")
+  func rebooted() {
+    var world = World.withReceiver()
+    let stored = StoredLocationServices(application: mail, wasAsked: true)
+    world.feed(.location(.loaded([stored])))
+    #expect(world.scheduler.locationQuestions(for: mail.owner) == [mail])
+    world.feed(.location(.authorize(nil, mail, .denied)))
+    #expect(world.questions == [false])
+    #expect(world.scheduler.locationQuestions(for: mail.owner).isEmpty)
+  }
+
   @Test("A service that the manifest does not name is refused")
   func manifest() {
     var world = World.withReceiver()

@@ -153,6 +153,21 @@ struct SignificantChangeTests {
     #expect(world.changes(of: mail).contains(.location(.changedSignificantly)))
   }
 
+  @Test("Between two cells, the location is determined at most each 5 min")
+  func betweenCells() {
+    var (world, id) = monitoring()
+    world.feed(.location(.moved))
+    world.locate(1)
+    world.feed(.location(.moved))
+    #expect(!world.isReceiving)
+    world.advance(by: .milliseconds(299_999))
+    #expect(!world.isReceiving)
+    world.advance(by: .milliseconds(1))
+    #expect(world.isReceiving)
+    world.locate(600)
+    #expect(world.significantChanges(id) == [0, 600])
+  }
+
   @Test("Without a radio source, one location in 5 min is determined")
   func withoutRadio() {
     var (world, id) = monitoring(hasRadio: false)

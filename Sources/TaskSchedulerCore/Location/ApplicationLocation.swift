@@ -69,6 +69,7 @@ struct ApplicationLocation: Equatable, Sendable {
   init(_ stored: StoredLocationServices) {
     authorization = stored.authorization
     wasAsked = stored.wasAsked
+    isAsking = stored.wasAsked && stored.authorization == .notDetermined
     reference = stored.monitorsSignificantChanges ? .unknown : nil
     for one in stored.regions {
       regions[one.region.id] = RegionMonitor(one.region, isInside: one.isInside)

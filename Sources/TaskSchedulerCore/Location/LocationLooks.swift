@@ -106,9 +106,8 @@ extension UserLocation {
     case nil: return nil
     case .awaited, .unknown: return Instant(nanoseconds: 0)
     case .told(_, let at):
-      let earliest = at.advanced(by: Self.changeInterval)
-      if hasRadio { return movedAt.map { max($0, earliest) } }
-      return max(earliest, locatedAt?.advanced(by: Self.changeInterval) ?? earliest)
+      let earliest = max(at, locatedAt ?? at).advanced(by: Self.changeInterval)
+      return hasRadio ? movedAt.map { max($0, earliest) } : earliest
     }
   }
 }

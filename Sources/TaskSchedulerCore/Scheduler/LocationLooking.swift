@@ -119,10 +119,15 @@ extension Scheduler {
   }
 
   /// Determines again which applications run because of their updates, which reports they may be
-  /// told, and when looks are due.
+  /// told, which questions are settled, and when looks are due.
   mutating func reconsiderLocation(in turn: inout Turn) {
     for id in location.updates.keys.sorted() {
       if let key = instances[id]?.application { updateLocating(of: key, in: &turn) }
+    }
+    for key in location.applications.keys.sorted()
+    where location.applications[key]?.isAsking == true && authorization(of: key) != .notDetermined {
+      location.change(key) { $0.isAsking = false }
+      turn.emit(.location(.ask(key, false)))
     }
     for (key, application) in location.applications where !application.waiting.isEmpty {
       for service in [LocationService.significantChanges, .regions]

@@ -88,8 +88,9 @@ public struct Scheduler: Sendable {
       // Memory comes first: once pressure has ended, it no longer delays relaunches.
       memoryDue(in: &turn)
       relaunchDue(in: &turn)
-      notificationsDue(in: &turn)
+      // Looks come first: at a burst, those that are due soon begin, too.
       looksDue(in: &turn)
+      notificationsDue(in: &turn)
       runKeepAlives(in: &turn)
     case .clockRead(let wall):
       notifications.readClock(wall, at: turn.instant)

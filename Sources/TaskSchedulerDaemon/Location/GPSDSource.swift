@@ -151,6 +151,10 @@ final class GPSDSource {
 
   /// Watches for the socket before examining it, so that no change is missed.
   private func watchSocket() {
+    if path.isEmpty {
+      absence = "the setting gpsd is empty"
+      return
+    }
     guard path.hasPrefix("/"), path.contains(where: { $0 != "/" }) else {
       absence = "'\(path)' is not the absolute path of a socket"
       return

@@ -55,6 +55,7 @@ extension ObservedState {
     location.change(stored.application) { use in
       use.authorization = stored.authorization
       use.wasAsked = stored.wasAsked
+      use.isAsking = stored.wasAsked && stored.authorization == .notDetermined
       use.reference = stored.monitorsSignificantChanges ? .unknown : nil
       for one in stored.regions {
         use.regions[one.region.id] = ObservedRegion(region: one.region, isInside: one.isInside)
@@ -228,13 +229,18 @@ extension ObservedState {
     if location.applications[key]?.monitors == true || updates != nil { askIfUndecided(key) }
   }
 
-  /// Determines which instances may run in the background because of their location updates, and
-  /// discards the reports that their applications may not learn any more.
+  /// Determines which instances may run in the background because of their location updates,
+  /// discards the reports that their applications may not learn any more, and settles questions.
   func authorizationsChanged() {
     for instance in live {
       instance.isLocating =
         location.updates[instance.id] != nil && instance.plan.modes.contains(.location)
         && mayLocate(instance.key, .updates)
+    }
+    for (key, use) in location.applications
+    where use.isAsking && locationAuthorization(of: key) != .notDetermined {
+      location.change(key) { $0.isAsking = false }
+      location.questions.append(.init(application: key, isShown: false))
     }
     for (key, use) in location.applications where !use.waiting.isEmpty {
       let kept = use.waiting.filter { mayLocate(key, $0.service) }

@@ -163,9 +163,8 @@ extension ObservedState {
     case nil: return nil
     case .awaited, .unknown: return Instant(nanoseconds: 0)
     case .told(_, let at):
-      let earliest = at.advanced(by: .seconds(300))
-      if location.hasRadio { return one.movedAt.map { max($0, earliest) } }
-      return max(earliest, one.newest?.at.advanced(by: .seconds(300)) ?? earliest)
+      let earliest = max(at, one.newest?.at ?? at).advanced(by: .seconds(300))
+      return location.hasRadio ? one.movedAt.map { max($0, earliest) } : earliest
     }
   }
 
