@@ -153,11 +153,10 @@ documentation: setup ## Write the reference of the client library, without warni
 	  --target TaskSchedulerClient --output-path $(DOCUMENTATION) --warnings-as-errors
 
 .PHONY: test
-test: test-setup ## Run all tests, as CI does (INCREMENTAL=1)
+test: test-setup ## Run all tests, and build the documentation (INCREMENTAL=1)
 	$(DEBUG) --build-tests
 	@scripts/run-tests "$$($(BUILD) --show-bin-path)"
 	$(MAKE) documentation
-	$(MAKE) fuzz-smoke
 
 KILLS ?= 1000
 CLIENTS ?= 200
@@ -218,7 +217,7 @@ fuzz: test-setup ## Search for inputs that violate a property (MINUTES=60, TARGE
 # the build takes longer than the runs.
 FUZZ_SMOKE := .build/fuzz/smoke
 .PHONY: fuzz-smoke
-fuzz-smoke: test-setup
+fuzz-smoke: test-setup ## Build the fuzzer, and run each target for 3 s, as CI does after the tests
 	@if reason=$$(Fuzz/probe fuzzer,address 2>&1); then \
 	  $(FUZZ_BUILD) --scratch-path $(FUZZ_SMOKE) && \
 	  python3 Fuzz/run.py $(FUZZ_SMOKE)/debug/fuzz --seconds 3 --jobs $(JOBS); \

@@ -30,7 +30,7 @@ extension PlantedDefect {
       return .located(source, location)
     case .startUpdates, .stopUpdates, .monitorSignificantChanges,
       .stopMonitoringSignificantChanges, .startMonitoring, .stopMonitoring, .requestAuthorization,
-      .authorize, .sourceChanged, .posted, .moved, .stored, .storeFailed:
+      .authorize, .forget, .sourceChanged, .posted, .moved, .stored, .storeFailed:
       return event
     }
   }

@@ -41,8 +41,8 @@ struct OtherUserTests {
       case .setLocationAuthorization:
         parameters = ["application": .string(application), "authorization": "authorized"]
         expected = ["application": .string(application), "nearest": nil]
-      case .listNotifications, .cancelNotifications, .getApplication, .explain, .launch, .activate,
-        .deactivate, .sendToBackground, .terminate, .warnMemory, .getSnapshot,
+      case .forgetLocation, .listNotifications, .cancelNotifications, .getApplication, .explain,
+        .launch, .activate, .deactivate, .sendToBackground, .terminate, .warnMemory, .getSnapshot,
         .removeFromSwitcher:
         expected = ["application": .string(application), "nearest": nil]
       case .reload: (parameters, expected) = ([:], ["application": nil])

@@ -137,6 +137,80 @@ struct LocationConsentTests {
         == .refused(.unknownApplication(key("org.example.none"))))
   }
 
+  @Test("A user uses the location in at most MaxLocationApplicationsPerUser applications")
+  func applicationQuota() {
+    var world = World.withReceiver { $0.locationApplicationsPerUserMax = 1 }
+    let (one, two) = (world.makeLocated(mail), world.makeLocated(maps, isAuthorized: false))
+    let refusal = Reply.refused(
+      .quotaExceeded(name: "MaxLocationApplicationsPerUser", limit: 1))
+    #expect(world.startUpdates(two) == refusal)
+    #expect(world.monitorChanges(two) == refusal)
+    #expect(world.ask { .location(.requestAuthorization($0, two)) } == refusal)
+    #expect(world.ask { .location(.authorize($0, maps, .authorized)) } == refusal)
+    #expect(world.monitorChanges(one) == .located(.authorized))
+    #expect(world.ask { .location(.forget($0, mail)) } == .done)
+    #expect(world.startUpdates(two) == .located(.notDetermined))
+  }
+
+  @Test("To forget an application ends its regions and significant changes, and the decision")
+  func forget() {
+    var world = World.withReceiver()
+    let id = world.makeLocated(mail)
+    world.monitor(id, region("home"))
+    world.monitorChanges(id)
+    world.locate(0)
+    #expect(world.ask { .location(.forget($0, mail)) } == .done)
+    #expect(world.locationChanges.last == .authorize(.notDetermined, wasAsked: false))
+    #expect(world.scheduler.monitoredRegions(of: mail).isEmpty)
+    #expect(world.scheduler.locationStatus.uses.isEmpty)
+    #expect(!world.isReceiving)
+    #expect(world.questions.isEmpty, "an application without a service asks nothing")
+    let unknown = Reply.refused(.unknownApplication(mail))
+    #expect(world.ask { .location(.forget($0, mail)) } == unknown)
+  }
+
+  @Test("A running application with updates is asked about again when it is forgotten")
+  func forgetRunning() {
+    var world = World.withReceiver()
+    let id = world.makeLocated(mail)
+    world.startUpdates(id)
+    #expect(world.ask { .location(.forget($0, mail)) } == .done)
+    #expect(world.questions == [true] && !world.isReceiving)
+  }
+
+  @Test("The status says who denies an application the location")
+  func denials() throws {
+    var world = World.withReceiver()
+    let id = world.makeLocated(mail)
+    world.monitor(id, region("home"))
+    func use() throws -> LocationStatus.Use {
+      try #require(world.scheduler.locationStatus.uses.first)
+    }
+    #expect(try use().authorization == .authorized && use().denial == nil)
+    world.ask { .location(.authorize($0, mail, .denied)) }
+    #expect(try use().authorization == .denied && use().denial == .user)
+    world.feed(.location(.rulesChanged(LocationRules(denied: [mail.id]))))
+    #expect(try use().denial == .settings)
+    world.feed(.location(.rulesChanged(LocationRules())))
+    world.ask { .location(.authorize($0, mail, .authorized)) }
+    let manifest = Manifest(id: mail.id, owner: mail.owner, locationServices: [.updates])
+    world.feed(.scheduler(.manifestsChanged([manifest])))
+    #expect(try use().authorization == .denied && use().denial == .manifest)
+  }
+
+  @Test("An application that is suspended is not entitled by updates that are authorized later")
+  func suspendedEntitlement() {
+    var world = World.withReceiver()
+    let id = world.makeLocated(mail, isAuthorized: false)
+    world.startUpdates(id)
+    world.sendAway(mail, id)
+    #expect(world.state(id) == .suspended)
+    world.ask { .location(.authorize($0, mail, .authorized)) }
+    #expect(world.state(id) == .suspended)
+    let status = world.scheduler.status(of: mail, at: world.now)
+    #expect(status?.instance?.entitlements == [])
+  }
+
   @Test("Suspended, unaware and terminating applications cannot start a service")
   func states() {
     var world = World.withReceiver()

@@ -197,7 +197,7 @@ struct RandomWalk {
     let source = pick([LocationSource.gpsd, .cell, .accessPoint, .geoClue(app.owner)])
     let meters = pick([0.0, 10, 190, 260, 1000, 1600, 40_000])
     let location = world.location(meters, accuracy: pick([nil, 5, 150, 3000]))
-    switch Int.random(in: 0..<16, using: &generator) {
+    switch Int.random(in: 0..<17, using: &generator) {
     case 0, 1: return .startUpdates(request(), id, LocationRequest(distanceFilter: pick([nil, 50])))
     case 2: return .stopUpdates(request(), id)
     case 3: return .monitorSignificantChanges(request(), id)
@@ -216,6 +216,7 @@ struct RandomWalk {
     case 11: return .sourceChanged(source, isAvailable: pick([true, true, false]))
     case 12: return .posted(request(), location, for: pick([nil, app.owner]))
     case 13: return .moved
+    case 14: return .forget(request(), app)
     case _: return .located(source, location)
     }
   }

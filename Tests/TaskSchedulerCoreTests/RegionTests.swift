@@ -189,6 +189,20 @@ struct RegionTests {
     #expect(world.locationChanges == [.report(entered)])
   }
 
+  @Test("Two names with different bytes are two regions, even if they look alike")
+  func names() throws {
+    var world = World.withReceiver()
+    let id = world.makeLocated(mail, modes: [])
+    let names = ["caf\u{e9}", "cafe\u{301}"]
+    #expect(names[0] == names[1], "Swift's strings are equal")
+    for name in names { world.monitor(id, region(name)) }
+    #expect(world.scheduler.monitoredRegions(of: mail).count == 2)
+    let first = try #require(RegionID(names[0]))
+    world.ask { .location(.stopMonitoring($0, id, first)) }
+    let left = world.scheduler.monitoredRegions(of: mail).map(\.region.id.name.utf8.count)
+    #expect(left == [names[1].utf8.count])
+  }
+
   @Test("An application monitors MaxRegionsPerApplication regions, a user MaxRegionsPerUser")
   func quotas() {
     var world = World.withReceiver { $0.regionsPerUserMax = 30 }

@@ -127,6 +127,7 @@ extension Event {
     .startMonitoring(RequestID(1), InstanceID(1), region("ü", notifiesOnExit: false)),
     .stopMonitoring(RequestID(1), InstanceID(1), RegionID("ü")!),
     .requestAuthorization(RequestID(1), InstanceID(1)), .authorize(nil, mail, .denied),
+    .forget(RequestID(1), mail),
     .rulesChanged(LocationRules(allowed: [mail.id], denied: [music.id], allowsAll: true)),
     .sourceChanged(.geoClue(UserID(1000)), isAvailable: true),
     .located(

@@ -64,6 +64,7 @@ struct ConfigurationLoadTests {
     "focus.never": ("[\"foot\", \"xterm\"]", "[\"foot\", \"xterm\"]"),
     "policy.RegionDwell": ("\"46s\"", "46s"), "policy.LocationFixTime": ("\"47s\"", "47s"),
     "policy.MaxRegionsPerApplication": ("48", "48"), "policy.MaxRegionsPerUser": ("49", "49"),
+    "policy.MaxLocationApplicationsPerUser": ("50", "50"),
     "location.allow": ("\"all\"", "all"),
     "location.deny": ("[\"org.example.game\"]", "[\"org.example.game\"]"),
     "location.gpsd": ("\"/run/gpsd.socket\"", "/run/gpsd.socket"),

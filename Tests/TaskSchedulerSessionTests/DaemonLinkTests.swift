@@ -194,23 +194,23 @@ struct DaemonLinkTests {
   func slowForLocations() throws {
     let scene = try Scene()
     try scene.waitForAttachment(1)
-    scene.daemon?.answersReports = false
+    scene.daemon?.answers = { _ in false }
     scene.link?.update(isGeoClueAvailable: true)
     try scene.wait("a report of the source") { scene.daemon?.locationSourceReports == [true] }
     func location(_ latitude: Double) -> SessionInterface.Location {
       .init(latitude: latitude, longitude: 0, measuredAtUSec: 0)
     }
     for latitude in [1.0, 2] { scene.link?.add(location(latitude)) }
-    scene.daemon?.answersReports = true
+    scene.daemon?.answers = { _ in true }
     scene.daemon?.peers.last?.reply(NoFields())
     try scene.wait("the newest location") { scene.daemon?.locationReports == [location(2)] }
-    scene.daemon?.answersReports = false
+    scene.daemon?.answers = { _ in false }
     scene.link?.update(isGeoClueAvailable: false)
     try scene.wait("the source disappears") { scene.daemon?.locationSourceReports.count == 2 }
     scene.link?.add(location(3))
     scene.daemon?.order(.init(location: .init()))
     try scene.wait("the order ends") { scene.reported.last == "location none" }
-    scene.daemon?.answersReports = true
+    scene.daemon?.answers = { _ in true }
     scene.daemon?.peers.last?.reply(NoFields())
     scene.focus(10)
     try scene.waitForReport(of: 10)
@@ -225,7 +225,7 @@ struct DaemonLinkTests {
       MediaPlayer(name: name, process: ProcessIdentity(pid: 10, startTime: 7))
     ])
     try scene.wait("a report of the player") { scene.daemon?.playerReports == [[name]] }
-    scene.daemon?.answersReports = false
+    scene.daemon?.answers = { _ in false }
     scene.link?.add(MediaPlayerCall(player: name, kind: .command))
     try scene.wait("a report of the call") { scene.daemon?.playerCalls.count == 1 }
     scene.daemon = nil

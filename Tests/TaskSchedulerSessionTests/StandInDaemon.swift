@@ -27,8 +27,8 @@ final class StandInDaemon {
   var answerToAttach: [UInt8]?
   /// The error that answers the next report; nil to accept it.
   var refusal: SessionInterface.Failure?
-  /// Whether the daemon answers reports.
-  var answersReports = true
+  /// Whether the daemon answers the reports of a method.
+  var answers: (_ method: String) -> Bool = { _ in true }
 
   /// Listens at a path, whose directory must exist.
   init(at path: String, on loop: EventLoop) throws {
@@ -132,7 +132,7 @@ final class StandInDaemon {
       peer.reply(SessionInterface.Attach.Output(attached: attachments), continues: true)
     } else {
       reports.append(call)
-      guard answersReports else { return }
+      guard answers(call.method) else { return }
       if let refusal {
         self.refusal = nil
         peer.fail(refusal)

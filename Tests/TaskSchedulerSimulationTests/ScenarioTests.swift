@@ -257,7 +257,7 @@ struct ScenarioProblemTests {
         "application org.example.mail\nat 1s monitor org.example.mail home 48 11 50", 2, 43,
         "from 100 to 100000"
       ),
-      ("application org.example.mail location=gps", 1, 39, "updates,significantChanges,regions"),
+      ("application org.example.mail location=gps", 1, 39, "updates,significant-changes,regions"),
       ("policy ExpirationLead 1h\napplication org.example.mail", 1, 1, "shorter than"),
       ("until 1s", 1, 1, "write a step"),
     ])

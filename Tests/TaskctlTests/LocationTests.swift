@@ -238,6 +238,20 @@ struct LocationCommandTests {
     #expect(outcome.output + outcome.errors == "")
   }
 
+  @Test("The subcommand forget makes the daemon forget an application", arguments: [false, true])
+  func forget(isJSON: Bool) throws {
+    let daemon = try FakeDaemon()
+    let taskctl = try TaskctlProcess(
+      ["location", "forget", "org.example.tea", "--owner", "0"] + (isJSON ? ["--json"] : []),
+      socket: daemon.socket)
+    let (connection, input) = try daemon.accept(Control.ForgetLocation.self)
+    #expect(input == .init(application: "org.example.tea", owner: 0))
+    try connection.reply(Control.ForgetLocation.Output())
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == 0)
+    #expect(outcome.output + outcome.errors == (isJSON ? "{}\n" : ""))
+  }
+
   @Test("§17: A decision that the settings overrule is stored, and the command warns")
   func overruled() throws {
     let daemon = try FakeDaemon()

@@ -145,6 +145,35 @@ struct WhyTests {
     #expect(shown.contains("The daemon resumed it to tell it about a change of the location.\n"))
   }
 
+  @Test(
+    "The explanation says why an application is told nothing about the location",
+    arguments: [
+      (.notDetermined, nil, "the user has not yet decided whether it may learn the location"),
+      (.denied, .user, "the user or an operator has denied it the location"),
+      (.denied, .settings, "the settings of the daemon deny it the location"),
+      (.denied, .manifest, "its manifest does not name the service"),
+    ] as [(ControlInterface.LocationAuthorization, ControlInterface.LocationDenial?, String)])
+  func locationDenied(
+    _ authorization: ControlInterface.LocationAuthorization,
+    _ denial: ControlInterface.LocationDenial?, _ reason: String
+  ) {
+    var running = sample(state: .suspended)
+    running.location = [.updates]
+    var ended = endedSample()
+    (ended.launchable, ended.multitasking, ended.location) = (true, true, [.regions])
+    for (application, use) in [
+      (running, "It has started location updates."), (ended, "It monitors the location."),
+    ] {
+      var application = application
+      application.locationAuthorization = authorization
+      application.locationDenial = denial
+      let shown = text(application)
+      let sentences = "\(use) The daemon tells it nothing, because \(reason).\n"
+      #expect(shown.contains(sentences), "\(shown)")
+      #expect(!shown.contains("launches it when"))
+    }
+  }
+
   @Test("The explanation names the application that interrupts the audio of another")
   func interrupter() {
     var application = sample()

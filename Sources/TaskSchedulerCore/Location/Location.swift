@@ -72,6 +72,15 @@ public enum LocationService: String, Equatable, Sendable, CaseIterable {
   case updates
   case significantChanges
   case regions
+
+  /// The name in manifests and scenarios.
+  package var manifestName: String {
+    switch self {
+    case .updates: "updates"
+    case .significantChanges: "significant-changes"
+    case .regions: "regions"
+    }
+  }
 }
 
 /// Whether an application may learn the location.

@@ -13,6 +13,8 @@ public enum LocationEvent: Equatable, Sendable {
   /// The decision of an operator or, without a request, the answer of the user. `notDetermined`
   /// makes the scheduler ask again.
   case authorize(RequestID?, ApplicationKey, LocationAuthorization)
+  /// Ends the regions and the significant changes of an application, and withdraws the decision.
+  case forget(RequestID, ApplicationKey)
   case rulesChanged(LocationRules)
   /// A source appeared or disappeared.
   case sourceChanged(LocationSource, isAvailable: Bool)
@@ -36,7 +38,7 @@ public enum LocationEvent: Equatable, Sendable {
       .monitorSignificantChanges(let request, _),
       .stopMonitoringSignificantChanges(let request, _), .startMonitoring(let request, _, _),
       .stopMonitoring(let request, _, _), .requestAuthorization(let request, _),
-      .posted(let request, _, _):
+      .forget(let request, _), .posted(let request, _, _):
       request
     case .authorize(let request, _, _): request
     case .rulesChanged, .sourceChanged, .located, .moved, .stored, .storeFailed, .loaded: nil
@@ -108,6 +110,8 @@ public struct LocationStatus: Equatable, Sendable {
   public struct Use: Equatable, Sendable {
     public var application: ApplicationKey
     public var authorization: LocationAuthorization
+    /// Why the application is denied; nil if it is not.
+    public var denial: LocationDenial?
     /// The continuous updates that the running application has started; nil if it has none.
     public var updates: LocationRequest?
     public var monitorsSignificantChanges: Bool
@@ -115,6 +119,12 @@ public struct LocationStatus: Equatable, Sendable {
     public var regions: [StoredLocationServices.MonitoredRegion]
     /// The last instant at which the application was told a location, a change or a crossing.
     public var lastUsed: Instant?
+
+    /// The services that the application uses, even if it is not authorized.
+    public var services: [LocationService] {
+      (updates == nil ? [] : [.updates]) + (monitorsSignificantChanges ? [.significantChanges] : [])
+        + (regions.isEmpty ? [] : [.regions])
+    }
   }
 
   public var sources: [LocationSource: Bool]
@@ -122,6 +132,9 @@ public struct LocationStatus: Equatable, Sendable {
   public var uses: [Use]
   /// The newest location, by user; it may come from a source for all users.
   public var locations: [UserID: Location]
-  /// The instant at which the next location is needed for regions or significant changes.
-  public var nextLook: Instant?
+  /// The instant at which each user's next location is needed for regions or significant changes.
+  public var nextLooks: [UserID: Instant]
+  /// The end of the time in which a location that was posted for a user counts, and for all users.
+  public var postedUntil: [UserID: Instant]
+  public var postedForAllUntil: Instant?
 }

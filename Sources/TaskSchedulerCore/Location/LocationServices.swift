@@ -91,10 +91,21 @@ struct LocationServices: Equatable, Sendable {
     return ids
   }
 
+  /// Returns whether something is known about an application, or is about to be stored.
+  func knows(_ key: ApplicationKey) -> Bool {
+    applications[key] != nil || pending.values.contains { $0.application == key }
+  }
+
+  /// Returns the number of a user's applications about which something is known, or is about to be
+  /// stored.
+  func applicationCount(of user: UserID) -> Int { keys(of: user).count }
+
   /// Returns the number of regions that all applications of a user monitor or are about to monitor.
   func regionCount(of user: UserID) -> Int {
-    var keys = Set(applications.keys)
-    for one in pending.values { keys.insert(one.application) }
-    return keys.reduce(0) { $1.owner == user ? $0 + regionIDs(of: $1).count : $0 }
+    keys(of: user).reduce(0) { $0 + regionIDs(of: $1).count }
+  }
+
+  private func keys(of user: UserID) -> Set<ApplicationKey> {
+    Set(applications.keys).union(pending.values.map(\.application)).filter { $0.owner == user }
   }
 }

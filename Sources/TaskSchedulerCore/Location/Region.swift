@@ -1,4 +1,5 @@
-/// The id of a region, unique within its application.
+/// The id of a region, unique within its application. Names with different bytes are different ids,
+/// as in the store; Swift's strings consider some of them equal.
 public struct RegionID: Hashable, Comparable, Sendable {
   public let name: String
 
@@ -11,7 +12,17 @@ public struct RegionID: Hashable, Comparable, Sendable {
     self.name = name
   }
 
-  public static func < (lhs: RegionID, rhs: RegionID) -> Bool { lhs.name < rhs.name }
+  public static func == (lhs: RegionID, rhs: RegionID) -> Bool {
+    lhs.name.utf8.elementsEqual(rhs.name.utf8)
+  }
+
+  public static func < (lhs: RegionID, rhs: RegionID) -> Bool {
+    lhs.name.utf8.lexicographicallyPrecedes(rhs.name.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in name.utf8 { hasher.combine(byte) }
+  }
 }
 
 /// A circle on the earth. An application learns when the machine enters and leaves it.

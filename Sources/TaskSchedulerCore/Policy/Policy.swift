@@ -241,6 +241,11 @@ public struct Policy: Equatable, Sendable {
   /// project (§16 asks for a quota). Each location is compared with each of them.
   public var regionsPerUserMax = 1024
 
+  /// `MaxLocationApplicationsPerUser`: for how many applications of one user the scheduler
+  /// remembers decisions and services. Source: this project (§16 asks for a quota); more than a
+  /// person can decide about.
+  public var locationApplicationsPerUserMax = 256
+
   public init() {}
 
   /// The violated bounds and relations, one sentence each; empty if there are none. A
@@ -275,6 +280,7 @@ public struct Policy: Equatable, Sendable {
       ("MaxCustomChanges", customChangesMax),
       ("MaxRegionsPerApplication", regionsPerApplicationMax),
       ("MaxRegionsPerUser", regionsPerUserMax),
+      ("MaxLocationApplicationsPerUser", locationApplicationsPerUserMax),
       ("BackgroundProcessorShare", backgroundProcessorShare),
       ("ThrottledProcessorShare", throttledProcessorShare),
     ]

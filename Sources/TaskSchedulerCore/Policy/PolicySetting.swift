@@ -221,6 +221,10 @@ extension PolicySetting {
       "MaxRegionsPerUser", .count(\.regionsPerUserMax, 1...65_536),
       "How many regions all applications of one user may monitor."),
     PolicySetting(
+      "MaxLocationApplicationsPerUser", .count(\.locationApplicationsPerUserMax, 1...65_536),
+      "How many applications of one user may have used the location. `taskctl location forget` "
+        + "makes room for others."),
+    PolicySetting(
       "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
       "How many names of custom system changes one user may post. The daemon keeps the newest "
         + "change of each name for suspended applications."),

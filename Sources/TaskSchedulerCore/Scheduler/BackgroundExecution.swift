@@ -8,7 +8,8 @@ extension Instance {
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
     if !callbacks.isEmpty { entitlements.append(.callback) }
     if isEntitledByAudio { entitlements.append(.audio) }
-    if isLocating { entitlements.append(.location) }
+    // Updates resume no application.
+    if isLocating, state != .suspended { entitlements.append(.location) }
     entitlements += activities.entitlements
     let isHandling = stint?.launchEnds != nil || !handling.isEmpty
     if isHandling, !entitlements.contains(.event) { entitlements.append(.event) }

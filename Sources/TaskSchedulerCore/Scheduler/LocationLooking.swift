@@ -189,15 +189,33 @@ extension Scheduler {
   public var locationStatus: LocationStatus {
     let running = location.updates.keys.compactMap { instances[$0]?.application }
     let keys = Set(location.applications.keys).union(running).sorted()
-    let uses = keys.map { key in
-      LocationStatus.Use(
-        application: key, authorization: authorization(of: key),
-        updates: applications[key]?.instance.flatMap { location.updates[$0]?.request },
-        monitorsSignificantChanges: location.applications[key]?.reference != nil,
-        regions: monitoredRegions(of: key), lastUsed: location.applications[key]?.lastUsed)
-    }
     return LocationStatus(
       sources: location.sources.reduce(into: [:]) { $0[$1] = true }, needs: location.needs,
-      uses: uses, locations: location.users.compactMapValues(\.location), nextLook: nextLookDue)
+      uses: keys.map { use(of: $0) }, locations: location.users.compactMapValues(\.location),
+      nextLooks: location.users.compactMapValues(\.dueAt),
+      postedUntil: location.users.compactMapValues(\.postedUntil),
+      postedForAllUntil: location.postedUntil)
+  }
+
+  private func use(of key: ApplicationKey) -> LocationStatus.Use {
+    var use = LocationStatus.Use(
+      application: key, authorization: authorization(of: key),
+      updates: applications[key]?.instance.flatMap { location.updates[$0]?.request },
+      monitorsSignificantChanges: location.applications[key]?.reference != nil,
+      regions: monitoredRegions(of: key), lastUsed: location.applications[key]?.lastUsed)
+    // Without a service in use, the manifest denies the location if it names no service at all.
+    let services = use.services.isEmpty ? LocationService.allCases : use.services
+    let denials = services.map { denial(of: key, $0) }
+    if denials.allSatisfy({ $0 == denials[0] }) { use.denial = denials[0] }
+    if use.denial != nil {
+      use.authorization = .denied
+    } else if use.authorization == .denied {
+      use.denial = .user
+    }
+    // What was known of the machine when the application could still learn it.
+    if use.authorization != .authorized {
+      for index in use.regions.indices { use.regions[index].isInside = nil }
+    }
+    return use
   }
 }

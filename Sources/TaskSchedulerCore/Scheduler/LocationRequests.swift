@@ -21,6 +21,7 @@ extension Scheduler {
       requestAuthorization(request, id, in: &turn)
     case .authorize(let request, let key, let decision):
       authorize(request, key, decision, in: &turn)
+    case .forget(let request, let key): forget(request, key, in: &turn)
     case .rulesChanged(let rules):
       changeAuthorizations(of: [], in: &turn) { $0.location.rules = rules }
     case .sourceChanged(let source, let isAvailable):
@@ -121,12 +122,20 @@ extension Scheduler {
     let key = instance.application
     var refusal = instance.refusalOfLocation
     if refusal == nil, let denial = denial(of: key, service) { refusal = .locationDenied(denial) }
+    if refusal == nil { refusal = refusalOfApplication(key) }
     if refusal == nil, !location.canLocate(key.owner, at: turn.instant) {
       refusal = .locationUnavailable
     }
     guard let refusal else { return key }
     refuse(request, key, refusal, in: &turn)
     return nil
+  }
+
+  /// Returns the refusal of a further application of which something must be remembered.
+  private func refusalOfApplication(_ key: ApplicationKey) -> Refusal? {
+    let max = policy.locationApplicationsPerUserMax
+    guard !location.knows(key), location.applicationCount(of: key.owner) >= max else { return nil }
+    return .quotaExceeded(name: "MaxLocationApplicationsPerUser", limit: max)
   }
 
   // MARK: Authorization
@@ -164,7 +173,7 @@ extension Scheduler {
     guard let instance = instances[id] else {
       return turn.reply(request, .refused(.invalidState(.notRunning)))
     }
-    if let refusal = instance.refusalOfLocation {
+    if let refusal = instance.refusalOfLocation ?? refusalOfApplication(instance.application) {
       return refuse(request, instance.application, refusal, in: &turn)
     }
     turn.reply(request, .located(authorization(of: instance.application)))
@@ -191,8 +200,26 @@ extension Scheduler {
     if request != nil, applications[key] == nil, location.applications[key] == nil {
       return refuse(request, key, .unknownApplication(key), in: &turn)
     }
+    if let refusal = refusalOfApplication(key) {
+      return refuse(request, key, refusal, in: &turn)
+    }
     let wasAsked = request == nil || decision != .notDetermined
     store(.authorize(decision, wasAsked: wasAsked), of: key, request, in: &turn)
+  }
+
+  /// Ends what outlasts the application. The request waits for the last of the changes.
+  private mutating func forget(
+    _ request: RequestID, _ key: ApplicationKey, in turn: inout Turn
+  ) {
+    guard location.knows(key) else {
+      return refuse(request, key, .unknownApplication(key), in: &turn)
+    }
+    for region in location.regionIDs(of: key).sorted() {
+      store(.stopMonitoring(region), of: key, nil, in: &turn)
+    }
+    store(.monitorSignificantChanges(false), of: key, nil, in: &turn)
+    store(.authorize(.notDetermined, wasAsked: false), of: key, request, in: &turn)
+    location.change(key) { $0.lastUsed = nil }
   }
 
   private mutating func decided(

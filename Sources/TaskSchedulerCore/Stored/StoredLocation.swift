@@ -196,6 +196,7 @@ extension LocationEvent: StoredByCases {
     Case("sourceChanged", Self.sourceChanged(_:isAvailable:)), Case("located", Self.located),
     Case("posted", Self.posted(_:_:for:)), Case("moved", Self.moved), Case("stored", Self.stored),
     Case("storeFailed", Self.storeFailed(_:reason:)), Case("loaded", Self.loaded),
+    Case("forget", Self.forget),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -216,6 +217,7 @@ extension LocationEvent: StoredByCases {
     case .stored(let a): writer.write(case: 13, a)
     case .storeFailed(let a, let b): writer.write(case: 14, a, b)
     case .loaded(let a): writer.write(case: 15, a)
+    case .forget(let a, let b): writer.write(case: 16, a, b)
     }
   }
 }

@@ -321,17 +321,6 @@ package struct ManifestReader {
   }
 }
 
-extension LocationService {
-  /// The name in a manifest.
-  var manifestName: String {
-    switch self {
-    case .updates: "updates"
-    case .significantChanges: "significant-changes"
-    case .regions: "regions"
-    }
-  }
-}
-
 extension Unicode.Scalar {
   /// Whether a text with this scalar is still one line without control characters.
   fileprivate var isOfLine: Bool {

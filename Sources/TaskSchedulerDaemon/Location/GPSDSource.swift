@@ -12,8 +12,9 @@ import TaskSchedulerCore
 ///
 /// If gpsd does not answer, it counts as not available. While locations are needed, the daemon
 /// connects again, after delays that double, until gpsd answers. Without a need, gpsd counts as
-/// available again after `failureTime`, or when the socket is replaced: applications cannot use a
-/// source that is not available, so that otherwise no need would follow.
+/// available again after a time that doubles, or when the socket is replaced or the settings are
+/// read: applications cannot use a source that is not available, so that otherwise no need would
+/// follow.
 final class GPSDSource {
   /// An event of the source.
   enum Occurrence: Equatable {
@@ -30,8 +31,10 @@ final class GPSDSource {
     var delayMax: Duration = .seconds(300)
     /// The time for which a connection must last so that the next delay is the shortest again.
     var lastingTime: Duration = .seconds(300)
-    /// The time without a need after which a failed gpsd counts as available again.
-    var failureTime: Duration = .seconds(300)
+    /// The time without a need after which a failed gpsd counts as available again. It doubles
+    /// with each failure.
+    var failureTimeMin: Duration = .seconds(30)
+    var failureTimeMax: Duration = .seconds(300)
     /// The minimum time between two lines of the log about invalid input.
     var logInterval: Duration = .seconds(300)
   }
@@ -43,8 +46,14 @@ final class GPSDSource {
     case open(GPSDConnection)
   }
 
-  /// The path of the socket.
-  var path: String { didSet { if path != oldValue, timer != nil { pathChanged() } } }
+  /// The path of the socket. When the settings are read again, a failure is forgotten even if the
+  /// path is the same, because a person may have repaired gpsd.
+  var path: String {
+    didSet {
+      if timer == nil { return }
+      if path != oldValue { pathChanged() } else if failure != nil, !isNeeded { socketChanged() }
+    }
+  }
 
   private let loop: EventLoop
   private let log: Log
@@ -62,6 +71,7 @@ final class GPSDSource {
   private var receivers: Set<String>?
   private var positions = GPSDPositions()
   private var delay: Duration
+  private var failureTime: Duration
   /// The instants at which the last connection was begun, and at which gpsd answered.
   private var connectedAt: UInt64?
   private var openedAt: UInt64 = 0
@@ -85,6 +95,7 @@ final class GPSDSource {
     self.timing = timing
     self.report = report
     delay = timing.delayMin
+    failureTime = timing.failureTimeMin
   }
 
   /// Reports whether gpsd is available, and begins to watch the socket.
@@ -142,7 +153,7 @@ final class GPSDSource {
 
   /// Forgets the last failure, because another gpsd may be behind the socket now.
   private func socketChanged() {
-    (failure, delay) = (nil, timing.delayMin)
+    (failure, delay, failureTime) = (nil, timing.delayMin, timing.failureTimeMin)
     if !isNeeded { timer?.clear() }
     watchSocket()
     connectIfNeeded()
@@ -201,7 +212,7 @@ final class GPSDSource {
 
   private func connect() {
     timer?.clear()
-    absence = Self.absence(at: path)
+    if !path.isEmpty { absence = Self.absence(at: path) }
     // inotify reports when the socket appears.
     if absence != nil { return }
     connectedAt = BootClock.now()
@@ -227,7 +238,12 @@ final class GPSDSource {
     if failure == nil, receivers?.isEmpty == true { failure = Self.noReceiver }
     link = .none
     receivers = nil
-    if failure == nil { timer?.clear() } else { timer?.set(BootClock.after(timing.failureTime)) }
+    if failure == nil {
+      timer?.clear()
+    } else {
+      timer?.set(BootClock.after(failureTime))
+      failureTime = min(failureTime * 2, timing.failureTimeMax)
+    }
   }
 
   private func heard(_ occurrence: GPSDConnection.Occurrence) {
@@ -263,7 +279,7 @@ final class GPSDSource {
     guard case .connecting(let connection) = link else { return }
     link = .open(connection)
     openedAt = BootClock.now()
-    failure = nil
+    (failure, failureTime) = (nil, timing.failureTimeMin)
     timer?.clear()
     reconsider()
   }

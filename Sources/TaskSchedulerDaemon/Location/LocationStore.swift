@@ -52,10 +52,11 @@ extension LocationChange {
   /// system too.
   fileprivate var isWithdrawal: Bool {
     switch self {
-    case .stopMonitoring, .monitorSignificantChanges(false), .authorize(.denied, wasAsked: _):
+    case .stopMonitoring, .monitorSignificantChanges(false), .authorize(.denied, wasAsked: _),
+      .authorize(.notDetermined, wasAsked: false):
       true
     case .monitor, .monitorSignificantChanges(true), .report,
-      .authorize(.notDetermined, wasAsked: _), .authorize(.authorized, wasAsked: _):
+      .authorize(.notDetermined, wasAsked: true), .authorize(.authorized, wasAsked: _):
       false
     }
   }

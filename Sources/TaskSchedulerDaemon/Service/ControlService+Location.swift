@@ -14,12 +14,14 @@ extension ControlService {
     let mayKnowNeeds = isOperator(peer) || uses.contains { !$0.services.isEmpty }
     let location =
       user.map { status.locations[$0] } ?? status.locations.values.max { $0.time < $1.time }
+    let nextLook = user.map { status.nextLooks[$0] } ?? status.nextLooks.values.min()
     connection.reply(
       Interface.GetLocation.Output(
         sources: locationSources().map { .init($0) } + geoClue(user, status),
         needed: mayKnowNeeds ? status.needs.accuracy.map { .init($0) } : nil,
-        nextLookUSec: mayKnowNeeds ? status.nextLook?.microseconds : nil,
+        nextLookUSec: nextLook?.microseconds,
         location: location.map { .init($0) },
+        simulatedUntilUSec: status.simulatedUntil(user, at: pump.now)?.microseconds,
         uses: uses.sorted { $0.application < $1.application }.map {
           .init($0, from: status.locations[$0.application.owner])
         }))
@@ -71,26 +73,40 @@ extension ControlService {
   func setLocationAuthorization(
     _ input: Interface.SetLocationAuthorization.Input, _ connection: Connection
   ) throws {
-    let uses = pump.scheduler.locationStatus.uses
-    let key = try key(input.application, input.owner, connection.peer) { id in
-      uses.filter { $0.application.id == id }.map(\.application.owner)
-    }
+    let key = try locating(input.application, input.owner, connection.peer)
     let request = requests.open(connection, application: input.application)
     post(.location(.authorize(request, key, .init(input.authorization))))
   }
 
-  /// Returns the location services that each application uses.
-  func locationServices() -> [ApplicationKey: [Interface.LocationService]] {
+  func forgetLocation(
+    _ input: Interface.ForgetLocation.Input, _ connection: Connection
+  ) throws {
+    let key = try locating(input.application, input.owner, connection.peer)
+    let request = requests.open(connection, application: input.application)
+    post(.location(.forget(request, key)))
+  }
+
+  /// Returns the key of an application, which may be known only because it uses the location.
+  private func locating(_ id: String, _ owner: Int?, _ peer: Peer) throws -> ApplicationKey {
+    let uses = pump.scheduler.locationStatus.uses
+    return try key(id, owner, peer) { id in
+      uses.filter { $0.application.id == id }.map(\.application.owner)
+    }
+  }
+
+  /// Returns how applications use the location.
+  func locationUses() -> [ApplicationKey: LocationStatus.Use] {
     let uses = pump.scheduler.locationStatus.uses.filter { !$0.services.isEmpty }
-    return Dictionary(uses.map { ($0.application, $0.services) }) { first, _ in first }
+    return Dictionary(uses.map { ($0.application, $0) }) { first, _ in first }
   }
 }
 
-extension LocationStatus.Use {
-  /// The services that the application uses, even if it is not authorized yet.
-  fileprivate var services: [ControlInterface.LocationService] {
-    (updates == nil ? [] : [.updates]) + (monitorsSignificantChanges ? [.significantChanges] : [])
-      + (regions.isEmpty ? [] : [.regions])
+extension LocationStatus {
+  /// Returns the end of the time in which a posted location counts for a user, or for any user; nil
+  /// if none counts.
+  fileprivate func simulatedUntil(_ user: UserID?, at now: Instant) -> Instant? {
+    let ends = user.map { [postedUntil[$0]] } ?? postedUntil.values.map { $0 }
+    return (ends + [postedForAllUntil]).compactMap(\.self).filter { $0 > now }.max()
   }
 }
 
@@ -107,7 +123,7 @@ extension ControlInterface.LocationUse {
   fileprivate init(_ use: LocationStatus.Use, from location: TaskSchedulerCore.Location?) {
     self.init(
       application: use.application.id.name, owner: Int(use.application.owner.uid),
-      authorization: .init(use.authorization),
+      authorization: .init(use.authorization), denial: use.denial.map { .init($0) },
       updates: use.updates.map {
         .init(
           desiredAccuracy: .init($0.desiredAccuracy), distanceFilter: $0.distanceFilter)

@@ -337,12 +337,12 @@ final class ControlService: ControlInterface.Implementation {
     _ statuses: [ApplicationStatus], for peer: Peer, withUnit: Bool = false
   ) -> [Interface.Application] {
     let unmanaged = launches.unmanagedProcesses()
-    let locationServices = locationServices()
+    let locationUses = locationUses()
     let mayAll = isOperator(peer)
     return statuses.map { status in
       Interface.Application(
         status, badge: notifications.badge(of: status.key),
-        location: locationServices[status.key] ?? [],
+        location: locationUses[status.key],
         problem: processes.problem(of: status.key), unmanaged: unmanaged[status.key],
         lowered: status.instance.map { processes.loweredWords(of: $0.id) } ?? [],
         unit: withUnit

@@ -91,6 +91,16 @@ extension ApplicationInterface.LocationDenial {
   }
 }
 
+extension ControlInterface.LocationService {
+  init(_ service: TaskSchedulerCore.LocationService) {
+    switch service {
+    case .updates: self = .updates
+    case .significantChanges: self = .significantChanges
+    case .regions: self = .regions
+    }
+  }
+}
+
 extension TaskSchedulerCore.LocationAccuracy {
   init(_ accuracy: ApplicationInterface.LocationAccuracy) {
     switch accuracy {

@@ -133,13 +133,13 @@ extension ControlInterface.SnapshotKind {
 
 extension ControlInterface.Application {
   /// - Parameters:
-  ///   - location: The location services that the application uses.
+  ///   - location: How the application uses the location; nil if it does not.
   ///   - unmanaged: The process of the application, if it runs without management.
   ///   - lowered: Sentences about the lowered priorities.
   ///   - unit: The systemd unit of the application's leader.
   ///   - isVisible: Returns whether the caller may see the applications of a user.
   init(
-    _ status: ApplicationStatus, badge: Int?, location: [ControlInterface.LocationService],
+    _ status: ApplicationStatus, badge: Int?, location: LocationStatus.Use?,
     problem: String?, unmanaged: Leader?, lowered: [String], unit: String?,
     isVisible: (UserID) -> Bool
   ) {
@@ -148,7 +148,9 @@ extension ControlInterface.Application {
       displayName: status.displayName, state: .init(status.state),
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
-      launchable: status.isLaunchable, location: location,
+      launchable: status.isLaunchable, location: location?.services.map { .init($0) } ?? [],
+      locationAuthorization: location.map { .init($0.authorization) },
+      locationDenial: location?.denial.map { .init($0) },
       switcherPosition: status.switcherPosition,
       snapshot: .init(status.snapshot),
       instance: status.instance.map {

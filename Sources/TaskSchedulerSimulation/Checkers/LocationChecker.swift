@@ -88,7 +88,8 @@ struct LocationRequestChecker: Checker {
     if observed.location.isReplyUnsure {
       return try require(
         replies.allSatisfy {
-          if case .refused(.unknownApplication) = $0.reply { true } else { false }
+          if case .refused(.unknownApplication) = $0.reply { return true }
+          return if case .refused(.quotaExceeded) = $0.reply { true } else { false }
         }, "\(event) has the wrong reply \(replies.map(\.reply))")
     }
     guard let (request, reply) = observed.location.reply else {

@@ -74,6 +74,7 @@ enum EventLogText {
     case .authorize(let request, let key, let decision):
       let origin = request == nil ? " by the user" : ""
       return "location of \(key.id.name): \(decision.rawValue)\(origin)"
+    case .forget(_, let key): return "forget the location of \(key.id.name)"
     case .rulesChanged: return "the settings of the location were read"
     case .sourceChanged(let source, let isAvailable):
       return "\(text(source)) is \(isAvailable ? "available" : "not available")"

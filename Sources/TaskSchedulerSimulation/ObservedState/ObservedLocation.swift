@@ -223,9 +223,15 @@ struct ObservedLocations {
   }
 
   func regionCount(of user: UserID) -> Int {
-    let keys = Set(applications.keys).union(pending.values.map(\.application))
-    return keys.filter { $0.owner == user }.reduce(0) { $0 + regionIDs(of: $1).count }
+    keys(of: user).reduce(0) { $0 + regionIDs(of: $1).count }
   }
+
+  /// Returns the applications of a user about which something is known, or is about to be stored.
+  func keys(of user: UserID) -> Set<ApplicationKey> {
+    Set(applications.keys).union(pending.values.map(\.application)).filter { $0.owner == user }
+  }
+
+  func knows(_ key: ApplicationKey) -> Bool { keys(of: key.owner).contains(key) }
 
   func isPosted(for user: UserID, at now: Instant) -> Bool {
     [postedUntil, users[user]?.postedUntil].contains { $0.map { now < $0 } ?? false }

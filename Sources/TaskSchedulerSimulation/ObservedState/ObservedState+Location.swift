@@ -20,6 +20,7 @@ extension ObservedState {
     case .stopMonitoring(let request, let id, let region): stopMonitoring(request, id, region)
     case .requestAuthorization(let request, let id): requestAuthorization(request, id)
     case .authorize(let request, let key, let decision): authorize(request, key, decision)
+    case .forget(let request, let key): forget(request, key)
     case .rulesChanged(let rules): changeAuthorizations { $0.rules = rules }
     case .sourceChanged(let source, let isAvailable):
       if isAvailable { location.sources.insert(source) } else { location.sources.remove(source) }
@@ -104,8 +105,9 @@ extension ObservedState {
     if instance.ending != nil { return .terminating }
     if instance.state == .suspended { return .invalidState(.suspended) }
     if !instance.isAware { return .noEventStream }
-    guard let service else { return nil }
+    guard let service else { return exceededQuota(instance.key) }
     if let denial = denial(of: instance.key, service) { return .locationDenied(denial) }
+    if let refusal = exceededQuota(instance.key) { return refusal }
     return location.canLocate(instance.key.owner, at: instant) ? nil : .locationUnavailable
   }
 
@@ -132,6 +134,13 @@ extension ObservedState {
     }
   }
 
+  /// Returns the refusal of a further application of which something must be remembered.
+  private func exceededQuota(_ key: ApplicationKey) -> Refusal? {
+    let max = policy.locationApplicationsPerUserMax
+    guard !location.knows(key), location.keys(of: key.owner).count >= max else { return nil }
+    return .quotaExceeded(name: "MaxLocationApplicationsPerUser", limit: max)
+  }
+
   private func exceededQuota(_ change: LocationChange, _ id: InstanceID) -> Refusal? {
     guard case .monitor(let region) = change, let key = self[id]?.key else { return nil }
     let ids = location.regionIDs(of: key)
@@ -142,6 +151,17 @@ extension ObservedState {
     }
     return location.regionCount(of: key.owner) < policy.regionsPerUserMax
       ? nil : .quotaExceeded(name: "MaxRegionsPerUser", limit: policy.regionsPerUserMax)
+  }
+
+  /// Handles the request to forget an application. The reply follows the last change.
+  private func forget(_ request: RequestID, _ key: ApplicationKey) {
+    guard location.knows(key) else {
+      location.reply = (request, .refused(.unknownApplication(key)))
+      return
+    }
+    for region in location.regionIDs(of: key).sorted() { expect(.stopMonitoring(region), of: key) }
+    expect(.monitorSignificantChanges(false), of: key)
+    expect(.authorize(.notDetermined, wasAsked: false), of: key)
   }
 
   private func stopMonitoring(_ request: RequestID, _ id: InstanceID, _ region: RegionID) {
@@ -185,6 +205,10 @@ extension ObservedState {
     // The scheduler remembers some applications that have ended.
     location.isReplyUnsure = !isKnown
     if !isKnown, isRefused { return }
+    if let request, let refusal = exceededQuota(key) {
+      location.reply = (request, .refused(refusal))
+      return
+    }
     expect(
       .authorize(decision, wasAsked: request == nil || decision != .notDetermined), of: key)
   }
@@ -306,7 +330,9 @@ extension ObservedState {
     var request: RequestID?
     switch change {
     case .report, .authorize(.notDetermined, wasAsked: true): break
-    case .monitor, .stopMonitoring, .monitorSignificantChanges, .authorize: request = event.request
+    case .stopMonitoring, .monitorSignificantChanges:
+      if case .location(.forget) = event {} else { request = event.request }
+    case .monitor, .authorize: request = event.request
     }
     location.pending[id] = .init(application: key, change: change, request: request)
   }

@@ -132,8 +132,9 @@ enum ScenarioApplicationReader {
       if text == "none" { return [] }
       var services: [LocationService] = []
       for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-        guard let service = LocationService(rawValue: String(name)) else {
-          let names = LocationService.allCases.map(\.rawValue)
+        guard let service = LocationService.allCases.first(where: { $0.manifestName == name })
+        else {
+          let names = LocationService.allCases.map(\.manifestName)
           throw problem(
             "contains an unknown location service; write none, or one or more of "
               + "\(names.joined(separator: ",")), joined by commas")

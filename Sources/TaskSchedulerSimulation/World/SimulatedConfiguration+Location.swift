@@ -49,6 +49,7 @@ extension SimulatedConfiguration {
     policy.locationFixTime = .seconds(15 + chance.below(60))
     if chance.happens(500) { policy.regionsPerApplicationMax = 1 + chance.below(6) }
     if chance.happens(300) { policy.regionsPerUserMax = 2 + chance.below(12) }
+    if chance.happens(200) { policy.locationApplicationsPerUserMax = 1 + chance.below(3) }
   }
 
   // MARK: Regions

@@ -71,6 +71,7 @@ extension Simulation {
       return post(.location(.rulesChanged(configuration.locationRules(configurationLast))))
     }
     let key = chance.pick(configuration.keys + [Workload.unknownKey])
+    if chance.happens(100) { return send(.location(.forget(request(nil), key))) }
     send(.location(.authorize(request(nil), key, chance.pick(Self.authorizations))))
   }
 

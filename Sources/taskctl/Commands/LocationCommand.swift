@@ -15,7 +15,7 @@ struct LocationCommand: ParsableCommand {
         taskctl location allow org.example.maps
         taskctl location regions org.example.places
       """,
-    subcommands: [Show.self, Regions.self, Allow.self, Deny.self, Reset.self],
+    subcommands: [Show.self, Regions.self, Allow.self, Deny.self, Reset.self, Forget.self],
     defaultSubcommand: Show.self)
 
   /// `taskctl location show`.
@@ -136,6 +136,28 @@ struct LocationCommand: ParsableCommand {
     func run() throws { try LocationCommand.decide(.notDetermined, target, options) }
   }
 
+  /// `taskctl location forget APP`.
+  struct Forget: DaemonCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Forget the regions, the significant changes and the decision of an application.",
+      discussion: """
+        Use this for an application that is no longer installed. An application that still uses \
+        the location must start its regions and its significant changes again.
+
+        Example: taskctl location forget org.example.places
+        """)
+
+    @OptionGroup var options: ConnectionOptions
+    @OptionGroup var target: ApplicationArgument
+
+    func run() throws {
+      let output = try options.connect().call(
+        ControlInterface.ForgetLocation.self,
+        .init(application: target.application, owner: target.owner), timeout: answerTimeout)
+      if options.json { try Output.write(JSONOutput.line(output)) }
+    }
+  }
+
   private static func output(
     _ options: ConnectionOptions, owner: Int?
   ) throws -> ControlInterface.GetLocation.Output {
@@ -160,10 +182,13 @@ struct LocationCommand: ParsableCommand {
     // Another user's application with the same id then has a decision of its own.
     let uses = location.uses.filter { $0.application == target.application }
     if let use = uses.first, uses.count == 1, use.authorization != authorization {
+      let reason =
+        use.denial == .manifest
+        ? "its manifest does not name a location service; see 'location' in taskschedd.manifest(5)"
+        : "the settings of the daemon come before it; see [location] in taskschedd.toml(5)"
       Output.complain(
         "taskctl: warning: the decision is stored, but '\(PrintableText.of(use.application))' is "
-          + "\(use.authorization.words): the settings of the daemon come before it; see [location] "
-          + "in taskschedd.toml(5)")
+          + "\(use.authorization.words): \(reason)")
     }
   }
 }

@@ -102,8 +102,12 @@ enum ApplicationTable {
 
   /// Returns the location services that the application uses; `-` for none.
   static func location(_ application: ControlInterface.Application) -> String {
-    let words = application.location.map(\.words)
-    return words.isEmpty ? "-" : words.joined(separator: ", ")
+    if application.location.isEmpty { return "-" }
+    let words = application.location.map(\.words).joined(separator: ", ")
+    guard let authorization = application.locationAuthorization, authorization != .authorized else {
+      return words
+    }
+    return "\(words) (\(authorization.words))"
   }
 
   /// Returns what entitles the application to run; `-` for nothing.

@@ -10,8 +10,8 @@ enum JSONOutput {
   /// `firesAtUSec` and `measuredAtUSec`, which are wall-clock times.
   static let instants: Set<String> = [
     "atUSec", "beganAtUSec", "chosenAtUSec", "deadlineUSec", "lastRunUSec", "lastUsedUSec",
-    "nextLookUSec", "plannedUSec", "pressedAtUSec", "pressedSinceUSec", "startedAtUSec",
-    "stateSinceUSec", "warnedAtUSec",
+    "nextLookUSec", "plannedUSec", "pressedAtUSec", "pressedSinceUSec", "simulatedUntilUSec",
+    "startedAtUSec", "stateSinceUSec", "warnedAtUSec",
   ]
 
   /// Returns the text with a newline, without the fields that are null.

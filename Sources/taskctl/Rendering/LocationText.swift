@@ -25,6 +25,10 @@ enum LocationText {
       location.needed.map { $0 == .best ? "the best accuracy" : "an accuracy of \($0.words)" }
     lines.append(("Needed:", needed ?? "nothing: no receiver must run now"))
     lines.append(("Location:", location.location.map { words($0, context.clock) } ?? "unknown"))
+    if let end = location.simulatedUntilUSec {
+      let rest = context.clock.wait(untilBoot: end)
+      lines.append(("", "simulated; the sources count again \(rest)"))
+    }
     if let next = location.nextLookUSec {
       lines.append(("Next look:", context.clock.wait(untilBoot: next)))
     }
@@ -80,12 +84,17 @@ enum LocationText {
     var table = Table(columns: columns)
     for use in uses {
       let row = [Table.Cell(use.application)] + owner.cells(use.owner) + [
-        Table.Cell(use.authorization.words), Table.Cell(services(use)),
+        Table.Cell(authorization(use)), Table.Cell(services(use)),
         Table.Cell(lastUsed(use, context.clock)),
       ]
       table.append(row)
     }
     return table.text(context.painter)
+  }
+
+  /// Returns `authorized`, or `denied (settings)`.
+  private static func authorization(_ use: ControlInterface.LocationUse) -> String {
+    use.authorization.words + (use.denial.map { " (\($0.rawValue))" } ?? "")
   }
 
   /// Returns `updates (10 m), significant changes, 3 regions`; `-` for none.

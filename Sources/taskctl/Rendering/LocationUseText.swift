@@ -5,7 +5,8 @@ enum LocationUseText {
   /// Returns the events about the location that resume or launch the application, in words that
   /// follow "when".
   static func events(_ application: ControlInterface.Application) -> [String] {
-    application.location.compactMap { service in
+    if obstacle(application) != nil { return [] }
+    return application.location.compactMap { service in
       switch service {
       case .updates: nil
       case .significantChanges: "the location changes by about 500 m"
@@ -14,8 +15,25 @@ enum LocationUseText {
     }
   }
 
+  /// Returns why the application is told nothing, in words that follow "because"; nil if it may be
+  /// told.
+  private static func obstacle(_ application: ControlInterface.Application) -> String? {
+    switch application.locationAuthorization {
+    case .authorized, nil: return nil
+    case .notDetermined:
+      return "the user has not yet decided whether it may learn the location"
+    case .denied: break
+    }
+    return switch application.locationDenial {
+    case .manifest: "its manifest does not name the service"
+    case .settings: "the settings of the daemon deny it the location"
+    case .user, nil: "the user or an operator has denied it the location"
+    }
+  }
+
   /// Returns the sentence about the events that launch an application that does not run.
   static func launch(_ application: ControlInterface.Application) -> [String] {
+    if obstacle(application) != nil { return use(application) }
     let events = events(application)
     if events.isEmpty || application.unmanagedPID != nil { return [] }
     let when = events.joined(separator: ", or when ")
@@ -35,9 +53,14 @@ enum LocationUseText {
       : ["It is told when \(when), but the daemon cannot launch it for that."]
   }
 
-  /// Returns the sentences about continuous updates.
-  static func updates(_ application: ControlInterface.Application) -> [String] {
-    guard application.location.contains(.updates) else { return [] }
+  /// Returns the sentences about continuous updates, and about an application that is told nothing.
+  static func use(_ application: ControlInterface.Application) -> [String] {
+    let hasUpdates = application.location.contains(.updates)
+    if !application.location.isEmpty, let obstacle = obstacle(application) {
+      let use = hasUpdates ? "It has started location updates." : "It monitors the location."
+      return ["\(use) The daemon tells it nothing, because \(obstacle)."]
+    }
+    guard hasUpdates else { return [] }
     if application.backgroundModes.contains("location") {
       return ["It has started location updates."]
     }

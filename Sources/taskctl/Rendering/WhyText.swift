@@ -96,7 +96,7 @@ enum WhyText {
       lines += EndDetailText.lines(explanation, context)
     }
     lines += audio(instance, in: application.state)
-    lines += LocationUseText.updates(application)
+    lines += LocationUseText.use(application)
     if let resources = instance.resources { lines += rules(resources) }
     if explanation.traced {
       lines.append(
@@ -168,7 +168,7 @@ enum WhyText {
           + (last.task.map { ", " + taskWords($0, name: last.taskName) + "," } ?? "")
       case .callback: "it acknowledged \(last.callback?.rawValue ?? "its last callback")"
       case .audio: "its audio stopped"
-      case .location: "its location updates stopped"
+      case .location: "its location updates ended"
       case .event: "it finished handling the event that woke it,"
       case .eventTime: "its time to handle the event that woke it ended"
       case .launchTime: "its time to open an event stream after its launch ended"

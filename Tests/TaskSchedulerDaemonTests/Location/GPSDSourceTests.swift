@@ -247,7 +247,7 @@ struct GPSDSourceTests {
   @Test("A failed gpsd counts as available again after a time, or when the socket is replaced")
   func forgets() throws {
     var timing = Self.quick
-    timing.failureTime = .milliseconds(20)
+    timing.failureTimeMin = .milliseconds(20)
     let server = try serve()
     let source = try source(timing: timing)
     source.need(true)
@@ -266,6 +266,28 @@ struct GPSDSourceTests {
     try waitForConnection(to: second)
     let end = try accept(second, from: source)
     withExtendedLifetime(end) {}
+  }
+
+  @Test("A failed gpsd counts as available again when the settings are read")
+  func settingsRead() throws {
+    let server = try serve()
+    let source = try source(timing: Self.quick)
+    source.need(true)
+    try server.accept().close()
+    try watcher.wait(for: "the failure") { !source.state.isAvailable }
+    source.need(false)
+    #expect(!source.state.isAvailable)
+    source.path = path
+    #expect(source.state.isAvailable && source.state.problem == nil)
+  }
+
+  @Test("The empty path is explained, also while locations are needed")
+  func emptyPath() throws {
+    let source = try source(timing: Self.quick)
+    source.path = ""
+    source.need(true)
+    #expect(source.state.problem == "the setting gpsd is empty")
+    #expect(!source.state.isAvailable)
   }
 
   @Test(

@@ -158,7 +158,7 @@ struct AgentNotificationTests {
     try scene.wait(for: ["Shown 1", "Shown 2", "Shown 3"])
     for id in 1...3 { #expect(try scene.nextRequest() == "Notify 0 \(id)") }
     // The daemon dies before it has handled that the user closed 2.
-    scene.daemon.answersReports = false
+    scene.daemon.answers = { $0 != SessionInterface.NotificationClosed.name }
     try scene.service.send("NotificationClosed 2 2")
     try scene.wait(for: ["Shown 1", "Shown 2", "Shown 3", "Closed 2"])
     scene.daemons = []

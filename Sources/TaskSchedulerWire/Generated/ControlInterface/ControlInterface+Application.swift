@@ -33,6 +33,9 @@ extension ControlInterface {
     public var launchable: Bool
     /// The location services that it uses. It may use them although it does not run.
     public var location: [LocationService]
+    /// Whether it may learn the location, and why it is denied; null if it uses no service.
+    public var locationAuthorization: LocationAuthorization?
+    public var locationDenial: LocationDenial?
     /// The position in the application switcher. 1 is the most recently active one; null is not in
     /// the switcher. See ListSwitcher.
     public var switcherPosition: Int?
@@ -54,18 +57,20 @@ extension ControlInterface {
 
     public static let fieldNames = [
       "application", "owner", "displayName", "state", "stateSinceUSec", "seat", "backgroundModes",
-      "multitasking", "launchable", "location", "switcherPosition", "snapshot", "instance",
-      "lastEnd", "launchFailure", "nextLaunch", "unmanagedPID", "scheduledNotifications", "badge",
-      "problem",
+      "multitasking", "launchable", "location", "locationAuthorization", "locationDenial",
+      "switcherPosition", "snapshot", "instance", "lastEnd", "launchFailure", "nextLaunch",
+      "unmanagedPID", "scheduledNotifications", "badge", "problem",
     ]
 
     public init(
       application: String, owner: Int, displayName: String? = nil, state: State,
       stateSinceUSec: Int, seat: String, backgroundModes: [String], multitasking: Bool,
-      launchable: Bool, location: [LocationService], switcherPosition: Int? = nil,
-      snapshot: SnapshotKind, instance: Instance? = nil, lastEnd: End? = nil,
-      launchFailure: LaunchFailure? = nil, nextLaunch: NextLaunch? = nil, unmanagedPID: Int? = nil,
-      scheduledNotifications: Int, badge: Int? = nil, problem: String? = nil
+      launchable: Bool, location: [LocationService],
+      locationAuthorization: LocationAuthorization? = nil, locationDenial: LocationDenial? = nil,
+      switcherPosition: Int? = nil, snapshot: SnapshotKind, instance: Instance? = nil,
+      lastEnd: End? = nil, launchFailure: LaunchFailure? = nil, nextLaunch: NextLaunch? = nil,
+      unmanagedPID: Int? = nil, scheduledNotifications: Int, badge: Int? = nil,
+      problem: String? = nil
     ) {
       self.application = application
       self.owner = owner
@@ -77,6 +82,8 @@ extension ControlInterface {
       self.multitasking = multitasking
       self.launchable = launchable
       self.location = location
+      self.locationAuthorization = locationAuthorization
+      self.locationDenial = locationDenial
       self.switcherPosition = switcherPosition
       self.snapshot = snapshot
       self.instance = instance
@@ -100,6 +107,8 @@ extension ControlInterface {
       multitasking = try fields.required("multitasking")
       launchable = try fields.required("launchable")
       location = try fields.required("location")
+      locationAuthorization = try fields.optional("locationAuthorization")
+      locationDenial = try fields.optional("locationDenial")
       switcherPosition = try fields.optional("switcherPosition")
       snapshot = try fields.required("snapshot")
       instance = try fields.optional("instance")
@@ -123,6 +132,8 @@ extension ControlInterface {
       object.append(field: "multitasking", multitasking)
       object.append(field: "launchable", launchable)
       object.append(field: "location", location)
+      object.append(field: "locationAuthorization", locationAuthorization)
+      object.append(field: "locationDenial", locationDenial)
       object.append(field: "switcherPosition", switcherPosition)
       object.append(field: "snapshot", snapshot)
       object.append(field: "instance", instance)

@@ -5,8 +5,12 @@ extension ControlInterface {
   public struct LocationUse: WireStructure {
     public var application: String
     public var owner: Int
-    /// What applies now. The settings decide before the user and the operators.
+    /// What applies now. The settings decide before the manifest, and both before the user and the
+    /// operators.
     public var authorization: LocationAuthorization
+    /// Why it is denied; null if it is not. `manifest`: the manifest names none of the used
+    /// services.
+    public var denial: LocationDenial?
     /// null if no continuous updates run.
     public var updates: LocationUpdates?
     public var monitorsSignificantChanges: Bool
@@ -17,18 +21,19 @@ extension ControlInterface {
     public var lastUsedUSec: Int?
 
     public static let fieldNames = [
-      "application", "owner", "authorization", "updates", "monitorsSignificantChanges", "regions",
-      "lastUsedUSec",
+      "application", "owner", "authorization", "denial", "updates", "monitorsSignificantChanges",
+      "regions", "lastUsedUSec",
     ]
 
     public init(
       application: String, owner: Int, authorization: LocationAuthorization,
-      updates: LocationUpdates? = nil, monitorsSignificantChanges: Bool, regions: [RegionUse],
-      lastUsedUSec: Int? = nil
+      denial: LocationDenial? = nil, updates: LocationUpdates? = nil,
+      monitorsSignificantChanges: Bool, regions: [RegionUse], lastUsedUSec: Int? = nil
     ) {
       self.application = application
       self.owner = owner
       self.authorization = authorization
+      self.denial = denial
       self.updates = updates
       self.monitorsSignificantChanges = monitorsSignificantChanges
       self.regions = regions
@@ -39,6 +44,7 @@ extension ControlInterface {
       application = try fields.required("application")
       owner = try fields.required("owner")
       authorization = try fields.required("authorization")
+      denial = try fields.optional("denial")
       updates = try fields.optional("updates")
       monitorsSignificantChanges = try fields.required("monitorsSignificantChanges")
       regions = try fields.required("regions")
@@ -49,6 +55,7 @@ extension ControlInterface {
       object.append(field: "application", application)
       object.append(field: "owner", owner)
       object.append(field: "authorization", authorization)
+      object.append(field: "denial", denial)
       object.append(field: "updates", updates)
       object.append(field: "monitorsSignificantChanges", monitorsSignificantChanges)
       object.append(field: "regions", regions)

@@ -132,6 +132,9 @@ extension ControlInterface {
   /// See org.taskschedd.Application.LocationAuthorization.
   public typealias LocationAuthorization = ApplicationInterface.LocationAuthorization
 
+  /// See org.taskschedd.Application.LocationDenial.
+  public typealias LocationDenial = ApplicationInterface.LocationDenial
+
   /// See org.taskschedd.Application.LocationAccuracy.
   public typealias LocationAccuracy = ApplicationInterface.LocationAccuracy
 

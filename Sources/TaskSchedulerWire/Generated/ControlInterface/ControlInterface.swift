@@ -34,8 +34,8 @@ public enum ControlInterface {
     Activate.self, Deactivate.self, SendToBackground.self, Terminate.self, ListSwitcher.self,
     GetSnapshot.self, RemoveFromSwitcher.self, ListNotifications.self, PostNotification.self,
     CancelNotifications.self, PostSystemChange.self, RemoteControl.self, GetLocation.self,
-    PostLocation.self, SetLocationAuthorization.self, ListSessions.self, GetMemory.self,
-    WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
+    PostLocation.self, SetLocationAuthorization.self, ForgetLocation.self, ListSessions.self,
+    GetMemory.self, WarnMemory.self, Monitor.self, GetSettings.self, GetLog.self, Reload.self,
   ]
 
   /// The full names of the methods, which identify calls.
@@ -60,6 +60,7 @@ public enum ControlInterface {
     case getLocation = "org.taskschedd.Control.GetLocation"
     case postLocation = "org.taskschedd.Control.PostLocation"
     case setLocationAuthorization = "org.taskschedd.Control.SetLocationAuthorization"
+    case forgetLocation = "org.taskschedd.Control.ForgetLocation"
     case listSessions = "org.taskschedd.Control.ListSessions"
     case getMemory = "org.taskschedd.Control.GetMemory"
     case warnMemory = "org.taskschedd.Control.WarnMemory"
@@ -95,6 +96,7 @@ public enum ControlInterface {
     func getLocation(_ input: GetLocation.Input, _ caller: Caller) throws
     func postLocation(_ input: PostLocation.Input, _ caller: Caller) throws
     func setLocationAuthorization(_ input: SetLocationAuthorization.Input, _ caller: Caller) throws
+    func forgetLocation(_ input: ForgetLocation.Input, _ caller: Caller) throws
     func listSessions(_ input: ListSessions.Input, _ caller: Caller) throws
     func getMemory(_ input: GetMemory.Input, _ caller: Caller) throws
     func warnMemory(_ input: WarnMemory.Input, _ caller: Caller) throws
@@ -152,6 +154,8 @@ public enum ControlInterface {
       try methods.postLocation(call.decode(PostLocation.Input.self), caller)
     case .setLocationAuthorization:
       try methods.setLocationAuthorization(call.decode(SetLocationAuthorization.Input.self), caller)
+    case .forgetLocation:
+      try methods.forgetLocation(call.decode(ForgetLocation.Input.self), caller)
     case .listSessions:
       try methods.listSessions(call.decode(ListSessions.Input.self), caller)
     case .getMemory:
@@ -1086,19 +1090,25 @@ extension ControlInterface {
       /// The newest location that the daemon has for `owner`, or else for any user whose
       /// applications the caller may see; null without a location.
       public var location: Location?
+      /// The end of the time in which a location of PostLocation replaces those of the sources;
+      /// null if none does.
+      public var simulatedUntilUSec: Int?
       /// In the order of the ids of the applications, then of their owners.
       public var uses: [LocationUse]
 
-      public static let fieldNames = ["sources", "needed", "nextLookUSec", "location", "uses"]
+      public static let fieldNames = [
+        "sources", "needed", "nextLookUSec", "location", "simulatedUntilUSec", "uses",
+      ]
 
       public init(
         sources: [LocationSource], needed: LocationAccuracy? = nil, nextLookUSec: Int? = nil,
-        location: Location? = nil, uses: [LocationUse]
+        location: Location? = nil, simulatedUntilUSec: Int? = nil, uses: [LocationUse]
       ) {
         self.sources = sources
         self.needed = needed
         self.nextLookUSec = nextLookUSec
         self.location = location
+        self.simulatedUntilUSec = simulatedUntilUSec
         self.uses = uses
       }
 
@@ -1107,6 +1117,7 @@ extension ControlInterface {
         needed = try fields.optional("needed")
         nextLookUSec = try fields.optional("nextLookUSec")
         location = try fields.optional("location")
+        simulatedUntilUSec = try fields.optional("simulatedUntilUSec")
         uses = try fields.required("uses")
       }
 
@@ -1115,6 +1126,7 @@ extension ControlInterface {
         object.append(field: "needed", needed)
         object.append(field: "nextLookUSec", nextLookUSec)
         object.append(field: "location", location)
+        object.append(field: "simulatedUntilUSec", simulatedUntilUSec)
         object.append(field: "uses", uses)
       }
     }
@@ -1189,6 +1201,40 @@ extension ControlInterface {
         object.append(field: "application", application)
         object.append(field: "owner", owner)
         object.append(field: "authorization", authorization)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Ends the regions and the significant changes of an application, and withdraws the decision
+  /// whether it may learn the location. A running application that uses the location is asked about
+  /// again. The reply means that all of this is durable. The application need not run; it counts as
+  /// unknown if the daemon remembers nothing about its location.
+  public enum ForgetLocation: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.ForgetLocation"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
       }
     }
 
