@@ -91,6 +91,16 @@ public enum LocationAuthorization: String, Equatable, Sendable, CaseIterable {
   case authorized
 }
 
+/// What denies an application a location service.
+public enum LocationDenial: String, Equatable, Sendable, CaseIterable {
+  /// The application's manifest does not name the service.
+  case manifest
+  /// The table `[location]` of the settings.
+  case settings
+  /// The user, or an operator with taskctl.
+  case user
+}
+
 /// The operator's decisions in the settings. They come before the user's answers.
 public struct LocationRules: Equatable, Sendable {
   public var allowed: [ApplicationID]

@@ -70,13 +70,3 @@ public enum Refusal: Equatable, Sendable, Error {
     }
   }
 }
-
-/// What denies an application a location service.
-public enum LocationDenial: String, Equatable, Sendable, CaseIterable {
-  /// The application's manifest does not name the service.
-  case manifest
-  /// The table `[location]` of the settings.
-  case settings
-  /// The user, or an operator with taskctl.
-  case user
-}
