@@ -162,6 +162,7 @@ extension ObservedState {
     for region in location.regionIDs(of: key).sorted() { expect(.stopMonitoring(region), of: key) }
     expect(.monitorSignificantChanges(false), of: key)
     expect(.authorize(.notDetermined, wasAsked: false), of: key)
+    location.change(key) { $0.wasTold = false }
   }
 
   private func stopMonitoring(_ request: RequestID, _ id: InstanceID, _ region: RegionID) {
