@@ -123,6 +123,9 @@ struct LocationOperatorTests {
     #expect(shown.contains("\(id)  authorized     updates (best), 1 region  "), "\(shown)")
     let regions = try daemon.taskctl("location", "regions", id).text
     #expect(regions.contains("home    0.000000, 0.010000   200 m  entry          0 m  inside"))
+    let unknown = try daemon.taskctl("location", "regions", "org.test.unknown")
+    #expect(unknown.exit == .exited(code: 1))
+    #expect(unknown.text.contains("there is no application 'org.test.unknown'"), "\(unknown)")
     #expect(try daemon.taskctlJSON("location")["uses"] != nil)
     let list = try daemon.taskctl("list").text
     #expect(list.contains("LOCATION"))

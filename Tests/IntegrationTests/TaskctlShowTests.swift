@@ -38,6 +38,7 @@ struct TaskctlShowTests {
     #expect(lines.first?.contains(" \(id) is active: taskschedd began to manage") == true)
     #expect(lines.contains { $0.contains("\(id) began background task 1 'render'") })
     #expect(lines.last?.hasSuffix("\(id) was terminated by an operator") == true, "\(shown.text)")
+    #expect(try daemon.taskctl("log", id).text == shown.text, "the variable names the socket")
     let last = try daemon.taskctlJSON("log", id, "-n", "1", "--socket", daemon.socketPath)
     #expect(last["message"] == .string("\(id) was terminated by an operator"))
     #expect(last["level"] == "notice")

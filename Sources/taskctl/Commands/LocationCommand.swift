@@ -63,8 +63,15 @@ struct LocationCommand: ParsableCommand {
     var application: String?
 
     func run() throws {
-      let output = try LocationCommand.output(options, owner: userOption.owner?.uid)
+      let owner = userOption.owner?.uid
+      let output = try LocationCommand.output(options, owner: owner)
       let uses = output.uses.filter { $0.application == application ?? $0.application }
+      if let application, uses.isEmpty {
+        // The daemon refuses an id that it does not know.
+        _ = try options.connect().call(
+          ControlInterface.GetApplication.self, .init(application: application, owner: owner),
+          timeout: answerTimeout)
+      }
       try Output.write(
         options.json
           ? JSONOutput.line(Self.document(uses))

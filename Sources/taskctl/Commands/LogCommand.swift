@@ -11,10 +11,10 @@ struct LogCommand: ParsableCommand {
     abstract: "Show the log of the daemon, or of one application.",
     discussion: """
       If your user may read the system journal, this command executes journalctl with the matching \
-      options, so its pager and exit code apply. Otherwise, and with --socket, it prints the \
-      newest records about your applications that the daemon has kept since it started. If the \
-      command cannot read the journal, it prints the reason on standard error. --follow, --since \
-      and --explain need the journal.
+      options, so its pager and exit code apply. Otherwise, and with --socket or \
+      $TASKSCHEDD_SOCKET, it prints the newest records about your applications that the daemon \
+      has kept since it started. If the command cannot read the journal, it prints the reason on \
+      standard error. --follow, --since and --explain need the journal.
 
       Examples:
         taskctl log org.example.mail --since today
@@ -65,11 +65,17 @@ struct LogCommand: ParsableCommand {
     return arguments
   }
 
+  /// Whether the option or the variable names the socket of a daemon. The journal does not record
+  /// the sockets of daemons.
+  private var namesSocket: Bool {
+    options.socket != nil || ![.user, .system].contains(options.path)
+  }
+
   func run() throws {
     let journalctl = SpawnRequest.searchPath(
       "journalctl", in: environment("PATH") ?? "/usr/bin:/bin")
     let asksDaemon =
-      options.socket != nil || journalctl == nil
+      namesSocket || journalctl == nil
       || !JournalAccess.mayRead(ofUserDaemon: options.user)
     if asksDaemon, let connection = try daemon() {
       return try show(connection, hasJournalctl: journalctl != nil)
@@ -83,7 +89,7 @@ struct LogCommand: ParsableCommand {
     do {
       return try options.connect()
     } catch {
-      if options.socket != nil { throw error }
+      if namesSocket { throw error }
       return nil
     }
   }
@@ -99,13 +105,13 @@ struct LogCommand: ParsableCommand {
       throw CommandFailure.failed(
         name: "JournalUnavailable",
         sentence: "\(name) needs the system journal, but "
-          + (options.socket != nil
+          + (namesSocket
             ? "the journal does not record the socket of a daemon; use --user or --system"
             : obstacle + (explain ? "; omit --explain to see the newest records" : ""))
           + instead)
     }
     let records = try DaemonLog.records(application: application, lines: lines, from: connection)
-    if options.socket == nil {
+    if !namesSocket {
       Output.complain(
         "taskctl: \(obstacle); showing the newest records about your applications since taskschedd "
           + "started")
