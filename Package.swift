@@ -67,7 +67,7 @@ let package = Package(
     .target(
       name: "TaskSchedulerSimulation",
       dependencies: ["TaskSchedulerCore", "TaskSchedulerEventLog", heap],
-      swiftSettings: strictHot),
+      swiftSettings: strictQuick),
     .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "CSQLite", cSettings: strictC, linkerSettings: [.linkedLibrary("sqlite3")]),
