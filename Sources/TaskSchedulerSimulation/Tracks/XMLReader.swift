@@ -148,7 +148,8 @@ struct XMLReader {
       }
       let attribute = try readAttribute(of: range)
       guard element.attribute(attribute.name) == nil else {
-        throw problem("<\(name(range))> has the attribute \(attribute.name) twice")
+        let name = PrintableText.of(String(attribute.name.prefix(40)))
+        throw problem("<\(self.name(range))> has the attribute \(name) twice")
       }
       element.attributes.append(attribute)
     }
