@@ -120,7 +120,7 @@ demo-location: build ## Show a navigator in the background and an application th
 	@scripts/install-packages gpsd systemd python3
 	@scripts/demo-location
 
-# Runs one process for each CPU. A seed takes about 0.1 s of CPU time.
+# Runs one process for each CPU. A seed takes about 0.2 s of CPU time.
 SEEDS ?= 10000
 FIRST ?= 1
 .PHONY: simulate

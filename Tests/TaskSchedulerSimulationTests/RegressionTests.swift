@@ -57,4 +57,10 @@ struct RegressionTests {
     let options = SimulationOptions(seed: 57)
     #expect(Simulation(options).run().violation == nil)
   }
+
+  @Test("§17 A forgotten application does not count among a user's applications with a location")
+  func forgottenLocation() {
+    let options = SimulationOptions(seed: 12)
+    #expect(Simulation(options).run().violation == nil)
+  }
 }
