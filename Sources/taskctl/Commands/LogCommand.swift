@@ -11,10 +11,11 @@ struct LogCommand: ParsableCommand {
     abstract: "Show the log of the daemon, or of one application.",
     discussion: """
       If your user may read the system journal, this command executes journalctl with the matching \
-      options, so its pager and exit code apply. Otherwise, and with --socket or \
-      $TASKSCHEDD_SOCKET, it prints the newest records about your applications that the daemon \
-      has kept since it started. If the command cannot read the journal, it prints the reason on \
-      standard error. --follow, --since and --explain need the journal.
+      options, so its pager and exit code apply. Otherwise, and with --socket, it prints the \
+      newest records about your applications that the daemon has kept since it started. The \
+      variable TASKSCHEDD_SOCKET has the effect of --socket, unless it names the socket of your \
+      own or of the system's daemon. If the command cannot read the journal, it prints the reason \
+      on standard error. --follow, --since and --explain need the journal.
 
       Examples:
         taskctl log org.example.mail --since today
@@ -65,8 +66,8 @@ struct LogCommand: ParsableCommand {
     return arguments
   }
 
-  /// Whether the option or the variable names the socket of a daemon. The journal does not record
-  /// the sockets of daemons.
+  /// Whether the option names a socket, or the variable one of neither the user's nor the system's
+  /// daemon. The journal does not record the sockets of daemons.
   private var namesSocket: Bool {
     options.socket != nil || ![.user, .system].contains(options.path)
   }
