@@ -91,55 +91,6 @@ public enum MemoryEffect: Equatable, Sendable {
   case pageOut(InstanceID)
 }
 
-/// An application, with the properties that determine its place in the order of terminations to
-/// free memory. The scheduler never terminates an application in the foreground to free memory.
-public struct MemoryCandidate: Equatable, Sendable {
-  public var application: ApplicationKey
-  public var state: ApplicationState
-  public var size: MemorySize
-  /// The number of the last activation; 0 if the application was never active.
-  public var activation: UInt64
-
-  public init(
-    application: ApplicationKey, state: ApplicationState, size: MemorySize, activation: UInt64
-  ) {
-    self.application = application
-    self.state = state
-    self.size = size
-    self.activation = activation
-  }
-
-  /// Returns whether the scheduler terminates this application before another. Suspended
-  /// applications come first, then background ones. In each class, the application with the larger
-  /// dirty size comes first. Of two equally large ones, the less recently active one comes first.
-  func isEnded(before other: MemoryCandidate) -> Bool {
-    if state.memoryClass != other.state.memoryClass {
-      return state.memoryClass < other.state.memoryClass
-    }
-    if size.dirty != other.size.dirty { return size.dirty > other.size.dirty }
-    if activation != other.activation { return activation < other.activation }
-    return size.instance < other.size.instance
-  }
-}
-
-/// The application that the scheduler chose to terminate, and the reasons for the choice.
-public struct MemoryChoice: Equatable, Sendable {
-  public var chosen: MemoryCandidate
-  /// The applications of the same class that follow in the order of terminations, at most three.
-  public var runnersUp: [MemoryCandidate]
-  /// The number of applications of the class, including the chosen one.
-  public var classCount: Int
-  /// The machine's memory at the last reading.
-  public var memory: MemoryReading
-  /// The instant at which the episode of pressure began and the scheduler warned the running
-  /// applications.
-  public var pressedSince: Instant
-  public var at: Instant
-  /// The time that the choice took after it had become necessary; 0 if the sizes were already
-  /// known.
-  public var choosingTime: Duration
-}
-
 /// The scheduler's knowledge about the machine's memory.
 struct Memory: Equatable, Sendable {
   /// The progress since pressure began.
@@ -232,16 +183,4 @@ public struct MemoryStatus: Equatable, Sendable {
   public var pressedAt: Instant?
   /// The instance that the scheduler is terminating to free its memory; nil if there is none.
   public var ending: InstanceID?
-}
-
-extension ApplicationState {
-  /// The position of the state in the order of terminations. The scheduler terminates no
-  /// application at position 2 to free memory.
-  var memoryClass: Int {
-    switch self {
-    case .suspended: 0
-    case .background: 1
-    case .active, .inactive, .notRunning: 2
-    }
-  }
 }

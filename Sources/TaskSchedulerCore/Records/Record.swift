@@ -1,5 +1,7 @@
 // The records of changes for the journal, monitors and timelines. A new record needs a case, a
 // kind, a description and a stored form in this file; the code that prints records does not change.
+// Some records have a description in a file of its own: `EndRecord`, `LocationRecord`,
+// `MemoryRecord` and `ResourceRecord`.
 
 /// One change, for the log and the monitors.
 public struct Record: Equatable, Sendable {
