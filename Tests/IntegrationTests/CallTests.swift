@@ -227,9 +227,11 @@ struct CallTests {
     let other = try scene.calling(second)
     let held = try next("call", of: first)
     #expect(held["onHold"] == true)
+    #expect(try scene.audio(phone) == [.calling, .onHold])
     #expect(try first.acknowledge(id(of: held)) == ["parameters": [:]])
     _ = try other.call("EndCall")
     #expect(try next("call", of: first)["onHold"] == false)
+    #expect(try scene.audio(phone) == [.calling])
     let messages = try (0..<3).map { _ in
       try scene.monitor.next(.callChanged, of: phone).message
     }

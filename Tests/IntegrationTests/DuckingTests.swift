@@ -56,6 +56,7 @@ struct DuckingTests {
     try it.lowered()
     #expect(try it.scene.audio(player) == [.playing, .ducked])
     #expect(try it.scene.audio(other) == [.playing])
+    #expect(try it.scene.daemon.application(player).instance?.duckedBy == other)
     #expect(
       try it.scene.monitor.next(.audioDucked, of: player).message
         == "\(player): its volume is lowered")

@@ -137,7 +137,7 @@ import Testing
         application: "org.example.test", mode: "voip"))
     daemon.send(.didFinishLaunching, reason: .user)
     let log = try fixture.recorder.wait(for: 2)
-    #expect(log[1].hasPrefix("lost keep-alive: the manifest of org.example.test"))
+    #expect(log[1].hasPrefix("lost keep-alive: org.example.test does not have the background mode"))
   }
 
   @Test("A keep-alive call that the daemon repeats while the handler runs does not run it again")

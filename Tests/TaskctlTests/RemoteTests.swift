@@ -68,9 +68,9 @@ struct RemoteTests {
       let outcome = try taskctl.outcome()
       #expect(outcome.code == 1)
       #expect(
-        outcome.errors == "taskctl: NothingPlayed: no media player of \(user), and no other "
-          + "application with mode audio and an event stream, has played audio since it started; "
-          + "play something in one, or name another user with --owner\n")
+        outcome.errors == "taskctl: NothingPlayed: no media player of the user '\(user)', and no "
+          + "other application with mode audio and an event stream, has played audio since it "
+          + "started; play something in one, or name another user with --owner\n")
     }
   }
 

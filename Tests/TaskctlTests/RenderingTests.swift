@@ -162,9 +162,18 @@ struct StatusTextTests {
   func audio() {
     var application = sample()
     application.instance?.audio = ControlInterface.AudioUse.allCases
-    let words = "plays, records, muted, ducked, interrupted, in a call"
-    #expect(ApplicationTable.audio(application) == words)
-    #expect(StatusText.text(application, context).contains("Audio: \(words)\n"))
+    #expect(
+      ApplicationTable.audio(application)
+        == "plays, records, muted, ducked, interrupted, in a call, on hold")
+    #expect(
+      StatusText.text(application, context).contains(
+        "Audio: plays, records, muted, ducked, interrupted by a phone call, in a call, on hold\n"))
+    application.instance?.audio = [.ducked, .interrupted]
+    application.instance?.duckedBy = "org.example.maps"
+    application.instance?.interruptedBy = "org.example.music"
+    #expect(
+      StatusText.text(application, context).contains(
+        "Audio: ducked by org.example.maps, interrupted by org.example.music\n"))
   }
 
   @Test("The list and the status name each location service, also of an ended application")

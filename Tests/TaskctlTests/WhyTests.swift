@@ -82,13 +82,14 @@ struct WhyTests {
   @Test("The explanation says what an application does with audio, and until when it is muted")
   func audio() {
     var application = sample()
-    application.instance?.audio = [.playing, .recording, .calling]
+    application.instance?.audio = [.playing, .recording, .calling, .onHold]
     #expect(
       text(application).contains(
         """
           It plays audio.
           It records audio.
           It has a phone call.
+          The phone call is on hold because of a newer one.
 
         """))
     application.instance?.audio = [.playing, .ducked]
@@ -99,6 +100,10 @@ struct WhyTests {
           The daemon has lowered its volume while another application plays.
 
         """))
+    application.instance?.duckedBy = "org.example.maps"
+    #expect(
+      text(application).contains(
+        "The daemon has lowered its volume while org.example.maps plays."))
     application.instance?.audio = [.muted, .interrupted]
     #expect(
       text(application).contains(
@@ -108,8 +113,13 @@ struct WhyTests {
 
         """))
     application.state = .suspended
+    application.backgroundModes = []
     let shown = text(application)
     #expect(shown.contains("  The daemon has muted its audio until it resumes.\n"))
+    let reason = "What it plays does not entitle it to run, because it has no mode audio."
+    #expect(shown.contains(reason))
+    application.backgroundModes = ["audio"]
+    #expect(!text(application).contains(reason))
     #expect(shown.contains(" to the foreground, or when the phone call ends.\n"))
   }
 

@@ -25,7 +25,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case unknownTask(BackgroundTaskID)
   /// The present state of the application does not permit the request.
   case invalidState(String, ApplicationState)
-  /// The manifest does not declare the background mode that the request needs.
+  /// The application does not have the background mode that the request needs: neither its manifest
+  /// nor `taskctl run --mode` names it.
   case modeNotDeclared(String, mode: String)
   /// The application, or all applications of its user together, have reached a quota.
   case quotaExceeded(quota: String, limit: Int)
@@ -82,7 +83,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .invalidState(let id, let state):
       "the request is not possible while \(id) is \(state.rawValue)"
     case .modeNotDeclared(let id, let mode):
-      "the manifest of \(id) does not declare the background mode '\(mode)'"
+      "\(id) does not have the background mode '\(mode)'; its manifest, or the option --mode of "
+        + "taskctl run, must name the mode"
     case .quotaExceeded(let quota, let limit): "the quota \(quota) (\(limit)) is reached"
     case .keepAliveTooShort(let minimum):
       "the keep-alive interval is too short; the minimum is \(minimum)"

@@ -149,7 +149,14 @@ extension Scheduler {
       heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0,
       priority: instance.priority(in: instance.state),
       throttledTo: instance.stint?.use?.throttledTo, listening: instance.listening,
-      audio: instance.audio?.use ?? AudioUse())
+      audio: audioUse(of: instance))
+  }
+
+  private func audioUse(of instance: Instance) -> AudioUse {
+    guard var use = instance.audio?.use else { return AudioUse() }
+    use.isOnHold = calls.held.contains(instance.id)
+    if use.isDucked { use.ducker = ducker(of: instance.application.owner) }
+    return use
   }
 }
 

@@ -31,6 +31,7 @@ public struct WindowStatus: Equatable, Sendable {
 /// An entitlement of an instance to run in the background, which has ended.
 public struct EndedEntitlement: Equatable, Sendable {
   public var kind: Kind
+  /// The instant of what the kind describes.
   public var at: Instant
 
   /// The kind of the entitlement, and how it ended.
@@ -43,9 +44,13 @@ public struct EndedEntitlement: Equatable, Sendable {
     case activity(Activity)
     /// The application stopped its location updates, or may no longer use them.
     case location
-    /// The application was audible or recorded, and `AudioGraceTime` passed; or the session agent
-    /// was lost.
+    /// The application was audible or recorded, and ceased to `AudioGraceTime` before the
+    /// entitlement ended.
     case audio
+    /// The application had played only silence for `AudioSilenceTime`.
+    case silence
+    /// The session agent that reported the audio was lost.
+    case audioLost
     /// The application acknowledged an event for which it was resumed.
     case eventHandled
     /// `EventTime` passed.

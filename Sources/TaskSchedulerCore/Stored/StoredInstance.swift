@@ -121,7 +121,8 @@ extension EndedEntitlement.Kind: StoredByCases {
     Case("task", Self.task), Case("callback", Self.callback), Case("activity", Self.activity),
     Case("eventHandled", Self.eventHandled), Case("eventTime", Self.eventTime),
     Case("launchTime", Self.launchTime), Case("audio", Self.audio),
-    Case("location", Self.location),
+    Case("location", Self.location), Case("silence", Self.silence),
+    Case("audioLost", Self.audioLost),
   ]
 
   package func write(to writer: inout StoredWriter) {
@@ -134,6 +135,8 @@ extension EndedEntitlement.Kind: StoredByCases {
     case .launchTime: writer.write(case: 5)
     case .audio: writer.write(case: 6)
     case .location: writer.write(case: 7)
+    case .silence: writer.write(case: 8)
+    case .audioLost: writer.write(case: 9)
     }
   }
 }

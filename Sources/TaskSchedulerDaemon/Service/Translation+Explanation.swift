@@ -65,6 +65,8 @@ extension ControlInterface.EndedEntitlement {
     case .task(let id, let name): (task, taskName) = (Int(clamping: id.number), name)
     case .callback(let callback): (kind, self.callback) = (.callback, .init(callback))
     case .audio: kind = .audio
+    case .silence: kind = .silence
+    case .audioLost: kind = .audioLost
     case .location: kind = .location
     case .activity(.event), .eventHandled: kind = .event
     case .eventTime: kind = .eventTime

@@ -188,6 +188,7 @@ extension ControlInterface.Instance {
       keepAlive: status.keepAlive.map { .init($0) }, managedSockets: status.managedSockets,
       heldChanges: status.heldChanges, audio: ControlInterface.AudioUse.all(status.audio),
       interruptedBy: status.audio.interrupter?.application?.name,
+      duckedBy: status.audio.ducker?.name,
       resources: !status.priority.isLowered && lowered.isEmpty
         ? nil
         : .init(
@@ -213,6 +214,7 @@ extension ControlInterface.AudioUse {
     (use.isAudible ? [.playing] : []) + (use.isRecording ? [.recording] : [])
       + (use.isMuted ? [.muted] : []) + (use.isDucked ? [.ducked] : [])
       + (use.interrupter == nil ? [] : [.interrupted]) + (use.isInCall ? [.calling] : [])
+      + (use.isOnHold ? [.onHold] : [])
   }
 }
 

@@ -72,7 +72,8 @@ struct RemoteCommand: DaemonCommand {
         ControlInterface.RemoteControl.self,
         .init(command: command, seconds: seconds, owner: owner?.uid), timeout: answerTimeout)
     } catch ControlInterface.Failure.nothingPlayed {
-      let user = PrintableText.of(UserName.of(owner?.uid ?? Int(geteuid())))
+      let name = PrintableText.of(UserName.of(owner?.uid ?? Int(geteuid())))
+      let user = "the user '\(name)'"
       throw CommandFailure.failed(
         name: "NothingPlayed", sentence: ControlInterface.Failure.sentence(nothingPlayedBy: user))
     }

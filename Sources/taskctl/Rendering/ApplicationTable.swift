@@ -94,7 +94,7 @@ enum ApplicationTable {
     return instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:)) ?? "unlimited"
   }
 
-  /// Returns what the application does with audio; `-` for nothing.
+  /// Returns what the application does with audio, in words; `-` for nothing.
   static func audio(_ application: ControlInterface.Application) -> String {
     let words = application.instance?.audio.map(\.words) ?? []
     return words.isEmpty ? "-" : words.joined(separator: ", ")

@@ -94,8 +94,24 @@ enum StatusText {
       let expired = task.expired ? ", expired: the daemon called its expiration handler" : ""
       lines.add(index == 0 ? "Tasks" : "", "\(task.id)\(name), began \(age) ago\(expired)")
     }
-    if !instance.audio.isEmpty { lines.add("Audio", ApplicationTable.audio(application)) }
+    if !instance.audio.isEmpty { lines.add("Audio", audio(instance)) }
     addWakeUps(of: instance, context, to: &lines)
+  }
+
+  /// Returns what the application does with audio, and the application that interrupts it or lowers
+  /// its volume.
+  private static func audio(_ instance: ControlInterface.Instance) -> String {
+    instance.audio.map { use in
+      switch use {
+      case .playing, .recording, .muted, .calling, .onHold: use.words
+      case .ducked: use.words + by(instance.duckedBy)
+      case .interrupted: use.words + by(instance.interruptedBy ?? "a phone call")
+      }
+    }.joined(separator: ", ")
+  }
+
+  private static func by(_ application: String?) -> String {
+    application.map { " by \(PrintableText.of($0))" } ?? ""
   }
 
   /// Adds the events that can resume the application, and the system changes that it receives when

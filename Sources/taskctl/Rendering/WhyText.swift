@@ -147,6 +147,9 @@ enum WhyText {
     }
     var lines = explanation.windows == .hidden ? ["Its windows are hidden."] : []
     lines.append("Nothing entitled it to run any longer" + last(explanation, context))
+    if instance.audio.contains(.muted), !application.backgroundModes.contains("audio") {
+      lines.append("What it plays does not entitle it to run, because it has no mode audio.")
+    }
     lines.append("It resumes when \(wakers.joined(separator: ", or when ")).")
     if instance.heldChanges > 0 {
       lines.append("It will then receive \(instance.heldChanges) system changes.")
@@ -168,6 +171,8 @@ enum WhyText {
           + (last.task.map { ", " + taskWords($0, name: last.taskName) + "," } ?? "")
       case .callback: "it acknowledged \(last.callback?.rawValue ?? "its last callback")"
       case .audio: "its audio stopped"
+      case .silence: "it had played only silence for AudioSilenceTime"
+      case .audioLost: "the session agent stopped reporting its audio"
       case .location: "its location updates ended"
       case .event: "it finished handling the event that woke it,"
       case .eventTime: "its time to handle the event that woke it ended"
@@ -181,6 +186,7 @@ enum WhyText {
     _ instance: ControlInterface.Instance, in state: ControlInterface.State
   ) -> [String] {
     let interrupter = instance.interruptedBy.map { PrintableText.of($0) }
+    let ducker = instance.duckedBy.map { PrintableText.of($0) }
     let isInterruption = instance.audio.contains(.interrupted) && state != .suspended
     let interruption = interrupter == nil ? "the phone call ends" : "the interruption ends"
     let muteEnds = isInterruption ? interruption : "it resumes"
@@ -189,9 +195,11 @@ enum WhyText {
       case .playing: "It plays audio."
       case .recording: "It records audio."
       case .muted: "The daemon has muted its audio until \(muteEnds)."
-      case .ducked: "The daemon has lowered its volume while another application plays."
+      case .ducked:
+        "The daemon has lowered its volume while \(ducker ?? "another application") plays."
       case .interrupted: "\(interrupter ?? "A phone call") interrupts its audio."
       case .calling: "It has a phone call."
+      case .onHold: "The phone call is on hold because of a newer one."
       }
     }
   }
@@ -267,7 +275,7 @@ private enum CauseText {
     return switch cause {
     case "launch": "taskschedd launched it."
     case "register": "It was started without taskschedd and opened its event stream."
-    case "adopt": "taskschedd began to manage it while it was running."
+    case "adopt": "taskschedd began to manage it."
     case "activate": "The user or an operator brought it to the foreground."
     case "interruption": "It was interrupted, or lost the focus but stayed visible."
     case "sendAway": "The user or an operator sent it to the background."

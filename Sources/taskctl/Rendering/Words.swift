@@ -9,7 +9,7 @@ extension ControlInterface.Entitlement {
     case .callback: "an unacknowledged callback"
     case .audio: "audio that it plays or records"
     case .location: "location updates"
-    case .event: "an event being handled"
+    case .event: "an event that it handles or has just handled"
     }
   }
 }
@@ -24,6 +24,7 @@ extension ControlInterface.AudioUse {
     case .ducked: "ducked"
     case .interrupted: "interrupted"
     case .calling: "in a call"
+    case .onHold: "on hold"
     }
   }
 }

@@ -134,7 +134,7 @@ extension ControlInterface.Failure {
     case .cannotBeTold(let id, let state):
       "\(quoted(id)) cannot receive a memory warning: it is \(state.rawValue)"
         + (state == .suspended || state == .notRunning ? "" : " and has no event stream")
-    case .nothingPlayed: Self.sentence(nothingPlayedBy: "the user")
+    case .nothingPlayed: Self.sentence(nothingPlayedBy: "this user")
     case .notPermitted(let id):
       id.map { "permission to operate \(quoted($0)) denied: it runs as another user" }
         ?? "permission denied: only an operator may do this"

@@ -26,7 +26,8 @@ extension ApplicationInterface {
     case unknownTask(task: Int)
     /// The application's present state, `state`, does not permit the call.
     case invalidState(application: String, state: State)
-    /// The manifest does not declare this background mode.
+    /// The application does not have this background mode: neither its manifest nor the call
+    /// org.taskschedd.Control.Adopt names it.
     case modeNotDeclared(application: String, mode: String)
     /// A quota is exhausted. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)

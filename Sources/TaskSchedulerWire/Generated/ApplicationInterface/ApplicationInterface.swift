@@ -656,10 +656,10 @@ extension ApplicationInterface {
   /// contains the field region each time when the machine enters or leaves the region. The
   /// application needs an event stream.
   ///
-  /// The machine has crossed the boundary when all locations of RegionDwell (20 s by default) are
-  /// beyond it by their accuracy, and by 50 m at least. The application does not learn whether the
-  /// machine is inside at the time of this call, but ListMonitoredRegions returns it as soon as the
-  /// daemon knows it.
+  /// The daemon reports a crossing when all locations within RegionDwell (20 s by default) are on
+  /// the new side: at least 50 m from the boundary, and at least as far as their accuracy. The
+  /// application does not learn whether the machine is inside at the time of this call, but
+  /// ListMonitoredRegions returns it as soon as the daemon knows it.
   ///
   /// The daemon resumes a suspended application for a crossing. It launches an application that
   /// does not run, with the launch reason location, if the application has a manifest and neither

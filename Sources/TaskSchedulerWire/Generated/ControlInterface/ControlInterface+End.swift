@@ -4,17 +4,17 @@ extension ControlInterface {
   /// The end of an instance.
   public struct End: WireStructure {
     public var reason: EndKind
-    /// The exit code, with exited.
+    /// The exit code. Set only if the reason is exited.
     public var code: Int?
-    /// The number of the signal, with crashed.
+    /// The number of the signal. Set only if the reason is crashed.
     public var signal: Int?
     /// The callback that the application did not acknowledge in time, if the daemon killed the
     /// application for that. Only with callbackTimeout, keepAliveTimeout, terminatedByOperator and
     /// terminatedByUser.
     public var callback: CallbackKind?
-    /// The number of outstanding tasks, with backgroundTimeExpired.
+    /// The number of outstanding tasks. Set only if the reason is backgroundTimeExpired.
     public var tasks: Int?
-    /// The first of the outstanding tasks, with backgroundTimeExpired.
+    /// The first of the outstanding tasks. Set only if the reason is backgroundTimeExpired.
     public var task: Int?
     public var taskName: String?
     /// The signal that requested the end (SIGTERM, or the manifest's stop-signal). Set if SIGKILL

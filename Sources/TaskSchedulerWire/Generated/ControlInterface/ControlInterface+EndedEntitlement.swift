@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// An entitlement that an application had, and when it ended.
+  /// An entitlement that an application had, and when what `kind` describes happened.
   public struct EndedEntitlement: WireStructure {
     public var kind: EndedEntitlementKind
     public var task: Int?

@@ -34,6 +34,9 @@ extension ControlInterface {
     /// The application that interrupts its audio. null if no application does, for example because
     /// a phone call interrupts it.
     public var interruptedBy: String?
+    /// The application for which the daemon has lowered its volume. null if its volume is not
+    /// lowered, and while the daemon gives the volume back.
+    public var duckedBy: String?
     /// The effect of the background rules; null in the foreground.
     public var resources: Resources?
     /// The systemd unit of its leader; null if it has none. Only GetApplication and Explain return
@@ -43,7 +46,8 @@ extension ControlInterface {
     public static let fieldNames = [
       "id", "pid", "startTime", "aware", "launchReason", "startedAtUSec", "ending", "suspending",
       "displacedBy", "entitlements", "callbacksPending", "backgroundTimeRemainingUSec", "tasks",
-      "keepAlive", "managedSockets", "heldChanges", "audio", "interruptedBy", "resources", "unit",
+      "keepAlive", "managedSockets", "heldChanges", "audio", "interruptedBy", "duckedBy",
+      "resources", "unit",
     ]
 
     public init(
@@ -51,8 +55,8 @@ extension ControlInterface {
       startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, displacedBy: String? = nil,
       entitlements: [Entitlement], callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil,
       tasks: [BackgroundTask], keepAlive: KeepAlive? = nil, managedSockets: Int, heldChanges: Int,
-      audio: [AudioUse], interruptedBy: String? = nil, resources: Resources? = nil,
-      unit: String? = nil
+      audio: [AudioUse], interruptedBy: String? = nil, duckedBy: String? = nil,
+      resources: Resources? = nil, unit: String? = nil
     ) {
       self.id = id
       self.pid = pid
@@ -72,6 +76,7 @@ extension ControlInterface {
       self.heldChanges = heldChanges
       self.audio = audio
       self.interruptedBy = interruptedBy
+      self.duckedBy = duckedBy
       self.resources = resources
       self.unit = unit
     }
@@ -95,6 +100,7 @@ extension ControlInterface {
       heldChanges = try fields.required("heldChanges")
       audio = try fields.required("audio")
       interruptedBy = try fields.optional("interruptedBy")
+      duckedBy = try fields.optional("duckedBy")
       resources = try fields.optional("resources")
       unit = try fields.optional("unit")
     }
@@ -118,6 +124,7 @@ extension ControlInterface {
       object.append(field: "heldChanges", heldChanges)
       object.append(field: "audio", audio)
       object.append(field: "interruptedBy", interruptedBy)
+      object.append(field: "duckedBy", duckedBy)
       object.append(field: "resources", resources)
       object.append(field: "unit", unit)
     }

@@ -53,21 +53,25 @@ extension ControlInterface {
   /// - `ducked`: the daemon has lowered its volume, because another application plays
   /// - `interrupted`: a phone call or another application interrupts its audio
   /// - `calling`: it has a phone call
+  /// - `onHold`: its phone call is on hold because of a newer one
   public enum AudioUse: String, WireEnumeration {
-    case playing, recording, muted, ducked, interrupted, calling
+    case playing, recording, muted, ducked, interrupted, calling, onHold
   }
 
   /// The kind of an application's last entitlement to run in the background, and how it ended.
   /// - `task`: the application ended its last background task
   /// - `callback`: the application acknowledged a callback
-  /// - `audio`: the application neither plays nor records audio any more, or no session agent
-  ///   reports audio any more
+  /// - `audio`: the application ceased to play and record; the entitlement lasted for
+  ///   AudioGraceTime after that
+  /// - `silence`: the application had played only silence for AudioSilenceTime; the entitlement
+  ///   lasted for AudioGraceTime after that
+  /// - `audioLost`: no session agent reports audio any more
   /// - `location`: the application does not receive location updates any more
   /// - `event`: the application finished handling an event
   /// - `eventTime`: the time to handle an event (EventTime) was over
   /// - `launchTime`: the time to open the event stream (LaunchTime) was over
   public enum EndedEntitlementKind: String, WireEnumeration {
-    case task, callback, audio, location, event, eventTime, launchTime
+    case task, callback, audio, silence, audioLost, location, event, eventTime, launchTime
   }
 
   /// The kind of a limit, by what the daemon does when the limit is reached.

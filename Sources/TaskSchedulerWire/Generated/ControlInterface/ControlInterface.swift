@@ -1174,7 +1174,8 @@ extension ControlInterface {
   /// reply means that the decision is durable. The settings of the daemon come before this
   /// decision; GetLocation returns what applies.
   ///
-  /// The daemon need not know the application any more if it still monitors the location for it.
+  /// The call also works for an application that the daemon no longer knows, if the daemon still
+  /// monitors the location for that application.
   public enum SetLocationAuthorization: InterfaceMethod {
     public static let name = "org.taskschedd.Control.SetLocationAuthorization"
 
