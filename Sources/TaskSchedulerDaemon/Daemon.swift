@@ -22,8 +22,8 @@ public final class Daemon {
   private let systemChanges: SystemChangeProviders
   private let modemCalls: ModemCalls
   private let incomingCalls: IncomingCalls
-  /// A timer that expires after ``survivalTime``. From then on, the event log of the previous
-  /// daemon counts as harmless.
+  /// A timer that expires after ``survivalTime``. The daemon then counts its attempts to take over
+  /// from 0 again, because the event log of the previous daemon did not end this one.
   private let survival: TimerSource
   private var signals: [Source] = []
   private var ending = Ending.stopped

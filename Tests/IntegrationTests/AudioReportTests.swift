@@ -80,6 +80,22 @@ struct AudioReportTests {
     #expect(try audio(daemon) == [.playing])
   }
 
+  @Test("§13: Servers number the streams of each direction separately")
+  func numbers() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(first, program)
+    let agent = try TestAgent(daemon)
+    let playing = try agent.stream(0, of: program.pid)
+    var recording = playing
+    recording.direction = .recording
+    let answer = try agent.reportAudio([playing, recording, recording])
+    #expect(answer?.errorName == "org.varlink.service.InvalidParameter")
+    #expect(answer?["parameters"]?["parameter"] == "streams[2].id")
+    try agent.reportAudio([playing, recording])
+    #expect(try audio(daemon) == [.playing, .recording])
+  }
+
   @Test("§13: A report of 1024 streams is accepted, and one of 1025 streams names the field")
   func tooManyStreams() throws {
     let daemon = try DaemonFixture()

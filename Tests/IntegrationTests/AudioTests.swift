@@ -179,6 +179,30 @@ struct AudioTests {
     try waitUntil("it is suspended") { try scene.state() == .suspended }
   }
 
+  @Test(
+    "§13: A call by streams does not end when the daemon or the agent is killed",
+    arguments: Death.allCases)
+  func callSurvives(_ death: Death) throws {
+    let scene = try Scene(.pulseAudio, id, modes: ["voip"], plays: false)
+    for word in ["role phone", "play", "record"] { try scene.client.run(word) }
+    try scene.wait(for: [.playing, .recording, .calling])
+    let log = scene.daemon.logged
+    if death != .daemon { try scene.agents.end(SIGKILL) }
+    if death != .agent { scene.daemon = try scene.daemon.killed() }
+    if death != .daemon { try scene.startAgent() }
+    // This stream is in the first report of the new agent, or in a later one.
+    let other = try Scene.client(of: scene.server, scene.daemon)
+    try other.run("play")
+    try scene.daemon.adopt("org.test.other", other.process, modes: ["audio"])
+    try waitUntil("the other application is interrupted") {
+      try scene.daemon.application("org.test.other").instance?.audio.contains(.interrupted) == true
+    }
+    let logged = scene.daemon.logged
+    let later = logged.hasPrefix(log) ? logged.dropFirst(log.count) : logged[...]
+    #expect(!later.contains("its phone call"), "\(later)")
+    #expect(try scene.audio() == [.playing, .recording, .calling])
+  }
+
   @Test("§13: A stream that begins muted because an application ended muted is unmuted")
   func nextStream() throws {
     let scene = try Scene(.pulseAudio, id, modes: [])

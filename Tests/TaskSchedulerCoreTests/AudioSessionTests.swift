@@ -174,6 +174,24 @@ struct AudioTakeoverTests {
     #expect(world.interruptions(first) == [])
   }
 
+  @Test("A suspended application interrupts nothing when an agent stops and another one starts")
+  func suspendedDoesNotBegin() {
+    var world = World()
+    let suspended = world.makeUnawareAtOwnSeat(mail, [])
+    world.start(suspended)
+    world.ask { .operation(.sendToBackground($0, mail)) }
+    #expect(world.state(suspended) == .suspended)
+    world.advance(by: .seconds(10))
+    let player = world.makeAwareAtOwnSeat(music)
+    world.start(player)
+    world.muting = .never
+    // An agent that stops ends all mutes.
+    world.feed(.session(.audioLost(mail.owner)))
+    for index in world.streams.indices { world.streams[index].isMuted = false }
+    world.feed(world.audioReport)
+    #expect(world.interruptions(player) == [])
+  }
+
   @Test("Interruptions by applications survive a restart of the daemon")
   func crash() throws {
     var world = World()

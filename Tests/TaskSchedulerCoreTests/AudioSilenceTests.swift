@@ -30,6 +30,10 @@ struct AudioSilenceTests {
     #expect(world.scheduler.explanation(of: mail)?.limits.map(\.kind) == [.audio])
     world.advance(by: .milliseconds(1))
     #expect(world.state(id) == .suspended)
+    let silent = world.now.earlier(by: .seconds(5))
+    #expect(
+      world.scheduler.explanation(of: mail)?.lastEntitlement
+        == EndedEntitlement(kind: .silence, at: silent))
     #expect(world.streams[0].isMuted)
   }
 

@@ -75,7 +75,10 @@ struct AudioEntitlementTests {
     #expect(world.scheduler.explanation(of: mail)?.limits.map(\.kind) == [.audio])
     world.advance(by: .milliseconds(1))
     #expect(world.state(id) == .suspended)
-    #expect(world.scheduler.explanation(of: mail)?.lastEntitlement?.kind == .audio)
+    let paused = world.now.earlier(by: .seconds(5))
+    #expect(
+      world.scheduler.explanation(of: mail)?.lastEntitlement
+        == EndedEntitlement(kind: .audio, at: paused))
   }
 
   @Test(
@@ -145,6 +148,7 @@ struct AudioEntitlementTests {
     #expect(world.state(id) == .background)
     world.advance(by: .milliseconds(1))
     #expect(world.state(id) == .suspended)
+    #expect(world.scheduler.explanation(of: mail)?.lastEntitlement?.kind == .audioLost)
     #expect(world.orders.isEmpty, "the scheduler knows no stream")
     #expect(world.scheduler.nextDeadline == nil)
   }
@@ -353,6 +357,61 @@ struct MuteTests {
     world.streams = [
       AudioStream(stream(1, server: 2), of: id, isMuted: true, memory: world.memory(of: id))
     ]
+    world.feed(world.audioReport)
+    #expect(world.mutedStreams == [])
+  }
+
+  @Test("Every stream that began muted while it was paused is unmuted when it runs")
+  func pausedStreams() {
+    var (world, id) = player()
+    world.sendAway(mail)
+    world.streams = []
+    world.feed(world.audioReport)
+    world.activate(mail)
+    // PipeWire reports the mute of a new stream only when the stream runs.
+    for _ in 0..<2 { world.beginStream(id, isMuted: true) }
+    world.pause(id)
+    for running in 0..<2 {
+      world.streams[running].isRunning = true
+      world.feed(world.audioReport)
+    }
+    #expect(world.mutedStreams == [])
+  }
+
+  @Test("A stream that began when the server remembered no mute stays as the user mutes it")
+  func pausedAndMutedByTheUser() {
+    var (world, id) = player()
+    world.beginStream(id)
+    world.streams[1].isRunning = false
+    world.feed(world.audioReport)
+    world.sendAway(mail)
+    world.streams.removeFirst()
+    world.feed(world.audioReport)
+    world.activate(mail)
+    world.streams[0].isRunning = true
+    world.streams[0].isMuted = true
+    world.feed(world.audioReport)
+    #expect(world.mutedStreams == [2])
+  }
+
+  @Test("A mute that a new agent repeats after the order to end it is ended nevertheless")
+  func repeatedMute() {
+    var (world, id) = player()
+    world.sendAway(mail)
+    world.muting = .never
+    // An agent that stops ends all mutes.
+    world.feed(.session(.audioLost(user)))
+    world.streams[0].isMuted = false
+    world.feed(world.audioReport)
+    world.activate(mail)
+    world.feed(world.audioReport)
+    world.streams[0].isMuted = true
+    world.feed(world.audioReport)
+    #expect(world.scheduler.audioOrders(for: user) == AudioOrders(unmuted: [stream(1)]))
+    world.streams = []
+    world.feed(world.audioReport)
+    world.muting = .atOnce
+    world.beginStream(id, isMuted: true)
     world.feed(world.audioReport)
     #expect(world.mutedStreams == [])
   }

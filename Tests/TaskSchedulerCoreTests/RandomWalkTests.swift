@@ -253,8 +253,9 @@ struct RandomWalk {
     for index in 0..<pick([0, 1, 4, 8]) {
       streams.append(
         AudioStream(
-          AudioStreamID(server: 1, index: UInt64(index)), of: instance(),
-          pick(AudioStream.Direction.allCases), role: pick(AudioRole.allCases),
+          AudioStreamID(
+            server: 1, pick(AudioStream.Direction.allCases), index: UInt64(index / 2)),
+          of: instance(), role: pick(AudioRole.allCases),
           volume: pick([0, 6553, 13107, 65536]), isRunning: pick([true, true, false]),
           isMuted: pick([true, false, false])))
     }

@@ -25,7 +25,7 @@ extension Event {
               AudioStreamID(server: .max, index: 1), of: instance, role: .phone, volume: 40_000,
               isMuted: true),
             AudioStream(
-              AudioStreamID(server: 0, index: 2), of: nil, .recording, isRunning: false),
+              AudioStreamID(server: 0, .recording, index: 2), of: nil, isRunning: false),
           ], managesRoles: true))), .session(.audioLost(mail.owner)),
     .session(.recordingChosen(mail)), .session(.players(mail.owner, [instance, InstanceID(.max)])),
     .session(.playerCalled(mail.owner, instance, .read)),

@@ -26,10 +26,11 @@ extension World {
     _ id: InstanceID, _ direction: AudioStream.Direction = .playback, role: AudioRole = .other,
     volume: Int = AudioStream.fullVolume, isMuted: Bool = false, memory: UInt32? = nil
   ) {
-    let index = (streams.last?.id.index ?? 0) + 1
+    // Servers number the streams of each direction separately.
+    let index = (streams.last { $0.direction == direction }?.id.index ?? 0) + 1
     streams.append(
       AudioStream(
-        AudioStreamID(server: 1, index: index), of: id, direction, role: role, volume: volume,
+        AudioStreamID(server: 1, direction, index: index), of: id, role: role, volume: volume,
         isMuted: isMuted, memory: memory ?? self.memory(of: id)))
   }
 

@@ -58,6 +58,12 @@ struct RegressionTests {
     #expect(Simulation(options).run().violation == nil)
   }
 
+  @Test("§13 Each stream that began paused and muted is unmuted when it runs")
+  func pausedStreams() {
+    let options = SimulationOptions(seed: 1004)
+    #expect(Simulation(options).run().violation == nil)
+  }
+
   @Test("§17 A forgotten application does not count among a user's applications with a location")
   func forgottenLocation() {
     let options = SimulationOptions(seed: 12)

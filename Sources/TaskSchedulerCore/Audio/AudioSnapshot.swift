@@ -2,16 +2,19 @@
 public struct AudioStreamID: Hashable, Comparable, Sendable {
   /// A number of the running audio server. Each start of a server has another number.
   public var server: UInt64
-  /// The number that the server gave the stream. It is unique while the server runs.
+  public var direction: AudioStream.Direction
+  /// The number that the server gave the stream. It is unique among the streams of its direction
+  /// while the server runs.
   public var index: UInt64
 
-  public init(server: UInt64, index: UInt64) {
+  public init(server: UInt64, _ direction: AudioStream.Direction = .playback, index: UInt64) {
     self.server = server
+    self.direction = direction
     self.index = index
   }
 
   public static func < (lhs: AudioStreamID, rhs: AudioStreamID) -> Bool {
-    (lhs.server, lhs.index) < (rhs.server, rhs.index)
+    (lhs.server, lhs.direction.order, lhs.index) < (rhs.server, rhs.direction.order, rhs.index)
   }
 }
 
@@ -20,7 +23,6 @@ public struct AudioStream: Equatable, Sendable {
   public var id: AudioStreamID
   /// The instance whose process holds the stream; nil if the process belongs to no instance.
   public var instance: InstanceID?
-  public var direction: Direction
   public var role: AudioRole
   /// The volume of the loudest channel; ``fullVolume`` is 100 %. 0 for a recording stream.
   public var volume: Int
@@ -36,21 +38,28 @@ public struct AudioStream: Equatable, Sendable {
   public var memory: UInt32
 
   /// The direction of a stream.
-  public enum Direction: String, Equatable, Sendable, CaseIterable {
+  public enum Direction: String, Hashable, Sendable, CaseIterable {
     case playback, recording
+
+    /// The place of the direction in the order of ids.
+    fileprivate var order: Int {
+      switch self {
+      case .playback: 0
+      case .recording: 1
+      }
+    }
   }
 
   /// The volume of 100 %, as audio servers count it (PA_VOLUME_NORM).
   public static let fullVolume = 65536
 
   public init(
-    _ id: AudioStreamID, of instance: InstanceID?, _ direction: Direction = .playback,
-    role: AudioRole = .other, volume: Int = AudioStream.fullVolume, isRunning: Bool = true,
-    isMuted: Bool = false, isSilent: Bool = false, memory: UInt32 = 0
+    _ id: AudioStreamID, of instance: InstanceID?, role: AudioRole = .other,
+    volume: Int = AudioStream.fullVolume, isRunning: Bool = true, isMuted: Bool = false,
+    isSilent: Bool = false, memory: UInt32 = 0
   ) {
     self.id = id
     self.instance = instance
-    self.direction = direction
     self.role = role
     self.volume = volume
     self.isRunning = isRunning
@@ -59,6 +68,7 @@ public struct AudioStream: Equatable, Sendable {
     self.memory = memory
   }
 
+  public var direction: Direction { id.direction }
   var isAudible: Bool { direction == .playback && isRunning && !isMuted }
   var isRecording: Bool { direction == .recording && isRunning }
 }
@@ -113,20 +123,28 @@ public struct AudioUse: Equatable, Sendable {
   public var isMuted: Bool
   /// Whether the daemon has lowered the volume of streams of the instance.
   public var isDucked: Bool
+  /// The application for which the daemon has lowered the volume; nil if it has lowered none, and
+  /// while it gives the volume back.
+  public var ducker: ApplicationID?
   /// What interrupts the audio of the instance; nil if nothing does.
   public var interrupter: AudioInterrupter?
   /// Whether the instance has a phone call.
   public var isInCall: Bool
+  /// Whether the phone call is on hold because of a newer one.
+  public var isOnHold: Bool
 
   public init(
     isAudible: Bool = false, isRecording: Bool = false, isMuted: Bool = false,
-    isDucked: Bool = false, interrupter: AudioInterrupter? = nil, isInCall: Bool = false
+    isDucked: Bool = false, ducker: ApplicationID? = nil, interrupter: AudioInterrupter? = nil,
+    isInCall: Bool = false, isOnHold: Bool = false
   ) {
     self.isAudible = isAudible
     self.isRecording = isRecording
     self.isMuted = isMuted
     self.isDucked = isDucked
+    self.ducker = ducker
     self.interrupter = interrupter
     self.isInCall = isInCall
+    self.isOnHold = isOnHold
   }
 }

@@ -27,6 +27,12 @@ struct AudioDucking: Equatable, Sendable {
     left.removeAll { all[$0] == nil }
     let low = Dictionary(
       returned.map { ($0.stream, $0.from) }, uniquingKeysWith: { first, _ in first })
+    // An agent that stops gives back all volumes, and the next one lowers them again.
+    let undone = lowered.filter { change in
+      guard let volume = all[change.stream]?.volume else { return false }
+      return AudioVolumeChange.isSame(volume, change.from) && !unseen.contains(change.stream)
+    }
+    unseen = (unseen + undone.map(\.stream)).sorted()
     unseen.removeAll { id in
       guard let volume = all[id]?.volume, let low = low[id] else { return true }
       return AudioVolumeChange.isSame(volume, low)

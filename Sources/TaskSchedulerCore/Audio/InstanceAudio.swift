@@ -72,6 +72,10 @@ struct InstanceAudio: Equatable, Sendable {
     if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
     let ended = heldMemories { all[$0] == nil }
+    // An agent that stops ends all mutes. The next one mutes the streams again, maybe after an
+    // order to end these mutes.
+    let undone = muted.filter { all[$0]?.isMuted == false && !unseen.contains($0) }
+    unseen = (unseen + undone).sorted()
     unseen.removeAll { all[$0]?.isMuted != false }
     muted.removeAll { all[$0] == nil }
     restoring.removeAll { all[$0]?.isMuted != true && !unseen.contains($0) }

@@ -26,4 +26,16 @@ struct RememberedAudio: Equatable, Sendable {
     isMuted = isMuted || other.isMuted
     volume = other.volume ?? volume
   }
+
+  /// Returns what the server has applied to a stream.
+  func applied(to stream: AudioStream) -> RememberedAudio {
+    let isLow = volume.map { AudioVolumeChange.isSame(stream.volume, $0.from) } ?? false
+    return RememberedAudio(isMuted: isMuted && stream.isMuted, volume: isLow ? volume : nil)
+  }
+
+  /// Removes what has been undone.
+  mutating func remove(_ other: RememberedAudio) {
+    if other.isMuted { isMuted = false }
+    if other.volume != nil { volume = nil }
+  }
 }

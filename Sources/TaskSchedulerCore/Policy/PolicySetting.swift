@@ -37,7 +37,7 @@ extension PolicySetting {
     "Whether applications may run in the background. If false, the daemon terminates an "
       + "application that leaves the foreground.")
 
-  /// The settings that are durations, except for memory.
+  /// The durations, and all settings of audio. ``memory`` has the durations of memory.
   public static let limits: [PolicySetting] = [
     PolicySetting(
       "CallbackTimeout", .timeSpan(\.callbackTimeout, .milliseconds(10) ... .seconds(3600)),
@@ -186,7 +186,7 @@ extension PolicySetting {
         + "is suspended, if there is swap."),
   ]
 
-  /// The settings that are numbers, except for memory.
+  /// The maximum numbers.
   public static let quotas: [PolicySetting] = [
     PolicySetting(
       "MaxTasksPerApplication", .count(\.tasksPerApplicationMax, 1...1_000_000),

@@ -6,7 +6,7 @@
 //
 // The idea: nothing is remembered about pairs of applications. After each change, the scheduler
 // determines from the active sessions and the calls what should interrupt each instance, and
-// whether its volume should be lowered. Then it begins and ends interruptions until this is so.
+// whether its volume should be lowered. Then it begins and ends interruptions accordingly.
 //
 // Why this is right: an interruption ends exactly when its cause does, whatever else happened in
 // between, because the cause is determined anew each time.
@@ -73,7 +73,10 @@ extension Scheduler {
       // The user has started again what another application interrupted. It may still be muted.
       let isRestarted = again.contains(id) && instance.isInterruptedByApplication
       if isRestarted { active[id] = nil }
-      guard let audio = instance.audio, audio.isSounding || isRestarted else {
+      // An agent that stops ends all mutes. The next one then reports a suspended application as
+      // audible before it has muted it again.
+      let isSounding = instance.audio?.isSounding == true && instance.state != .suspended
+      guard let audio = instance.audio, isSounding || isRestarted else {
         let end = now.advanced(by: policy.audioGraceTime)
         active[id]?.pause(isInterrupted: isInterrupted, until: end)
         if let end = active[id]?.endsAt, end <= now { active[id] = nil }
@@ -195,6 +198,14 @@ extension Scheduler {
       let audio = instances.boxes[id]?.value.audio
     else { return false }
     return audio.isAudible && audio.interrupted == nil
+  }
+
+  /// Returns the application that lowers the volume of a user's other applications; the one that
+  /// began last, if there are several.
+  func ducker(of user: UserID) -> ApplicationID? {
+    let active = sessions.audio[user]?.active.filter { ducksOthers($0.key, of: user) } ?? [:]
+    let newest = active.max { ($0.value.begunAt, $0.key) < ($1.value.begunAt, $1.key) }
+    return newest.flatMap { instances.boxes[$0.key]?.value.application.id }
   }
 
   /// Lowers the volume of an instance, or gives it back.

@@ -48,7 +48,9 @@ extension Scheduler {
     if audio?.isAudible ?? false != before?.isAudible ?? false {
       sessions.audio[user]?.players.audibleChanged(id, at: turn.instant)
     }
-    guard let audio, let before, let interrupted = before.interrupted else { return false }
+    guard let audio, let before, let interrupted = before.interrupted,
+      instances.boxes[id]?.value.state != .suspended
+    else { return false }
     // The streams of a muted instance may play on, and are never audible.
     return audio.isPlaying && !before.isPlaying
       || !interrupted.isMuted && audio.isAudible && !before.isAudible
@@ -72,104 +74,6 @@ extension Scheduler {
       var audio = instance.audio ?? InstanceAudio()
       audio.adopt(restoring: restoring, raising: raising)
       instance.audio = audio
-    }
-  }
-
-  // MARK: The server's memories
-
-  /// Returns what the server remembers because of the daemon's changes of streams that have not
-  /// ended, by the number of its memory.
-  private func heldMemories(of user: UserID) -> [UInt32: RememberedAudio] {
-    var held: [UInt32: RememberedAudio] = [:]
-    for id in instancesWithAudio(of: user).sorted() {
-      guard let audio = instances.boxes[id]?.value.audio else { continue }
-      for (memory, audio) in audio.heldMemories() {
-        held[memory, default: RememberedAudio()].add(audio)
-      }
-    }
-    for mute in (sessions.audio[user]?.restoring ?? [:]).values where mute.memory != 0 {
-      held[mute.memory, default: RememberedAudio()].add(RememberedAudio(isMuted: true))
-    }
-    for (_, returned) in (sessions.audio[user]?.raising ?? [:]).sorted(by: { $0.key < $1.key })
-    where returned.memory != 0 {
-      held[returned.memory, default: RememberedAudio()].add(
-        RememberedAudio(volume: returned.change))
-    }
-    return held
-  }
-
-  /// Notes what the server remembers of ended streams. Ignores further memories beyond a maximum,
-  /// because any program can create them.
-  private mutating func remember(_ ended: [UInt32: RememberedAudio], of user: UserID) {
-    for (memory, audio) in ended.sorted(by: { $0.key < $1.key }) where memory != 0 {
-      let count = sessions.audio[user]?.remembered.count ?? 0
-      if count >= SessionAudio.rememberedMax, sessions.audio[user]?.remembered[memory] == nil {
-        continue
-      }
-      sessions.audio[user]?.remembered[memory, default: RememberedAudio()].add(audio)
-    }
-  }
-
-  /// Removes the streams of no running instance that the agent has unmuted or whose volume it has
-  /// restored, and those that have ended.
-  private mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
-    for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
-      switch all[id]?.isMuted {
-      case nil:
-        sessions.audio[user]?.restoring[id] = nil
-        remember([mute.memory: RememberedAudio(isMuted: true)], of: user)
-      case true?: sessions.audio[user]?.restoring[id]?.isSeen = true
-      case false?: if mute.isSeen { sessions.audio[user]?.restoring[id] = nil }
-      }
-    }
-    let raising = sessions.audio[user]?.raising ?? [:]
-    for (id, returned) in raising.sorted(by: { $0.key < $1.key }) {
-      if let volume = all[id]?.volume {
-        let isLow = AudioVolumeChange.isSame(volume, returned.change.from)
-        if isLow { sessions.audio[user]?.raising[id]?.isSeen = true }
-        if isLow || !returned.isSeen { continue }
-      } else {
-        remember([returned.memory: RememberedAudio(volume: returned.change)], of: user)
-      }
-      sessions.audio[user]?.raising[id] = nil
-    }
-  }
-
-  /// Undoes what the server remembers because of the daemon, for each new stream.
-  private mutating func restoreNewStreams(
-    _ all: [AudioStreamID: AudioStream], _ remembered: [UInt32: RememberedAudio],
-    of user: UserID, in turn: inout Turn
-  ) {
-    let known = Set(sessions.audio[user]?.known ?? [])
-    let playing = all.values.filter { $0.direction == .playback }.sorted { $0.id < $1.id }
-    // PipeWire reports the volume and the mute of a new stream only when the stream runs.
-    let isKnown = { (stream: AudioStream) in known.contains(stream.id) || stream.isRunning }
-    sessions.audio[user]?.known = playing.filter(isKnown).map(\.id)
-    for stream in playing where stream.isRunning && !known.contains(stream.id) {
-      guard let audio = remembered[stream.memory] else { continue }
-      sessions.audio[user]?.remembered[stream.memory] = nil
-      if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {
-        updateInstance(id, in: &turn) { $0.restore(stream, audio, in: &$1) }
-      } else {
-        restore(stream, audio, of: user, in: &turn)
-      }
-    }
-  }
-
-  /// Undoes what the server remembers for a new stream of no instance.
-  private mutating func restore(
-    _ stream: AudioStream, _ remembered: RememberedAudio, of user: UserID, in turn: inout Turn
-  ) {
-    if remembered.isMuted, stream.isMuted {
-      sessions.audio[user]?.restoring[stream.id] = ReturnedMute(
-        memory: stream.memory, isSeen: true)
-      turn.emit(.audio(.unmute(user, [stream.id])))
-    }
-    if let volume = remembered.volume, AudioVolumeChange.isSame(stream.volume, volume.from) {
-      let change = AudioVolumeChange(stream.id, from: volume.from, to: volume.to)
-      sessions.audio[user]?.raising[stream.id] = ReturnedVolume(
-        memory: stream.memory, change: change, isSeen: true)
-      turn.emit(.audio(.setVolume(user, [change])))
     }
   }
 
@@ -417,19 +321,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Undoes what the server remembers for a new stream of the instance. A stream that must be muted
-  /// anyway stays muted.
-  fileprivate mutating func restore(
-    _ stream: AudioStream, _ remembered: RememberedAudio, in turn: inout Turn
-  ) {
-    guard var next = audio else { return }
-    let isUnmuted = next.restore(stream, remembered)
-    audio = next
-    if isUnmuted, !mustBeMuted { turn.emit(.audio(.unmute(application.owner, [stream.id]))) }
-  }
-
   /// Whether all streams of the instance must be muted.
-  private var mustBeMuted: Bool {
+  var mustBeMuted: Bool {
     isSuspendedOrStopping || audio?.interrupted?.isMuted == true
   }
 
@@ -453,7 +346,7 @@ extension Instance {
     if before.isAudible || before.isRecording {
       record(.audioChanged(isAudible: false, isRecording: false), in: &turn)
     }
-    if wasEntitled { reasons.entitlementEnded(.audio, at: turn.instant) }
+    if wasEntitled { reasons.entitlementEnded(.audioLost, at: turn.instant) }
   }
 
   /// Lets an instance in the background run for `AudioGraceTime`, because it may have begun to play
@@ -469,8 +362,10 @@ extension Instance {
   /// Ends the entitlement of an instance whose `AudioGraceTime` has passed.
   mutating func endAudioGraceIfDue(in turn: inout Turn) {
     guard let due = audio?.graceEnds, due <= turn.instant else { return }
+    let isSilent = audio?.silence.isLong ?? false
     changeAudio(in: &turn) { $0.audio?.setGrace(until: nil) }
-    reasons.entitlementEnded(.audio, at: turn.instant)
+    reasons.entitlementEnded(
+      isSilent ? .silence : .audio, at: due.earlier(by: turn.policy.audioGraceTime))
   }
 
   /// Ends a silence that has lasted for `AudioSilenceTime`, because the instance may have begun to

@@ -1,8 +1,8 @@
 // Phone calls (contract §13).
 //
-// While a modem has a call, the audio of all users is interrupted; while an application has a call,
-// that of its user is. The application with the call is not interrupted. `AudioArbitration` begins
-// and ends the interruptions.
+// While a modem has a call, the audio of all users is interrupted. While an application has a call,
+// the audio of its user is interrupted, except for its own. An application's call is on hold while
+// its user has a newer call. `AudioArbitration` begins and ends the interruptions.
 
 extension Scheduler {
   mutating func apply(_ calls: [ModemCall], in turn: inout Turn) {

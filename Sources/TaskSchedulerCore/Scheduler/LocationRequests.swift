@@ -207,7 +207,8 @@ extension Scheduler {
     store(.authorize(decision, wasAsked: wasAsked), of: key, request, in: &turn)
   }
 
-  /// Ends what outlasts the application. The request waits for the last of the changes.
+  /// Deletes the regions, the significant changes and the authorization of an application, which
+  /// survive its end. The request is answered when the last of these deletions is stored.
   private mutating func forget(
     _ request: RequestID, _ key: ApplicationKey, in turn: inout Turn
   ) {

@@ -10,8 +10,8 @@ extension Instance {
       if let waiter { termination?.waiters.append(waiter) }
       guard reason.isOrdered, !present.isOrdered else { return }
       termination?.reason = reason
-      // A missing acknowledgement stays in the detail, even if the reason is now the order of a
-      // user or an operator.
+      // Keep a detail that names an unacknowledged callback, although a user or an operator has now
+      // ordered the end.
       if case .callback = present.detail {} else { termination?.detail = nil }
       return enforceOrder(in: &turn)
     }

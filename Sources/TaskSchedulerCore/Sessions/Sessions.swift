@@ -54,6 +54,9 @@ struct SessionAudio: Equatable, Sendable {
   var remembered: [UInt32: RememberedAudio] = [:]
   /// The playback streams of the last report that have run, ordered by their ids.
   var known: [AudioStreamID] = []
+  /// The playback streams of the last report that have not run yet, with what the server remembered
+  /// because of the daemon when each of them began.
+  var unstarted: [AudioStreamID: RememberedAudio] = [:]
   /// The active audio sessions of instances.
   var active: [InstanceID: ActiveAudioSession] = [:]
   /// Whether the server itself lowers or pauses streams by their roles.
@@ -69,7 +72,7 @@ struct SessionAudio: Equatable, Sendable {
   /// Whether the value contains nothing that the scheduler must remember.
   var isEmpty: Bool {
     agent == nil && restoring.isEmpty && raising.isEmpty && remembered.isEmpty && known.isEmpty
-      && active.isEmpty && players.isEmpty
+      && unstarted.isEmpty && active.isEmpty && players.isEmpty
   }
 }
 

@@ -5,12 +5,13 @@ extension AudioSnapshot: StoredByForm {
 
 extension AudioStream: StoredByForm {
   package static let form = Form(
-    AudioStream.init(_:of:_:role:volume:isRunning:isMuted:isSilent:memory:), \.id, \.instance,
-    \.direction, \.role, \.volume, \.isRunning, \.isMuted, \.isSilent, \.memory)
+    AudioStream.init(_:of:role:volume:isRunning:isMuted:isSilent:memory:), \.id, \.instance, \.role,
+    \.volume, \.isRunning, \.isMuted, \.isSilent, \.memory)
 }
 
 extension AudioStreamID: StoredByForm {
-  package static let form = Form(AudioStreamID.init(server:index:), \.server, \.index)
+  package static let form = Form(
+    AudioStreamID.init(server:_:index:), \.server, \.direction, \.index)
 }
 
 extension AudioStream.Direction: Stored {}
@@ -77,8 +78,9 @@ extension AudioSilence: StoredByForm {
 extension SessionAudio: StoredByForm {
   static let form = Form(
     SessionAudio.init(
-      agent:restoring:raising:remembered:known:active:managesRoles:players:), \.agent,
-    \.restoring, \.raising, \.remembered, \.known, \.active, \.managesRoles, \.players)
+      agent:restoring:raising:remembered:known:unstarted:active:managesRoles:players:), \.agent,
+    \.restoring, \.raising, \.remembered, \.known, \.unstarted, \.active, \.managesRoles,
+    \.players)
 }
 
 extension AudioEffect: StoredByCases {

@@ -2,9 +2,9 @@ import TaskSchedulerCore
 
 /// Selects the positions that the daemon takes from gpsd.
 ///
-/// gpsd reports a position again when it has learned more about it, and with several receivers
-/// reports the position of each. The daemon takes the first position of each time. It drops
-/// positions of a gpsd that sends more of them than any receiver.
+/// gpsd repeats a position when it knows more details, and it reports a position for each receiver.
+/// The daemon takes only the first position with a given timestamp, and at most ``countMax``
+/// positions a second.
 struct GPSDPositions {
   /// The maximum number of positions within each second. Source: this project; fast receivers
   /// report 10 positions a second.

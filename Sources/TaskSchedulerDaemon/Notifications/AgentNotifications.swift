@@ -19,8 +19,9 @@ final class AgentNotifications {
   /// Sends the orders that an agent needs after it has attached.
   var begin: ([Order], UserID) -> Void = { _, _ in }
   private let log: Log
-  /// The withdrawn notifications that no agent has reported as closed, with their names at the
-  /// service that shows them.
+  /// The withdrawn notifications that no agent has reported as closed. The value is the service
+  /// that shows the notification, and the id that the service assigned; nil if no agent has
+  /// reported it as shown.
   private var withdrawn: [UserID: [NotificationID: DesktopName?]] = [:]
   /// The logged reason why notifications cannot be shown, by user.
   private var problems: [UserID: String] = [:]

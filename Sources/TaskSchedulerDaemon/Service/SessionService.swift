@@ -98,6 +98,12 @@ final class SessionService: SessionInterface.Implementation {
     let streams = try input.streams.enumerated().map {
       try Self.stream($0.element, parameter: "streams[\($0.offset)]")
     }
+    var numbers: [AudioStream.Direction: Set<UInt64>] = [:]
+    for (index, stream) in streams.enumerated()
+    where !numbers[stream.direction, default: []].insert(stream.index).inserted {
+      throw ParameterError(
+        parameter: "streams[\(index)].id", problem: "another stream of this direction has this id")
+    }
     let user = try user(input.attachment, connection)
     agents.audio.report(
       streams, of: server, managesRoles: input.server?.managesRoles ?? false, uid: user.uid)
@@ -131,7 +137,7 @@ final class SessionService: SessionInterface.Implementation {
         parameter: "\(parameter).memory", problem: "a memory must be from 0 to \(UInt32.max)")
     }
     return ReportedAudioStream(
-      id: id, direction: stream.direction == .playback ? .playback : .recording,
+      index: id, direction: stream.direction == .playback ? .playback : .recording,
       role: AudioRole(stream.role), volume: stream.volume,
       process: try process(stream.pid, stream.startTime, parameter: parameter),
       isClaimed: stream.claimed, isRunning: stream.running, isMuted: stream.muted,

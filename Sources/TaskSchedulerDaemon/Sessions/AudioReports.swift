@@ -13,11 +13,13 @@ import TaskSchedulerCore
 // Why this is right: a program can still claim the pid of an application that is connected to the
 // server. It gains nothing that this application could not have by playing silence. A report
 // contains all streams, so the last report is sufficient. Until the examination of a process is
-// complete, its streams belong to no instance.
+// complete, its streams belong to no instance. The first report of an agent waits for this, because
+// a call or a player that an earlier agent or daemon knew must not end and begin again.
 
 /// A stream as the session agent reports it.
 struct ReportedAudioStream: Equatable {
-  var id: UInt64
+  /// The number that the server gave the stream.
+  var index: UInt64
   var direction: AudioStream.Direction
   var role: AudioRole
   /// The volume of the loudest channel, in units of the audio server.
@@ -30,6 +32,10 @@ struct ReportedAudioStream: Equatable {
   var isSilent: Bool
   /// The number of the server's memory for the stream; 0 if it has none.
   var memory: UInt32 = 0
+
+  func id(of server: ReportedAudioServer) -> AudioStreamID {
+    AudioStreamID(server: server.generation, direction, index: index)
+  }
 }
 
 /// A running audio server.
@@ -105,13 +111,14 @@ final class AudioReports {
   }
 
   private func finish(_ session: ReportedAudio, of uid: UInt32) {
+    for process in session.unprovenProcesses() { examine(process, session, of: uid) }
+    guard session.isComplete() else { return }
     let snapshot = session.snapshot()
     if session.last != snapshot || !session.isReporting {
       session.last = snapshot
       session.isReporting = true
       post(.session(.audio(UserID(uid), snapshot)))
     }
-    for process in session.unprovenProcesses() { examine(process, session, of: uid) }
   }
 
   /// Examines on a thread whether a process is connected to the audio server.
@@ -125,6 +132,7 @@ final class AudioReports {
       [weak self, weak session] findings in
       guard let self, let session else { return }
       session.scans[process] = nil
+      session.awaited?.remove(process)
       guard session.server == server else { return finish(session, of: uid) }
       session.proofs[process] =
         findings.servers.contains(server.path) ? .connected : .unconnected(examined)
@@ -140,7 +148,7 @@ final class ReportedAudio {
     /// The process is connected to the server.
     case connected
     /// The process was not connected to the server when it had these streams.
-    case unconnected(Set<UInt64>)
+    case unconnected(Set<AudioStreamID>)
   }
 
   private(set) var hasReport = false
@@ -154,6 +162,9 @@ final class ReportedAudio {
   var work: ProcessWorkQueue.Work?
   /// The examinations in progress.
   var scans: [ProcessIdentity: DescriptorScans.RequestedScan] = [:]
+  /// Those of ``scans`` for which the first report to the scheduler waits; nil before these are
+  /// known.
+  var awaited: Set<ProcessIdentity>?
   /// Whether the scheduler uses the reports of this user.
   var isReporting = false
   /// The last report to the scheduler.
@@ -172,9 +183,19 @@ final class ReportedAudio {
     proofs = proofs.filter { reported.contains($0.key) }
   }
 
+  /// Returns whether enough is known for a report to the scheduler. Processes that appear after the
+  /// first report of the agent cannot delay it.
+  func isComplete() -> Bool {
+    let awaited = awaited ?? Set(scans.keys)
+    self.awaited = awaited
+    return awaited.isEmpty
+  }
+
   /// Returns the streams that name a process only by the client's word.
-  func claims(of process: ProcessIdentity) -> Set<UInt64> {
-    Set(streams.lazy.filter { $0.isClaimed && $0.process == process }.map(\.id))
+  func claims(of process: ProcessIdentity) -> Set<AudioStreamID> {
+    guard let server else { return [] }
+    return Set(
+      streams.lazy.filter { $0.isClaimed && $0.process == process }.map { $0.id(of: server) })
   }
 
   /// Returns the processes of instances whose connections must be examined, because a client has
@@ -200,8 +221,7 @@ final class ReportedAudio {
         var isProven = !stream.isClaimed
         if case .connected = proofs[stream.process] { isProven = true }
         return AudioStream(
-          AudioStreamID(server: server.generation, index: stream.id),
-          of: isProven ? processes.instance(of: stream.process) : nil, stream.direction,
+          stream.id(of: server), of: isProven ? processes.instance(of: stream.process) : nil,
           role: stream.role, volume: stream.volume, isRunning: stream.isRunning,
           isMuted: stream.isMuted, isSilent: stream.isSilent, memory: stream.memory)
       }, managesRoles: managesRoles)

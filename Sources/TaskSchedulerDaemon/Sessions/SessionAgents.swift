@@ -23,6 +23,9 @@ protocol AgentConnection: AnyObject {
 
 /// The session agents, at most one of each user (contract §20).
 ///
+/// Without an agent, an order is discarded. Each agent that attaches receives everything that is
+/// still to be done: ``attached`` names it. A command to a media player is not repeated.
+///
 /// The number of an attachment is the cookie of its connection, which is unique in this boot. A
 /// report with the number of an earlier attachment is thus refused, also after a restart of the
 /// daemon.

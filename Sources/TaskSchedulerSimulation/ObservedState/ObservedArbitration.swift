@@ -122,7 +122,7 @@ extension ObservedState {
     let audio = instance.audio
     // The user has started what another application had interrupted.
     let isTakeover = isAgain && audio.interruption?.cause == .application
-    if audio.isSounding || isTakeover {
+    if audio.isSounding && !instance.isAsleep || isTakeover {
       let previous = isTakeover ? nil : audio.session
       instance.audio.session = ObservedAudioSession(
         begunAt: previous?.begunAt ?? now, endsAt: nil, rank: audio.rank,

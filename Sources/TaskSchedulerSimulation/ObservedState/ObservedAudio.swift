@@ -60,6 +60,8 @@ struct ObservedAudioSessions {
   var seenLow: Set<AudioStreamID> = []
   /// The playback streams of the last report of each user that have run.
   var known: [UserID: Set<AudioStreamID>] = [:]
+  /// What the server remembered because of the daemon when streams began that have not run yet.
+  var unstarted: [UserID: [AudioStreamID: ObservedMemory]] = [:]
   /// The number of the server's memory for each stream that was ever reported.
   var memories: [AudioStreamID: UInt32] = [:]
   /// What the server remembers of ended streams because of the daemon.
@@ -84,6 +86,10 @@ extension ObservedInstance {
   var isEntitledByAudio: Bool {
     mayPlay && (audio.isInUse || audio.graceDue != nil)
   }
+
+  /// Whether the instance is suspended, and its audio does not resume it. It cannot begin to play,
+  /// even if a new agent reports that it is audible.
+  var isAsleep: Bool { state == .suspended && !isEntitledByAudio }
 
   var mayPlay: Bool { plan.modes.contains(.audio) || audio.isInCall }
 
@@ -128,11 +134,14 @@ extension ObservedState {
       let interruption = instance.audio.interruption
       let wasPlaying = instance.audio.isPlaying
       take(own, all, of: instance)
-      if interruption != nil, !wasPlaying, instance.audio.isPlaying { again.insert(instance.id) }
+      let isAsleep = instance.isAsleep
+      if interruption != nil, !wasPlaying, instance.audio.isPlaying, !isAsleep {
+        again.insert(instance.id)
+      }
       if wasAudible == instance.audio.audible.isEmpty {
         players.all[instance.id, default: .init()].audibleAt = now
         players.all[instance.id]?.mustPlay = false
-        if !wasAudible, interruption?.isMuted == false { again.insert(instance.id) }
+        if !wasAudible, interruption?.isMuted == false, !isAsleep { again.insert(instance.id) }
       }
     }
     restoreNewStreams(all, held, of: user)
@@ -149,6 +158,7 @@ extension ObservedState {
     if instance.audio.audible.contains(where: { !audible.contains($0.id) }) {
       instance.audio.isSilent = false
     }
+    audio.seenMuted.subtract(before.muted.filter { all[$0]?.isMuted == false })
     let gone = before.muted.filter { all[$0] == nil }
     instance.audio.muted.subtract(gone)
     for id in gone { remember(ObservedMemory(isMuted: true), of: id, instance.key.owner) }

@@ -9,6 +9,18 @@ struct ObservedMemory {
     isMuted = isMuted || other.isMuted
     volume = other.volume ?? volume
   }
+
+  /// Returns what the server has applied to a stream.
+  func applied(to stream: AudioStream) -> ObservedMemory {
+    let isLow = volume.map { LoweredVolume.isSame(stream.volume, $0.low) } ?? false
+    return ObservedMemory(isMuted: isMuted && stream.isMuted, volume: isLow ? volume : nil)
+  }
+
+  /// Removes what has been undone.
+  mutating func remove(_ other: ObservedMemory) {
+    if other.isMuted { isMuted = false }
+    if other.volume != nil { volume = nil }
+  }
 }
 
 // What audio servers remember (contract.md#audio-unmute, contract.md#audio-duck-restored).
@@ -65,9 +77,16 @@ extension ObservedState {
       both.add(other)
       return both
     }
-    for stream in playing where stream.isRunning && !known.contains(stream.id) {
-      guard let memory = remembered[stream.memory] else { continue }
-      audio.remembered[user]?[stream.memory] = nil
+    let unstarted = audio.unstarted[user] ?? [:]
+    audio.unstarted[user] = [:]
+    for stream in playing where !known.contains(stream.id) {
+      let before = unstarted[stream.id]
+      let memory = before ?? remembered[stream.memory] ?? ObservedMemory()
+      if !stream.isRunning {
+        audio.unstarted[user]?[stream.id] = memory
+        continue
+      }
+      audio.remembered[user]?[stream.memory]?.remove(before?.applied(to: stream) ?? memory)
       let owner = stream.instance.flatMap { self[$0] }.flatMap { $0.key.owner == user ? $0 : nil }
       if memory.isMuted, stream.isMuted { audio.mustUnmute.append(stream.id) }
       guard let volume = memory.volume, LoweredVolume.isSame(stream.volume, volume.low) else {

@@ -6,7 +6,7 @@ public struct SeededGenerator: Sendable {
   /// The purpose of a stream.
   enum Stream: UInt64 {
     case faults = 1, policy, habits, actions, reactions, effects, deaths, memory, session, audio
-    case players, calls, audioSessions, journey, location, fixes
+    case players, calls, audioSessions, journey, location, fixes, agentStops
   }
 
   private var state: UInt64

@@ -5,7 +5,6 @@ struct SimulatedAudio {
   struct Stream {
     /// The index of the process that holds the stream.
     var process: Int
-    var direction: AudioStream.Direction
     var role: AudioRole
     /// The volume of the loudest channel. 0 for a recording stream.
     var volume: Int
@@ -24,10 +23,15 @@ struct SimulatedAudio {
 
   /// The streams that the agent measures.
   var measured: Set<AudioStreamID> = []
+  /// The streams that the agent has muted by orders of the daemon, and the volumes that it has
+  /// lowered. An agent that stops undoes both; one that dies cannot.
+  var muted: Set<AudioStreamID> = []
+  var lowered: [AudioStreamID: AudioVolumeChange] = [:]
 
   /// The number of the running server.
   private(set) var server: UInt64 = 1
-  private var streamLast: UInt64 = 0
+  /// The number of the last stream. Servers number the streams of each direction separately.
+  private var streamLast: [AudioStream.Direction: UInt64] = [:]
   private(set) var streams: [AudioStreamID: Stream] = [:]
   /// What the server remembers for the next stream.
   private struct Memory {
@@ -45,14 +49,15 @@ struct SimulatedAudio {
     _ process: Int, of key: ApplicationKey, _ direction: AudioStream.Direction, role: AudioRole,
     isSilent: Bool
   ) {
-    streamLast += 1
+    streamLast[direction, default: 0] += 1
     let isPlaying = direction == .playback
     let number = isPlaying ? Self.memory(of: key, role) : 0
     let memory = memories[number] ?? Memory()
     // The servers of two users never have the same number.
     let server = UInt64(key.owner.uid) << 32 | self.server
-    streams[AudioStreamID(server: server, index: streamLast)] = Stream(
-      process: process, direction: direction, role: role, volume: isPlaying ? memory.volume : 0,
+    let id = AudioStreamID(server: server, direction, index: streamLast[direction, default: 0])
+    streams[id] = Stream(
+      process: process, role: role, volume: isPlaying ? memory.volume : 0,
       isLowered: isPlaying && memory.isLowered, isRunning: true,
       isMuted: isPlaying && memory.isMuted,
       memory: number, isSilent: isSilent)
@@ -82,7 +87,7 @@ struct SimulatedAudio {
   /// Pauses or continues all playback streams of a process but those of a phone call.
   mutating func setRunning(_ isRunning: Bool, of process: Int) {
     for (id, stream) in streams
-    where stream.process == process && stream.direction == .playback && stream.role != .phone {
+    where stream.process == process && id.direction == .playback && stream.role != .phone {
       streams[id]?.isRunning = isRunning
     }
   }
@@ -97,14 +102,14 @@ struct SimulatedAudio {
   mutating func end(_ id: AudioStreamID) { streams[id] = nil }
 
   mutating func mute(_ id: AudioStreamID, _ isMuted: Bool) {
-    guard let stream = streams[id], stream.direction == .playback else { return }
+    guard let stream = streams[id], id.direction == .playback else { return }
     streams[id]?.isMuted = isMuted
     memories[stream.memory, default: Memory()].isMuted = isMuted
   }
 
   /// Sets the volume of a playback stream.
   mutating func setVolume(_ id: AudioStreamID, _ volume: Int, isLowered: Bool) {
-    guard let stream = streams[id], stream.direction == .playback else { return }
+    guard let stream = streams[id], id.direction == .playback else { return }
     let rounded = Self.rounded(volume)
     streams[id]?.volume = rounded
     streams[id]?.isLowered = isLowered
@@ -215,8 +220,8 @@ extension Simulation {
       streams.keys.sorted().compactMap { id in
         streams[id].map {
           AudioStream(
-            id, of: processes[$0.process].instance, $0.direction, role: $0.role, volume: $0.volume,
-            isRunning: $0.isRunning && ($0.direction == .recording || $0.volume > 0),
+            id, of: processes[$0.process].instance, role: $0.role, volume: $0.volume,
+            isRunning: $0.isRunning && (id.direction == .recording || $0.volume > 0),
             isMuted: $0.isMuted, isSilent: $0.isSilent && measured.contains(id),
             memory: $0.memory)
         }
@@ -273,6 +278,19 @@ extension Simulation {
 
   private func setMuted(_ ids: [AudioStreamID], of user: UserID, _ isMuted: Bool) {
     for id in ids { sessions[user]?.audio.mute(id, isMuted) }
+    if isMuted {
+      sessions[user]?.audio.muted.formUnion(ids)
+    } else {
+      sessions[user]?.audio.muted.subtract(ids)
+    }
+  }
+
+  /// Undoes what the agent of a user has changed, because the agent stops.
+  func undoAudioOrders(of user: UserID) {
+    guard let audio = sessions[user]?.audio else { return }
+    setMuted(audio.muted.sorted(), of: user, false)
+    let lowered = audio.lowered.values.sorted { $0.stream < $1.stream }
+    setVolumes(lowered.map { AudioVolumeChange($0.stream, from: $0.to, to: $0.from) }, of: user)
   }
 
   /// Sends all orders again to an agent that has attached, or that the daemon has taken over.

@@ -111,6 +111,8 @@ extension Simulation {
     sessions[user, default: SimulatedSession()].isAttached = true
     sessions[user]?.attachment += 1
     sessions[user]?.audio.measured = []
+    sessions[user]?.audio.muted = []
+    sessions[user]?.audio.lowered = [:]
     sessions[user]?.presentsPlayer = false
     repeatOrders(to: user)
     send(.agentAttached(user), of: user)
@@ -123,12 +125,20 @@ extension Simulation {
   private func loseAgent(_ user: UserID, _ chance: inout SeededGenerator) {
     guard sessions[user]?.isAttached == true else { return }
     sessions[user]?.isAttached = false
+    if stops(user) { undoAudioOrders(of: user) }
     send(.agentLost(user), of: user)
     send(.audioLost(user), of: user)
     if chance.happens(800) {
       let delay = chance.below(chance.happens(500) ? Nanoseconds.second : 40 * Nanoseconds.second)
       schedule(after: delay, .agentAttaches(user))
     }
+  }
+
+  /// Returns whether the agent of a user stops, as a service does, and does not die.
+  private func stops(_ user: UserID) -> Bool {
+    let number = UInt64(user.uid) << 32 | UInt64(sessions[user]?.attachment ?? 0)
+    var chance = SeededGenerator(seed: options.seed, .agentStops, number)
+    return chance.happens(500)
   }
 
   /// Sends a wrong report: instances of other users, an instance that never existed, and several

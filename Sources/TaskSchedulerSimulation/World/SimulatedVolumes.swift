@@ -7,9 +7,7 @@ extension Simulation {
 
   /// Lets the user change the volume of a stream.
   func changeVolume(of user: UserID, _ chance: inout SeededGenerator) {
-    let ids = sessions[user]?.audio.ids.filter {
-      sessions[user]?.audio.streams[$0]?.direction == .playback
-    }
+    let ids = sessions[user]?.audio.ids.filter { $0.direction == .playback }
     guard let ids, !ids.isEmpty else { return }
     let id = chance.pick(ids)
     let volume = chance.pick([0, 3, 2000, 13_107, 30_000, AudioStream.fullVolume, 90_000])
@@ -19,6 +17,7 @@ extension Simulation {
   /// Carries out changes of volumes, except those of streams whose volume is another one.
   func setVolumes(_ changes: [AudioVolumeChange], of user: UserID) {
     for change in changes {
+      sessions[user]?.audio.lowered[change.stream] = change.to < change.from ? change : nil
       guard let stream = sessions[user]?.audio.streams[change.stream],
         abs(stream.volume - change.from) <= Self.volumeTolerance
       else { continue }

@@ -136,7 +136,7 @@ struct AudioOrderTests {
     role: AudioRole, volume: Int, isClaimed: Bool = false
   ) -> ReportedAudioStream {
     ReportedAudioStream(
-      id: 1, direction: .playback, role: role, volume: volume, process: process,
+      index: 1, direction: .playback, role: role, volume: volume, process: process,
       isClaimed: isClaimed, isRunning: true, isMuted: false, isSilent: false)
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("§13 Orders to change volumes")
 struct VolumeOrdersTests {
-  /// Orders for stream 3 of server 1, whose changes of volumes the test lists.
+  /// The volume orders of a test. The test adds changes for stream 3, by default on server 1.
   private struct Scene {
     var orders = VolumeOrders()
 

@@ -1,0 +1,137 @@
+// What audio servers remember because of the daemon (contract.md#audio-unmute,
+// contract.md#audio-duck-restored).
+//
+// A server gives a new stream the mute and the volume that the last change gave a stream with the
+// same memory. The scheduler notes what its orders leave in the memories, and undoes it for each
+// new stream.
+
+extension Scheduler {
+  /// Returns what the server remembers because of the daemon's changes of streams that have not
+  /// ended, by the number of its memory.
+  func heldMemories(of user: UserID) -> [UInt32: RememberedAudio] {
+    var held: [UInt32: RememberedAudio] = [:]
+    for id in instancesWithAudio(of: user).sorted() {
+      guard let audio = instances.boxes[id]?.value.audio else { continue }
+      for (memory, audio) in audio.heldMemories() {
+        held[memory, default: RememberedAudio()].add(audio)
+      }
+    }
+    for mute in (sessions.audio[user]?.restoring ?? [:]).values where mute.memory != 0 {
+      held[mute.memory, default: RememberedAudio()].add(RememberedAudio(isMuted: true))
+    }
+    for (_, returned) in (sessions.audio[user]?.raising ?? [:]).sorted(by: { $0.key < $1.key })
+    where returned.memory != 0 {
+      held[returned.memory, default: RememberedAudio()].add(
+        RememberedAudio(volume: returned.change))
+    }
+    return held
+  }
+
+  /// Notes what the server remembers of ended streams. Ignores further memories beyond a maximum,
+  /// because any program can create them.
+  mutating func remember(_ ended: [UInt32: RememberedAudio], of user: UserID) {
+    for (memory, audio) in ended.sorted(by: { $0.key < $1.key }) where memory != 0 {
+      let count = sessions.audio[user]?.remembered.count ?? 0
+      if count >= SessionAudio.rememberedMax, sessions.audio[user]?.remembered[memory] == nil {
+        continue
+      }
+      sessions.audio[user]?.remembered[memory, default: RememberedAudio()].add(audio)
+    }
+  }
+
+  /// Removes the streams of no running instance that the agent has unmuted or whose volume it has
+  /// restored, and those that have ended.
+  mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
+    for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
+      switch all[id]?.isMuted {
+      case nil:
+        sessions.audio[user]?.restoring[id] = nil
+        remember([mute.memory: RememberedAudio(isMuted: true)], of: user)
+      case true?: sessions.audio[user]?.restoring[id]?.isSeen = true
+      case false?: if mute.isSeen { sessions.audio[user]?.restoring[id] = nil }
+      }
+    }
+    let raising = sessions.audio[user]?.raising ?? [:]
+    for (id, returned) in raising.sorted(by: { $0.key < $1.key }) {
+      if let volume = all[id]?.volume {
+        let isLow = AudioVolumeChange.isSame(volume, returned.change.from)
+        if isLow { sessions.audio[user]?.raising[id]?.isSeen = true }
+        if isLow || !returned.isSeen { continue }
+      } else {
+        remember([returned.memory: RememberedAudio(volume: returned.change)], of: user)
+      }
+      sessions.audio[user]?.raising[id] = nil
+    }
+  }
+
+  /// Undoes what the server remembers because of the daemon, for each new stream.
+  mutating func restoreNewStreams(
+    _ all: [AudioStreamID: AudioStream], _ remembered: [UInt32: RememberedAudio],
+    of user: UserID, in turn: inout Turn
+  ) {
+    let known = Set(sessions.audio[user]?.known ?? [])
+    let unstarted = sessions.audio[user]?.unstarted ?? [:]
+    let playing = all.values.filter { $0.direction == .playback }.sorted { $0.id < $1.id }
+    sessions.audio[user]?.known = []
+    sessions.audio[user]?.unstarted = [:]
+    for stream in playing {
+      let isKnown = known.contains(stream.id)
+      if isKnown || stream.isRunning { sessions.audio[user]?.known.append(stream.id) }
+      if isKnown { continue }
+      let before = unstarted[stream.id]
+      let audio = before ?? remembered[stream.memory] ?? RememberedAudio()
+      // PipeWire reports the volume and the mute of a new stream only when the stream runs.
+      guard stream.isRunning else {
+        sessions.audio[user]?.unstarted[stream.id] = audio
+        continue
+      }
+      // What is undone at a stream is also undone in the memory, and a stream that has just begun
+      // shows the memory.
+      forgetMemory(stream.memory, before?.applied(to: stream) ?? audio, of: user)
+      if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {
+        updateInstance(id, in: &turn) { $0.restore(stream, audio, in: &$1) }
+      } else {
+        restore(stream, audio, of: user, in: &turn)
+      }
+    }
+  }
+
+  private mutating func forgetMemory(
+    _ memory: UInt32, _ undone: RememberedAudio, of user: UserID
+  ) {
+    sessions.audio[user]?.remembered[memory]?.remove(undone)
+    if sessions.audio[user]?.remembered[memory] == RememberedAudio() {
+      sessions.audio[user]?.remembered[memory] = nil
+    }
+  }
+
+  /// Undoes what the server remembers for a new stream of no instance.
+  private mutating func restore(
+    _ stream: AudioStream, _ remembered: RememberedAudio, of user: UserID, in turn: inout Turn
+  ) {
+    if remembered.isMuted, stream.isMuted {
+      sessions.audio[user]?.restoring[stream.id] = ReturnedMute(
+        memory: stream.memory, isSeen: true)
+      turn.emit(.audio(.unmute(user, [stream.id])))
+    }
+    if let volume = remembered.volume, AudioVolumeChange.isSame(stream.volume, volume.from) {
+      let change = AudioVolumeChange(stream.id, from: volume.from, to: volume.to)
+      sessions.audio[user]?.raising[stream.id] = ReturnedVolume(
+        memory: stream.memory, change: change, isSeen: true)
+      turn.emit(.audio(.setVolume(user, [change])))
+    }
+  }
+}
+
+extension Instance {
+  /// Undoes what the server remembers for a new stream of the instance. A stream that must be muted
+  /// anyway stays muted.
+  fileprivate mutating func restore(
+    _ stream: AudioStream, _ remembered: RememberedAudio, in turn: inout Turn
+  ) {
+    guard var next = audio else { return }
+    let isUnmuted = next.restore(stream, remembered)
+    audio = next
+    if isUnmuted, !mustBeMuted { turn.emit(.audio(.unmute(application.owner, [stream.id]))) }
+  }
+}
