@@ -90,7 +90,7 @@ struct AudioReportTests {
     var recording = playing
     recording.direction = .recording
     let answer = try agent.reportAudio([playing, recording, recording])
-    #expect(answer?.errorName == "org.varlink.service.InvalidParameter")
+    #expect(answer?.errorName == "InvalidParameter")
     #expect(answer?["parameters"]?["parameter"] == "streams[2].id")
     try agent.reportAudio([playing, recording])
     #expect(try audio(daemon) == [.playing, .recording])

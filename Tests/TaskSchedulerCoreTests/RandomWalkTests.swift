@@ -251,11 +251,11 @@ struct RandomWalk {
   private mutating func audioSnapshot() -> AudioSnapshot {
     var streams: [AudioStream] = []
     for index in 0..<pick([0, 1, 4, 8]) {
+      let owner = instance()
       streams.append(
         AudioStream(
-          AudioStreamID(
-            server: 1, pick(AudioStream.Direction.allCases), index: UInt64(index / 2)),
-          of: instance(), role: pick(AudioRole.allCases),
+          AudioStreamID(server: 1, pick(AudioStream.Direction.allCases), index: UInt64(index)),
+          of: owner, role: pick(AudioRole.allCases),
           volume: pick([0, 6553, 13107, 65536]), isRunning: pick([true, true, false]),
           isMuted: pick([true, false, false])))
     }

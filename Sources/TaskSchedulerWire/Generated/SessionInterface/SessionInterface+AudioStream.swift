@@ -3,7 +3,8 @@
 extension SessionInterface {
   /// A stream of the audio server.
   public struct AudioStream: WireStructure {
-    /// The number that the server gave the stream.
+    /// The number that the server gave the stream. Two streams of one direction have different
+    /// numbers; orders name playback streams only.
     public var id: Int
     public var direction: AudioDirection
     public var role: AudioRole
