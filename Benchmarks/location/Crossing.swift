@@ -8,20 +8,21 @@ struct Crossing {
   /// The time at which the phone is certainly beyond the boundary.
   var since: Double
   /// The time in which the report may come: from the end of the last stay on the other side to the
-  /// end of this stay. A phone that rests near the boundary may be on either side.
+  /// end of this stay. Between the two stays, the phone may rest near the boundary, where a report
+  /// of either side is right.
   var reportTime: ClosedRange<Double>
 
-  /// How far beyond the boundary each location of the receiver shows the right side: the margin of
-  /// the scheduler, which is 50 m, and the greatest error of the receiver.
+  /// The distance from the boundary at which every location of the receiver shows the right side:
+  /// the margin of the scheduler, which is 50 m, plus the greatest error of the receiver.
   static let clearance = 50 + Receiver.errorMax
 
-  /// The shortest stay beyond a boundary that must be reported: the longest time until a look (60 s
-  /// after the last one), two locations and `RegionDwell`.
+  /// The shortest stay beyond a boundary that must be reported: the longest time until the
+  /// scheduler turns the receiver on again (60 s), twice `fixTime`, and `RegionDwell`.
   static let stayMin = 60 + 2 * Receiver.fixTime + 20
 
   private static let step = 5.0
 
-  /// Returns the crossings that must be reported, by the true way.
+  /// Returns the crossings that must be reported. They follow from the true positions of the phone.
   static func expected(on week: Week) -> [Crossing] {
     let places = stride(from: 0, to: Double(week.seconds), by: step).map {
       week.place(at: $0).coordinate
@@ -48,7 +49,7 @@ struct Crossing {
     var last: (place: Coordinate, distance: Double)?
     for (index, place) in places.enumerated() {
       let time = Double(index) * step
-      // Most of the time, the phone rests.
+      // The phone rests most of the time, so the distance to the same place is not computed again.
       let distance = last.flatMap { $0.place == place ? $0.distance : nil }
         ?? one.region.center.distance(to: place)
       last = (place, distance)

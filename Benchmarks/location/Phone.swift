@@ -71,7 +71,7 @@ final class Phone {
     }
     let end = Double(week.seconds)
     while true {
-      // The daemon's timer has a resolution of 1 µs, so that it never fires early.
+      // Adds 1 µs, because the daemon's timer has this resolution and never fires early.
       let deadline = scheduler.nextDeadline.map { max(now, Phone.time(of: $0) + 0.000_001) }
       let next = min(deadline ?? end, nextFix ?? end)
       guard next < end else { break }
@@ -145,7 +145,7 @@ final class Phone {
           .register(request(), key, leader, target: .background, seat: SeatID("seat0"))))
     }
     for (instance, application) in applications.sorted(by: { $0.key < $1.key }) {
-      // The application begins before it is suspended.
+      // The application starts to monitor its regions while it still runs. It is suspended later.
       for one in week.regions where one.application == application {
         handle(.location(.startMonitoring(request(), instance, one.region)))
       }

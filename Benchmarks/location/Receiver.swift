@@ -3,10 +3,10 @@ import TaskSchedulerCore
 /// A receiver of a satellite navigation system.
 struct Receiver {
   /// The time from turning the receiver on to the first location, in seconds. Afterwards, there is
-  /// a location each second. Source: data sheets state 1 s for a hot start (u-blox M9), which each
-  /// look is, because ephemerides are valid for hours; 3 s leave room for weak signals.
+  /// a location each second. Source: data sheets state 1 s for a hot start (u-blox M9). Each start
+  /// is a hot start, because ephemerides are valid for hours. 3 s leave room for weak signals.
   static let fixTime = 3.0
-  /// The accuracy at rest, where most phones are indoors, and on the way, in meters.
+  /// The accuracy in meters while the phone rests, mostly indoors, and while it is on the way.
   private static let accuracy = (rest: 30.0, way: 8.0)
   /// The greatest error, in meters.
   static let errorMax = 24.0

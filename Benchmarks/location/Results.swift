@@ -6,7 +6,7 @@ struct Result: Encodable {
   let fixesPerHour: Double
   /// The seconds per hour for which the receiver is on.
   let receiverOnPerHour: Double
-  /// The expected crossings that were reported, and those that were not.
+  /// The numbers of expected crossings that were reported and that were missed.
   let reported: Int
   let missed: Int
   /// The reports of crossings that were too short to be expected.

@@ -158,7 +158,8 @@ struct Week {
     return points[index].place != points[index + 1].place
   }
 
-  /// Returns the index of the point at which the part of the way at a time begins.
+  /// Returns the straight part of the way on which the phone is at a time, as the index of its
+  /// first point.
   private func part(at time: Double) -> Int {
     var (low, high) = (0, points.count - 2)
     while low < high {
@@ -171,7 +172,7 @@ struct Week {
   // MARK: Regions
 
   /// Adds the regions of an application. The first ones are at places of the phone. The others are
-  /// near the ways or somewhere within 40 km, as those of shops are.
+  /// near the ways or somewhere within 40 km, like the regions of shops.
   private mutating func addRegions(of application: Int, _ generator: inout SeededGenerator) {
     let own = [home, work, restaurant, shop, lake].shuffled(using: &generator).prefix(3)
     for number in 0..<Week.regionCount {

@@ -35,8 +35,8 @@ struct Row {
     let leastWakeUps: Double
     let leastRuns: Double
     let schemes: [String: Figures]
-    /// The planner's handler runs as a multiple of the lower bound, in the group of clients with
-    /// the highest multiple.
+    /// The planner's handler runs as a multiple of the lower bound, for the seed with the highest
+    /// multiple.
     let worstRuns: Double
 
     init(_ row: Row, hours: Int, seeds: [UInt64]) {
@@ -163,8 +163,8 @@ struct Verdict: Encodable {
     verdicts.append(Verdict("deadlines missed", Double(missed), atMost: 0))
     return verdicts
   }
-  /// Checks how systemd is measured: with an accuracy of 1 µs, sd-event must wake as often as
-  /// timers at the deadlines. Returns the ratio of both numbers of wake-ups.
+  /// Checks the measurement of systemd. With an accuracy of 1 µs, sd-event must wake as often as
+  /// the scheme `timers`. Returns the ratio of the two numbers of wake-ups.
   private static func exactSystemd() -> Double {
     let mix = ClientMix(.passing, count: 50, hours: 48, seed: 1)
     let exact = SystemdDevice.run(mix) { _ in .microseconds(1) }

@@ -166,7 +166,8 @@ struct TimerDevice: Device {
 }
 
 /// A device that wakes only at slots, which are ten minutes apart by the clock. At a slot, it calls
-/// all clients with a deadline before the next slot. If there is none, it sleeps through the slot.
+/// all clients with a deadline before the next slot. Without such a client, it sleeps through the
+/// slot.
 struct FixedIntervalDevice: Device {
   private static let slot: UInt64 = 600_000_000_000
 

@@ -36,7 +36,8 @@ struct Tally {
     deadlines[client] = now.advanced(by: mix.clients[client].interval)
   }
 
-  /// Checks that no client is past its deadline at the end.
+  /// Returns the final counters. A client that is past its deadline at the end adds a missed
+  /// deadline.
   func ended() -> Tally {
     var tally = self
     for client in mix.clients.indices { tally.left(client, at: mix.window.upperBound) }

@@ -7,7 +7,7 @@ import TaskSchedulerClient
 /// With the mode `location`, the daemon does not suspend the navigator while its location updates
 /// run. At the destination, the navigator stops them, so that the receiver may rest and the daemon
 /// suspends the navigator. While a hint plays, the audio session lowers the volume of other
-/// applications. With the mode `audio`, the daemon does not interrupt a hint either.
+/// applications. With the mode `audio`, the daemon does not suspend the navigator during a hint.
 final class Navigator: ApplicationDelegate {
   private struct State {
     /// The number of waypoints whose hint was given.
@@ -94,7 +94,7 @@ final class Navigator: ApplicationDelegate {
     }
   }
 
-  /// Takes the hints of the next waypoints, as far as they are near.
+  /// Takes the hints of the next waypoints, up to the first waypoint that is not near.
   private func takeHints(at place: LocationCoordinate, _ state: inout State) -> [String] {
     var hints: [String] = []
     while state.hinted < route.waypoints.count {

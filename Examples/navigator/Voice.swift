@@ -45,7 +45,7 @@ final class Voice: Sendable {
     guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { return say("no sound: no socket") }
     let pid = Self.start(command, reading: ends[0])
     close(ends[0])
-    // Returns early if the program ends.
+    // The write ends early if the program ends.
     input.withUnsafeBytes { _ = write(ends[1], $0.baseAddress, $0.count) }
     close(ends[1])
     guard let pid else { return say("no sound: cannot run \(command[0])") }

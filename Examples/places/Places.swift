@@ -47,8 +47,8 @@ final class Places: ApplicationDelegate {
     for region in known where !regions.contains(where: { $0.identifier == region.identifier }) {
       try application.stopMonitoringAndWait(for: region.identifier)
     }
-    // A region that is monitored again is a new one: the daemon would forget on which side of its
-    // boundary the machine is.
+    // Monitoring an unchanged region again would replace the region. The daemon would then forget
+    // on which side of the boundary the machine is.
     for region in regions where !known.contains(region) {
       let authorization = try application.startMonitoringAndWait(for: region)
       say("monitoring \(region.identifier) (\(authorization))")

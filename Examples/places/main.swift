@@ -1,5 +1,5 @@
-// Reminds the user of something at a place, also if it does not run when the user arrives; see
-// Places.swift.
+// Reminds the user of something at a place, even if this program does not run when the user
+// arrives; see Places.swift.
 
 import Glibc
 import TaskSchedulerClient

@@ -5,9 +5,9 @@ import TaskSchedulerClient
 ///
 /// With the mode `audio`, the daemon does not suspend the player while the player has a stream of
 /// the audio server. Thus the player ends its stream when it pauses. A phone call, or another
-/// application that begins to play, interrupts the player. It plays on only if the daemon says that
-/// it should. The user's commands, for example from the keys of a headset, reach it even while it
-/// is suspended.
+/// application that begins to play, interrupts the player. After the interruption, the player plays
+/// on only if the daemon says so. The user's commands, for example from the keys of a headset,
+/// reach the player even while it is suspended.
 final class Player: ApplicationDelegate {
   private struct State {
     /// The stream; nil while the player is paused.

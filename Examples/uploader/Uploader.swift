@@ -88,7 +88,7 @@ final class Uploader: ApplicationDelegate {
     }
     guard let task else { return }
     do throws(ApplicationError) {
-      // Prints the line before it ends the task, because the daemon may then suspend the process.
+      // Print the line first, because the daemon may suspend the process when the task has ended.
       say("task \(task) ends")
       try application.endBackgroundTaskAndWait(task)
     } catch {

@@ -8,7 +8,7 @@ import Synchronization
 ///     INVITE bob        bob calls the receiver
 ///     ANSWER bob        the sender answers the call of bob; to bob: the call is answered
 ///     GONE ada          ada cannot be reached
-///     BYE bob           bob has hung up; from the phone: the phone has noticed that
+///     BYE bob           bob has hung up; from the phone: the phone confirms the hang-up
 ///     PING, PONG        keep the connection open in routers
 final class Line: Sendable {
   private struct Input {

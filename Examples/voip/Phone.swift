@@ -5,10 +5,10 @@ import TaskSchedulerClient
 
 /// A phone that receives calls while it is suspended.
 ///
-/// The daemon watches the phone's connection to the server, and suspends the phone when it has
-/// nothing to do. A call resumes it: the phone shows a notification, answers, and is suspended
-/// again. The call interrupts the audio of other applications until the caller hangs up. The
-/// keep-alive handler keeps the connection open.
+/// The daemon watches the phone's connection to the server, and suspends the phone when the phone
+/// has nothing to do. A call resumes the phone, which shows a notification, answers, and is
+/// suspended again. The call interrupts the audio of other applications until the caller hangs up.
+/// The keep-alive handler keeps the connection open.
 ///
 /// While the phone runs, a thread waits for data on the connection, and handles calls. After a
 /// suspension, the delegate's method for ready sockets handles the data that arrived; its return
@@ -120,8 +120,8 @@ final class Phone: ApplicationDelegate {
     isConnected.wait()
     while let line = state.withLock({ $0.line }) {
       line.wait()
-      // Without a background task, the daemon could suspend the phone after it has read a line and
-      // before it handles the line.
+      // Without a background task, the daemon could suspend the phone after the phone has read a
+      // line and before the phone handles the line.
       do {
         try application.withBackgroundTaskAndWait(named: "calls", expirationHandler: {}) {
           takeCalls(application)
@@ -190,7 +190,7 @@ final class Phone: ApplicationDelegate {
   private func keepAlive(_ application: ScheduledApplication) {
     state.withLock { $0.line?.send("PING") }
     // Waits for the server's answer, which the other thread reads. Otherwise the daemon could
-    // suspend the phone before the answer, which would resume it again.
+    // suspend the phone before the answer arrives, and the answer would resume the phone again.
     let isThere = isAnswered.wait(timeout: .now() + .milliseconds(500)) == .success
     say(isThere ? "kept alive" : "the server does not answer")
   }

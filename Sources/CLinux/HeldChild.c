@@ -88,8 +88,9 @@ static int close_range_or_each(unsigned int first, unsigned int last) {
   return 0;
 }
 
-/// Closes all descriptors except 0 to 2 and the two given ones. FD_CLOEXEC would close them too
-/// late: a held child must not keep the parent's end of another child's hold socket open.
+/// Closes all descriptors except 0 to 2 and the two given ones. FD_CLOEXEC would close the others
+/// only at exec. Until then, the child would keep the parent's end of another child's hold socket
+/// open, and the other child could not detect the death of the parent.
 static int close_all_but(unsigned int one, unsigned int other) {
   unsigned int low = one < other ? one : other;
   unsigned int high = one < other ? other : one;

@@ -62,9 +62,9 @@ static int32_t claimed_pid(const pa_proplist *properties) {
   return number(pa_proplist_gets(properties, PA_PROP_APPLICATION_PROCESS_ID));
 }
 
-// Reads the process of a client. PipeWire reads the pid from the socket of its clients. Those of
-// pipewire-pulse have the pid of pipewire-pulse there. On PulseAudio, every property is the
-// client's word.
+// Reads the process of a client. PipeWire reads the pid of a client from the client's socket. For a
+// client of pipewire-pulse, this is the pid of pipewire-pulse. On PulseAudio, the client itself
+// sets every property.
 static client read_client(const cpulse *pulse, const pa_client_info *info) {
   const char *api = pa_proplist_gets(info->proplist, "client.api");
   int32_t certain = number(pa_proplist_gets(info->proplist, "pipewire.sec.pid"));
@@ -271,8 +271,8 @@ static void state_changed(pa_context *context, void *userdata) {
   }
 }
 
-// Creates a context. libpulse would connect to the X server of DISPLAY and wait for its answer, to
-// read the address of the audio server.
+// Creates a context while DISPLAY is not set. Otherwise libpulse would connect to the X server of
+// DISPLAY, and wait for its answer, to read the address of the audio server.
 static pa_context *new_context(pa_mainloop_api *api) {
   const char *display = getenv("DISPLAY");
   char *kept = display ? strdup(display) : NULL;
@@ -332,7 +332,8 @@ void cpulse_free(cpulse *pulse) {
 int cpulse_descriptor(const cpulse *pulse) { return sd_event_get_fd(pulse->event); }
 
 int cpulse_dispatch(cpulse *pulse) {
-  // The last call finds nothing to do, and sets the timer of the event loop.
+  // The loop ends after a call of sd_event_run that finds nothing to do. Only such a call sets the
+  // timer of the event loop.
   for (int step = 0; step < STEPS_MAX; step++) {
     int result = sd_event_run(pulse->event, 0);
     if (result <= 0) return result;

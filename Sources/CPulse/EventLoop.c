@@ -6,9 +6,10 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-// libpulse owns an event until it frees it. The source of sd-event is released first, so that it
-// calls no freed event. libpulse may free an event from within its callback: sd-event keeps the
-// source until the callback has returned, and the functions below do not use the event after it.
+// libpulse owns an event until libpulse frees the event. The functions below release the sd-event
+// source of the event before the event itself, so that sd-event never uses a freed event. libpulse
+// may free an event from within the event's callback: sd-event keeps the source until the callback
+// has returned, and the functions below do not use the event after the callback.
 
 struct pa_io_event {
   sd_event_source *source;

@@ -14,8 +14,8 @@ struct meter {
   bool is_silent;
 };
 
-// A sample of silence is smaller than half a step of 16-bit audio. Resampling and volume change
-// samples by less.
+// The limit of silence: half a step of 16-bit audio. Resampling and volume change a sample of
+// silence by less than this, so the sample stays below the limit.
 #define SILENCE (0.5f / 32768)
 
 static void measured(pa_stream *stream, size_t size, void *userdata) {

@@ -4,7 +4,8 @@ import LinuxSystem
 ///
 /// The program does not start the bus or the service, and does not wait for them. inotify reports
 /// when a bus appears, and the bus reports when the service appears or disappears. Every process
-/// can send signals on the system bus, so the program receives only those of the service itself.
+/// can send signals on the system bus, so the program receives only the signals that the service
+/// itself sends.
 package final class BusService {
   /// An event of the service.
   package enum Occurrence {
@@ -162,7 +163,8 @@ package final class BusService {
 
   // MARK: Calls
 
-  /// Asks the service. Does nothing while the service is absent.
+  /// Sends the service a question, which is a method call. Does nothing while the service is
+  /// absent.
   ///
   /// - Parameter answer: Called from the loop with the reply or an error, which usually means that
   ///   the object has disappeared. Not called if the service disappears before it answers.

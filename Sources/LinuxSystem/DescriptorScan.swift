@@ -8,7 +8,7 @@ import Glibc
 /// the budget was sufficient. The scan does not wait for processes or file servers, and may run on
 /// any thread.
 ///
-/// The caller needs the same user or CAP_SYS_PTRACE, as for ptrace(2).
+/// The caller must run as the user of the processes or have CAP_SYS_PTRACE, as for ptrace(2).
 public struct DescriptorScan: Sendable {
   /// The processes, in the order of their examination. A process that has ended is skipped.
   public var processes: [ProcessIdentity]
@@ -16,12 +16,12 @@ public struct DescriptorScan: Sendable {
   public var sharedPaths: [String] = []
   /// Whether the scan finds listening sockets.
   public var findsListeners = false
-  /// Returns whether a name is that of a wanted server. If this property is set, the scan finds the
-  /// wanted servers to which the processes are connected. A name is the name of a Unix socket, or
-  /// the path of an open sound device.
+  /// Returns whether a name belongs to a wanted server. A name is the name of a Unix socket, or the
+  /// path of a sound device. If this property is set, the scan finds the wanted servers to which
+  /// the processes are connected, and the wanted sound devices that they have open.
   public var isServer: (@Sendable (String) -> Bool)?
-  /// Whether `servers` contains only servers to which the kernel proves the connection. Otherwise
-  /// it also contains servers in other network namespaces to which a process may be connected.
+  /// Whether the scan finds only servers to which the kernel proves a connection. If false, it also
+  /// finds servers in other network namespaces to which a process may be connected.
   public var provesConnections = false
   /// Whether the scan finds the controlling terminals of the processes.
   public var findsTerminals = false

@@ -13,8 +13,8 @@ public struct EnvironmentMarkers {
   }
 
   /// Returns the marker in the environment of a process. Returns nil if the environment has no
-  /// marker, if it names the socket of another daemon, or if this process may not read it. If the
-  /// environment names no socket, the marker counts as one of this daemon.
+  /// marker or names the socket of another daemon, or if the caller may not read the environment.
+  /// If the environment names no socket, the marker counts as one of this daemon.
   public func marker(of pid: Int32, in proc: ProcFS) -> String? {
     let values = try? proc.environmentValues(pid, of: [Self.markerName, Self.socketName])
     guard let values, let marker = values[Self.markerName],

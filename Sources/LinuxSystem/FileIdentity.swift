@@ -23,9 +23,11 @@ public struct FileIdentity: Hashable, Sendable {
 
 extension ProcFS {
   /// Returns the files at these paths in this mount namespace and in the mount namespace of the
-  /// process with pid 1. A sandbox may hide users' directories in this namespace. Resolves absolute
-  /// targets of symbolic links in this namespace, even for a path in the other one. openat2(2)
-  /// could resolve them in the other one, but systemd's RestrictSUIDSGID= denies openat2(2).
+  /// process with pid 1. A sandbox may hide users' directories in this namespace.
+  ///
+  /// Resolves absolute targets of symbolic links in this namespace, even for a path in the
+  /// namespace of pid 1. openat2(2) could resolve the targets in the namespace of pid 1, but
+  /// systemd's RestrictSUIDSGID= denies openat2(2).
   func files(at paths: [String]) -> [FileIdentity: String] {
     var found: [FileIdentity: String] = [:]
     for path in paths { if let file = FileIdentity(path: path) { found[file] = path } }

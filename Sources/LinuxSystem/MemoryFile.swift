@@ -48,16 +48,16 @@ public enum MemoryFile {
   }
 }
 
-/// The reason why the content of a received descriptor could not be read. The description completes
-/// "it is", and says what would be right.
+/// The reason why the content of a received descriptor could not be read. The description continues
+/// a sentence that begins with "it is", and says what would be right.
 public enum MemoryFileRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   case path
-  /// `what` is its kind: "a file outside of memory", "a pipe".
+  /// `what` is the kind of the file: "a file outside of memory", "a pipe".
   case notInMemory(what: String)
   case notReadable
   case empty
   case tooLarge(bytes: Int, bytesMax: Int)
-  /// Its process has made it shorter while the daemon read it.
+  /// Another process made the file shorter while the daemon read the file.
   case shortened
   case system(SystemError)
 

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A measurement of the memory use of processes, on another thread. A read of smaps_rollup waits
-/// for the mmap lock of the process, so on the caller's thread, the process could block the caller.
+/// for the mmap lock of the measured process. A read on the caller's thread could block the caller.
 public struct MemoryScan: ~Copyable, Sendable {
   /// A group of processes, whose memory use the caller adds up.
   public struct Group: Hashable, Sendable {

@@ -146,8 +146,8 @@ extension PIDFD {
   /// - The function reaps an ended child of this process.
   /// - For any other process, the kernel keeps the status with the pidfd after the process has been
   ///   reaped (PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15). Call the function at POLLHUP.
-  ///   While the process is a zombie, and on older kernels, /proc/PID/stat contains the status. A
-  ///   caller that may trace the process (root, or the same user) can read it.
+  ///   While the process is a zombie, /proc/PID/stat contains the status, also on older kernels. A
+  ///   caller that may trace the process (root, or the same user) can read the status.
   ///
   /// - Returns: nil while the process runs, or if the kernel does not report the status.
   public borrowing func exitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {

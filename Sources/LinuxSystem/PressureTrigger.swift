@@ -45,8 +45,9 @@ public struct PressureTrigger: ~Copyable, Sendable {
   ///
   /// Without CAP_SYS_RESOURCE, the kernel (6.18) counts the stall time since boot. The trigger is
   /// then ready at the first stall, and possibly again in the next window. With CAP_SYS_RESOURCE,
-  /// this check would be wrong, because the first window began before the trigger was created.
-  /// After an event that the check rejects, the trigger causes no event for the rest of its window.
+  /// the function returns true without a check. A check could reject a true event, because the
+  /// first window began before the trigger was created. After an event that the check rejects, the
+  /// trigger causes no event for the rest of its window.
   public mutating func isTrue() -> Bool {
     guard let before = self.total else { return true }
     let now = BootClock.now()

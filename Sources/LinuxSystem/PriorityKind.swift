@@ -114,8 +114,8 @@ public struct PriorityLimits: Hashable, Sendable {
     self.realTimeMax = realTimeMax
   }
 
-  /// - Returns: nil if the process does not exist, or if this process has no permission to read its
-  ///   limits.
+  /// - Returns: nil if the process does not exist, or if the caller has no permission to read the
+  ///   limits of the process.
   public init?(of process: Int32) {
     var (nice, realTime): (UInt64, UInt64) = (0, 0)
     guard clinux_priority_limits(process, &nice, &realTime) == 0 else { return nil }

@@ -32,8 +32,8 @@ public struct PriorityRelease {
     /// Reads the list of lowered priorities from this index on.
     case learning(Int)
     case walking
-    /// Reads the state of those processes in the list of lowered priorities that the walk has not
-    /// found.
+    /// Reads the state of each process that is in the list of lowered priorities, but that the walk
+    /// has not found.
     case looking([Int32])
     /// Restores these processes, from the last to the first. `threads` are the remaining threads of
     /// the current process.

@@ -50,8 +50,8 @@ public final class ProcFS: Sendable {
     try numbers(in: ProcPath(pid, "task"), expected: 16)
   }
 
-  /// Returns the thread ids of a process whose stat file was just read. Does not list the threads
-  /// of a process with one thread.
+  /// Returns the thread ids of a process whose stat file was just read. Does not read the directory
+  /// `task` of a process with one thread.
   public func threads(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
     // A single thread is the leading thread, which exists until the last thread has ended.
     stat.threadCount == 1 ? [stat.pid] : try threads(stat.pid)
@@ -97,8 +97,8 @@ public final class ProcFS: Sendable {
     return try children(pid, of: threads)
   }
 
-  /// Returns the children of a process whose stat file was just read. Does not list the threads of
-  /// a process with one thread.
+  /// Returns the children of a process whose stat file was just read. Does not read the directory
+  /// `task` of a process with one thread.
   public func children(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
     if stat.hasEnded { return [] }
     guard let threads = try threads(of: stat) else { return nil }
@@ -152,8 +152,9 @@ extension ProcFS {
     }
   }
 
-  /// Returns whether this process may read what only a tracer may read, such as the exit status in
-  /// a zombie's stat. The kernel applies the same rule to the links of the process.
+  /// Returns whether this process has the permission to trace another process. The exit status in a
+  /// zombie's stat file needs this permission. The function tests it with the link `cwd` of the
+  /// other process, because the kernel applies the same rule to this link.
   func mayTrace(_ pid: Int32) -> Bool {
     let directory = root.rawValue
     let result = ProcPath(pid, "cwd").withCString { path in
@@ -163,7 +164,8 @@ extension ProcFS {
     }
     switch result {
     case .success: return true
-    // Only a tracer gets ENOENT, which means that a zombie has no working directory.
+    // A zombie has no working directory. A process with the permission gets ENOENT, any other
+    // process gets EACCES.
     case .failure(let error): return error.errno == ENOENT
     }
   }

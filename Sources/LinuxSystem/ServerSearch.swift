@@ -11,7 +11,7 @@ struct ServerSearch {
 
   /// - Parameters:
   ///   - isStrict: Whether to find only servers to which the kernel proves the connection.
-  ///   - isServer: Returns whether a name is that of a wanted server.
+  ///   - isServer: Returns whether a name belongs to a wanted server.
   init(
     _ sockets: SocketsByNetwork, in proc: ProcFS, _ diagnosis: SocketDiagnosis?,
     isStrict: Bool, _ isServer: (String) -> Bool

@@ -83,7 +83,8 @@ public final class SocketDiagnosis: Sendable {
     return try result.get()
   }
 
-  /// Reads an answer to its end, because the kernel refuses another request before.
+  /// Reads an answer to its end, even after `body` has returned false. Until the end of the answer,
+  /// the kernel refuses another request.
   private func readAnswer(
     to sequence: UInt32, _ body: (ArraySlice<UInt8>) -> Bool
   ) throws(SystemError) -> Bool {

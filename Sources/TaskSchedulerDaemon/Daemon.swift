@@ -22,8 +22,8 @@ public final class Daemon {
   private let systemChanges: SystemChangeProviders
   private let modemCalls: ModemCalls
   private let incomingCalls: IncomingCalls
-  /// A timer that expires after ``survivalTime``. The daemon then counts its attempts to take over
-  /// from 0 again, because the event log of the previous daemon did not end this one.
+  /// A timer that expires after ``survivalTime``. The daemon then resets the number of takeover
+  /// attempts to 0: the previous daemon's event log has not made this daemon fail.
   private let survival: TimerSource
   private var signals: [Source] = []
   private var ending = Ending.stopped
@@ -212,7 +212,7 @@ public final class Daemon {
     // systemd's watchdog ends the daemon with SIGABRT. Swift's runtime handles that signal: it
     // prints a backtrace and returns, so the daemon would continue.
     signal(SIGABRT, SIG_DFL)
-    // Standard error may be a pipe without a reader.
+    // Standard error may be a pipe without a reader. SIGPIPE would then end the daemon.
     signal(SIGPIPE, SIG_IGN)
     var set = sigset_t()
     sigemptyset(&set)
@@ -230,8 +230,8 @@ public final class Daemon {
   // MARK: Stopping
 
   /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
-  /// whether systemd restarts it, it resumes them. If systemd has a descriptor store for the
-  /// daemon, systemd keeps the connections for the next daemon.
+  /// whether systemd restarts the daemon, the applications resume too. If systemd has a descriptor
+  /// store for the daemon, systemd keeps the connections for the next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere
@@ -252,8 +252,8 @@ public final class Daemon {
     loop.exit()
   }
 
-  /// Resumes all processes, ends all mutes and restores all volumes, and leaves the scheduler's
-  /// state as it is for the next daemon.
+  /// Resumes all processes, ends all mutes and restores all volumes. Does not change the
+  /// scheduler's state, which the next daemon takes over.
   private func resumeAll() {
     subsystems.processes.resumeAll()
     for user in subsystems.agents.users {

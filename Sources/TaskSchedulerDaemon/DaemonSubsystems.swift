@@ -122,8 +122,8 @@ extension Daemon {
     }
   }
 
-  /// Returns the part that shows incoming calls, connected with the parts that report and show
-  /// them.
+  /// Returns the part that shows incoming calls, connected with the modems' calls, the session
+  /// agents, the login sessions and the scheduler.
   static func incomingCalls(
     _ startup: StartupState, _ subsystems: Subsystems, _ settings: CurrentSettings,
     _ modemCalls: ModemCalls, _ pump: Pump

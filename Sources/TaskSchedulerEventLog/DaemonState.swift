@@ -246,8 +246,8 @@ extension DaemonState {
     }
   }
 
-  /// Removes a leader after the scheduler has handled the event that reported it. If the leader is
-  /// still present, the scheduler has refused it.
+  /// Removes a leader after the scheduler has handled the event that reported it. If
+  /// ``unmanagedLeaders`` still contains the leader, the scheduler has refused it.
   public mutating func forgetUnmanagedLeader(of leader: Leader) {
     unmanagedLeaders[leader] = nil
   }

@@ -34,7 +34,8 @@ public final class EventLog: EventStore {
   private var eventCount: UInt64
   /// The instant of the last stored event.
   private var lastEventAt: Instant
-  /// The effects of the current event; after a takeover, only those that the dead daemon left.
+  /// The effects of the current event; after a takeover, only the effects that the dead daemon had
+  /// not recorded as carried out.
   private var effects: [Effect] = []
   /// The number of effects of the current event that precede those in `effects`.
   private var effectsBase = 0

@@ -7,10 +7,10 @@ import TaskSchedulerCore
 /// the fields at the offsets in ``Progress``.
 ///
 /// A record has four parts: a length (4 bytes), a CRC-32 (4), the kind of the record (1), and a
-/// value. The length and the CRC-32 are those of the kind and the value. The value of an event
-/// begins with the instant of the event (8 bytes). The daemon writes the length last, so that a
-/// record is either complete or, with length 0, absent. Numbers outside of values are
-/// little-endian. `docs/event-log.md` lists the values.
+/// value. The length and the CRC-32 cover the kind and the value. The value of an event begins with
+/// the instant of the event (8 bytes). The daemon writes the length last, so that a record is
+/// either complete or, with length 0, absent. Numbers outside of values are little-endian.
+/// `docs/event-log.md` lists the values.
 public enum EventLogLayout {
   /// The first bytes of an event log: a byte that no text begins with, and "tschedJ".
   static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]

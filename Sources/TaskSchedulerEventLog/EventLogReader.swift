@@ -22,7 +22,7 @@ public enum EventLogRefusal: Error, Equatable, Sendable, CustomStringConvertible
   }
 }
 
-/// Damage in an event log. The usable part of the event log ends there.
+/// Damage in an event log. The usable part of the event log ends before the damage.
 public struct EventLogDamage: Equatable, Sendable, CustomStringConvertible {
   /// The offset in bytes from the start of the event log.
   public var place: Int

@@ -63,7 +63,8 @@ public struct EventLogWriter {
     setEvent(initialRecords.eventCount)
   }
 
-  /// Continues an event log that was read up to `end`, and erases all bytes from there on.
+  /// Continues an event log that was read up to the offset `end`, and erases all bytes from `end`
+  /// on.
   public init(continuing memory: UnsafeMutableRawBufferPointer, from end: Int) {
     precondition(
       (EventLogLayout.headerBytes...memory.count).contains(end),
@@ -95,7 +96,8 @@ public struct EventLogWriter {
     scratch.removeAll()
     scratch.write(byte: EventLogLayout.RecordKind.event.rawValue)
     scratch.write(littleEndian: now.nanoseconds)
-    // As an optional value is stored. The generic code for optional values copies the call.
+    // Stores the call in the form of an optional value. The generic code for optional values would
+    // copy the call.
     (call != nil).write(to: &scratch)
     call?.write(to: &scratch)
     event.write(to: &scratch)

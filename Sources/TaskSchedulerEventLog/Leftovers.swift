@@ -103,8 +103,8 @@ public struct Leftovers: Equatable, Sendable {
       }
     }
 
-    /// Adds the names of a note that follows damage. Removes nothing, because a missing record may
-    /// have stopped the process again.
+    /// Adds the processes, control groups and priorities of a note that follows damage. Removes
+    /// nothing, because a missing record may have stopped the process again.
     private mutating func add(_ note: Note, isIntact: Bool) {
       switch note {
       case .leader, .stopping: take(note)

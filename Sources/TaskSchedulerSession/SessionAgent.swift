@@ -95,7 +95,8 @@ package final class SessionAgent {
   /// A timer for each daemon, which expires if the daemon does not return.
   private var absences: [TimerSource] = []
   private let graceTime: UInt64
-  /// Called when the agent has undone what the daemons have changed, because it stops.
+  /// Set while the agent stops: called when the agent has undone the daemons' changes, or when
+  /// ``stopTime`` has passed.
   private var stopped: (() -> Void)?
   private var stopTimer: TimerSource?
   /// The maximum time to undo what the daemons have changed, in nanoseconds. An audio server needs
@@ -155,8 +156,9 @@ package final class SessionAgent {
     geoClue?.start()
   }
 
-  /// Undoes what the daemons have changed at the audio server, which would remember it for the next
-  /// session, and then calls `done`. The daemons send their orders again to the next agent.
+  /// Undoes the daemons' changes at the audio server, and then calls `done`. Otherwise the server
+  /// would remember these changes for the next session. The daemons send their orders again to the
+  /// next agent.
   package func stop(_ done: @escaping () -> Void) {
     stopped = done
     for daemon in links.indices { endOrders(of: daemon) }
@@ -201,8 +203,8 @@ package final class SessionAgent {
     }
   }
 
-  /// Ends what a daemon has ordered that has not returned: its mutes and lowered volumes, its
-  /// measurements, its media player, and the locations.
+  /// Ends the orders of a daemon that has not returned, or of each daemon when the agent stops: the
+  /// mutes and lowered volumes, the measurements, the media player, and the locations.
   private func endOrders(of daemon: Int) {
     let restoration = audioChanges.end(of: daemon)
     if let volume = restoration.volume { carryOut(volume) }
@@ -216,7 +218,8 @@ package final class SessionAgent {
     let isNew = !locationOrders.includes(daemon)
     locationOrders.take(order, of: daemon)
     geoClue?.order(locationOrders.accuracy)
-    // GeoClue may not report a location again that another daemon has received.
+    // GeoClue may not report its newest location again, so send the daemon the location that the
+    // agent has already received for another daemon.
     if isNew, locationOrders.includes(daemon), let location = geoClue?.location {
       links[daemon].add(location)
     }

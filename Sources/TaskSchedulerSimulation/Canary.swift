@@ -104,7 +104,7 @@ struct PlantedDefect {
   private var opportunities = 0
   /// The instances that had a window in the last report of a user.
   private var reported: [UserID: Set<InstanceID>] = [:]
-  /// The streams of the last report of a user that have a role of ducking sessions.
+  /// For each user, the streams in the last report whose role makes a session ducking.
   private var ducking: [UserID: [AudioStream]] = [:]
   /// The last significant change that each instance was told.
   var lastChange: [InstanceID: Location] = [:]

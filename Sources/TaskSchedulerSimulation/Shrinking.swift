@@ -23,7 +23,7 @@ public struct Shrinking {
     }
   }
 
-  /// Keeps `options` if their run fails, too. Returns whether it does.
+  /// Keeps `options` if their run fails in the same way. Returns whether the run fails so.
   private mutating func attempt(_ options: SimulationOptions) -> Bool {
     guard attemptsLeft > 0 else { return false }
     attemptsLeft -= 1
@@ -40,7 +40,8 @@ public struct Shrinking {
       _ = attempt(options)
     }
     shorten()
-    // Once some actions are skipped, the failure may not require others either.
+    // Once the run skips some actions, the failure may no longer depend on others. A further pass
+    // can then skip these, too.
     var before: SimulationOptions
     repeat {
       before = smallest

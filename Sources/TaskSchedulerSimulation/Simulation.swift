@@ -125,7 +125,7 @@ public final class Simulation {
 
   // MARK: Time
 
-  /// The longest delay of the machine from a deadline to its timer, in nanoseconds.
+  /// The longest time from a deadline until the machine's timer fires, in nanoseconds.
   static let timerDelayMax = 20 * Nanoseconds.millisecond
 
   func armTimer(_ next: Instant?) {

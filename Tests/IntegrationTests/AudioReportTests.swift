@@ -165,7 +165,7 @@ struct AudioReportTests {
     stream.direction = .recording
     try agent.reportAudio([stream])
     try daemon.sendToBackground(first)
-    // An agent that attaches would receive the notice before the order `synchronized`.
+    // If there were a notice, `TestAgent` would receive it before `synchronized`, and fail.
     _ = try TestAgent(daemon)
     #expect(try audio(daemon) == [.recording])
   }

@@ -134,7 +134,7 @@ struct AudioSessionTests {
     #expect(try scene.audio(player) == [.interrupted])
     try scene.agent.reportAudio([])
     try scene.wait(for: [], of: player)
-    // The order that follows is the first one since the pause.
+    // If the daemon had ordered the agent to play the player, that order would arrive first.
     _ = try scene.daemon.taskctl("remote", "next")
     #expect(try scene.agent.nextOrder("command")?["command"] == "next")
   }

@@ -133,7 +133,8 @@ struct AudioTests {
     let agents = SessionAgents()
     try agents.start(daemon, bus: "unix:path=\(server.runtime)/none", runtime: server.runtime)
     try liar.run("play")
-    // The report of this stream follows the report of the other one.
+    // When the daemon knows that this client plays, it has already handled a report of the liar's
+    // stream.
     try daemon.adopt("org.test.honest", honest.process, background: true, modes: ["audio"])
     try honest.run("play")
     try waitUntil("the honest client plays") {
@@ -144,7 +145,7 @@ struct AudioTests {
     try monitor.transition(id, to: .suspended)
   }
 
-  /// A death of a part while an application is suspended and muted.
+  /// The programs that a test kills.
   enum Death: String, CaseIterable { case daemon, agent, both }
 
   @Test(
@@ -190,7 +191,8 @@ struct AudioTests {
     if death != .daemon { try scene.agents.end(SIGKILL) }
     if death != .agent { scene.daemon = try scene.daemon.killed() }
     if death != .daemon { try scene.startAgent() }
-    // This stream is in the first report of the new agent, or in a later one.
+    // The stream of this client shows that the daemon has handled a report of the agent after the
+    // kill.
     let other = try Scene.client(of: scene.server, scene.daemon)
     try other.run("play")
     try scene.daemon.adopt("org.test.other", other.process, modes: ["audio"])
@@ -212,7 +214,8 @@ struct AudioTests {
     try scene.daemon.terminate(id)
     let next = try Scene.client(of: scene.server, scene.daemon)
     try next.run("play")
-    // The server remembers the mute for the stream of this program, which nothing manages yet.
+    // The server begins the stream of this program muted. The daemon does not manage the program
+    // yet.
     try scene.waitUntilMuted(false)
     try scene.daemon.adopt(id, next.process)
     try scene.wait(for: [.playing])
@@ -242,7 +245,7 @@ struct AudioTests {
     try scene.wait(for: [.playing])
     try scene.client.run("loud")
     try scene.daemon.sendToBackground(id)
-    // A sound of the user interface plays together with others.
+    // With the role event, the second application does not interrupt the first.
     let loud = try Scene.client(of: scene.server, scene.daemon, "media.role=event")
     try loud.run("loud")
     try loud.run("play")

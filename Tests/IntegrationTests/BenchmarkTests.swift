@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The benchmarks find the programs that they measure")
 struct BenchmarkTests {
-  /// Prepares the files of the small machine without its kernel and disk. Prints whether the
-  /// program is executable in them, and which of the directories for mounts are not empty.
+  /// Prepares the small machine's files, without a kernel and a disk. Prints whether the copy of
+  /// the daemon is executable, and which of the directories for mounts are not empty.
   private static let program = """
     import os, sys
     sys.path.insert(0, sys.argv[1])

@@ -22,7 +22,7 @@ struct CallTests {
     let agent: TestAgent
 
     init(playerModes: String = #"["audio"]"#) throws {
-      // An event lasts until its acknowledgement.
+      // With this EventTime, an event entitles its application to run until the acknowledgement.
       let policy = [("AudioGraceTime", "10ms"), ("EventTime", "1h")]
       let manifests = [
         (CallTests.player, "background-modes = \(playerModes)\nseat = \"seat1\""),
@@ -118,7 +118,7 @@ struct CallTests {
     let caller = try scene.calling()
     let began = try interruption(of: application)
     try scene.agent.reportAudio([])
-    // The suspension may precede the answer.
+    // Does not wait for the answer, because the suspension may precede it.
     try application.send("Acknowledge", ["callback": .integer(Int64(id(of: began)))])
     try scene.monitor.transition(player, to: .suspended)
 
@@ -162,7 +162,7 @@ struct CallTests {
     try waitUntil("only audio entitles the phone") {
       try scene.daemon.application(phone).instance?.entitlements == [.audio]
     }
-    // The suspension may precede the answer.
+    // Does not wait for the answer, because the suspension may precede it.
     try caller.send("EndCall")
     try scene.monitor.transition(phone, to: .suspended)
   }
@@ -195,7 +195,7 @@ struct CallTests {
     #expect(try scene.agent.nextOrder("command")?["command"] == "pause")
     try scene.agent.called("a", .command)
     _ = try caller.call("EndCall")
-    // The order that follows is the first one since the pause.
+    // If the daemon had ordered the agent to play the player, that order would arrive first.
     _ = try scene.daemon.taskctl("remote", "next")
     #expect(try scene.agent.nextOrder("command")?["command"] == "next")
     withExtendedLifetime(program) {}

@@ -18,8 +18,9 @@ struct DesktopAdoptionTests {
       ], focus: focus)
   }
 
-  /// Waits until the daemon has decided about all windows that were reported before. It examines
-  /// the programs of a user in the order of the reports.
+  /// Reports windows, and waits until the daemon has decided about all of them. Adds the window of
+  /// a program that the daemon adopts. The daemon examines this program last, because it follows
+  /// the order of the reports.
   private func decide(
     _ daemon: DaemonFixture, _ monitor: Monitor, _ agent: TestAgent,
     _ windows: [SessionInterface.Window]
@@ -180,7 +181,7 @@ struct DesktopAdoptionTests {
     /// Connects a program of ``client``.
     ///
     /// - Returns: The server's end. Before the server accepts a connection, the kernel does not
-    ///   tell to which server it leads.
+    ///   report which server the connection leads to.
     func connect(_ program: TestProcess) throws -> FileDescriptor {
       try program.writeLine(path)
       #expect(try program.nextLine() == "connected")

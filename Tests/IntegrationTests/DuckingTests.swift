@@ -138,7 +138,7 @@ struct DuckingTests {
     let it = try Ducked()
     try it.lowered()
     try it.scene.agent.reportAudio([])
-    // The server remembers the volume.
+    // The server remembers the lowered volume, so the next stream begins with it.
     try it.scene.agent.reportAudio([it.stream(3, volume: Self.low)])
     #expect(
       try it.scene.agent.nextVolumes() == [.init(stream: 3, from: Self.low, to: Self.full)])
@@ -155,7 +155,7 @@ struct DuckingTests {
     #expect(try it.scene.audio(player) == [.playing])
     try it.scene.agent.reportAudio([it.stream(volume: chosen)])
     #expect(try it.scene.audio(player) == [.playing])
-    // The next order is one that lowers the volume that the user chose.
+    // If the daemon had restored the full volume, that order would arrive first.
     try it.scene.agent.reportAudio([it.stream(volume: chosen), it.speech])
     #expect(
       try it.scene.agent.nextVolumes() == [.init(stream: 1, from: chosen, to: chosen / 5)])

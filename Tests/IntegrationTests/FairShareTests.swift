@@ -31,7 +31,7 @@ struct FairShareTests {
 
   @Test("Between two calls of another user, a flooding user's connections are served at most once")
   func share() throws {
-    // The limit keeps the daemon from disconnecting the monitor while the monitor waits to read.
+    // With a low limit, the daemon would disconnect the monitor while the test does not read it.
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
     let quiet = try TestApplication(daemon, "org.test.quiet")
     try quiet.registered()

@@ -37,7 +37,8 @@ struct FieldErrorTests {
     interface.types.first { $0.name == name }?.type ?? .any
   }
 
-  /// Returns values that do not have the given type. The path of each is that of its invalid part.
+  /// Returns values that do not have the given type. Each path leads to the invalid part of its
+  /// value.
   private func mistakes(
     _ type: FieldType, _ interface: InterfaceDescription
   ) -> [(path: String, value: JSONValue)] {
@@ -168,7 +169,7 @@ struct FieldErrorTests {
       ("schedule.timeZone", ["", "Europe/Berln", control, long]),
     ].map { one($0, $1, "InvalidNotification") }
 
-  /// The invalid values of fields that mean something else in this method than in other methods.
+  /// The invalid values by method, for fields whose names have another meaning in other methods.
   private static let uselessOfMethod: [String: [Useless]] = [
     "Application.StartUpdatingLocation": [
       one("distanceFilter", [-1, -0.5, .number(-1e300)], "InvalidParameter")
@@ -214,7 +215,7 @@ struct FieldErrorTests {
     ],
     // Only the command seek has an offset.
     "Session.PlayerCommanded": [one("offsetUSec", [-1, 0, .integer(.max)], "InvalidParameter")],
-    // Every number is an altitude.
+    // Every number is a valid altitude, so `location.altitude` has no invalid values.
     "Control.PostLocation": [
       one("location.latitude", [-91, 90.5, .number(1e300)], "InvalidParameter"),
       one("location.longitude", [-180.5, 181, .number(1e300)], "InvalidParameter"),
@@ -323,7 +324,8 @@ struct FieldErrorTests {
     "players": ["name": "org.mpris.MediaPlayer2.a", "pid": 1, "startTime": 0],
   ]
 
-  /// Returns the parameters with the field at a dotted path set, and creates the objects around it.
+  /// Returns the parameters with a value for the field at a dotted path. Creates missing objects on
+  /// the path.
   private func setting(_ path: Substring, to value: JSONValue, in whole: JSONValue) -> JSONValue {
     if path.hasSuffix("[0]") { return setting(path.dropLast(3), to: [value], in: whole) }
     guard case .object(var members) = whole else { return whole }

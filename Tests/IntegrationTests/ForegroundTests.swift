@@ -34,8 +34,8 @@ struct ForegroundTests {
       let interrupted = monitor.seen.contains { $0.application == id && $0.cause == "interruption" }
       return interrupted && monitor.seen.contains { $0.to == .suspended }
     }
-    // The kernel keeps the last stop of a process until its parent waits for it. The test is the
-    // parent of both programs.
+    // The kernel keeps the last stop of a process until the process's parent asks for it with
+    // waitid(2). The test is the parent of both programs.
     #expect(try other.pidfd.wait([.nonblocking, .stopped]) == .stopped(signal: SIGSTOP))
     #expect(try application.process.pidfd.wait([.nonblocking, .stopped, .continued]) == nil)
     #expect(try daemon.application(id).state == .inactive)

@@ -111,8 +111,8 @@ struct ForgottenTests {
     _ = try suspended.callbackKinds(3)
   }
 
-  /// Registers. Then reads numbers, and begins and ends that many tasks for each. A task is two
-  /// changes: its beginning and its end.
+  /// An application that reads numbers, and begins and ends as many tasks as each number says. A
+  /// task causes two changes: its beginning and its end.
   private static let churner = """
     import json, os, socket, sys
     def connect():

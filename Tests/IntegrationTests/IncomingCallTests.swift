@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §13, with the real ModemManager and an emulated modem, and a session agent that
-/// reports what the test tells it to report. The bus has no logind, so the daemon's own user sees
-/// the calls; `IncomingCallsTests` has the users of logind.
+/// Contract §13, with the real ModemManager and an emulated modem, and a session agent that reports
+/// what the test tells it to report. The bus has no logind, so the daemon's own user sees the
+/// calls; `IncomingCallsTests` tests the users that logind reports.
 @Suite(
   "§13: Incoming calls (contract.md#call-incoming)", .serialized,
   .enabled(if: ModemService.missing == nil, Comment(rawValue: ModemService.missing ?? "possible")))

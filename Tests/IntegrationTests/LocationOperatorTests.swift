@@ -211,7 +211,8 @@ struct LocationOperatorTests {
     try decide("deny", daemon)
     let next = try daemon.killed(rebooting: true)
     #expect(try use(next)?.authorization == .denied)
-    // The daemon knows nothing else about the application.
+    // After the reset, the daemon does not know the application, because nothing else is stored
+    // about it.
     try decide("reset", next)
     #expect(try use(next) == nil)
     let gone = try next.taskctl("location", "allow", id)

@@ -78,7 +78,7 @@ struct LocationQuestionTests {
     #expect(try first.nextEvent(with: "locationAuthorization") == "denied")
     for isReboot in [false, true] {
       daemon = try daemon.killed(rebooting: isReboot)
-      // No notification precedes the end of the list.
+      // If the daemon showed the question again, `TestAgent` would receive it first, and fail.
       let agent = try TestAgent(daemon)
       let next = try TestApplication(daemon, id)
       if isReboot {

@@ -162,7 +162,7 @@ struct LocationServiceTests {
     let early = try events(application, upTo: "locationAuthorization")
     #expect(early.last?["locationAuthorization"] == "authorized")
     #expect(early.allSatisfy { $0["location"] == nil }, "\(early)")
-    // The second location is 111 m from the first.
+    // The second location is only 111 m from the first, so the application does not receive it.
     for longitude in [0.1, 0.101, 0.2] {
       try daemon.post(latitude: -0.25, longitude: longitude, accuracy: 12.5)
     }

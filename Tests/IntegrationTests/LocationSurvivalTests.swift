@@ -4,7 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §17 and §15: `LocationStoreTests` tests that the store is on the disk.
+/// Contract §17 and §15, with the real daemon. `LocationStoreTests` tests that the store is on the
+/// disk.
 @Suite("§17: Regions and decisions survive the daemon and a reboot (contract.md#location-durable)")
 struct LocationSurvivalTests {
   private let id = "org.test.places"

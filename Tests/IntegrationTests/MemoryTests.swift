@@ -22,8 +22,8 @@ struct MemoryTests {
     var settings = DaemonFixture.Settings()
     settings.arguments = ["--mem-info", folder.file("meminfo")]
     if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
-    // Without a RealPressure, the high limits make the daemon ignore pressure of other tests. With
-    // one, the stall of 100 ms is longer than the stalls of its process before `press`.
+    // Without a RealPressure, the high limits make the daemon ignore the pressure of other tests.
+    // With a RealPressure, 100 ms is longer than the stalls of its process before `press`.
     let limits = [
       ("MemoryPressureStall", pressure == nil ? "10s" : "100ms"),
       ("MemoryPressureWindow", pressure == nil ? "10s" : "500ms"),

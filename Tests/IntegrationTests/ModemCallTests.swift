@@ -44,7 +44,8 @@ struct ModemCallTests {
       get throws { try audio().contains(.interrupted) }
     }
 
-    /// Waits until the application is interrupted and its stream is muted, or until it plays.
+    /// If `isInterrupted` is true, waits until the application is interrupted and muted. Otherwise,
+    /// waits until the application plays unmuted.
     func wait(untilInterrupted isInterrupted: Bool) throws {
       try waitUntil("it is \(isInterrupted ? "" : "not ")interrupted") {
         try self.isInterrupted == isInterrupted && server.mutedStreams().isEmpty != isInterrupted

@@ -31,7 +31,8 @@ struct NavigatorExampleTests {
       self.daemon = daemon
       monitor = try Monitor(daemon)
       daemon.folder.write("route", "0 0.01 turn left\n0 0.02 you arrive\n")
-      // Without a location, there is no source.
+      // A simulated location counts as a source. Without a source, the daemon would refuse the
+      // start.
       try daemon.post(eastward: 0)
       navigator = try TestProcess(
         Programs.path(of: "navigator-example"),

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15 and §15 for the parameters of notifications.
+/// Contract §15 for the parameters of notifications.
 @Suite("§15: Invalid input about notifications gets an error that names the field")
 struct NotificationInputTests {
   private let id = "org.test.clock"
@@ -181,7 +181,7 @@ struct NotificationInputTests {
     #expect(try application.notifications().map(\.id) == [number])
   }
 
-  /// Schedules 5000 notifications, and cancels all except a few. Prints the ids of these.
+  /// Schedules 5000 notifications, cancels all except 50, and prints the ids of the 50.
   private static let flood = """
     import json, os, socket
     def connect():

@@ -84,7 +84,8 @@ struct PlacesExampleTests {
     #expect(daemon.logged.contains("launched (location, region library)"))
     #expect(try daemon.application(id).instance?.launchReason == .location)
     try waitUntil("the example is suspended") { try daemon.application(id).state == .suspended }
-    // It did not monitor the region anew.
+    // The launched example has not requested the region again, because the daemon still monitors
+    // it.
     #expect(!daemon.logged.contains("monitoring library"))
     try stay(at: outside, daemon, until: "the user has left") {
       try notifications(daemon).contains("You have left: library")

@@ -119,7 +119,7 @@ struct PlayerExampleTests {
     try scene.remote("pause")
     #expect(try phone.call("EndCall") == ["parameters": [:]])
     try scene.wait(for: "the interruption has ended")
-    // The player would have played before it became active.
+    // A player that plays again prints a line about this before `active`.
     #expect(try scene.nextLine() == "active")
     #expect(try scene.audio() == [])
   }
@@ -176,7 +176,8 @@ struct PlayerExampleTests {
     try scene.daemon.sendToBackground(id)
     try scene.wait(for: "in the background, at 20.0 s of 550 Hz")
     try scene.monitor.transition(id, to: .suspended)
-    // The player does not learn that it ends.
+    // The daemon kills a suspended application without notice, so the player cannot save its
+    // position now.
     try scene.daemon.terminate(id)
     try scene.relaunch()
     try scene.wait(for: "playing from 20.0 s of 550 Hz")

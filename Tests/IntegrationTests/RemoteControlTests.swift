@@ -78,7 +78,7 @@ struct RemoteControlTests {
     for _ in 0..<2 {
       try it.agent.called("a", .read)
       try it.monitor.transition(first, to: .background)
-      // If the second read comes too early, it waits.
+      // A read within RemoteReadInterval resumes the player only after the interval.
       try it.monitor.transition(first, to: .suspended)
     }
   }
@@ -297,7 +297,7 @@ struct RemoteControlTests {
     let seek = try nextCommand(of: application)
     #expect(seek["kind"] == "seek" && seek["offsetUSec"] == -10_000_000)
     #expect(try daemon.application(first).instance?.entitlements == [.event])
-    // The suspension may precede the answer.
+    // Does not wait for the answer, because the suspension may precede it.
     try application.send("Acknowledge", ["callback": try #require(seek["id"])])
     try monitor.transition(first, to: .suspended)
 

@@ -32,7 +32,7 @@ struct SystemChangeTests {
     #expect(try application.nextSystemChanges() == ["dock=in"])
     #expect(try application.nextSystemChanges() == ["dock=out"])
     #expect(try application.nextSystemChanges() == ["lid"])
-    // The application also receives them in the background while it runs.
+    // The application also receives changes while it runs in the background.
     try application.begin()
     try daemon.sendToBackground(id)
     #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])

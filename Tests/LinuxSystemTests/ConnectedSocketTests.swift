@@ -135,7 +135,7 @@ final class ConnectedSocketTests {
     // If a socket is closed with unread data, its peer has the pending error ECONNRESET.
     try application.send("unread")
     peer.close()
-    // Another test may have forked, and its child closes its copy of the peer when it executes its
+    // A child that another test has forked may hold a copy of the peer until the child executes its
     // program.
     var hangUp = pollfd(fd: application.number, events: 0, revents: 0)
     #expect(poll(&hangUp, 1, 20_000) == 1)

@@ -50,8 +50,9 @@ struct InstalledMachine {
       "/run/taskschedd/event-log")
     try machine.must("systemctl", "daemon-reload")
     try machine.must("systemctl", "reset-failed")
-    // The cursor is at a message of the manager about no unit, which no test searches. Searches may
-    // therefore use `--cursor`; `--after-cursor` of systemd 252 can skip one entry too many.
+    // The cursor is at a message of systemd that no test searches for, because it names no unit.
+    // Searches can therefore begin at the cursor with `--cursor`. They do not use `--after-cursor`,
+    // which can skip one entry too many in systemd 252.
     try machine.must("journalctl", "--sync")
     let shown = try machine.must("journalctl", "--quiet", "-n", "0", "--show-cursor").text
     cursor = String(shown.split(separator: "-- cursor: ").last?.dropLast() ?? "")

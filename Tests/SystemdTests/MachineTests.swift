@@ -14,7 +14,7 @@ extension SystemdTests {
       #expect(try machine.must("cat", "/proc/1/cgroup").lines.last == "0::/init.scope")
       let pids = try machine.must("ps", "-eo", "pid=").lines
       #expect(pids.count < 20)
-      // The host name of the machine is not that of this machine.
+      // The isolated machine has a host name of its own.
       #expect(try machine.must("hostname").text == "machine\n")
     }
 

@@ -108,7 +108,7 @@ extension SystemdTests {
       while heard.count < expected.count { try hear() }
       #expect(heard.sorted() == expected)
       try kill()
-      // The next event is that of the transition, so no notification arrived twice.
+      // The next event is about the transition, so no notification arrived twice.
       try machine.must("taskctl", "background", Client.id)
       #expect(try client.ask("event").contains("willResignActive"))
       let listed = try client.ask("call Application.ListNotifications {}")
@@ -217,7 +217,7 @@ extension SystemdTests {
         try desktop.waitForNotify()
         #expect(try desktop.displayedCount() == count)
       }
-      // dunst lists the oldest notification first, and chooses no other one by its number.
+      // dunst can choose only the first notification of its list by a number: the oldest, number 0.
       func choose(of option: String) throws {
         try desktop.control("action", "0")
         try installed.wait(

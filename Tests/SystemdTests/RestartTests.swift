@@ -197,8 +197,8 @@ extension SystemdTests {
     func cancelledRestart() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
-      // The restart stays in its stop until the file exists, so that the test can replace the
-      // restart by a stop.
+      // The first half of the restart, the stop, lasts until the file exists. Until then, the test
+      // can replace the restart by a stop.
       try installed.change(
         "ExecStopPost=/bin/sh -c 'until [ -e /run/go ]; do sleep 0.05; done'")
       defer { _ = try? machine.run("rm", "-f", "/run/go") }

@@ -129,7 +129,7 @@ extension SystemdTests {
         #expect(
           status.contains("nice value unchanged: the daemon could not restore it"), "\(status)")
       } else {
-        // Only its environment identifies the orphan as a process of the application. Without the
+        // Only its environment shows that the orphan belongs to the application. Without the
         // capability, the daemon cannot read the environment of another user's process.
         try installed.wait(for: "org.example.run", toBe: "suspended")
         #expect(try state(of: child) == "T")

@@ -35,8 +35,8 @@ extension SystemdTests {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try installed.property("MainPID")
       #expect(try machine.must("ps", "-o", "ni=", "-p", daemon).text.contains("-10"))
-      // The kernel refuses to set the priority of a session within 100 ms after that of another
-      // session, so the daemon may have to try again.
+      // The kernel refuses to set the priority of a session if it has set the priority of another
+      // session within the last 100 ms. The daemon may therefore have to try again.
       func session() throws -> String { try machine.must("cat", "/proc/\(daemon)/autogroup").text }
       let end = ContinuousClock.now + deadline
       while try !session().hasSuffix(" nice -10\n"), ContinuousClock.now < end {}

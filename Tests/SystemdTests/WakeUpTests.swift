@@ -230,7 +230,7 @@ extension SystemdTests {
         #expect(try output.readLine() == "for relaunch")
         try installed.waitForJournal("will be relaunched in 6s")
         // An upgrade keeps the relaunch. The daemon recognizes an upgrade by a connection in
-        // systemd's store; here, that of the monitor.
+        // systemd's store; here, the monitor's connection.
         let monitor = try machine.start(["taskctl", "monitor", "--json"])
         while try monitor.readLine()?.contains("\"ready\"") != true {}
         try machine.must("systemctl", "restart", "taskschedd.service")

@@ -37,8 +37,8 @@ import Testing
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.send(.didEnterBackground)
     gate.waitForHandler()
-    // The daemon answers this later request. An acknowledgement sent before it would have arrived
-    // by now.
+    // If the library had already acknowledged the callback, the stand-in would have received the
+    // acknowledgement before this request.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.callback != nil)
     gate.open()

@@ -31,8 +31,8 @@ import Testing
     daemon.send(.didFinishLaunching, reason: .boot)
     var iterator = fixture.application.events.makeAsyncIterator()
     #expect(try await iterator.next() == .didFinishLaunching(.boot))
-    // The daemon answers this later request. An acknowledgement sent before it would have arrived
-    // by now.
+    // If the library had already acknowledged the event, the stand-in would have received the
+    // acknowledgement before this request.
     _ = try await fixture.application.backgroundTimeRemaining()
     #expect(daemon.state.current.memory.callback != nil)
     let sender = Task {

@@ -146,8 +146,8 @@ import Testing
     let fixture = try Fixture(recorder: Recorder(onMove: { gate.pass() }))
     fixture.daemon.send(region: "home", inside: true)
     gate.waitForHandler()
-    // The daemon answers this later request. An acknowledgement sent before it would have arrived
-    // by now.
+    // If the library had already acknowledged the event, the stand-in would have received the
+    // acknowledgement before this request.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.location.events.count == 1)
     gate.open()
@@ -165,7 +165,7 @@ import Testing
     let daemon = try fixture.restartDaemon()
     gate.open()
     try daemon.waitForHandledLocations()
-    // The next daemon still has the event, as if it had not received the acknowledgement.
+    // The next daemon still has the event, as if the acknowledgement had not arrived.
     var memory = daemon.stop()
     memory.location.events = events
     let next = try StandInDaemon(at: daemon.path, memory: memory)

@@ -269,7 +269,7 @@ import Testing
     let daemon = try withoutSource(fixture, refusals: 3)
     defer { daemon.stop() }
     try daemon.waitForCall("StartUpdatingLocation best -", count: 4)
-    // The answer to this later request follows the answer to the last attempt.
+    // When this request is answered, the last attempt has been answered, too.
     try fixture.application.stopUpdatingLocationAndWait()
     #expect(
       daemon.locationCalls
@@ -293,7 +293,7 @@ import Testing
     let daemon = try withoutSource(fixture, refusals: RetryDelays.requestMax)
     defer { daemon.stop() }
     try fixture.application.stopUpdatingLocationAndWait()
-    // The next attempt, which does not wait here for its pause.
+    // Makes the next attempt at once. The library itself would pause before it.
     #expect(fixture.application.restoreLocationUpdates())
     #expect(daemon.locationCalls.last == "StopUpdatingLocation")
   }

@@ -216,7 +216,7 @@ import Testing
     let daemon = try fixture.restartDaemon()
     gate.open()
     try daemon.waitForHandling()
-    // The next daemon still has the event, as if it had not received the acknowledgement.
+    // The next daemon still has the event, as if the acknowledgement had not arrived.
     var memory = daemon.stop()
     memory.socketEvents = event
     let next = try StandInDaemon(at: daemon.path, memory: memory)

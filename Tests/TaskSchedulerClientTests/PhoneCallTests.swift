@@ -33,8 +33,8 @@ import Testing
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.sendInterruption(began: true)
     gate.waitForHandler()
-    // The daemon answers this later request. An acknowledgement sent before it would have arrived
-    // by now.
+    // If the library had already acknowledged the event, the stand-in would have received the
+    // acknowledgement before this request.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.audioInterruptions.count == 1)
     gate.open()
@@ -52,7 +52,7 @@ import Testing
     let daemon = try fixture.restartDaemon()
     gate.open()
     try daemon.waitForHandledInterruptions()
-    // The next daemon still has the event, as if it had not received the acknowledgement.
+    // The next daemon still has the event, as if the acknowledgement had not arrived.
     var memory = daemon.stop()
     memory.audioInterruptions = interruptions
     let next = try StandInDaemon(at: daemon.path, memory: memory)

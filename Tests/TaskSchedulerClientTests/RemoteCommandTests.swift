@@ -28,8 +28,8 @@ import Testing
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.send(command: .play)
     gate.waitForHandler()
-    // The daemon answers this later request. An acknowledgement sent before it would have arrived
-    // by now.
+    // If the library had already acknowledged the command, the stand-in would have received the
+    // acknowledgement before this request.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.remoteCommands.count == 1)
     gate.open()
@@ -47,7 +47,7 @@ import Testing
     let daemon = try fixture.restartDaemon()
     gate.open()
     try daemon.waitForHandledCommands()
-    // The next daemon still has the command, as if it had not received the acknowledgement.
+    // The next daemon still has the command, as if the acknowledgement had not arrived.
     var memory = daemon.stop()
     memory.remoteCommands = commands
     let next = try StandInDaemon(at: daemon.path, memory: memory)

@@ -31,7 +31,8 @@ extension World {
     ask { .application(.endCall($0, id)) }
   }
 
-  /// Whether an application was told that its call is on hold, each time.
+  /// Returns the call events that an application was told: true for on hold, false for the end of a
+  /// hold.
   fileprivate func holds(_ id: InstanceID) -> [Bool] {
     notices(id).compactMap { if case .call(_, let isOnHold) = $0 { isOnHold } else { nil } }
   }

@@ -69,7 +69,7 @@ struct DuckingTests {
     world.streams.removeAll { $0.instance == player }
     world.feed(world.audioReport)
     world.pause(prompt)
-    // The server remembers the volume.
+    // The server remembers the lowered volume, so the next stream begins with it.
     world.beginStream(player, volume: 13107)
     world.feed(world.audioReport)
     #expect(world.volume(player) == AudioStream.fullVolume)

@@ -3,7 +3,8 @@ import Testing
 @testable import TaskSchedulerCore
 
 extension World {
-  /// Creates an application that monitors a region, suspended, with the machine at a distance.
+  /// Creates a suspended application that monitors a region. The machine is at a distance from
+  /// ``home``.
   fileprivate static func monitoring(
     at meters: Double, _ change: (inout Policy) -> Void = { _ in }
   ) -> World {

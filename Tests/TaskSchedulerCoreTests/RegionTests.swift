@@ -7,8 +7,7 @@ private let entered = RegionCrossing(office, isInside: true)
 private let left = RegionCrossing(office, isInside: false)
 
 extension World {
-  /// Creates an application that monitors the region `office`, suspended, while the machine is
-  /// outside.
+  /// Creates a suspended application that monitors a region. The machine is outside the region.
   fileprivate static func monitoring(
     _ region: Region = region("office"), _ change: (inout Policy) -> Void = { _ in }
   ) -> (World, InstanceID) {
@@ -22,7 +21,7 @@ extension World {
     return (world, id)
   }
 
-  /// Moves the machine, and lets it stay until the crossing is told.
+  /// Moves the machine, and keeps it there for longer than RegionDwell.
   fileprivate mutating func stay(at meters: Double, accuracy: Double? = 5) {
     for _ in 0..<5 {
       locate(meters, accuracy: accuracy)
@@ -66,7 +65,7 @@ struct RegionTests {
   @Test("A crossing counts after RegionDwell beyond the boundary by max(accuracy, 50 m)")
   func dwell() {
     var (world, id) = World.monitoring()
-    // 149 m is inside by 51 m, and 151 m by 49 m.
+    // This place is 51 m inside the boundary, so it shows the side: 50 m are enough.
     world.locate(149)
     world.advance(by: .milliseconds(19_999))
     world.locate(149)

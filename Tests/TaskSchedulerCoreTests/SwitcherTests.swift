@@ -155,7 +155,8 @@ struct SwitcherTests {
     #expect(world.snapshot(mail) == nil)
     #expect(world.dropped == [pictures[0]])
     #expect(world.changes(of: mail) == [.picture(pictures[0]), nil])
-    // The oldest application sets its picture again, and keeps it. Music is older than maps.
+    // Mail sets its picture again and keeps it, although mail was active first. Music loses its
+    // picture, because maps was active later.
     let again = world.setPicture(ids[0].1)
     #expect(world.snapshot(mail) == .picture(again))
     #expect(world.snapshot(music) == nil)

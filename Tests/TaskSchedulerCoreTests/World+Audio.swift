@@ -34,7 +34,8 @@ extension World {
         isMuted: isMuted, memory: memory ?? self.memory(of: id)))
   }
 
-  /// The number of the server's memory for the streams of an application.
+  /// Returns the number of the entry in which the server remembers the mute and volume of an
+  /// application.
   func memory(of id: InstanceID) -> UInt32 {
     let name = scheduler.instances[id]?.application.id.name ?? ""
     return name.utf8.reduce(1) { $0 &* 31 &+ UInt32($1) }
@@ -92,7 +93,7 @@ extension World {
     adopt(app, modes: modes, at: SeatID("seat-\(app.id.name)"))
   }
 
-  /// Creates an aware application, each on a seat of its own.
+  /// Creates an aware application in the foreground of a seat of its own.
   mutating func makeAwareAtOwnSeat(_ app: ApplicationKey) -> InstanceID {
     let known = scheduler.applications.all.compactMap(\.manifest).filter { $0.id != app.id }
     let manifest = Manifest(id: app.id, owner: app.owner, backgroundModes: [.audio, .voip])
@@ -107,7 +108,7 @@ extension World {
     ask { .application(.setAudioSession($0, id, session)) }
   }
 
-  /// Lets an instance begin to play a little later than what was before.
+  /// Begins to play 1 ms later, so that no two audio sessions begin at the same instant.
   mutating func start(
     _ id: InstanceID, _ direction: AudioStream.Direction = .playback, role: AudioRole = .other
   ) {

@@ -26,8 +26,8 @@ extension World {
     return world
   }
 
-  /// Creates an application in the foreground that wants all location services, and has no
-  /// callbacks.
+  /// Creates an application in the foreground, without unacknowledged callbacks. By default, its
+  /// manifest lists all location services.
   mutating func makeLocated(
     _ app: ApplicationKey, modes: [BackgroundMode] = [.location],
     services: [LocationService] = LocationService.allCases, isAuthorized: Bool = true
@@ -68,7 +68,7 @@ extension World {
     ask { .location(.monitorSignificantChanges($0, id)) }
   }
 
-  /// Reports a location of gpsd, north of ``home``. Its time is that of the world.
+  /// Reports a location of gpsd, north of ``home``. The time of the location is the world's time.
   mutating func locate(
     _ meters: Double, accuracy: Double? = 5, from source: LocationSource = .gpsd
   ) {
@@ -128,7 +128,7 @@ extension World {
     }
   }
 
-  /// The questions that the scheduler showed or removed.
+  /// The orders about questions to the user, in order: true shows a question, false removes one.
   var questions: [Bool] {
     effects.compactMap { if case .location(.ask(_, let isShown)) = $0 { isShown } else { nil } }
   }

@@ -278,8 +278,8 @@ struct EventLogTests {
     #expect(
       Self.names.indices.map { found.daemonState.instances[InstanceID(UInt64($0 + 1))]?.details }
         == leaders.map { Self.details($0) })
-    // The application of the first process already runs. The scheduler refuses the process, which
-    // is then no longer held.
+    // The application of `others[0]` already runs, so the scheduler refuses this process. After the
+    // refusal, the process no longer counts as an unmanaged leader.
     let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
     for leader in others { #expect(recording.note(.leader(Self.details(leader)))) }
     recording.handle(

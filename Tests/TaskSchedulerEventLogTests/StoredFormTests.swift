@@ -172,7 +172,7 @@ struct StoredFormTests {
     return try #require(candidates.first { isReadable(type, $0) }, "no sample of \(type)")
   }
 
-  /// Returns the bytes of a region. No coordinate and radius consist of the same bytes.
+  /// Returns the bytes of a region. No repeated byte is both a valid coordinate and a valid radius.
   private static func region() throws -> [UInt8] {
     let center = try #require(Coordinate(latitude: 1, longitude: 2))
     let id = try #require(RegionID("a"))

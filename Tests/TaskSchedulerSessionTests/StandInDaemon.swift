@@ -23,7 +23,7 @@ final class StandInDaemon {
   private(set) var attachments = 0
   /// All calls but Attach, in their order.
   private(set) var reports: [ReceivedCall] = []
-  /// The messages that answer Attach; nil for the usual order.
+  /// The bytes of the answer to Attach; nil for the usual answer.
   var answerToAttach: [UInt8]?
   /// The error that answers the next report; nil to accept it.
   var refusal: SessionInterface.Failure?
@@ -99,7 +99,7 @@ final class StandInDaemon {
       .map { MediaPlayerCommand($0.command, offset: $0.offsetUSec.map { Int64($0) }) }
   }
 
-  /// The reports whether GeoClue is available so far.
+  /// The reports so far about whether GeoClue is available.
   var locationSourceReports: [Bool] {
     reports.filter { $0.method == SessionInterface.ReportLocationSource.name }
       .compactMap { try? $0.decode(SessionInterface.ReportLocationSource.Input.self) }

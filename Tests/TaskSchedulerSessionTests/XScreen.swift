@@ -8,8 +8,8 @@ import TestSupport
 final class XScreen {
   static let missing = Programs.missing(["Xvfb", "openbox", "i3", "xmessage"])
 
-  /// A display that a test can use again after its server was killed. Servers that choose a free
-  /// display themselves, in other tests, choose the lowest, and would take the display meanwhile.
+  /// A display that a test can use again after its server was killed. A low number would not stay
+  /// free, because the servers of other tests choose the lowest free display.
   static let reservedDisplay = ":\(1000 + getpid() % 50_000)"
 
   let directory = TemporaryDirectory()

@@ -63,7 +63,7 @@ struct SeedTests {
 
 @Suite("Simulated locations")
 struct LocationSeedTests {
-  /// What runs contain.
+  /// The numbers of effects in the runs, by kind.
   private struct Counts {
     var updates = 0
     var crossings = 0

@@ -9,7 +9,8 @@ import Testing
 struct RemoteTests {
   private typealias Control = ControlInterface
 
-  /// The input of a call, and the outcome of the command after the answer.
+  /// Runs the command with a daemon that accepts its call. Returns the input of the call and the
+  /// outcome.
   private func outcome(
     _ arguments: [String]
   ) throws -> (input: Control.RemoteControl.Input, output: String, code: Int32?) {

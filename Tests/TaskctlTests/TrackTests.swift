@@ -248,7 +248,7 @@ struct GPXCommandTests {
     close(number)
   }
 
-  /// Starts taskctl with a file, and returns it with the daemon.
+  /// Starts taskctl with a new file and a new daemon.
   private func start(
     _ text: String, _ options: String...
   ) throws -> (daemon: FakeDaemon, taskctl: TaskctlProcess, path: String) {
@@ -347,7 +347,7 @@ struct GPXCommandTests {
       ),
     ]
     for (text, message) in cases {
-      // The fixture keeps the file.
+      // The file exists only as long as the daemon of the fixture.
       let (fixture, taskctl, path) = try start(text)
       let outcome = try withExtendedLifetime(fixture) { try taskctl.outcome() }
       #expect(outcome.code == 1)

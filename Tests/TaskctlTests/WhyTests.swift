@@ -199,7 +199,7 @@ struct WhyTests {
     application.state = .suspended
     let end = ", or when the interruption of its audio ends"
     #expect(text(application).contains(end))
-    // The end of such an interruption does not resume an unaware application.
+    // The end of an interruption by another application does not resume an unaware application.
     application.instance?.aware = false
     #expect(!text(application).contains(end))
   }
@@ -476,7 +476,7 @@ struct WhyTests {
 }
 
 extension ControlInterface.Resources {
-  /// Returns findings about an application. Those that the caller does not name are empty.
+  /// Returns findings about an application. By default, the daemon has found nothing.
   fileprivate static func found(
     throttledPercent: Int? = nil, listening: [String] = [], listeningCount: Int? = nil,
     descriptorsExamined: Bool = true

@@ -55,7 +55,7 @@ enum LanguageRules {
     "systemd",
   ]
 
-  /// The files that name the user `nobody` of the machine.
+  /// The files that may contain the word `nobody`, because they use the user account of this name.
   static let filesWithUserNobody: Set<String> = [
     "Tests/IntegrationTests/ManifestTests.swift",
     "Tests/IntegrationTests/PermissionTests.swift",

@@ -40,7 +40,7 @@ enum GPSDTarget {
     if let speed = location.speed {
       try require(speed.isFinite && speed >= 0, "the speed is \(speed)")
     }
-    // Years from 1970 to 2199, with a day more for the offset from UTC.
+    // Accepts the years from 1970 to 2199. The additional days allow for an offset from UTC.
     let day: Int64 = 86_400_000_000_000
     try require(
       (-day...84_007 * day).contains(location.time.nanoseconds), "the time is \(location.time)")

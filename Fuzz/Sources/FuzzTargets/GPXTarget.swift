@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerSimulation
 
-/// A GPX file of `taskctl post-location`. The reader must refuse it with the line of the mistake.
-/// Otherwise the points must be unchanged after writing and reading them again.
+/// A GPX file of `taskctl post-location`. The reader must either refuse the file with the line of
+/// the mistake, or return points that are unchanged after writing and reading them again.
 enum GPXTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)
@@ -28,7 +28,7 @@ enum GPXTarget {
       "\(track) was read back as \(String(describing: again))")
   }
 
-  /// Returns a point without what the written file does not have.
+  /// Returns a point with only those values that `text(of:)` writes.
   private static func bare(_ point: Track.Point) -> Track.Point {
     .init(
       point.coordinate, altitude: point.altitude, speed: point.speed, course: point.course)

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerDaemon
 
-/// Reads a file as a manifest of the system's daemon and of a user's daemon. If the manifest's id
-/// is valid, it is also used as the name of the file.
+/// Reads a file as a manifest of the system's daemon and of a user's daemon. If the input has a
+/// valid id, the reader also receives this id as the one from the file's name.
 enum ManifestTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)

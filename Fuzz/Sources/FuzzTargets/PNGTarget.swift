@@ -1,7 +1,7 @@
 import TaskSchedulerDaemon
 
-/// The picture that an application gives to the application switcher. The daemon must accept only
-/// images whose size it can tell, and no image that is cut or that other bytes follow.
+/// The picture that an application gives to the application switcher. The daemon must accept an
+/// image only if it can read the size, the image is complete, and no bytes follow the image.
 enum PNGTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)

@@ -3,8 +3,8 @@ import TaskSchedulerWire
 /// The parameters of calls and replies. The target decodes them as the input and as the output of
 /// every method. Decoded parameters must be unchanged after encoding and decoding them again.
 ///
-/// The input is one JSON object. If a byte from 1 to 8 precedes the object, it is the number of
-/// descriptors that arrive with the message.
+/// The input is one JSON object. A byte from 1 to 8 before the object is the number of descriptors
+/// that arrive with the message.
 enum ParametersTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     var controlBytes = ControlBytes(input)

@@ -1,7 +1,7 @@
 import TaskSchedulerSimulation
 
-/// A scenario of `taskctl simulate`. The parser must refuse it with the position of the mistake, or
-/// it must run to its end with the same result each time.
+/// A scenario of `taskctl simulate`. Either the parser must refuse the scenario with the position
+/// of the mistake, or the scenario must run to its end with the same result each time.
 enum ScenarioTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let text = String(decoding: input, as: UTF8.self)

@@ -2,9 +2,9 @@ import TaskSchedulerWire
 
 /// The server's end of a connection, and a client that decodes its answers.
 ///
-/// The input is a stream of messages, each terminated by a NUL. If a byte from 1 to 8 precedes a
-/// message, it is the number of descriptors that arrive with the message. The target decodes the
-/// calls as the daemon does, and answers them.
+/// The input is a stream of messages, each terminated by a NUL. A byte from 1 to 8 before a message
+/// is the number of descriptors that arrive with the message. The target decodes the calls as the
+/// daemon does, and answers them.
 enum ServerTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     var server = ServerConnection(service: InterfaceMethods.service)

@@ -1,7 +1,7 @@
 import TaskSchedulerDaemon
 
-/// A file `taskschedd.toml`. The parser must refuse it with problems that are safe to log, or its
-/// settings must be unchanged after writing and reading them again.
+/// A file `taskschedd.toml`. The parser must either refuse the file with problems that are safe to
+/// log, or return settings that are unchanged after writing and reading them again.
 enum SettingsTarget {
   static func run(_ input: UnsafeRawBufferPointer) throws {
     let bytes = Array(input)

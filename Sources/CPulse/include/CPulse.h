@@ -47,7 +47,7 @@ typedef struct {
   bool has_device;
   // The process that holds the stream; 0 if the server does not know it.
   int32_t pid;
-  // Whether only the client told the server its pid.
+  // Whether the server knows the pid only from the client itself.
   bool is_claimed;
   // Whether a measured stream has played only silence since the last measurement.
   bool is_silent;

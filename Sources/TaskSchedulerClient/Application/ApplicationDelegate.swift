@@ -47,30 +47,33 @@ public protocol ApplicationDelegate: Sendable {
   /// Tells the delegate that a managed socket became ready while the application was suspended.
   ///
   /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
-  /// The daemon suspends it again when the method has returned for each socket of the event.
+  /// The daemon suspends the application again when the method has returned for each socket of the
+  /// event.
   func application(
     _ application: ScheduledApplication, socketDidBecomeReady socket: ManagedSocket,
     conditions: SocketConditions)
 
   /// Tells the delegate that the user sent the application a command, for example by a media key.
   ///
-  /// An application with the background mode `audio` receives the commands if it played last. A
-  /// media player on the session bus receives calls instead.
+  /// An application with the background mode `audio` receives the commands if it played last. An
+  /// application that is a media player on the session bus receives method calls on the bus
+  /// instead.
   ///
   /// The application may run for `EventTime`, 10 s by default. When the method has returned, the
-  /// daemon suspends it again unless it plays, so begin to play in this method.
+  /// daemon suspends the application again unless it plays, so begin to play in this method.
   func application(
     _ application: ScheduledApplication, didReceiveRemoteCommand command: RemoteCommand)
 
   /// Tells the delegate that a phone call or another application interrupts the audio of the
   /// application, or that the interruption has ended.
   ///
-  /// Only an application that plays is interrupted, by a phone call or by another application that
-  /// begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says whether others
-  /// interrupt it. Pause when the interruption begins. When it ends with `shouldResume`, play
-  /// again. During a phone call, an active application is inactive:
-  /// ``applicationWillResignActive(_:)`` follows this method, and
-  /// ``applicationDidBecomeActive(_:)`` follows the end.
+  /// Only an application that plays or records is interrupted, by a phone call or by another
+  /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says
+  /// whether others interrupt it. Pause when the interruption begins. Play again when the
+  /// interruption ends with
+  /// `shouldResume`. A phone call also makes an active application inactive:
+  /// ``applicationWillResignActive(_:)`` follows the beginning of the interruption, and
+  /// ``applicationDidBecomeActive(_:)`` follows its end.
   ///
   /// The application may run for `EventTime`, 10 s by default. When the method has returned, the
   /// daemon may suspend it, so begin to play in this method.
@@ -112,7 +115,7 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the machine has left a region.
   ///
-  /// Otherwise like the method for the entry.
+  /// Otherwise like the method for the entry, ``application(_:didEnterRegion:)``.
   func application(_ application: ScheduledApplication, didExitRegion crossing: RegionCrossing)
 
   /// Tells the delegate that the application may learn the location from now on, or that it may not

@@ -37,20 +37,22 @@ public enum ApplicationEvent: Hashable, Sendable {
   case didReceiveMemoryWarning
   /// The user sent the application a command, for example by a media key.
   ///
-  /// An application with the background mode `audio` receives the commands if it played last. A
-  /// media player on the session bus receives calls instead.
+  /// An application with the background mode `audio` receives the commands if it played last. An
+  /// application that is a media player on the session bus receives method calls on the bus
+  /// instead.
   ///
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
-  /// daemon suspends it again unless it plays.
+  /// daemon suspends the application again unless it plays.
   case didReceiveRemoteCommand(RemoteCommand)
   /// A phone call or another application interrupts the audio of the application, or the
   /// interruption has ended.
   ///
-  /// Only an application that plays is interrupted, by a phone call or by another application that
-  /// begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says whether others
-  /// interrupt it. Pause when the interruption begins. When it ends with `shouldResume`, play
-  /// again. During a phone call, an active application is inactive: ``willResignActive`` follows
-  /// this event, and ``didBecomeActive`` follows the end.
+  /// Only an application that plays or records is interrupted, by a phone call or by another
+  /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says
+  /// whether others interrupt it. Pause when the interruption begins. Play again when the
+  /// interruption ends with
+  /// `shouldResume`. A phone call also makes an active application inactive: ``willResignActive``
+  /// follows the beginning of the interruption, and ``didBecomeActive`` follows its end.
   ///
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
   /// daemon may suspend it, so begin to play before that.

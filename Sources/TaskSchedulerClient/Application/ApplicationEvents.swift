@@ -34,7 +34,8 @@ public struct ApplicationEvents: AsyncSequence, Sendable {
 
   /// An iteration over the events of an application.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// The iteration of an iterator and its copies. It ends when the last copy is destroyed.
+    /// One iteration, which an iterator shares with its copies. The iteration ends when the last of
+    /// them is destroyed.
     private final class Iteration: Sendable {
       let channel: EventChannel
       let id: Int

@@ -1,11 +1,11 @@
 import TaskSchedulerWire
 
-// The audio session, which says how the application goes together with others that play.
+// The audio session, which says how the application plays together with other applications.
 extension ScheduledApplication {
   /// The audio session that the application has set; nil if it has set none.
   public var audioSession: AudioSession? { state.withLock { $0.audioSession } }
 
-  /// Says how the audio of the application goes together with that of the user's other
+  /// Says how the audio of the application goes together with the audio of the user's other
   /// applications.
   ///
   /// The daemon uses the session while the application plays or records. With
@@ -15,8 +15,8 @@ extension ScheduledApplication {
   /// and others interrupt it: ``ApplicationEvent/didReceiveAudioInterruption(_:)``.
   ///
   /// Without this call, the session is ``AudioCategory/playback`` without options. An application
-  /// that only records, or whose streams all have the media role `event`, mixes with others. One
-  /// whose streams all have the roles `notification` or `a11y` ducks others.
+  /// that only records, or whose streams all have the media role `event`, mixes with others. An
+  /// application whose streams all have the roles `notification` or `a11y` ducks others.
   ///
   /// A second call replaces the session. After a restart of the daemon, the library sets it again.
   /// If ``isManaged`` is false, the daemon does not learn of the session.
@@ -31,8 +31,8 @@ extension ScheduledApplication {
     }
   }
 
-  /// Says how the audio of the application goes together with that of other applications. Blocks.
-  /// Otherwise like ``setAudioSession(_:options:)``.
+  /// Says how the audio of the application goes together with the audio of other applications.
+  /// Blocks. Otherwise like ``setAudioSession(_:options:)``.
   public func setAudioSessionAndWait(
     _ category: AudioCategory, options: AudioSession.Options = []
   ) throws(ApplicationError) {

@@ -56,7 +56,7 @@ extension ScheduledApplication {
   }
 
   /// Attempts to begin a task. A repeated attempt first searches for the task of the earlier
-  /// attempt, because the daemon may have begun it although its answer did not arrive.
+  /// attempt, because the daemon may have begun that task although the answer was lost.
   private func begin(
     named name: String?, from startUSec: Int, isFirst: Bool, _ calls: CallConnection
   ) throws(ApplicationError) -> (id: Int, expired: Bool) {

@@ -48,7 +48,7 @@ struct ClientState: Sendable {
   private var endsUnreportedAtRegister: Set<Int> = []
   private var idUnmanagedLast = 0
   private var beginsInFlight = 0
-  /// The tasks that expired before the reply to the call that began them arrived.
+  /// The tasks whose expiration arrived before the reply to their BeginBackgroundTask.
   private var expiredEarly: Set<Int> = []
   /// The tasks that have ended, but whose end the daemon does not know yet.
   private(set) var endsUnreported: Set<Int> = []
@@ -63,9 +63,9 @@ struct ClientState: Sendable {
   var isInCall = false
   /// The continuous updates of the location that the application has started.
   var locationUpdates: LocationUpdates?
-  /// The number of times that the library found a daemon that does not know the keep-alive handler,
-  /// the audio session, the phone call, the location updates and the sockets. `restorationsDone` is
-  /// the number up to which the library has restored them.
+  /// The number of requested restorations. The library requests a restoration when the daemon does
+  /// not know the keep-alive handler, the audio session, the phone call, the location updates and
+  /// the sockets. `restorationsDone` is the number of the last restoration that is complete.
   private var restorationsWanted = 0
   private var restorationsDone = 0
   /// The notifications that the application knows.

@@ -7,8 +7,8 @@ extension ScheduledApplication {
   ///
   /// The application receives ``ApplicationEvent/didChangeLocationSignificantly(_:)`` with the
   /// first location, and then after each move of 500 m and more, at most once in 5 minutes. The
-  /// daemon resumes a suspended application for this. It launches an application with a manifest
-  /// that does not run, with ``LaunchReason/location``.
+  /// daemon resumes a suspended application for this. If the application does not run and has a
+  /// manifest, the daemon launches it with ``LaunchReason/location``.
   ///
   /// The daemon stores the request durably. It outlasts the end of the application, a restart of
   /// the daemon and a reboot, so an application that was launched need not repeat it. For the
@@ -65,15 +65,15 @@ extension ScheduledApplication {
   ///
   /// The application receives ``ApplicationEvent/didEnterRegion(_:)`` and
   /// ``ApplicationEvent/didExitRegion(_:)``. The machine has crossed the boundary when all
-  /// locations of `RegionDwell`, 20 s by default, are beyond it by their accuracy, and by 50 m at
-  /// least. If the machine is inside the region already, the application receives nothing until it
-  /// leaves.
+  /// locations during `RegionDwell`, 20 s by default, are beyond the boundary. The distance of each
+  /// location from the boundary must be at least its accuracy, and at least 50 m. If the machine is
+  /// inside the region already, the application receives nothing until the machine leaves.
   ///
-  /// The daemon resumes a suspended application for a crossing. It launches an application with a
-  /// manifest that does not run, with ``LaunchReason/location`` and ``launchRegion``. The daemon
-  /// stores the region durably. It outlasts the end of the application, a restart of the daemon and
-  /// a reboot, so an application that was launched need not repeat the call. For the result, see
-  /// ``startUpdatingLocation(desiredAccuracy:distanceFilter:)``.
+  /// The daemon resumes a suspended application for a crossing. If the application does not run and
+  /// has a manifest, the daemon launches it with ``LaunchReason/location`` and ``launchRegion``.
+  /// The daemon stores the region durably. The region outlasts the end of the application, a
+  /// restart of the daemon and a reboot, so an application that was launched need not repeat the
+  /// call. For the result, see ``startUpdatingLocation(desiredAccuracy:distanceFilter:)``.
   ///
   /// - Returns: Whether the application may learn the location.
   /// - Throws: ``ApplicationRefusal/locationUnavailable``,

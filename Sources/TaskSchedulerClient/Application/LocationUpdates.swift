@@ -1,7 +1,7 @@
 import Dispatch
 import TaskSchedulerWire
 
-/// What the application wants of the continuous updates that it has started.
+/// The accuracy and the distance filter of the continuous updates that the application has started.
 struct LocationUpdates: Hashable, Sendable {
   let desiredAccuracy: LocationAccuracy
   let distanceFilter: Double?
@@ -28,8 +28,8 @@ extension ScheduledApplication {
   /// - Parameters:
   ///   - desiredAccuracy: The accuracy that the application needs. A lower accuracy needs less
   ///     power.
-  ///   - distanceFilter: The distance, in meters, from the last received location at which the next
-  ///     one follows; nil means each location.
+  ///   - distanceFilter: The minimum distance, in meters, of a location from the last location that
+  ///     the application received; nil means that the application receives each location.
   /// - Returns: Whether the application may learn the location.
   /// - Throws: ``ApplicationRefusal/locationUnavailable``,
   ///   ``ApplicationRefusal/locationDenied(_:_:)``, or ``ApplicationRefusal/invalidParameter(_:)``
@@ -75,7 +75,7 @@ extension ScheduledApplication {
   public func stopUpdatingLocationAndWait() throws(ApplicationError) {
     try locationTurn.withLock { _ throws(ApplicationError) in
       try throwIfEnded()
-      // After any error, a restarted daemon must not receive the updates again.
+      // Even after an error, the library must not start the updates again at a restarted daemon.
       state.withLock { $0.locationUpdates = nil }
       if calls == nil { return }
       _ = try ask(ApplicationInterface.StopUpdatingLocation.self, .init())

@@ -44,8 +44,8 @@ extension ScheduledApplication {
     try callTurn.withLock { _ throws(ApplicationError) in
       try throwIfEnded()
       if calls == nil { return }
-      // The application counts a call as ended after any error. A restarted daemon must not receive
-      // such a call.
+      // After any error, the application counts its call as ended. The library must not begin the
+      // call again at a restarted daemon.
       state.withLock { $0.isInCall = isInCall }
       do throws(ApplicationError) {
         try send(isInCall: isInCall)

@@ -8,8 +8,9 @@ import TaskSchedulerWire
 /// A call sends its message and waits for the answer; calls of several threads take turns. A call
 /// throws a refusal of the daemon as `ApplicationInterface.Failure`, `ControlInterface.Failure` or
 /// `StandardFailure`, and an error that this library does not know as `UnknownFailure`. The
-/// connection stays usable after these errors. Every other error is a `ConnectionError`, and each
-/// later call throws the same error, except after `occupied` and `unreadableAnswer`.
+/// connection stays usable after these errors. Every other error is a `ConnectionError`. After
+/// `occupied` and `unreadableAnswer`, the connection stays usable, too. After any other
+/// `ConnectionError`, each later call throws the same error.
 ///
 /// A process may be stopped in the middle of a call. The call continues when the process is
 /// resumed: it reads an answer that has arrived, even if the timeout has passed.

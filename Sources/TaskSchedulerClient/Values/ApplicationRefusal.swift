@@ -45,8 +45,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case locationDenied(String, LocationDenial)
   /// The application monitors no region with this identifier.
   case unknownRegion(String)
-  /// The image of the snapshot is not one that the daemon can keep. `field` is the parameter of the
-  /// call.
+  /// The daemon cannot keep the image of the snapshot. `field` is the parameter of the call.
   case invalidSnapshot(field: String, reason: String)
   /// A field of the notification is not valid.
   case invalidNotification(field: String, reason: String)

@@ -38,7 +38,7 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   case relaunch
   /// The device has moved a significant distance, or crossed the border of a region.
   case location
-  /// A user selected a notification of the application, or a remote notification arrived.
+  /// A user selected a notification of the application.
   case notification
   /// A modem has an incoming call, and the setting `CallApplication` names the application.
   case call

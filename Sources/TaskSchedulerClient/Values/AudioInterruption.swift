@@ -7,9 +7,9 @@ public enum AudioInterruption: Hashable, Sendable {
   case began
   /// The interruption has ended.
   ///
-  /// With `shouldResume`, the application played when the interruption began, and may play again:
-  /// only a phone call interrupted it. Otherwise the user chose another application, and the
-  /// application must not play by itself.
+  /// If `shouldResume` is true, the application may play again: it played when the interruption
+  /// began, and only a phone call interrupted it. Otherwise the user has chosen to play another
+  /// application, so this application must not play by itself.
   case ended(shouldResume: Bool)
 
   init(_ interruption: ApplicationInterface.AudioInterruption) {

@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// How the audio of the application goes together with that of the user's other applications.
+/// How the audio of the application goes together with the audio of the user's other applications.
 public struct AudioSession: Hashable, Sendable {
   /// What the application plays or records.
   public let category: AudioCategory
@@ -30,9 +30,9 @@ public struct AudioSession: Hashable, Sendable {
 
 /// What an application plays or records. The names are those of AVAudioSession.
 public enum AudioCategory: String, Hashable, Sendable, CaseIterable {
-  /// Sounds that others may accompany. The application always mixes with others.
+  /// Sounds that the audio of other applications may accompany, even without an option.
   case ambient
-  /// Sounds that others must not accompany, such as those of a game.
+  /// Sounds that the audio of other applications must not accompany, such as the sounds of a game.
   case soloAmbient
   /// Music, speech or a film.
   case playback

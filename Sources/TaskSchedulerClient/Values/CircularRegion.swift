@@ -40,7 +40,7 @@ public struct CircularRegion: Hashable, Sendable, Identifiable {
 
   /// Returns the region in the form of the interface.
   ///
-  /// - Throws: The refusal of a value that JSON cannot express: an infinite number, or none.
+  /// - Throws: The refusal of a value that JSON cannot express: an infinite number, or NaN.
   func wireValue() throws(ApplicationError) -> ApplicationInterface.Region {
     let numbers = [
       ("latitude", center.latitude), ("longitude", center.longitude), ("radius", radius),

@@ -94,7 +94,8 @@ public struct NotificationSchedule: Hashable, Sendable {
   /// A schedule at an instant, rounded up to a second.
   public static func at(_ date: Date) -> NotificationSchedule { .at(CalendarDate(date)) }
 
-  /// A schedule at the end of a duration from now by the machine's clock, rounded up to a second.
+  /// A schedule at the time that the machine's clock shows after a duration from now, rounded up to
+  /// a second.
   public static func after(_ duration: Duration) -> NotificationSchedule {
     .at(Date.now.addingTimeInterval(duration.inSeconds))
   }

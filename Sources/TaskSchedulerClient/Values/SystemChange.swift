@@ -22,7 +22,7 @@ public enum SystemChange: Hashable, Sendable {
   case network(isOnline: Bool?)
   /// The machine has another source of power.
   case powerSource(PowerSource?)
-  /// An operator posted a change, with `taskctl post`.
+  /// A user or an operator posted a change, with `taskctl post`.
   case custom(name: String, value: String?)
 
   init(_ change: ApplicationInterface.SystemChange) {

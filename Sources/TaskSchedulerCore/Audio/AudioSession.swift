@@ -1,5 +1,5 @@
-/// How the audio of an application goes together with the audio of others, as the application says
-/// it or as the daemon derives it (contract.md#audio-session).
+/// How the audio of an application goes together with the audio of other applications: declared by
+/// the application, or derived by the daemon (contract.md#audio-session).
 public struct AudioSession: Hashable, Sendable {
   public var category: AudioCategory
   /// Whether the application plays together with others.
@@ -43,7 +43,8 @@ public enum AudioInterrupter: Hashable, Sendable {
   case application(ApplicationID)
 }
 
-/// An active audio session: an application plays or records, has just ceased to, or is interrupted.
+/// An active audio session: the application plays or records, is interrupted, or stopped playing
+/// and recording less than `AudioGraceTime` ago.
 struct ActiveAudioSession: Equatable, Sendable {
   var begunAt: Instant
   /// The end of `AudioGraceTime`; nil while the application plays or records or is interrupted.
@@ -56,7 +57,8 @@ struct ActiveAudioSession: Equatable, Sendable {
   var isExclusive: Bool { rank == .exclusive && !isOfCall }
   var isDucking: Bool { rank == .ducking && !isOfCall }
 
-  /// Lets the session end at an instant, unless it is interrupted or ends already.
+  /// Sets the instant at which the session ends, unless it is already set. An interrupted session
+  /// does not end.
   mutating func pause(isInterrupted: Bool, until end: Instant) {
     endsAt = isInterrupted ? nil : endsAt ?? end
   }
@@ -66,8 +68,8 @@ extension InstanceAudio {
   /// Whether the instance plays or records.
   var isSounding: Bool { isAudible || isRecording }
 
-  /// The rank of the audio session that the application set, or that follows from the streams that
-  /// run.
+  /// The rank of the audio session that the application has set. Without one, the running streams
+  /// determine the rank.
   var rank: AudioRank {
     if let declared { return declared.rank }
     let roles = Set(streams.lazy.filter { $0.direction == .playback && $0.isRunning }.map(\.role))
@@ -76,9 +78,9 @@ extension InstanceAudio {
     return roles.isSubset(of: [.event, .notification, .accessibility]) ? .ducking : .exclusive
   }
 
-  /// Whether a stream of role phone plays. With a stream that records, it begins a phone call. The
-  /// call lasts while the stream plays, because some programs end their recording to mute the
-  /// microphone.
+  /// Whether a stream with the role phone plays. A phone call begins when another stream records,
+  /// too. The call lasts while the stream with the role phone plays, because some programs end
+  /// their recording to mute the microphone.
   var playsCall: Bool {
     streams.contains { $0.direction == .playback && $0.isRunning && $0.role == .phone }
   }

@@ -33,8 +33,9 @@ public struct AudioStream: Equatable, Sendable {
   /// Whether the stream played only silence when the agent last measured it. False if the agent
   /// does not measure the stream.
   public var isSilent: Bool
-  /// The number of the server's memory for the stream; 0 if it has none. A stream begins with the
-  /// mute and the volume that the last change gave a stream with the same number.
+  /// The number of the server's memory for the stream; 0 if there is none. In this memory, the
+  /// server keeps the last mute and volume, and applies them to the next stream with the same
+  /// number.
   public var memory: UInt32
 
   /// The direction of a stream.
@@ -98,7 +99,7 @@ public struct AudioVolumeChange: Hashable, Sendable {
     self.to = to
   }
 
-  /// Returns whether two volumes are the same but for the rounding of audio servers.
+  /// Returns whether two volumes are the same apart from the rounding of audio servers.
   static func isSame(_ a: Int, _ b: Int) -> Bool { abs(a - b) <= 64 }
 }
 
@@ -123,8 +124,8 @@ public struct AudioUse: Equatable, Sendable {
   public var isMuted: Bool
   /// Whether the daemon has lowered the volume of streams of the instance.
   public var isDucked: Bool
-  /// The application for which the daemon has lowered the volume; nil if it has lowered none, and
-  /// while it gives the volume back.
+  /// The application because of which the daemon has lowered the volume; nil if the daemon has
+  /// lowered no volume, and while it restores the volume.
   public var ducker: ApplicationID?
   /// What interrupts the audio of the instance; nil if nothing does.
   public var interrupter: AudioInterrupter?

@@ -33,7 +33,7 @@ struct Calls: Equatable, Sendable {
   private(set) var streaming: [InstanceID] = []
 
   var isEmpty: Bool { ringing.isEmpty && answered.isEmpty && held.isEmpty }
-  /// Whether a modem has a call. It concerns all users.
+  /// Whether a modem has a call. A call of a modem concerns all users.
   var hasModemCall: Bool { !ringing.isEmpty || answered.contains { $0.instance == nil } }
   /// The calls of modems, ordered by id.
   var ofModems: [ModemCall] {
@@ -71,7 +71,8 @@ struct Calls: Equatable, Sendable {
     refresh(id)
   }
 
-  /// Ends the call of an instance that said so. The call continues while its streams do.
+  /// Ends the call of an instance because the instance said so. If the streams of the instance are
+  /// also a call, the call continues.
   mutating func end(_ id: InstanceID) {
     begun.removeAll { $0 == id }
     refresh(id)
@@ -114,8 +115,8 @@ public enum CallChange: String, Equatable, Sendable, CaseIterable {
 /// A change of an audio interruption, as an application receives it.
 public enum AudioInterruption: Equatable, Sendable {
   case began
-  /// The interruption has ended. With `shouldResume`, the application played when it began, and may
-  /// play again.
+  /// The interruption has ended. With `shouldResume`, the application played when the interruption
+  /// began, and may play again.
   case ended(shouldResume: Bool)
 }
 
@@ -123,8 +124,8 @@ public enum AudioInterruption: Equatable, Sendable {
 struct InterruptedAudio: Equatable, Sendable {
   /// How the application learns of the interruption.
   enum Means: Equatable, Sendable {
-    /// The application was told. With `wasActive`, it was active, and is inactive because of the
-    /// interruption.
+    /// The application was told of the interruption. With `wasActive`, the interruption made the
+    /// active application inactive.
     case told(wasActive: Bool)
     /// The agent has paused the instance's media player.
     case paused
@@ -132,8 +133,8 @@ struct InterruptedAudio: Equatable, Sendable {
     case unnoticed
   }
 
-  /// What interrupts the audio. A phone call may be followed by another application, which then
-  /// prevents the interrupted one from playing by itself at the end.
+  /// What interrupts the audio. During a phone call, another application can take over. The
+  /// interrupted application then must not play by itself when the interruption ends.
   var by: AudioInterrupter
   var means: Means
   /// Whether the streams of the instance must be muted.

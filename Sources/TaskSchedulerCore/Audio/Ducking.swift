@@ -1,19 +1,20 @@
 /// The volumes that the daemon lowers while another application plays (contract.md#audio-duck).
 ///
-/// This works like the mutes of ``InstanceAudio``: a stream is in one of two lists, and leaves the
-/// second one only when a report shows another volume. Each entry contains the volume to give back,
-/// so that the event log knows it before it is changed.
+/// This works like the mutes of ``InstanceAudio``: a stream is in ``lowered`` or in ``raising``. It
+/// leaves ``raising`` only when a report shows another volume than the lowered one. Each entry
+/// contains the original volume, so that the event log has it before the daemon changes the volume.
 struct AudioDucking: Equatable, Sendable {
-  /// The streams with a lowered volume, ordered by their ids. Each change is the one that lowers.
+  /// The streams with a lowered volume, ordered by their ids. Each entry is the change that lowers
+  /// the volume.
   private(set) var lowered: [AudioVolumeChange] = []
-  /// The streams whose volume the daemon is giving back, ordered by their ids. Each change is the
-  /// one that raises.
+  /// The streams whose volume the daemon is restoring, ordered by their ids. Each entry is the
+  /// change that restores the volume.
   private(set) var raising: [AudioVolumeChange] = []
   /// The lowered streams that no report has shown with the lowered volume yet, ordered by their
   /// ids.
   private(set) var unseen: [AudioStreamID] = []
-  /// The streams whose volume the user has changed since it was lowered, ordered by their ids. It
-  /// stays as it is until the volumes are given back.
+  /// The streams whose lowered volume the user has changed, ordered by their ids. The daemon does
+  /// not change their volumes until the next call of ``raise()``.
   private(set) var left: [AudioStreamID] = []
 
   /// The changes that give back every volume.
@@ -27,7 +28,8 @@ struct AudioDucking: Equatable, Sendable {
     left.removeAll { all[$0] == nil }
     let low = Dictionary(
       returned.map { ($0.stream, $0.from) }, uniquingKeysWith: { first, _ in first })
-    // An agent that stops gives back all volumes, and the next one lowers them again.
+    // An agent that stops restores all volumes, and the next agent lowers them again. Until a
+    // report shows the lowered volume again, the stream must stay in `raising`.
     let undone = lowered.filter { change in
       guard let volume = all[change.stream]?.volume else { return false }
       return AudioVolumeChange.isSame(volume, change.from) && !unseen.contains(change.stream)

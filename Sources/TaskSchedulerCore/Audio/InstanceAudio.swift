@@ -9,8 +9,9 @@
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
 // because the instance is suspended. `restoring` lists the streams that must be unmuted. A stream
 // leaves `restoring` only when a report has shown it muted and a later one unmuted, because a
-// report may be older than an order. The reports number the server's memories. A new stream that
-// begins muted is unmuted if the daemon has muted a stream with the same memory.
+// report may be older than an order. A report contains the number of the server's memory for each
+// stream. The daemon unmutes a new stream that begins muted if it has muted a stream with the same
+// number.
 //
 // Why this is right: the lists follow from the events in the event log, so that they survive the
 // daemon. A new agent receives both lists again. Muting or unmuting a stream twice does no harm.
@@ -19,7 +20,8 @@
 struct InstanceAudio: Equatable, Sendable {
   /// The streams of the last report, ordered by their ids.
   private(set) var streams: [AudioStream] = []
-  /// The end of `AudioGraceTime`; nil if the instance is audible or records, and after that time.
+  /// The end of `AudioGraceTime`; nil while the instance is audible or records, and after
+  /// `AudioGraceTime`.
   private(set) var graceEnds: Instant?
   /// The streams that the daemon has muted, ordered by their ids.
   private(set) var muted: [AudioStreamID] = []
@@ -30,7 +32,8 @@ struct InstanceAudio: Equatable, Sendable {
   /// The numbers of the server's memories for the streams that the daemon has changed.
   private(set) var memories: [AudioStreamID: UInt32] = [:]
   var silence = AudioSilence()
-  /// The instant since which the user is shown that the instance records; nil if it is not shown.
+  /// The instant since which a notification tells the user that the instance records; nil without a
+  /// notification.
   var noticedAt: Instant?
   var ducking = AudioDucking()
   /// The audio session that the application has set; nil if it has set none.
@@ -62,8 +65,8 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: What the server remembers of the streams that have ended, by the number of its
-  ///   memory.
+  /// - Returns: What the server remembers of the streams that have ended, by the number of the
+  ///   server's memory.
   mutating func take(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream]
   ) -> [UInt32: RememberedAudio] {
@@ -72,8 +75,8 @@ struct InstanceAudio: Equatable, Sendable {
     if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
     let ended = heldMemories { all[$0] == nil }
-    // An agent that stops ends all mutes. The next one mutes the streams again, maybe after an
-    // order to end these mutes.
+    // An agent that stops ends all mutes. The next agent mutes the streams again, maybe after an
+    // order to unmute them. The streams must then stay in `restoring`.
     let undone = muted.filter { all[$0]?.isMuted == false && !unseen.contains($0) }
     unseen = (unseen + undone).sorted()
     unseen.removeAll { all[$0]?.isMuted != false }
@@ -85,7 +88,7 @@ struct InstanceAudio: Equatable, Sendable {
   }
 
   /// Returns what the server remembers because of the daemon's changes of some streams, by the
-  /// number of its memory.
+  /// number of the server's memory.
   func heldMemories(
     where isIncluded: (AudioStreamID) -> Bool = { _ in true }
   ) -> [UInt32: RememberedAudio] {
@@ -149,8 +152,8 @@ struct InstanceAudio: Equatable, Sendable {
     return ended
   }
 
-  /// Adds streams that must be unmuted or whose volume must be restored, and that belong to the
-  /// instance since its process was examined.
+  /// Adds streams that must be unmuted or whose volume must be restored. Until now, these streams
+  /// belonged to no instance.
   mutating func adopt(restoring mutes: [AudioStreamID: ReturnedMute], raising: [ReturnedVolume]) {
     for (id, mute) in mutes where !changed.contains(id) {
       restoring.append(id)
@@ -194,15 +197,16 @@ struct InstanceAudio: Equatable, Sendable {
 
 /// How long an instance has played only silence (contract.md#audio-silence).
 ///
-/// To measure a stream wakes the agent once a second. The agent therefore measures only the streams
-/// of instances in the background that nothing but their audible streams entitles to run.
+/// The measurement of a stream wakes the agent once a second. The agent therefore measures only
+/// instances in the background that nothing but audible streams entitles to run.
 struct AudioSilence: Equatable, Sendable {
   /// The streams that the agent must measure, ordered by their ids.
   private(set) var measured: [AudioStreamID] = []
-  /// The instant since which all of them are silent; nil if one of them is loud.
+  /// The instant since which all measured streams are silent; nil if one of them is loud, or if the
+  /// agent measures none.
   private(set) var since: Instant?
   /// Whether the silence has lasted for `AudioSilenceTime`. The instance then counts as paused,
-  /// until one of its streams begins to play or it leaves the background.
+  /// until one of its streams begins to play or the instance leaves the background.
   private(set) var isLong = false
 
   /// Sets the streams to measure, and whether all of them are silent.
@@ -237,7 +241,8 @@ struct AudioSilence: Equatable, Sendable {
 public struct RecordingNotice: Equatable, Sendable {
   public var instance: InstanceID
   public var application: ApplicationKey
-  /// The instant since which it is shown. Together with the instance, it identifies the notice.
+  /// The instant since which the notice is shown. The instance and this instant together identify
+  /// the notice.
   public var since: Instant
 
   public init(_ instance: InstanceID, _ application: ApplicationKey, since: Instant) {

@@ -59,7 +59,7 @@ struct Players: Equatable, Sendable {
     /// The instant at which the instance last became audible, or ceased to be audible; nil if it
     /// has never been audible.
     var audibleAt: Instant?
-    /// The instant at which a read was last the reason for the instance to run.
+    /// The instant of the last read for which the scheduler let the instance run.
     var readAt: Instant?
     /// Whether a read waits until `RemoteReadInterval` has passed since ``readAt``.
     var isReadWaiting = false
@@ -71,7 +71,8 @@ struct Players: Equatable, Sendable {
   var all: [InstanceID: Player] = [:]
   /// What the agent shows as the media player `taskschedd`.
   var presented: RemotePlayer?
-  /// Whether the agent was lost since it reported the players. It saw no call meanwhile.
+  /// Whether the agent was lost after its last report of the players. No agent has seen the calls
+  /// to the players since then.
   var isStale = false
 
   var isEmpty: Bool { all.isEmpty && presented == nil }
@@ -90,7 +91,8 @@ struct Players: Equatable, Sendable {
 
   /// Sets the instances that have the name of a media player.
   ///
-  /// - Returns: The instances whose calls so far the agent may not have seen.
+  /// - Returns: The instances whose media players may have received calls that the agent has not
+  ///   seen.
   mutating func setOnBus(_ ids: Set<InstanceID>) -> [InstanceID] {
     let fresh = isStale ? ids : ids.filter { all[$0]?.isOnBus != true }
     isStale = false

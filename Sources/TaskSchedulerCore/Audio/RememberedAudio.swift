@@ -1,4 +1,4 @@
-/// The mute of a stream of no running instance, which must be ended.
+/// A mute that the daemon must end, of a stream that belongs to no running instance.
 struct ReturnedMute: Equatable, Sendable {
   /// The number of the server's memory for the stream.
   var memory: UInt32
@@ -6,7 +6,7 @@ struct ReturnedMute: Equatable, Sendable {
   var isSeen: Bool
 }
 
-/// The volume of a stream of no running instance, which must be given back.
+/// A volume that the daemon must restore, of a stream that belongs to no running instance.
 struct ReturnedVolume: Equatable, Sendable {
   /// The number of the server's memory for the stream.
   var memory: UInt32
@@ -15,25 +15,26 @@ struct ReturnedVolume: Equatable, Sendable {
   var isSeen: Bool
 }
 
-/// What an audio server remembers for the next stream because of the daemon.
+/// The mute and the volume that an audio server remembers for the next stream because the daemon
+/// set them.
 struct RememberedAudio: Equatable, Sendable {
   var isMuted = false
   /// The change that gives back the volume; nil if the daemon did not lower it.
   var volume: AudioVolumeChange?
 
-  /// Adds what another stream with the same memory has left.
+  /// Adds what the server remembers of another stream with the same memory.
   mutating func add(_ other: RememberedAudio) {
     isMuted = isMuted || other.isMuted
     volume = other.volume ?? volume
   }
 
-  /// Returns what the server has applied to a stream.
+  /// Returns the part of the remembered values that the server has applied to a stream.
   func applied(to stream: AudioStream) -> RememberedAudio {
     let isLow = volume.map { AudioVolumeChange.isSame(stream.volume, $0.from) } ?? false
     return RememberedAudio(isMuted: isMuted && stream.isMuted, volume: isLow ? volume : nil)
   }
 
-  /// Removes what has been undone.
+  /// Removes the values that `other` contains, because they have been undone.
   mutating func remove(_ other: RememberedAudio) {
     if other.isMuted { isMuted = false }
     if other.volume != nil { volume = nil }

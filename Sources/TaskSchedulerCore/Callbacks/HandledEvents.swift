@@ -70,8 +70,8 @@ struct Inbox: Equatable, Sendable {
   var changesDelivered: UInt64 = 0
   /// The last memory warning that the application received; nil if it received none.
   var memoryWarning: DeliveredMemoryWarning?
-  /// Whether the application may learn the location, if that has changed and the application does
-  /// not know yet.
+  /// The location authorization that the application has not received yet; nil if it has received
+  /// the current one.
   var locationAuthorization: LocationAuthorization?
 
   mutating func add(_ notice: Notice) {

@@ -14,10 +14,10 @@ public enum Notice: Equatable, Sendable {
   /// The user sent the application a command, for example by a media key. The application may run
   /// until it acknowledges this id, at most for `EventTime`.
   case remoteControl(CallbackID, RemoteCommand)
-  /// A phone call or another application interrupts the application's audio, or does so no longer.
-  /// The application may run until it acknowledges this id, at most for `EventTime`.
+  /// A phone call or another application interrupts the application's audio, or no longer
+  /// interrupts it. The application may run until it acknowledges this id, at most for `EventTime`.
   case audioInterruption(CallbackID, AudioInterruption)
-  /// The application's phone call is on hold because of a newer call, or is so no longer. The
+  /// The application's phone call is on hold because of a newer call, or is no longer on hold. The
   /// application may run until it acknowledges this id, at most for `EventTime`.
   case call(CallbackID, isOnHold: Bool)
   /// A location, for continuous updates.
@@ -25,7 +25,7 @@ public enum Notice: Equatable, Sendable {
   /// The location has changed significantly. The application may run until it acknowledges this id,
   /// at most for `EventTime`.
   case significantChange(CallbackID, Location)
-  /// The machine entered or left a region. The location shows it. The application may run until it
+  /// The machine entered or left a region, as the location shows. The application may run until it
   /// acknowledges this id, at most for `EventTime`.
   case region(CallbackID, RegionCrossing, Location)
   /// Whether the application may learn the location has changed.

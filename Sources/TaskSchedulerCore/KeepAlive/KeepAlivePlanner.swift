@@ -127,8 +127,8 @@ public struct KeepAlivePlanner: Sendable {
     guard let shortest = periods.least else { return [] }
     let next = start.advanced(by: shortest)
     var called: [InstanceID] = []
-    // `advanced(by:)` never exceeds the last instant of the type, where `next` is not after `now`.
-    // Without the second condition, a due handler would stay due.
+    // `advanced(by:)` stops at the last instant of the type, so `next` can equal `now`. Without the
+    // second condition, a due handler would then stay due.
     while let id = deadlines.popLeast(where: { $0 < next || $0 <= now }) { called.append(id) }
     for id in called {
       guard var keepAlive = keepAlives[id] else {

@@ -38,7 +38,7 @@ struct RelaunchDeadlines: Sendable {
   var all: [ApplicationKey] { timed.all + awaitingMemory.all }
 
   /// Returns the instant of the earliest relaunch; nil if there is none. Under memory pressure
-  /// (`isPressed`), ignores the relaunches that wait for its end.
+  /// (`isPressed`), ignores the relaunches that wait for the end of the pressure.
   func next(isPressed: Bool) -> Instant? {
     isPressed ? timed.next : earlier(timed.next, awaitingMemory.next)
   }

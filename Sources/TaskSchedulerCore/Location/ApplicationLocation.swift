@@ -1,7 +1,7 @@
-/// What the scheduler knows about the location services of one application, while it runs and while
-/// it does not.
+/// What the scheduler knows about the location services of one application, whether or not the
+/// application runs.
 struct ApplicationLocation: Equatable, Sendable {
-  /// A report that the application has not been told.
+  /// A report that the application has not received yet.
   enum Report: Equatable {
     case crossing(RegionCrossing, Location)
     case significantChange(Location)
@@ -13,9 +13,10 @@ struct ApplicationLocation: Equatable, Sendable {
 
   /// The location from which the next significant change counts.
   enum Reference: Equatable {
-    /// The first location is told.
+    /// There is no reference yet. The application receives the first location.
     case awaited
-    /// The first location is not told, because the wish comes from before a reboot.
+    /// There is no reference yet. The application does not receive the first location, because its
+    /// request is from before a reboot.
     case unknown
     case told(Location, at: Instant)
   }
@@ -30,13 +31,14 @@ struct ApplicationLocation: Equatable, Sendable {
   /// none.
   var reference: Reference?
   var regions: [RegionID: RegionMonitor] = [:]
-  /// The reports to tell, the oldest first.
+  /// The reports that wait for the application, the oldest first.
   private(set) var waiting: [Report] = []
   /// The last instant at which the application was told a location, a change or a crossing.
   var lastUsed: Instant?
 
-  /// The maximum number of ``waiting``. The oldest are discarded. Source: this project; each of 20
-  /// regions can be entered and left six times while the application cannot run.
+  /// The maximum number of reports in ``waiting``. A further report replaces the oldest one.
+  /// Source: this project; each of 20 regions can be entered and left six times while the
+  /// application cannot run.
   private static let waitingMax = 256
 
   var isEmpty: Bool {

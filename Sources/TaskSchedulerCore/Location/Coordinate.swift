@@ -35,7 +35,7 @@ public struct Coordinate: Hashable, Sendable {
 
   /// Returns the sine of an angle in degrees, -450 to 450. The error is below 1e-15.
   static func sine(_ degrees: Double) -> Double {
-    // To -90 ... 90, where the sine is the same.
+    // Maps the angle to -90 ... 90 without a change of its sine.
     var angle = degrees.remainder(dividingBy: 360)
     if angle > 90 { angle = 180 - angle } else if angle < -90 { angle = -180 - angle }
     let x = angle * .pi / 180

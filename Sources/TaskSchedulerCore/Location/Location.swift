@@ -26,16 +26,16 @@ public struct Location: Equatable, Sendable {
     self.time = time
   }
 
-  /// The accuracy to assume, in meters, if the source does not know it. Source: this project; a
-  /// receiver that sees few satellites is as accurate.
+  /// The accuracy to assume, in meters, if the source does not know it. Source: this project; the
+  /// accuracy of a receiver that sees few satellites.
   static let accuracyAssumed = 50.0
 
   /// How far the true position may be from the coordinate, in meters.
   var radius: Double { accuracy ?? Self.accuracyAssumed }
 }
 
-/// How accurate an application wants the location to be. The daemon uses the source that needs the
-/// least power and is as accurate.
+/// How accurate an application wants the location to be. Of the sources that are accurate enough,
+/// the daemon uses the one that needs the least power.
 public enum LocationAccuracy: String, Comparable, Sendable, CaseIterable {
   case best, tenMeters, hundredMeters, kilometer, threeKilometers
 
@@ -101,11 +101,11 @@ public enum LocationDenial: String, Equatable, Sendable, CaseIterable {
   case user
 }
 
-/// The operator's decisions in the settings. They come before the user's answers.
+/// The operator's decisions in the settings. They override the user's answers.
 public struct LocationRules: Equatable, Sendable {
   public var allowed: [ApplicationID]
   public var denied: [ApplicationID]
-  /// Whether all applications are allowed that are not denied.
+  /// Whether every application is allowed that ``denied`` does not contain.
   public var allowsAll: Bool
 
   public init(

@@ -1,7 +1,7 @@
 /// An event about the location.
 public enum LocationEvent: Equatable, Sendable {
-  // Requests of applications. The reply to a start is `located`, with the authorization; an
-  // application that is not authorized yet receives nothing until it is.
+  // Requests of applications. The reply to a start is `located`, with the authorization. An
+  // application receives nothing before it is authorized.
   case startUpdates(RequestID, InstanceID, LocationRequest)
   case stopUpdates(RequestID, InstanceID)
   case monitorSignificantChanges(RequestID, InstanceID)
@@ -48,8 +48,8 @@ public enum LocationEvent: Equatable, Sendable {
 
 /// A location-related action of the daemon.
 public enum LocationEffect: Equatable, Sendable {
-  /// Tells the sources what is needed from now on. A new daemon receives this with its first event
-  /// about locations, and must take ``Scheduler/locationNeeds`` at its start.
+  /// Tells the sources what the applications need from now on. A new daemon begins with
+  /// ``Scheduler/locationNeeds``, because it may receive this effect much later.
   case need(LocationNeeds)
   /// Makes a change durable, after all changes with lower ids. The answer is `stored` or
   /// `storeFailed`. After a recovery, the scheduler repeats an unanswered change.
@@ -73,8 +73,8 @@ public enum LocationChange: Equatable, Sendable {
 
 /// What the store contains about one application.
 public struct StoredLocationServices: Equatable, Sendable {
-  /// A region, and whether the application was last told that the machine is inside; nil if it was
-  /// told nothing.
+  /// A region, and whether the machine is inside, as the application was last told; nil if the
+  /// application was told nothing.
   public struct MonitoredRegion: Equatable, Sendable {
     public var region: Region
     public var isInside: Bool?
@@ -134,7 +134,8 @@ public struct LocationStatus: Equatable, Sendable {
   public var locations: [UserID: Location]
   /// The instant at which each user's next location is needed for regions or significant changes.
   public var nextLooks: [UserID: Instant]
-  /// The end of the time in which a location that was posted for a user counts, and for all users.
+  /// The instants until which posted locations count: for single users here, for all users in
+  /// ``postedForAllUntil``.
   public var postedUntil: [UserID: Instant]
   public var postedForAllUntil: Instant?
 }

@@ -1,8 +1,9 @@
 /// What the scheduler knows about the location of one user, and when it next needs a location for
 /// regions and significant changes.
 ///
-/// Between two looks, no receiver runs for them. The next look is due when the machine could reach
-/// the nearest boundary.
+/// A look is the time in which a receiver determines the location for these two services. Between
+/// two looks, no receiver runs for them. The next look is due when the machine could reach the
+/// nearest boundary.
 struct UserLocation: Equatable, Sendable {
   enum Look: Equatable {
     /// No location is needed for regions and significant changes.
@@ -21,7 +22,7 @@ struct UserLocation: Equatable, Sendable {
   /// location was determined since.
   var movedAt: Instant?
   var look = Look.idle
-  /// The earliest instant of the next look after failed ones, and the delay that led to it.
+  /// The earliest instant of the next look after failed looks, and the delay before that instant.
   private(set) var retry: Retry?
 
   struct Retry: Equatable {
@@ -33,7 +34,8 @@ struct UserLocation: Equatable, Sendable {
   static let intervals: ClosedRange<Duration> = .seconds(60) ... .seconds(900)
   /// The least time between two significant changes. Source: contract §17, as on iOS.
   static let changeInterval: Duration = .seconds(300)
-  /// A source's time that goes back by more is a corrected clock, not a late report.
+  /// The maximum delay of a late report, in nanoseconds. If the time of a location is earlier by at
+  /// least this delay, the source's clock was corrected.
   private static let lateMax: Int64 = 600_000_000_000
 
   var isUnderWay: Bool { if case .under = look { true } else { false } }

@@ -50,8 +50,8 @@ struct LocationServices: Equatable, Sendable {
     self.transactionLast = transactionLast
   }
 
-  /// Changes what is known about an application, and forgets an application without a service and
-  /// without a decision.
+  /// Changes what is known about an application. Forgets the application if the change leaves
+  /// nothing to remember.
   mutating func change(
     _ key: ApplicationKey, _ change: (inout ApplicationLocation) -> Void
   ) {

@@ -1,8 +1,9 @@
 /// Determines from locations whether the machine is inside a region.
 ///
 /// The problem: a location is uncertain, and near the boundary the locations of a resting machine
-/// lie on both sides. The idea: a location counts only if it is beyond the boundary by more than it
-/// may be wrong, and a crossing counts only if a location after `RegionDwell` still shows it.
+/// lie on both sides. The idea: a location counts only if its distance from the boundary is at
+/// least its possible error. A crossing counts only if a location after `RegionDwell` still shows
+/// it.
 struct RegionMonitor: Equatable, Sendable {
   /// A crossing that `RegionDwell` has not confirmed.
   struct Candidate: Equatable {

@@ -75,8 +75,9 @@ public struct Policy: Equatable, Sendable {
   public var socketsPerApplicationMax = 64
 
   /// `MaxSnapshotsPerUser`: how many applications of one user may have a picture in the application
-  /// switcher. The least recently active ones lose theirs. Source: this project (§16 asks for a
-  /// quota). Each takes 1 MiB at most, and one descriptor of the daemon and one of systemd.
+  /// switcher. The least recently active applications lose their pictures. Source: this project
+  /// (§16 asks for a quota). Each picture takes at most 1 MiB, one descriptor of the daemon and one
+  /// of systemd.
   public var snapshotsPerUserMax = 64
 
   /// `MaxNotificationsPerApplication`: how many notifications of an application may wait for their
@@ -220,8 +221,8 @@ public struct Policy: Equatable, Sendable {
   /// Source: contract §13.
   public var remoteReadTime: Duration = .seconds(1)
 
-  /// `RemoteReadInterval`: how often, at most, a read lets a media player run. Source: contract
-  /// §13.
+  /// `RemoteReadInterval`: the minimum time between two reads that let a media player run. Source:
+  /// contract §13.
   public var remoteReadInterval: Duration = .seconds(5)
 
   /// `RegionDwell`: how long the machine must be beyond the boundary of a region before the
@@ -238,7 +239,7 @@ public struct Policy: Equatable, Sendable {
   public var regionsPerApplicationMax = 20
 
   /// `MaxRegionsPerUser`: how many regions all applications of one user may monitor. Source: this
-  /// project (§16 asks for a quota). Each location is compared with each of them.
+  /// project (§16 asks for a quota). The scheduler compares each location with each region.
   public var regionsPerUserMax = 1024
 
   /// `MaxLocationApplicationsPerUser`: for how many applications of one user the scheduler

@@ -186,7 +186,7 @@ extension PolicySetting {
         + "is suspended, if there is swap."),
   ]
 
-  /// The maximum numbers.
+  /// The quotas, such as the maximum number of background tasks.
   public static let quotas: [PolicySetting] = [
     PolicySetting(
       "MaxTasksPerApplication", .count(\.tasksPerApplicationMax, 1...1_000_000),

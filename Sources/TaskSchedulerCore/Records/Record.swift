@@ -57,7 +57,7 @@ public struct Record: Equatable, Sendable {
     case audioMuted(Bool)
     /// The application receives a command, for example of `taskctl remote`.
     case remoteControlled(RemoteCommand)
-    /// The daemon lowers the volume of the application, or gives it back.
+    /// The daemon lowers or restores the volume of the application.
     case audioDucked(Bool)
     /// The audio of the application is interrupted; with nil, it is no longer interrupted.
     case audioInterrupted(by: AudioInterrupter?)

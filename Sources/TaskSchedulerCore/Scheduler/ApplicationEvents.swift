@@ -15,7 +15,7 @@ public enum ApplicationEvent: Equatable, Sendable {
   /// The application has a phone call.
   case beginCall(RequestID, InstanceID)
   case endCall(RequestID, InstanceID)
-  /// The application said how its audio goes together with that of others.
+  /// The application said how its audio goes together with the audio of other applications.
   case setAudioSession(RequestID, InstanceID, AudioSession)
 
   var request: RequestID? {
@@ -44,10 +44,10 @@ extension Scheduler {
       updateInstance(id, orRefuse: request, in: &turn) {
         $0.acknowledge(callback, request: request, in: &$1)
       }
-      // Reports may have waited for room among the unacknowledged events.
+      // Reports wait while the application has too many unacknowledged events.
       if let key = instances.boxes[id]?.value.application { tellWaiting(of: key, in: &turn) }
     case .beginBackgroundTask(let request, let id, let name):
-      // By its box, because the instance itself would be copied.
+      // Reads the owner from the box, because an access to the instance would copy the instance.
       let owner = instances.boxes[id]?.value.application.owner
       let count = owner.map { applications.taskCount(of: $0) } ?? 0
       updateInstance(id, orRefuse: request, in: &turn) {

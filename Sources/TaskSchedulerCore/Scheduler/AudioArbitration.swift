@@ -1,15 +1,17 @@
-// Whose audio is interrupted or lowered (contract §13).
+// The arbitration of audio: which instances are interrupted, and which have a lower volume
+// (contract §13).
 //
-// The problem: several applications of a user want to play. Phone calls come first. Among the
-// others, each audio session has a rank: exclusive sessions interrupt each other, ducking sessions
-// lower the volume of others, and mixing sessions do neither.
+// The problem: several applications of a user want to play. Phone calls come first. Each audio
+// session has a rank: exclusive sessions interrupt each other, ducking sessions lower the volume of
+// others, and mixing sessions do neither.
 //
-// The idea: nothing is remembered about pairs of applications. After each change, the scheduler
+// The idea: the scheduler remembers nothing about pairs of applications. After each change, it
 // determines from the active sessions and the calls what should interrupt each instance, and
-// whether its volume should be lowered. Then it begins and ends interruptions accordingly.
+// whether the volume of the instance should be lowered. Then it begins and ends interruptions
+// accordingly.
 //
-// Why this is right: an interruption ends exactly when its cause does, whatever else happened in
-// between, because the cause is determined anew each time.
+// Why this is right: an interruption ends exactly when its cause ends, because the scheduler
+// determines the cause anew after each change.
 
 extension Scheduler {
   mutating func setAudioSession(
@@ -39,8 +41,8 @@ extension Scheduler {
     }
   }
 
-  /// Begins and ends interruptions, and lowers volumes and gives them back, as the calls and the
-  /// audio sessions of a user require.
+  /// Begins and ends interruptions, and lowers and restores volumes, as the calls and the audio
+  /// sessions of a user require.
   ///
   /// - Parameter again: The interrupted instances that have begun to play again with the current
   ///   event.
@@ -58,8 +60,8 @@ extension Scheduler {
 
   // MARK: Active sessions
 
-  /// Begins the sessions of the instances that have begun to play or record, and ends those that
-  /// ceased to `AudioGraceTime` ago.
+  /// Begins the sessions of the instances that have begun to play or record. Ends the sessions of
+  /// the instances that stopped playing and recording `AudioGraceTime` ago.
   private mutating func updateAudioSessions(
     of user: UserID, _ ids: [InstanceID], again: Set<InstanceID>, at now: Instant
   ) {
@@ -70,11 +72,12 @@ extension Scheduler {
         continue
       }
       let isInterrupted = instance.audio?.interrupted != nil
-      // The user has started again what another application interrupted. It may still be muted.
+      // The user has restarted the playback that another application interrupted. The streams may
+      // still be muted, and are then not audible.
       let isRestarted = again.contains(id) && instance.isInterruptedByApplication
       if isRestarted { active[id] = nil }
-      // An agent that stops ends all mutes. The next one then reports a suspended application as
-      // audible before it has muted it again.
+      // An agent that stops ends all mutes. The next agent reports a suspended application as
+      // audible until the agent has muted the application again.
       let isSounding = instance.audio?.isSounding == true && instance.state != .suspended
       guard let audio = instance.audio, isSounding || isRestarted else {
         let end = now.advanced(by: policy.audioGraceTime)
@@ -138,7 +141,8 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: wanted, in: &$1) }
       activateAfterCall(instance, in: &turn)
     case (.phoneCall?, .application(let other)) where hasCall(other, of: instance):
-      // A phone may ring, as another application that plays, before its call begins.
+      // The application may have rung before its call began. Its ringing interrupted this instance
+      // like other playback.
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: .phoneCall, in: &$1) }
     case (.phoneCall, _), (.application, .application):
       guard again.contains(id) else { return }
@@ -178,7 +182,8 @@ extension Scheduler {
     activate(nil, before.application, cause: .callEnded, in: &turn)
   }
 
-  /// Has the agent play the media player of an instance, which it paused, now or when an agent can.
+  /// Has the agent play the media player of an instance, which the agent had paused. If no agent
+  /// can do this now, the next agent does it.
   private mutating func playAgain(_ instance: Instance, in turn: inout Turn) {
     let user = instance.application.owner
     if sessions.audio[user]?.canCommand == true {
@@ -208,7 +213,7 @@ extension Scheduler {
     return newest.flatMap { instances.boxes[$0.key]?.value.application.id }
   }
 
-  /// Lowers the volume of an instance, or gives it back.
+  /// Lowers or restores the volume of an instance.
   private mutating func duck(
     _ id: InstanceID, of user: UserID, isDucking: Bool, in turn: inout Turn
   ) {
@@ -251,7 +256,8 @@ extension Instance {
     }
   }
 
-  /// Continues the interruption by a phone call because of an application, or the reverse.
+  /// Replaces the cause of an interruption: a phone call by an application, or an application by a
+  /// phone call.
   fileprivate mutating func continueAudioInterruption(
     by interrupter: AudioInterrupter, in turn: inout Turn
   ) {
@@ -263,7 +269,7 @@ extension Instance {
   }
 
   /// Ends the interruption of the instance's audio, if there is one. After a phone call, the
-  /// application may play again, and is resumed for that if it is suspended.
+  /// application may play again. If it is suspended, it is resumed for this.
   mutating func endAudioInterruption(in turn: inout Turn) {
     guard let interrupted = audio?.interrupted else { return }
     audio?.interrupted = nil
@@ -280,7 +286,7 @@ extension Instance {
     }
   }
 
-  /// Has the agent play the instance's media player, which it paused.
+  /// Has the agent play the instance's media player, which the agent had paused.
   mutating func playAgain(in turn: inout Turn) {
     guard termination == nil else { return }
     turn.emit(.remote(.command(application.owner, id, .play)))

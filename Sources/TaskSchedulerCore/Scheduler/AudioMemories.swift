@@ -1,13 +1,13 @@
 // What audio servers remember because of the daemon (contract.md#audio-unmute,
 // contract.md#audio-duck-restored).
 //
-// A server gives a new stream the mute and the volume that the last change gave a stream with the
-// same memory. The scheduler notes what its orders leave in the memories, and undoes it for each
-// new stream.
+// A server remembers the mute and the volume of a stream in a memory, and applies them to the next
+// stream with the same memory. The scheduler notes which mutes and volumes its orders leave in the
+// memories, and undoes them for each new stream.
 
 extension Scheduler {
-  /// Returns what the server remembers because of the daemon's changes of streams that have not
-  /// ended, by the number of its memory.
+  /// Returns what the server remembers because the daemon changed streams that have not ended, by
+  /// the number of the server's memory.
   func heldMemories(of user: UserID) -> [UInt32: RememberedAudio] {
     var held: [UInt32: RememberedAudio] = [:]
     for id in instancesWithAudio(of: user).sorted() {
@@ -39,8 +39,8 @@ extension Scheduler {
     }
   }
 
-  /// Removes the streams of no running instance that the agent has unmuted or whose volume it has
-  /// restored, and those that have ended.
+  /// Removes streams that belong to no running instance: those that the agent has unmuted, those
+  /// with a restored volume, and those that have ended.
   mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
       switch all[id]?.isMuted {
@@ -85,8 +85,8 @@ extension Scheduler {
         sessions.audio[user]?.unstarted[stream.id] = audio
         continue
       }
-      // What is undone at a stream is also undone in the memory, and a stream that has just begun
-      // shows the memory.
+      // Restoring a stream also restores its memory. A stream that has just begun shows the memory,
+      // so a mute or a volume that the stream does not show is no longer remembered.
       forgetMemory(stream.memory, before?.applied(to: stream) ?? audio, of: user)
       if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {
         updateInstance(id, in: &turn) { $0.restore(stream, audio, in: &$1) }

@@ -51,7 +51,7 @@ extension Scheduler {
     guard let audio, let before, let interrupted = before.interrupted,
       instances.boxes[id]?.value.state != .suspended
     else { return false }
-    // The streams of a muted instance may play on, and are never audible.
+    // The streams of a muted instance are never audible, so the first condition compares playback.
     return audio.isPlaying && !before.isPlaying
       || !interrupted.isMuted && audio.isAudible && !before.isAudible
   }
@@ -96,11 +96,13 @@ extension Scheduler {
     let ids = instancesWithAudio(of: user).sorted()
     for id in ids { updateInstance(id, in: &turn) { $0.forgetAudio(in: &$1) } }
     sessions.audio[user]?.managesRoles = false
-    // The sessions end before the calls, so that none interrupts others after the end of a call.
+    // The sessions end before the calls, so that no session interrupts others after the end of a
+    // call.
     sessions.audio[user]?.active = [:]
     takeCallStreams(of: user, in: &turn)
     arbitrateAudio(of: user, in: &turn)
-    // Only now, because the end of an interruption lets an application run to play again.
+    // The entitlements come last, because the end of an interruption may let an application run to
+    // play again. Before that, the application would be suspended.
     for id in ids { updateInstance(id, in: &turn) { $0.reconsider(in: &$1) } }
     _ = sessions.audio[user]?.players.setOnBus([])
     presentPlayer(of: user, in: &turn)
@@ -231,7 +233,8 @@ extension Instance {
     }
   }
 
-  /// An instance that has only callbacks to acknowledge is suspended soon, so nothing is shown.
+  /// Returns whether the user must be told that the instance records in the background. An instance
+  /// that has only callbacks to acknowledge is suspended soon, so nothing is shown.
   private func recordsInBackground(_ turn: borrowing Turn) -> Bool {
     guard state == .background, termination == nil, audio?.isRecording == true else {
       return false
@@ -260,7 +263,7 @@ extension Instance {
     return !isEntitled(policy, at: now, byAudio: false)
   }
 
-  /// Mutes the streams of an instance that is about to be suspended, and unmutes those of an
+  /// Mutes the streams of an instance that is about to be suspended. Unmutes the streams of an
   /// instance that runs.
   mutating func adjustMutes(in turn: inout Turn) {
     let owner = application.owner
@@ -288,8 +291,8 @@ extension Instance {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: What the server remembers of the streams that have ended, by the number of its
-  ///   memory.
+  /// - Returns: What the server remembers of the streams that have ended, by the number of the
+  ///   server's memory.
   fileprivate mutating func takeAudio(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], in turn: inout Turn
   ) -> [UInt32: RememberedAudio] {

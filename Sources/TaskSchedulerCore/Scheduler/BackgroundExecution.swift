@@ -8,7 +8,7 @@ extension Instance {
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
     if !callbacks.isEmpty { entitlements.append(.callback) }
     if isEntitledByAudio { entitlements.append(.audio) }
-    // Updates resume no application.
+    // Location updates resume no suspended application.
     if isLocating, state != .suspended { entitlements.append(.location) }
     entitlements += activities.entitlements
     let isHandling = stint?.launchEnds != nil || !handling.isEmpty
@@ -16,6 +16,8 @@ extension Instance {
     return entitlements
   }
 
+  /// Returns whether something entitles the instance to run.
+  ///
   /// - Parameter byAudio: Whether audio counts as an entitlement.
   func isEntitled(_ policy: SharedPolicy, at now: Instant, byAudio: Bool = true) -> Bool {
     !callbacks.isEmpty || stint?.launchEnds != nil || !handling.isEmpty || !activities.isEmpty

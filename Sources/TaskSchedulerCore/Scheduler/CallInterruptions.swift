@@ -1,7 +1,7 @@
 // Phone calls (contract §13).
 //
 // While a modem has a call, the audio of all users is interrupted. While an application has a call,
-// the audio of its user is interrupted, except for its own. An application's call is on hold while
+// the audio of the user's other applications is interrupted. An application's call is on hold while
 // its user has a newer call. `AudioArbitration` begins and ends the interruptions.
 
 extension Scheduler {
@@ -39,7 +39,8 @@ extension Scheduler {
     changeCalls(of: ids, in: &turn) { $0.setStreaming($1, streaming[$1] ?? false) }
   }
 
-  /// Changes the calls of instances, and then what follows from the calls that begin or end.
+  /// Changes the calls of instances. If calls begin or end, updates the holds, the interruptions
+  /// and the entitlements.
   private mutating func changeCalls(
     of ids: [InstanceID], in turn: inout Turn, _ change: (inout Calls, InstanceID) -> Void
   ) {
@@ -54,8 +55,9 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.setInCall(hasCall, in: &$1) }
     }
     if changed.isEmpty { return }
-    // Only now, because a call of an earlier instance must not interrupt a later one that has a
-    // call itself. An interrupted application has time to react.
+    // This follows the loop, because the call of an earlier instance must not interrupt a later
+    // instance that has a call itself. The entitlements come last, so that an interrupted
+    // application has time to react.
     callsChanged(in: &turn)
     for id in changed { updateInstance(id, in: &turn) { $0.reconsiderAudio(in: &$1) } }
   }

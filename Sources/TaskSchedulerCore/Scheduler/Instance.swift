@@ -37,7 +37,8 @@ struct Instance: Equatable, Sendable {
   var tracer = Tracer.absent
   /// The windows of the instance, as a session agent reports them; nil if none is known.
   var window: ReportedWindow?
-  /// The audio of the instance; nil if the scheduler knows and owes nothing about it.
+  /// The audio of the instance; nil if the scheduler knows nothing about it and has nothing to
+  /// restore.
   var audio: InstanceAudio?
   /// The addresses on which the application listened when it was last suspended.
   var listening = ListeningReport()

@@ -132,7 +132,7 @@ extension Instance {
     }
     phase = next
     stateSince = turn.instant
-    // In the foreground, no limit ends the grace.
+    // In the foreground, no deadline ends `AudioGraceTime`, so that time may have passed already.
     if state == .background { endAudioGraceIfDue(in: &turn) }
     if state != .suspended { endSilence(in: &turn) }
     if !isActiveOrActivating { window?.resigned() }

@@ -1,5 +1,6 @@
 // When a receiver must run (contract §17): while an application uses continuous updates, and for
-// the looks that regions and significant changes need. `UserLocation` determines their times.
+// the looks that regions and significant changes need. `UserLocation` determines when looks are
+// due.
 
 extension Scheduler {
   /// What the sources must do at present.
@@ -56,8 +57,8 @@ extension Scheduler {
     }
   }
 
-  /// Begins a look, unless the location cannot be determined: posted locations may be all that
-  /// there was.
+  /// Begins a look if a source can determine the location. The last source may have been a posted
+  /// location, which counts only for `LocationFixTime`.
   private mutating func beginLook(of user: UserID, in turn: Turn) {
     let canLocate = location.canLocate(user, at: turn.instant)
     location.users[user]?.look = canLocate ? .under(since: turn.instant, found: false) : .idle
@@ -212,7 +213,7 @@ extension Scheduler {
     } else if use.authorization == .denied {
       use.denial = .user
     }
-    // What was known of the machine when the application could still learn it.
+    // The known sides are from the time when the application could still learn the location.
     if use.authorization != .authorized {
       for index in use.regions.indices { use.regions[index].isInside = nil }
     }

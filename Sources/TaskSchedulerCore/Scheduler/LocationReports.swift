@@ -195,8 +195,7 @@ extension Instance {
     changeAudio(in: &turn) { $0.isLocating = next }
     if termination != nil { return }
     if !next { reasons.entitlementEnded(.location, at: turn.instant) }
-    // Only audio resumes a suspended application by itself: nothing is woken by the standard
-    // service.
+    // Continuous updates must not resume a suspended application.
     if state != .suspended { reconsider(in: &turn) }
   }
 }

@@ -131,7 +131,8 @@ extension Scheduler {
     return nil
   }
 
-  /// Returns the refusal of a further application of which something must be remembered.
+  /// Returns a refusal if the application is not known yet and the quota of its user is used up;
+  /// otherwise nil.
   private func refusalOfApplication(_ key: ApplicationKey) -> Refusal? {
     let max = policy.locationApplicationsPerUserMax
     guard !location.knows(key), location.applicationCount(of: key.owner) >= max else { return nil }
@@ -243,8 +244,8 @@ extension Scheduler {
     if isUsed { askIfUndecided(key, in: &turn) }
   }
 
-  /// Changes what the authorizations depend on, and informs the running applications whose
-  /// authorization differs then.
+  /// Makes a change that may affect authorizations. Then informs each running application whose
+  /// authorization has changed.
   ///
   /// - Parameter added: The applications that the change may add.
   private mutating func changeAuthorizations(
@@ -326,13 +327,13 @@ extension Scheduler {
     _ pending: LocationServices.Pending, _ reason: String, in turn: inout Turn
   ) {
     refuse(pending.request, pending.application, .notStored(reason: reason), in: &turn)
-    // The user's answer counts until a reboot.
+    // The store has failed, but the user's answer counts until a reboot.
     if pending.request == nil, case .authorize(let decision, let wasAsked) = pending.change {
       decided(pending.application, decision, wasAsked: wasAsked, in: &turn)
     }
   }
 
-  /// Repeats the changes that the store has not answered, and the questions, after a recovery.
+  /// Repeats the changes that the store has not answered, and the current needs, after a recovery.
   func recoverLocation(in turn: inout Turn) {
     for pending in location.pending.values.sorted(by: { $0.id < $1.id }) {
       turn.emit(.location(.store(pending.id, pending.application, pending.change)))

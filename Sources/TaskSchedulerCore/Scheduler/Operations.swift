@@ -32,9 +32,10 @@ public struct Adoption: Equatable, Sendable {
   public var seat: SeatID
   /// The name of a background task that begins with the adoption; nil if none begins.
   public var backgroundTask: String?
-  /// The background modes, in place of those of the manifest; empty to use those of the manifest.
+  /// The background modes; empty to use the modes of the manifest.
   public var backgroundModes: [BackgroundMode]
-  /// Who started the program: an operator, or a user if the daemon adopts it because of its window.
+  /// The reason for the start of the program: `operator`, or `user` if the daemon adopts the
+  /// program because of its window.
   public var reason: LaunchReason
 
   public init(

@@ -38,16 +38,17 @@ extension Scheduler {
     updateInstance(id, in: &turn) { $0.playerCalled(call, in: &$1) }
   }
 
-  /// Notes that the user controls a media player. If it was paused because of another application,
-  /// it may now interrupt that application.
+  /// Notes that the user controls a media player. If the player was paused because of another
+  /// application, the player may now interrupt that application.
   private mutating func commanded(_ id: InstanceID, of user: UserID) {
     sessions.audio[user]?.players.all[id]?.mustPlay = false
     if instances.boxes[id]?.value.isPaused == true { sessions.audio[user]?.active[id] = nil }
   }
 
-  /// Returns whether a call to a media player makes a difference. It makes none in the foreground,
-  /// and a read makes none within `RemoteReadInterval` after another one, if the instance still
-  /// runs.
+  /// Returns whether a call to a media player has an effect. In the foreground, only a command to a
+  /// player that the agent has paused has one. In the background, every command has one. A read has
+  /// none within `RemoteReadInterval` of an earlier read, unless the instance is suspended and no
+  /// read waits yet.
   public func isAffected(
     by call: PlayerCall, _ id: InstanceID, of user: UserID, at now: Instant
   ) -> Bool {
@@ -62,7 +63,7 @@ extension Scheduler {
       || instance.isSuspendedOrStopping && !player.isReadWaiting
   }
 
-  /// Returns whether the last read that was a reason for the instance to run was less than
+  /// Returns whether the scheduler last let the instance run for a read less than
   /// `RemoteReadInterval` ago.
   private func isTooEarly(_ id: InstanceID, of user: UserID, at now: Instant) -> Bool {
     guard let readAt = sessions.audio[user]?.players.all[id]?.readAt else { return false }
@@ -122,7 +123,8 @@ extension Scheduler {
     updateInstance(id, in: &turn) { $0.deliver(command, in: &$1) }
   }
 
-  /// An application that does not acknowledge commands receives no more than its callbacks' quota.
+  /// Returns a refusal if the instance has `MaxQueuedCallbacks` unacknowledged events; otherwise
+  /// nil.
   private func refusalOfNotice(to id: InstanceID) -> Refusal? {
     let limit = policy.queuedCallbacksMax
     guard let count = instances.boxes[id]?.value.handling.unacknowledgedCount, count >= limit

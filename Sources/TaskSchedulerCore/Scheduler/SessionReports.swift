@@ -2,8 +2,8 @@
 //
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
 // report with the previous report, and acts on each window that differs. An order of an operator is
-// therefore in force until a window of that application changes. A limit that a change of a window
-// starts ends at the next change of that window, and at every order for the application.
+// therefore in force until a window of that application changes. A change of a window may start a
+// limit. The limit ends at the next change of that window, and at every order for the application.
 
 /// A report of a user's session agent, of logind, or of ModemManager.
 public enum SessionEvent: Equatable, Sendable {
@@ -290,9 +290,9 @@ extension Instance {
     interrupt(cause: .unfocused, in: &turn)
   }
 
-  /// Enforces the limits of the windows that have passed. Makes the instance inactive if its
-  /// windows have had no focus for `FocusSettleTime`. Sends it to the background if they have been
-  /// hidden for `FocusSettleTime` and `HiddenGraceTime`.
+  /// Enforces the window limits that have passed. Makes the instance inactive if its windows have
+  /// had no focus for `FocusSettleTime`. Sends it to the background if they have been hidden for
+  /// `FocusSettleTime` and `HiddenGraceTime`.
   mutating func windowDue(in turn: inout Turn) {
     guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
     else { return }

@@ -46,9 +46,9 @@ enum SessionAgent: Equatable, Sendable {
 struct SessionAudio: Equatable, Sendable {
   /// The agent that reports the streams; nil if nothing is known about the streams.
   var agent: SessionAgent?
-  /// The streams of no running instance that must be unmuted.
+  /// The streams that must be unmuted and belong to no running instance.
   var restoring: [AudioStreamID: ReturnedMute] = [:]
-  /// The streams of no running instance whose volumes must be given back.
+  /// The streams whose volumes must be restored and that belong to no running instance.
   var raising: [AudioStreamID: ReturnedVolume] = [:]
   /// What the server remembers of ended streams because of the daemon, by the number of the memory.
   var remembered: [UInt32: RememberedAudio] = [:]

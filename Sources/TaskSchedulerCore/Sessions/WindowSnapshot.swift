@@ -39,7 +39,7 @@ public struct WindowSnapshot: Equatable, Sendable {
 
 /// What the scheduler knows about the windows of one instance.
 struct ReportedWindow: Equatable, Sendable {
-  /// Nil since the reports of the lost agent were discarded: the windows are no longer known.
+  /// The visibility of the windows; nil after the reports of a lost agent were discarded.
   private(set) var visibility: WindowVisibility?
   /// The instant of the last change of the visibility.
   private(set) var since: Instant
@@ -83,8 +83,8 @@ struct ReportedWindow: Equatable, Sendable {
     }
   }
 
-  /// Discards what a lost agent has reported. The next agent's first report is a change, even if
-  /// the instance has no window in it.
+  /// Discards what a lost agent has reported. The first report of the next agent then counts as a
+  /// change, even if it contains no window of the instance.
   mutating func forget() {
     visibility = nil
     hold()

@@ -3,8 +3,9 @@
 public enum ApplicationState: String, Equatable, Sendable, CaseIterable {
   /// The application has no process. A launch leads to `active` or `background`.
   case notRunning
-  /// The application is in the foreground of its seat. It was interrupted, or has not yet
-  /// acknowledged didFinishLaunching or willEnterForeground. It may become `active`, `background`
+  /// The application is in the foreground of its seat. It was interrupted, its window is visible
+  /// without the focus, or it has not yet acknowledged didFinishLaunching or willEnterForeground.
+  /// It may become `active`, `background`
   /// or `notRunning`.
   case inactive
   /// The application is in the foreground of its seat. It may become `inactive`, `background` or
@@ -35,9 +36,9 @@ public enum LaunchReason: String, Equatable, Sendable, CaseIterable {
   case boot
   /// The application ended in a way that requires a relaunch.
   case relaunch
-  /// The location changed significantly, or the user entered or left a region.
+  /// The location changed significantly, or the machine entered or left a region.
   case location
-  /// A user chose a notification of the application, or a remote notification arrived.
+  /// A user chose a notification of the application.
   case notification
   /// A modem has an incoming call, and the setting `CallApplication` names the application.
   case call

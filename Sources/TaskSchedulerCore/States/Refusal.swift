@@ -1,7 +1,7 @@
 /// The reason why the scheduler refused a request. A refused request changes nothing.
 public enum Refusal: Equatable, Sendable, Error {
   case unknownApplication(ApplicationKey)
-  /// The contract has no such transition from this state.
+  /// The contract allows no transition from this state by this cause.
   case invalidTransition(from: ApplicationState, cause: TransitionCause)
   /// The request is not possible in this state.
   case invalidState(ApplicationState)

@@ -9,8 +9,8 @@ public struct Explanation: Equatable, Sendable {
   /// The last ended entitlement to run in the background. It is nil in the foreground, and if no
   /// entitlement has ended since the application left the foreground.
   public var lastEntitlement: EndedEntitlement?
-  /// Whether a debugger traces the application. If so, the scheduler enforces no limit, except
-  /// those of an end that a user or an operator ordered.
+  /// Whether a debugger traces the application. If so, the scheduler enforces only the limits of an
+  /// end that a user or an operator ordered.
   public var isTraced: Bool
   /// The next limits, the earliest first.
   public var limits: [Limit]
@@ -31,7 +31,7 @@ public struct WindowStatus: Equatable, Sendable {
 /// An entitlement of an instance to run in the background, which has ended.
 public struct EndedEntitlement: Equatable, Sendable {
   public var kind: Kind
-  /// The instant of what the kind describes.
+  /// The instant of the event that ``kind`` describes.
   public var at: Instant
 
   /// The kind of the entitlement, and how it ended.
@@ -44,8 +44,7 @@ public struct EndedEntitlement: Equatable, Sendable {
     case activity(Activity)
     /// The application stopped its location updates, or may no longer use them.
     case location
-    /// The application was audible or recorded, and ceased to `AudioGraceTime` before the
-    /// entitlement ended.
+    /// The application stopped playing and recording. The entitlement ended `AudioGraceTime` later.
     case audio
     /// The application had played only silence for `AudioSilenceTime`.
     case silence

@@ -1,6 +1,6 @@
 // The application switcher (contract §19): the applications in the order in which they were last
-// active, and the picture that each of them shows there. ``Applications`` keeps the order. The
-// daemon keeps the pictures; the scheduler knows which application has one.
+// active, and the picture of each application. ``Applications`` keeps the order. The daemon keeps
+// the pictures; the scheduler knows which application has one.
 
 /// What the application switcher shows of an application in place of its icon.
 public enum Snapshot: Equatable, Sendable {
@@ -54,7 +54,7 @@ struct Snapshots: Equatable, Sendable {
 
   /// Sets the snapshot of an application.
   ///
-  /// - Returns: The picture that the application had before, which nothing shows any more.
+  /// - Returns: The previous picture, if the switcher no longer shows it; otherwise nil.
   mutating func set(_ key: ApplicationKey, to snapshot: Snapshot?) -> SnapshotID? {
     let former = byApplication[key]?.picture
     byApplication[key] = snapshot

@@ -13,7 +13,7 @@ struct IncomingCall: Equatable {
   /// this project; a telephone number has at most 15 digits (ITU-T E.164).
   private static let numberMax = 128
 
-  /// Returns at most as much of a number as the daemon keeps.
+  /// Returns a number, cut to the maximum length that the daemon keeps.
   static func bounded(_ number: String) -> String {
     String(String.UnicodeScalarView(number.unicodeScalars.prefix(numberMax)))
   }
@@ -43,7 +43,8 @@ struct IncomingCall: Equatable {
 enum CallAnswer: Equatable {
   case accept, decline
 
-  /// - Parameter action: The id of the chosen action; nil for the notification itself.
+  /// - Parameter action: The id of the chosen action; nil if the user chose the notification
+  ///   itself.
   init?(action: String?) {
     switch action {
     case nil, "answer": self = .accept

@@ -6,13 +6,13 @@ import TaskSchedulerWire
 /// Shows the incoming calls of modems to users, and carries out the users' answers (contract §13).
 ///
 /// A notification about a call fires again every ``ringInterval`` with its sound, until the call
-/// has been answered or has ended. The users at the machine's own screens see it: ModemManager lets
-/// the same users answer calls. The number of the other phone is private, so no other user receives
-/// it, and the log does not contain it.
+/// has been answered or has ended. The users at the machine's own screens see the notification,
+/// because ModemManager lets the same users answer calls. The number of the other phone is private,
+/// so no other user receives it, and the log does not contain it.
 ///
 /// The daemon stores nothing about the notifications. After a restart, it shows them again with the
-/// same ids once ModemManager and logind have answered. Until then, it keeps the users' answers,
-/// which agents may have reported meanwhile.
+/// same ids once ModemManager and logind have answered. Until then, the daemon keeps each answer
+/// that an agent reports.
 final class IncomingCalls: DaemonNotices {
   /// The parts of the daemon that show, answer and announce calls.
   struct Environment {
@@ -76,7 +76,7 @@ final class IncomingCalls: DaemonNotices {
 
   // MARK: Calls and users
 
-  /// Takes the calls that ring here.
+  /// Replaces the ringing calls with `calls`. Shows new calls, and withdraws calls that have ended.
   func update(_ calls: [IncomingCall]) {
     isKnown = true
     let wasSilent = isSilent
@@ -134,7 +134,7 @@ final class IncomingCalls: DaemonNotices {
 
   // MARK: Ringing
 
-  /// Whether no call rings that a user has not answered.
+  /// Whether users have answered all ringing calls, or no call rings.
   private var isSilent: Bool { ringing.values.allSatisfy(\.isAnswered) }
 
   private static var now: Int { Int(clamping: WallClock.nanoseconds) }
@@ -142,7 +142,7 @@ final class IncomingCalls: DaemonNotices {
   private func ring() {
     if isSilent { return }
     for id in ringing.keys.sorted() where ringing[id]?.isAnswered == false { fire(id) }
-    // If logind has not answered by now, the application need not wait for it.
+    // The application must learn of the calls even if logind does not answer.
     announce()
     timer?.set(BootClock.after(ringInterval))
   }
@@ -187,9 +187,9 @@ final class IncomingCalls: DaemonNotices {
 
   /// Tells `CallApplication` of the calls that have begun to ring.
   ///
-  /// The application of each user at the machine's screens is told. If the manifest names a user,
-  /// the application belongs to that user, and is told in any case. If no user is at the screens,
-  /// the application of the user that a launch would use is told.
+  /// The daemon tells the application of each user at the machine's screens. If the manifest names
+  /// a user, the daemon also tells the application of that user. If no user is at the screens, it
+  /// tells only the application of the user that a launch would use.
   private func announce() {
     let ids = ringing.keys.sorted().filter { ringing[$0]?.isAnnounced == false }
     if ids.isEmpty { return }

@@ -28,7 +28,7 @@ final class ModemCalls {
   private struct Entry {
     /// The object path of the call's modem.
     var modem: String
-    /// nil until ModemManager has reported the state.
+    /// The state of the call; nil until ModemManager has reported it.
     var state: ModemCallState?
     /// Whether the user has dialed the call.
     var isOutgoing = false
@@ -102,7 +102,8 @@ final class ModemCalls {
       guard message.integer() != nil, let state = message.integer() else { return }
       set(state, of: path)
     } else if message.isSignal(Self.properties, "PropertiesChanged") {
-      // The number of the other phone may arrive after the first ring.
+      // The number of the other phone may arrive after the first ring, so the daemon reads it
+      // again.
       if message.text() == Self.call { read(message, of: path) }
     } else if message.isSignal(Self.voice, "CallAdded") {
       if let call = message.objectPath() { add(call, of: path) }
@@ -203,7 +204,7 @@ final class ModemCalls {
 
   /// Carries out the user's answer to a call that rings here.
   ///
-  /// - Parameter failed: Called with the reason if ModemManager does not carry it out.
+  /// - Parameter failed: Called with the reason if ModemManager does not carry out the answer.
   func answer(
     _ call: IncomingCall, _ answer: CallAnswer, failed: @escaping (String) -> Void
   ) {
@@ -213,7 +214,7 @@ final class ModemCalls {
     var method = BusMethod(
       destination: call.service, path: call.path, interface: Self.call, member: "Hangup")
     if answer == .accept, entry.state == .waiting {
-      // ModemManager does not accept a call that waits while the user has another call.
+      // While the user has another call, ModemManager does not accept a waiting call by `Accept`.
       (method.path, method.interface) = (entry.modem, Self.voice)
       method.member = "HoldAndAccept"
     } else if answer == .accept {

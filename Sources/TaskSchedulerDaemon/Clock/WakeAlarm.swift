@@ -3,9 +3,9 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// An alarm that wakes a sleeping machine when a keep-alive handler or a notification is due
-/// (CLOCK_BOOTTIME_ALARM). Without permission for the alarm, the daemon handles a due event when
-/// the machine wakes for another reason.
+/// An alarm that wakes a sleeping machine when a keep-alive handler, a notification or a look at
+/// the location is due (CLOCK_BOOTTIME_ALARM). Without permission for the alarm, the daemon handles
+/// a due event when the machine wakes for another reason.
 final class WakeAlarm {
   private var timer: TimerSource?
   private var armed: Instant?

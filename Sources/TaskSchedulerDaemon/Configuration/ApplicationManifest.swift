@@ -18,7 +18,8 @@ public struct ApplicationManifest: Equatable, Sendable {
   public var backgroundModes: [BackgroundMode] = []
   /// `location`, in the contract's order: the location services that the application may ask for.
   public var locationServices: [LocationService] = []
-  /// `location-purpose`: what the application does with the location, for the user who is asked.
+  /// `location-purpose`: what the application does with the location. The question to the user
+  /// contains this text.
   public var locationPurpose: String?
   /// `multitasking`: false if the application opts out of running in the background.
   public var multitasking = true

@@ -11,7 +11,7 @@ public struct LocationSettings: Hashable, Sendable {
 
   /// `allow`.
   public var allow = Applications.only([])
-  /// `deny`, which comes before `allow`.
+  /// `deny`: the applications that the operator denies, even if `allow` includes them.
   public var deny: [ApplicationID] = []
   /// `gpsd`: the path of a Unix socket behind which gpsd answers; empty for none.
   public var gpsdSocket = "/run/taskschedd/gpsd"

@@ -6,7 +6,7 @@ struct ManifestLoader {
   private let paths: ConfigurationPaths
   private(set) var manifests: [ApplicationID: ApplicationManifest] = [:]
   private(set) var problems: [ConfigurationProblem] = []
-  /// The names that a directory of higher precedence already defines or hides.
+  /// The file names that a directory of higher precedence already contains.
   private var taken: Set<String> = []
 
   private static let suffix = ".toml"
@@ -105,7 +105,8 @@ struct ManifestLoader {
       return "is owned by uid \(facts.owner), which could run programs as other users; "
         + "the owner must be \(trusted) (chown)"
     }
-    // With umask 002, the default of several distributions, a user's own group has write access.
+    // With umask 002, the default of several distributions, a user's own group has write access, so
+    // a user's daemon permits that.
     let forbidden: UInt32 = paths.scope == .system ? 0o022 : 0o002
     guard facts.permissions & forbidden == 0 else {
       let mode = String(facts.permissions & 0o777, radix: 8)

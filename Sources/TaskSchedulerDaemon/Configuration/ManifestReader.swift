@@ -19,9 +19,10 @@ package struct ManifestReader {
     case stopSignal = "stop-signal"
   }
 
-  /// The size limit of a display name in bytes, equal to that of a task's name in the interface.
+  /// The size limit of a display name in bytes, equal to the limit of a task's name in the
+  /// interface.
   static let nameBytesMax = 256
-  /// The maximum length of `location-purpose`, in Unicode scalars. Source: this project; services
+  /// The maximum length of `location-purpose`, in Unicode scalars. Source: this project; desktops
   /// show about three lines of a notification.
   static let purposeMax = 200
   /// The prefix of the variables that the daemon sets.
@@ -322,7 +323,7 @@ package struct ManifestReader {
 }
 
 extension Unicode.Scalar {
-  /// Whether a text with this scalar is still one line without control characters.
+  /// Whether a text of one line without control characters may contain this scalar.
   fileprivate var isOfLine: Bool {
     ![.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
   }

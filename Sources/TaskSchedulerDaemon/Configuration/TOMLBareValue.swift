@@ -1,8 +1,8 @@
 /// TOML values without quotes or brackets: numbers, `true` and `false` (TOML 1.0, "Integer",
 /// "Float", "Boolean").
 enum TOMLBareValue {
-  /// Returns whether `text`, without trailing blanks, is such a value. Dates and times are not
-  /// valid here.
+  /// Returns whether `text`, without trailing blanks, is a number, `true` or `false`. Dates and
+  /// times are not valid here.
   static func isValid(_ text: ArraySlice<UInt8>) -> Bool {
     var rest = text
     while let last = rest.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {

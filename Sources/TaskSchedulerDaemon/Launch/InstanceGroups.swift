@@ -91,7 +91,7 @@ struct InstanceGroups {
   }
 
   /// Resumes all processes of a group that a daemon created. No other program stops processes in
-  /// such a group, so the daemon overrides no other stop.
+  /// such a group, so the function never undoes a stop by another program.
   private static func continueAll(of group: ControlGroup, in proc: ProcFS) throws(SystemError) {
     for pid in try group.processes() where pid > 0 {
       // The kernel may have reused the pid since it was read. With the pidfd open, the daemon can

@@ -21,7 +21,8 @@ final class Launches {
 
   /// The effective manifests, by application.
   var manifests: [ApplicationID: ApplicationManifest] = [:]
-  /// Returns the region whose crossing an application is launched for; nil if there is none.
+  /// Returns the region that the machine entered or left, if this is the reason for an
+  /// application's launch; otherwise nil.
   var launchRegion: (ApplicationKey) -> RegionID? = { _ in nil }
   /// The processes that this daemon or a previous one released when it stopped, and that still run.
   private(set) var leftRunning: [Leader: DaemonState.Instance] = [:]

@@ -214,7 +214,7 @@ private final class TransientUnitStart {
     return process
   }
 
-  /// Sends the order to the process, after the daemon has opened its pidfd.
+  /// Sends the order to the process, after the daemon has opened the pidfd of the process.
   private func release(_ process: ProcessHandle) throws(SystemError) {
     self.process = process
     let (reading, writing) = try FileDescriptor.pipe().ends()

@@ -3,9 +3,9 @@ import LinuxSystem
 
 /// The source of changes of the access point of a wireless network, as NetworkManager knows it.
 ///
-/// Without a watch, the daemon reads the access point when a wireless device connects, to know
-/// whether the source is available. While moves are watched, it also follows the signals of
-/// wireless devices, which NetworkManager sends every few seconds.
+/// The daemon reads the access point whenever a wireless device connects, to know whether the
+/// source is available. Only while it watches for moves, it also follows the signals of wireless
+/// devices, which NetworkManager sends every few seconds.
 final class AccessPointSource {
   /// Called with each event, from the loop. The owner sets it once.
   var report: (RadioOccurrence) -> Void = { _ in }
@@ -16,7 +16,7 @@ final class AccessPointSource {
 
   /// A network device.
   private struct Device {
-    /// nil until it is known.
+    /// Whether the device is wireless; nil until this is known.
     var isWireless: Bool?
     /// The hardware address of the access point to which the device is connected.
     var accessPoint: String?
@@ -69,7 +69,7 @@ final class AccessPointSource {
     try networkManager.start()
   }
 
-  /// Begins or stops to report moves.
+  /// Begins to report moves, or stops reporting them.
   func watch(_ isWatched: Bool) {
     guard isWatched != changes.isWatched else { return }
     changes.isWatched = isWatched
@@ -124,7 +124,7 @@ final class AccessPointSource {
         read(path)
       } else if state <= Self.disconnected || state == Self.failed {
         devices[path]?.accessPoint = nil
-        // An answer to an earlier question must not replace this.
+        // The answer to an earlier question must not restore the old access point.
         if devices[path]?.isAsked == true { devices[path]?.isStale = true }
       }
     } else if message.isSignal(Self.name, "DeviceAdded") {
@@ -208,7 +208,7 @@ final class AccessPointSource {
 
   private func readAddress(of accessPoint: String, on path: String) {
     get("HwAddress", of: Self.accessPointInterface, at: accessPoint) { source, answer in
-      // If the access point has disappeared, a signal follows.
+      // If the access point has disappeared, a signal about the device follows.
       guard case .reply(let values) = answer, let address = values.textInVariant(),
         !address.isEmpty, address.utf8.count <= Self.textMax
       else { return source.isRead(path, nil) }

@@ -4,10 +4,10 @@ import LinuxSystem
 /// The source of changes of a modem's cell, as ModemManager knows it.
 ///
 /// ModemManager reports the cell when asked. It sends signals about cells only after a call of
-/// `Setup`, which the daemon makes while moves are watched. Afterwards, the daemon restores what
-/// was set up before; if the daemon dies in the meantime, the signals stay set up. Without a watch,
-/// the daemon reads the cell when a modem appears, is enabled or registers with a network, to know
-/// whether the source is available.
+/// `Setup`. The daemon makes this call when it begins to watch for moves, and restores the earlier
+/// setup when the watch ends. If the daemon dies during the watch, the signals stay set up. Without
+/// a watch, the daemon reads the cell when a modem appears, is enabled or registers with a network,
+/// to know whether the source is available.
 final class CellSource {
   /// Called with each event, from the loop. The owner sets it once.
   var report: (RadioOccurrence) -> Void = { _ in }
@@ -20,7 +20,8 @@ final class CellSource {
 
   /// A modem that can report its cell.
   private struct Modem {
-    /// The sources of locations that are enabled (MMModemLocationSource); nil until it was read.
+    /// The sources of locations that are enabled (MMModemLocationSource); nil until the daemon has
+    /// read them.
     var enabled: UInt32?
     /// Whether ModemManager sends signals about locations.
     var sendsSignals = false
@@ -29,7 +30,7 @@ final class CellSource {
     var isAsked = false
     /// Whether the modem has changed since the last question.
     var isStale = false
-    /// What the daemon has set up, and restores.
+    /// Whether the daemon has enabled the cell, or the signals, and must restore the earlier setup.
     var hasEnabledCell = false
     var hasEnabledSignals = false
   }
@@ -74,7 +75,7 @@ final class CellSource {
     try modemManager.start()
   }
 
-  /// Begins or stops to report moves.
+  /// Begins to report moves, or stops reporting them.
   func watch(_ isWatched: Bool) {
     guard isWatched != changes.isWatched else { return }
     changes.isWatched = isWatched
@@ -192,8 +193,8 @@ final class CellSource {
       case .reply(let values):
         cells.refusal = nil
         cells.modems[path]?.cell = values.numberedTexts().flatMap(Self.cell)
-        // The reply means that the modem is enabled. ModemManager sets up a modem anew when it
-        // enables the modem.
+        // The reply means that the modem is enabled. When ModemManager enables a modem, it replaces
+        // the earlier setup.
         if cells.changes.isWatched { cells.setUp(path) }
       case .error(let error):
         cells.modems[path]?.cell = nil

@@ -21,7 +21,7 @@ package enum GPSDReport: Equatable, Sendable {
   /// A message that the daemon does not need.
   case other
 
-  /// Reads a line without its end.
+  /// Reads a line, which must not contain its line feed.
   package init(line: [UInt8]) throws(GPSDViolation) {
     if let name = Self.classAtStart(of: line), !Self.usedClasses.contains(name) {
       self = .other

@@ -7,14 +7,14 @@ import TaskSchedulerCore
 ///
 /// systemd listens at the socket, and starts a proxy to gpsd when the daemon connects. gpsd turns
 /// on the receiver while a client asks for positions. The daemon is therefore connected only while
-/// it needs locations. Without a need, gpsd counts as available if the socket exists. inotify
+/// it needs locations. While it needs none, gpsd counts as available if the socket exists. inotify
 /// reports when the socket appears.
 ///
 /// If gpsd does not answer, it counts as not available. While locations are needed, the daemon
-/// connects again, after delays that double, until gpsd answers. Without a need, gpsd counts as
-/// available again after a time that doubles, or when the socket is replaced or the settings are
-/// read: applications cannot use a source that is not available, so that otherwise no need would
-/// follow.
+/// connects again, after delays that double, until gpsd answers. While no locations are needed,
+/// gpsd counts as available again after a time that doubles, or when the socket is replaced or the
+/// settings are read. Otherwise no application could request locations, and the daemon would never
+/// connect again.
 final class GPSDSource {
   /// An event of the source.
   enum Occurrence: Equatable {
@@ -108,7 +108,7 @@ final class GPSDSource {
     reconsider()
   }
 
-  /// Begins or stops to report locations.
+  /// Begins to report locations, or stops reporting them.
   func need(_ isNeeded: Bool) {
     guard isNeeded != self.isNeeded else { return }
     self.isNeeded = isNeeded
@@ -234,7 +234,8 @@ final class GPSDSource {
       connection.stop()
       delay = timing.delayMin
     }
-    // The receivers are unknown from now on. Until then, those that were known count.
+    // Without a connection, the receivers are unknown. If gpsd had no receiver, it counts as
+    // failed.
     if failure == nil, receivers?.isEmpty == true { failure = Self.noReceiver }
     link = .none
     receivers = nil
@@ -256,7 +257,8 @@ final class GPSDSource {
 
   private func heard(_ next: GPSDReport) {
     switch next {
-    // The proxy greets no client by itself, but gpsd answers only after the greeting.
+    // The greeting comes from gpsd, not from the proxy. gpsd answers the daemon's request after the
+    // greeting.
     case .version, .other: break
     case .devices(let paths): opened(with: Set(paths.prefix(Self.receiversMax)))
     case .device(let path, let isOpen):
@@ -319,7 +321,7 @@ final class GPSDSource {
     retry()
   }
 
-  /// Prepares the next attempt.
+  /// Schedules the next attempt to connect.
   private func retry() {
     link = .none
     receivers = nil

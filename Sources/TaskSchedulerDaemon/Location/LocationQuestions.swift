@@ -10,7 +10,7 @@ import TaskSchedulerWire
 /// and the daemon shows the question again only when the user's agent next attaches.
 ///
 /// The scheduler knows which questions are open, and a daemon stores nothing else about them. After
-/// a restart, it shows them again with the same ids.
+/// a restart, the daemon shows the questions again with the same ids.
 final class LocationQuestions: DaemonNotices {
   /// The parts of the daemon that know the questions and take the answers.
   struct Environment {
@@ -27,8 +27,8 @@ final class LocationQuestions: DaemonNotices {
     var firedAt: Int
     /// The notification's name at the service that shows it.
     var name: DesktopName?
-    /// Whether the name comes from an earlier attachment. The service may have ended since, for
-    /// example because the user logged out.
+    /// Whether the name is from before the agent last attached. The service may have ended since,
+    /// for example because the user logged out.
     var isOld = false
   }
 
@@ -99,7 +99,7 @@ final class LocationQuestions: DaemonNotices {
   func isClosed(_ id: Int, of user: UserID) {
     guard let key = application(id, of: user), let last = shown[key] else { return }
     shown[key]?.name = nil
-    // The question ended with its service. The user has not closed it.
+    // The service ended, and the notification with it. The user has not closed the notification.
     if last.name != nil, last.isOld { showAgain(key) }
   }
 
@@ -108,7 +108,7 @@ final class LocationQuestions: DaemonNotices {
     if let answer = LocationQuestion.answers.first(where: { $0.action.id == action }) {
       return environment.post(.authorize(nil, key, answer.1))
     }
-    // If the user chooses the notification itself, services close it.
+    // Services close a notification that the user chooses, but the question is still open.
     if action == nil { showAgain(key) }
   }
 

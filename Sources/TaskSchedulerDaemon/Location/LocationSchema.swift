@@ -7,8 +7,7 @@ enum LocationSchema: StoreSchema {
   static let signature: Int64 = 0x5453_4c00
   static let reserveBytesMax = 1 << 20
 
-  /// A row of `application` exists only if it differs from that of an application about which
-  /// nothing is known.
+  /// The table `application` has no row for an application about which nothing is known.
   static let tables = """
     CREATE TABLE application (
       id TEXT NOT NULL,
@@ -162,7 +161,7 @@ enum LocationSchema: StoreSchema {
   static func salvage(from path: String, into database: Database) throws(DatabaseError) -> Int {
     guard let damaged = try? Database(path: path) else { return 0 }
     var contents = Contents()
-    // Reading stops with an error at the damage, so it begins at both ends.
+    // Reading stops with an error at the damage, so the loop reads once from each end.
     for direction in ["ASC", "DESC"] {
       try? eachApplication(damaged, order: "id \(direction), owner \(direction)") {
         contents.add($0)

@@ -74,7 +74,7 @@ final class LocationSources {
     }
   }
 
-  /// Makes the sources do what is needed, and no more.
+  /// Starts and stops the sources according to the scheduler's needs.
   func need(_ needs: LocationNeeds) {
     gpsd.need(needs.accuracy != nil)
     cell.watch(needs.watchesRadio)
@@ -90,7 +90,7 @@ final class LocationSources {
     }
   }
 
-  /// Reports a move, at once or a little after the last report.
+  /// Reports a move at once, or ``moveInterval`` after the last report.
   private func moved() {
     let now = BootClock.now()
     let interval = UInt64(Self.moveInterval / .nanoseconds(1))

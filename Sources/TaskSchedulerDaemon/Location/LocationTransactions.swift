@@ -2,11 +2,11 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Makes the scheduler's changes of location services durable, in their order, and reports which
-/// are (contract §17).
+/// Makes the scheduler's changes of location services durable, in their order, and reports each
+/// durable change (contract §17).
 ///
-/// A thread writes them (``StoreWriter``). The next daemon repeats the changes that were not
-/// reported.
+/// A thread writes the changes (``StoreWriter``). The next daemon repeats each change that this
+/// daemon has not reported.
 final class LocationTransactions {
   /// The store; nil if its file is unusable. The daemon then refuses the changes. While the writer
   /// runs, only its thread may use the store.

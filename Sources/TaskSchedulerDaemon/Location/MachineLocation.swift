@@ -26,7 +26,8 @@ final class MachineLocation {
 
   /// Begins to report which sources are available, and to report locations.
   ///
-  /// - Parameter needs: What the scheduler needs, which it may have told an earlier daemon.
+  /// - Parameter needs: What the scheduler needs. It may have reported these needs to an earlier
+  ///   daemon only.
   func start(_ needs: LocationNeeds) {
     need(needs)
     sources.start()
@@ -46,8 +47,7 @@ final class MachineLocation {
     agents.need(needs)
   }
 
-  /// Ends what was asked of the sources, and waits until all changes are stored. Call this before
-  /// the daemon exits.
+  /// Stops the sources, and waits until all changes are stored. Call this before the daemon exits.
   func finish() {
     sources.need(LocationNeeds())
     transactions.finish()

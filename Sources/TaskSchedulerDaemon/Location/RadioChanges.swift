@@ -12,14 +12,14 @@ struct RadioChanges {
   private(set) var isAvailable: Bool?
   /// Whether moves are reported. A new watch begins with the transmitters of its first update.
   var isWatched = false { didSet { if isWatched != oldValue { last = nil } } }
-  /// The transmitters of the last update that had any, or an empty set if none had any; nil before
-  /// the first update of the watch.
+  /// The transmitters of the watch's last update that was not empty. An empty set if all updates
+  /// were empty; nil before the first update.
   private var last: Set<String>?
 
   /// Takes the present transmitters, and returns what to report.
   ///
   /// A transmitter that disappears and returns is not a move, because the connection may have been
-  /// interrupted. A transmitter that was not there at the last connection is one.
+  /// interrupted. A transmitter that is not in ``last`` is a move.
   mutating func update(_ present: Set<String>) -> [RadioOccurrence] {
     var occurrences: [RadioOccurrence] = []
     if isAvailable != !present.isEmpty {

@@ -21,7 +21,7 @@ final class AgentNotifications {
   private let log: Log
   /// The withdrawn notifications that no agent has reported as closed. The value is the service
   /// that shows the notification, and the id that the service assigned; nil if no agent has
-  /// reported it as shown.
+  /// reported the notification as shown.
   private var withdrawn: [UserID: [NotificationID: DesktopName?]] = [:]
   /// The logged reason why notifications cannot be shown, by user.
   private var problems: [UserID: String] = [:]
@@ -39,8 +39,8 @@ final class AgentNotifications {
 
   /// Closes a notification that is shown, or prevents it from being shown.
   ///
-  /// - Parameter name: its name at the service that shows it; nil if no agent has reported it as
-  ///   shown.
+  /// - Parameter name: The notification's name at the service that shows it; nil if no agent has
+  ///   reported the notification as shown.
   func withdraw(_ id: NotificationID, shownAs name: DesktopName?, of user: UserID) {
     let isSent = send(Order(withdrawing: id, name), user)
     // Without an attached agent, the user can see the notification only if an agent has reported it

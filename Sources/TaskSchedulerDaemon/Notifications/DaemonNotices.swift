@@ -3,7 +3,8 @@ import TaskSchedulerWire
 
 /// Notifications of the daemon itself, which the session agents show beside those of applications.
 ///
-/// Their ids are above those of the notification store, which contains none of them.
+/// Their ids are above all ids in the notification store, which does not contain these
+/// notifications.
 protocol DaemonNotices: AnyObject {
   /// Returns the orders to show the notices that a user must see, and expects the agent's reports
   /// about them.
@@ -14,6 +15,7 @@ protocol DaemonNotices: AnyObject {
   func isClosed(_ id: Int, of user: UserID)
   /// Handles the user's choice.
   ///
-  /// - Parameter action: The id of the chosen action; nil for the notification itself.
+  /// - Parameter action: The id of the chosen action; nil if the user chose the notification
+  ///   itself.
   func choose(_ id: Int, action: String?, by user: UserID)
 }

@@ -76,7 +76,7 @@ final class LocalNotifications {
     }
   }
 
-  /// Logs the scheduled notifications that the event log has and the store does not.
+  /// Logs the scheduled notifications that are in the event log but not in the store.
   ///
   /// - Parameter waiting: The scheduled notifications in the event log.
   func reportLost(of waiting: [NotificationID]) {
@@ -264,8 +264,8 @@ final class LocalNotifications {
     }
   }
 
-  /// Closes notifications that the store has removed, because the user could no longer activate
-  /// them.
+  /// Closes notifications that the store has removed. Otherwise the user would still see them, but
+  /// could not activate them.
   private func forget(_ ids: [NotificationID]) {
     for id in ids {
       let row = stored[id]

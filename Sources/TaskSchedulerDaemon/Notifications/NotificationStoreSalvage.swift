@@ -12,7 +12,7 @@ struct NotificationSalvage {
     guard let database = try? Database(path: path) else { return }
     for order in ["id", "id DESC"] {
       var found: [StoredNotification] = []
-      // Reading stops with an error at the damage.
+      // Reading stops with an error at the damage, so the loop reads once from each end.
       try? NotificationSchema.eachNotification(database, "TRUE", order: order) {
         found.append($0)
         return true

@@ -5,10 +5,11 @@ import TaskSchedulerWire
 /// (contract.md#audio-recording-notice).
 ///
 /// The agents show them like local notifications. Their ids begin at ``idBase``, so no notification
-/// of the store has the same id. A daemon stores nothing about them: the scheduler knows which must
-/// be shown.
+/// of the store has the same id. A daemon stores nothing about them: the scheduler knows which
+/// notices must be shown.
 final class RecordingNotices {
-  /// The lowest id of a notice. A notice has the sum of this number and the instance's number.
+  /// The lowest id of a notice. The id of a notice is the sum of this number and the instance's
+  /// number.
   static let idBase: UInt64 = 1 << 62
 
   private let agents: AgentNotifications
@@ -19,7 +20,7 @@ final class RecordingNotices {
     self.agents = agents
   }
 
-  /// Returns the instance of a notice; nil if the id is that of a local notification.
+  /// Returns the instance of a notice; nil if the id belongs to a local notification.
   private static func instance(_ id: Int) -> InstanceID? {
     guard let number = UInt64(exactly: id), number >= idBase else { return nil }
     return InstanceID(number - idBase)
@@ -55,7 +56,8 @@ final class RecordingNotices {
     shown[instance]?.name = name
   }
 
-  /// Returns the application whose notice the user chose; nil if it is no notice of the user.
+  /// Returns the application whose notice the user chose; nil if the user has no notice with this
+  /// id.
   func chosen(_ id: Int, by user: UserID) -> ApplicationKey? {
     guard let instance = Self.instance(id), let key = shown[instance]?.application,
       key.owner == user

@@ -12,7 +12,8 @@ struct StoredNotification: Equatable {
   var firesAt: WallTime?
   /// The last firing time.
   var firedAt: WallTime?
-  /// The time at which the notification was last shown to the user or delivered to its application.
+  /// The time at which the notification was first shown to the user, or delivered to its
+  /// application, since it last fired.
   var presentedAt: WallTime?
   /// Whether the notification must be presented: it has fired, or was requested without a schedule,
   /// and has not been presented since.

@@ -34,8 +34,8 @@ final class Priorities {
   private var scanTimer: TimerSource?
   private var toScan: [InstanceID] = []
   var options: DaemonOptions
-  /// Searches all processes of the machine for the processes of an instance. Also finds those that
-  /// the instance's process trees do not contain. Set by ``ProcessController``.
+  /// Searches all processes of the machine for the processes of an instance. Also finds processes
+  /// that are not in the instance's process trees. Set by ``ProcessController``.
   var scan: (InstanceID, @escaping (InstanceResources, [ProcessStat]) -> Void) -> Void = {
     _, _ in
   }
@@ -141,8 +141,8 @@ final class Priorities {
     releases[instance.id] = nil
   }
 
-  /// Lowers the priorities of a thread. For the first thread of a process, also lowers those of the
-  /// process and of the session that it leads.
+  /// Lowers the priorities of a thread. For the first thread of a process, also lowers the
+  /// priorities of the process, and of the session that the process leads.
   func lower(
     _ thread: Int32, of stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) {

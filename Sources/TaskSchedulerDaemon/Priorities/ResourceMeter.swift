@@ -13,7 +13,7 @@ struct ResourceMeter {
   /// The descriptors of GPU devices that the last scan found.
   private(set) var gpuFiles: [GPUFile] = []
 
-  /// Begins a measurement. Only use after this call counts.
+  /// Begins a measurement. Resource use before this call does not count.
   mutating func begin() {
     if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
   }

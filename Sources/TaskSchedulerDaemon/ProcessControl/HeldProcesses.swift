@@ -125,7 +125,8 @@ extension ProcessController {
     return outcome
   }
 
-  /// Resumes all processes, and leaves the scheduler's state as it is for the next daemon.
+  /// Resumes all processes. Does not change the scheduler's state, which the next daemon takes
+  /// over.
   func resumeAll() {
     for instance in instances.values {
       clearSuspension(instance)

@@ -307,8 +307,8 @@ final class ProcessController {
     kill(instance)
   }
 
-  /// Releases an instance that has ended. Kills its remaining processes if the daemon ended or
-  /// launched it; otherwise they run unmanaged.
+  /// Releases an instance that has ended. Kills the remaining processes if the daemon launched or
+  /// ended the instance; otherwise they run unmanaged.
   func release(_ id: InstanceID, killing: Bool) {
     guard let instance = instances.removeValue(forKey: id) else { return }
     instance.isReleased = true

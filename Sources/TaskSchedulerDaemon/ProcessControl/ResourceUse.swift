@@ -93,8 +93,8 @@ extension ProcessController {
   /// Examines an instance while all its processes are stopped, so that no process takes or releases
   /// a lock between the examination and the suspension.
   ///
-  /// After a takeover, an instance that is already suspended needs no examination, because it has
-  /// used nothing since.
+  /// After a takeover, an instance that is already suspended needs no examination: its processes
+  /// have not run since the previous daemon examined it.
   func scanSuspended(_ instance: InstanceProcesses) {
     if isSuspended(instance.id) {
       suspensionScans?.add(instance.id)

@@ -120,8 +120,8 @@ extension ProcessController {
     }
   }
 
-  /// Returns a description of the failed operation on an application's processes that the daemon
-  /// repeats; nil if there is none.
+  /// Returns the problem of an application whose processes the daemon cannot resume or keep
+  /// suspended; nil if there is none.
   func problem(of key: ApplicationKey) -> String? {
     let own = refusals.values.filter {
       $0.application == key.id.name && $0.uid == key.owner.uid

@@ -116,7 +116,8 @@ extension ProcessController {
     return outcome
   }
 
-  /// Returns whether another program has resumed a suspended instance, and which part of it.
+  /// Returns whether another program has thawed the control group of a suspended instance, or
+  /// resumed one of its processes.
   private func resumption(
     of instance: InstanceProcesses, from place: Int, until end: UInt64
   ) -> Comparison {

@@ -8,8 +8,8 @@ import TaskSchedulerCore
 /// The daemon stops all known processes before it kills any, so that no process escapes by forking.
 /// A sweep over all processes of the machine finds descendants whose parents have ended.
 final class Killing {
-  /// The maximum number of walks before the kill begins. A tree that grows faster than the daemon
-  /// stops it must still be killed.
+  /// The maximum number of walks before the kill begins. Without a maximum, the kill would never
+  /// begin for a tree that grows faster than the daemon stops processes.
   private static let walksMax = 16
   /// The number of processes to kill in a step.
   private static let killsAtOnce = 16

@@ -11,8 +11,7 @@ final class TakeoverWork {
   private let begin: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
   private var timer: TimerSource?
-  /// Whether some work that results from the takeover has not begun. Suspensions wait until this is
-  /// false.
+  /// Whether the daemon must still begin some of the work. Suspensions wait until this is false.
   private(set) var isUnderWay = false {
     didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
   }

@@ -227,7 +227,7 @@ final class Connection: WorkSource, CurrentCall {
   }
 
   private enum ReadStep {
-    /// The number of consumed bytes: those of an executed call, or of a part of a message.
+    /// The number of bytes that were read: a call that was carried out, or a part of a message.
     case took(bytes: Int, mayHaveMore: Bool)
     case nothing
     case closed
@@ -410,7 +410,7 @@ final class Connection: WorkSource, CurrentCall {
       switch sendOnce() {
       case .success(.bytes(let count)):
         sent += count
-        // The descriptor accompanies the first byte.
+        // The kernel has sent the descriptor with the first byte. It must not be sent twice.
         outputDescriptor = nil
       case .success(.wouldBlock):
         dropSent()

@@ -12,8 +12,8 @@ protocol ConnectionOwner: AnyObject {
   var queuedBytesMax: Int { get }
   /// The number of calls that a connection may answer before it returns to the loop.
   var callsAtOnce: Int { get }
-  /// Adds a change to the resources that the daemon holds for a user. Returns the problem if they
-  /// exceed a limit.
+  /// Adds a change to the resources that the daemon holds for a user. Returns the problem if the
+  /// resources exceed a limit.
   func keep(_ change: HeldResources, for user: UInt32) -> String?
   /// Returns whether it is the connection's turn. If not, the owner serves the connection later.
   func admits(_ connection: Connection) -> Bool

@@ -9,8 +9,8 @@ extension ControlService {
     let user = try user(input.owner, peer)
     let status = pump.scheduler.locationStatus
     let uses = status.uses.filter { user == nil || $0.application.owner == user }
-    // The needs are those of all users together. They are not shown to a user whose applications
-    // have no part in them.
+    // The needs combine the needs of all users. A user without an application that uses the
+    // location must not see them.
     let mayKnowNeeds = isOperator(peer) || uses.contains { !$0.services.isEmpty }
     let location =
       user.map { status.locations[$0] } ?? status.locations.values.max { $0.time < $1.time }
@@ -27,7 +27,7 @@ extension ControlService {
         }))
   }
 
-  /// Returns the user whose applications a call is about; nil for those of all users.
+  /// Returns the user whose applications a call is about; nil for the applications of all users.
   private func user(_ owner: Int?, _ peer: Peer) throws -> UserID? {
     let mayAll = isOperator(peer)
     guard let owner = try owner.map({ try Self.uid($0) }) else {

@@ -27,8 +27,9 @@ extension ControlService {
         seat: seat, applications: described(chosen, for: connection.peer)))
   }
 
-  /// Returns the seat of a caller: its controlling terminal or its login session, the first of the
-  /// two that an application in the switcher has, or else its user's default seat.
+  /// Returns the seat of a caller: the seat of its controlling terminal, if an application in the
+  /// switcher has this seat. Otherwise the seat of its login session, under the same condition.
+  /// Otherwise the default seat of its user.
   private func seat(
     of peer: Peer, among listed: [ApplicationStatus]
   ) throws(SystemError) -> SeatID {

@@ -12,7 +12,7 @@ final class SessionService: SessionInterface.Implementation {
   static let streamsMax = 1024
   /// The highest volume of a stream: 256 times 100 %.
   static let volumeMax = 1 << 24
-  /// The size of sun_path.
+  /// The maximum length of the path of an audio server's socket: the size of sun_path.
   static let serverPathBytesMax = 108
   /// The maximum length of a name on a D-Bus bus.
   static let playerNameBytesMax = 255

@@ -7,14 +7,15 @@ import TaskSchedulerCore
 // program that names the process of another application must not keep that application running.
 //
 // The idea: if the server did not read the pid from the client's socket, the daemon examines the
-// descriptors of the named process. The stream belongs to its instance only if the process is
-// connected to the server. The kernel reports this, not the client.
+// descriptors of the named process. The stream belongs to the instance of the process only if the
+// process is connected to the server. The kernel reports the connection, not the client.
 //
 // Why this is right: a program can still claim the pid of an application that is connected to the
-// server. It gains nothing that this application could not have by playing silence. A report
+// server. But that application could keep itself running anyway, by playing silence. A report
 // contains all streams, so the last report is sufficient. Until the examination of a process is
-// complete, its streams belong to no instance. The first report of an agent waits for this, because
-// a call or a player that an earlier agent or daemon knew must not end and begin again.
+// complete, its streams belong to no instance. The first report of an agent waits for these
+// examinations, because a call or a player that an earlier agent or daemon knew must not end and
+// begin again.
 
 /// A stream as the session agent reports it.
 struct ReportedAudioStream: Equatable {
@@ -30,7 +31,7 @@ struct ReportedAudioStream: Equatable {
   var isRunning: Bool
   var isMuted: Bool
   var isSilent: Bool
-  /// The number of the server's memory for the stream; 0 if it has none.
+  /// The number of the memory in which the server keeps the stream's mute and volume; 0 for none.
   var memory: UInt32 = 0
 
   func id(of server: ReportedAudioServer) -> AudioStreamID {
@@ -162,8 +163,8 @@ final class ReportedAudio {
   var work: ProcessWorkQueue.Work?
   /// The examinations in progress.
   var scans: [ProcessIdentity: DescriptorScans.RequestedScan] = [:]
-  /// Those of ``scans`` for which the first report to the scheduler waits; nil before these are
-  /// known.
+  /// The processes in ``scans`` for which the first report to the scheduler waits; nil before the
+  /// daemon has determined them.
   var awaited: Set<ProcessIdentity>?
   /// Whether the scheduler uses the reports of this user.
   var isReporting = false
@@ -184,14 +185,14 @@ final class ReportedAudio {
   }
 
   /// Returns whether enough is known for a report to the scheduler. Processes that appear after the
-  /// first report of the agent cannot delay it.
+  /// first report of the agent cannot delay the report to the scheduler.
   func isComplete() -> Bool {
     let awaited = awaited ?? Set(scans.keys)
     self.awaited = awaited
     return awaited.isEmpty
   }
 
-  /// Returns the streams that name a process only by the client's word.
+  /// Returns the streams of a process whose pid only the client has reported.
   func claims(of process: ProcessIdentity) -> Set<AudioStreamID> {
     guard let server else { return [] }
     return Set(

@@ -17,7 +17,8 @@ enum LockedSeats {
         locked.insert(seats.ofUser(uid))
       }
     }
-    // A manifest may name a seat of logind, which then belongs to the session on its screen.
+    // A manifest may name a seat of logind. The seat is locked if the session on its screen is
+    // locked.
     for (session, isLocked) in desktops where isLocked && session.isActive {
       if let seat = session.seat { locked.insert(SeatID(seat)) }
     }

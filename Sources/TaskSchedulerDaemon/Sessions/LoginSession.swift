@@ -12,7 +12,7 @@ struct LoginSession: Equatable {
   /// `user` for a user's session. A display manager's session has the class `greeter`.
   var sessionClass = "user"
   var isRemote = false
-  /// Whether the session is on the screen of its seat. A session without a seat always is.
+  /// Whether the session is on the screen of its seat. Always true for a session without a seat.
   var isActive = true
   /// Whether the session is ending, and only waits for its last processes.
   var isClosing = false

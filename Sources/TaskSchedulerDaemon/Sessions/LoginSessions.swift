@@ -41,7 +41,7 @@ final class LoginSessions {
 
   /// A session that logind listed.
   private struct Entry {
-    /// nil until logind has answered the first question.
+    /// The session; nil until logind has answered the first question about it.
     var session: LoginSession?
     var lock = SessionLock.unlocked
     var isAsked = false
@@ -105,8 +105,8 @@ final class LoginSessions {
   /// Ends the locks of a user's sessions whose desktop does not set LockedHint.
   ///
   /// A screen locker that does not speak to logind, such as swaylock, does not report the unlock.
-  /// When the user moves the focus, the screen is unlocked. Without this rule, the application that
-  /// gets the focus would stay suspended in front of the user.
+  /// The user can move the focus only while the screen is unlocked. Without this rule, the
+  /// application that gets the focus would stay suspended in front of the user.
   func focusMoved(by uid: UInt32) {
     for path in entries.keys where entries[path]?.session?.uid == uid {
       entries[path]?.lock.unlockRequested()
@@ -242,7 +242,7 @@ final class LoginSessions {
     for path in entries.keys where !paths.contains(path) { entries[path] = nil }
     for path in paths {
       entries[path, default: Entry()].isStale = true
-      // If the connection was lost meanwhile, it has dropped the question.
+      // If the connection to the bus was lost, an earlier question never gets an answer.
       entries[path]?.isAsked = false
     }
     isListed = true
@@ -300,8 +300,8 @@ final class LoginSessions {
 
   // MARK: Reporting
 
-  /// Reports each seat that is now locked or unlocked, contrary to what the scheduler knows. Does
-  /// nothing while the state of a session is unknown.
+  /// Reports each seat whose lock differs from the lock that the scheduler knows. Does nothing
+  /// while the state of a session is unknown.
   private func reconsider() {
     guard logind != nil, isListed, entries.values.allSatisfy({ $0.session != nil }) else { return }
     set(.known(Set(known.filter(\.session.isAtScreen).map { UserID($0.session.uid) })))
@@ -362,7 +362,7 @@ extension LoginSession {
   }
 }
 
-/// Passes a value that was read to `use`. Returns whether there is one.
+/// Calls `use` with a value, unless the value is nil. Returns whether there is a value.
 private func read<Value>(_ value: Value?, _ use: (Value) -> Void) -> Bool {
   guard let value else { return false }
   use(value)

@@ -11,8 +11,8 @@ import TaskSchedulerCore
 // player whose instance is not known yet waits until the instance is found.
 //
 // Why this is right: the scheduler decides again when it handles the event. Of several waiting
-// calls to one player, the one for which it may run longest is sufficient, because the player
-// answers all of them.
+// calls to one player, the call for which the player may run longest is sufficient, because the
+// player answers all of them.
 
 /// A media player as the session agent reports it.
 struct ReportedPlayer: Equatable {
@@ -154,8 +154,9 @@ final class ReportedPlayers {
     calls[player] = calls[player] == .command ? .command : call
   }
 
-  /// Removes and returns the calls to the reported players that belong to instances, ordered by
-  /// name. Calls to other reported players need no help. The others wait.
+  /// Removes all calls to reported players. Returns the calls to players that belong to instances,
+  /// ordered by name; the daemon does not suspend other players. Calls to players that are not
+  /// reported wait.
   func takeCalls() -> [(InstanceID, PlayerCall)] {
     if calls.isEmpty { return [] }
     return players.compactMap { player in

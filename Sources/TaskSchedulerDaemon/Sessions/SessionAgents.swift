@@ -8,7 +8,7 @@ protocol AgentConnection: AnyObject {
   /// The number that identifies the connection in the event log.
   var cookie: UInt64 { get }
   var uid: UInt32 { get }
-  /// Whether the connection is that of a session agent. The event log stores this.
+  /// Whether the connection belongs to a session agent. The event log stores this property.
   var isAgent: Bool { get set }
   /// Returns the agent's process; nil if the process has ended, or the daemon cannot see it.
   func process() throws(SystemError) -> ProcessIdentity?
@@ -23,8 +23,8 @@ protocol AgentConnection: AnyObject {
 
 /// The session agents, at most one of each user (contract §20).
 ///
-/// Without an agent, an order is discarded. Each agent that attaches receives everything that is
-/// still to be done: ``attached`` names it. A command to a media player is not repeated.
+/// Without an agent, the daemon discards an order. When an agent attaches, ``attached`` sends all
+/// orders that are still valid, but no earlier command to a media player.
 ///
 /// The number of an attachment is the cookie of its connection, which is unique in this boot. A
 /// report with the number of an earlier attachment is thus refused, also after a restart of the
@@ -43,7 +43,7 @@ final class SessionAgents {
   private let eventLog: EventLog
   /// Returns an application's name for users; nil if its manifest names none.
   var displayName: (ApplicationKey) -> String? = { _ in nil }
-  /// Called after an agent has attached, and after the takeover of an agent. The receiver sends the
+  /// Called after an agent has attached, and after the takeover of an agent. The function sends the
   /// orders that an agent needs at its start.
   var attached: (UserID) -> Void = { _ in }
 
@@ -124,7 +124,8 @@ final class SessionAgents {
 
   /// Sends an agent the orders that it needs at its start.
   private func begin(_ user: UserID) {
-    // The agent reports no locations after `attached`.
+    // After the order `attached`, the agent reports no locations until the daemon orders them
+    // again.
     ordered[user] = nil
     attached(user)
     orderLocations(of: user)
@@ -212,8 +213,8 @@ final class SessionAgents {
   /// Ends all mutes of a user's streams and restores their volumes, because the daemon stops.
   func restoreAudio(_ orders: AudioOrders, of user: UserID) {
     setMuted(orders.muted, false, of: user)
-    // A change that has not been made yet is in the list as well. It restores nothing then, because
-    // the volume is not `from`.
+    // The list also contains changes that the agent has not made yet. For such a change, the agent
+    // restores nothing, because the volume is not `from`.
     setVolumes(
       orders.volumes.map { change in
         change.to < change.from

@@ -46,7 +46,7 @@ package struct PNGImage: Hashable {
     else { throw .unknownFormat }
   }
 
-  /// Returns whether the format has such pixels.
+  /// Returns whether PNG allows this bit depth for this color type.
   private static func isKnown(depth: UInt8, colorType: UInt8) -> Bool {
     switch colorType {
     case 0: [1, 2, 4, 8, 16].contains(depth)

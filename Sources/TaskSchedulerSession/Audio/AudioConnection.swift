@@ -26,7 +26,8 @@ final class AudioConnection {
   private let report: (Occurrence) -> Void
   private var source: DescriptorSource?
   private var soon: DeferredSource?
-  /// Continues the work of a server that sends without a pause, after other sources of the loop.
+  /// Continues to read from a server that sends without a pause, after other sources of the loop
+  /// have had their turn.
   private var later: DeferredSource?
 
   /// Begins to connect to the server at `path`.

@@ -5,8 +5,8 @@ import TaskSchedulerWire
 
 /// Reports the streams of the user's audio server, mutes streams, and changes their volumes.
 ///
-/// The server may be PulseAudio, or PipeWire with pipewire-pulse. It may end and start again at any
-/// time: inotify reports its socket. Nothing is polled while a server runs, and while none runs.
+/// The server may be PulseAudio, or PipeWire with pipewire-pulse. The server may end and start
+/// again at any time: inotify reports its socket. The monitor never polls.
 final class AudioMonitor {
   /// An event of the monitor.
   enum Occurrence {
@@ -28,8 +28,8 @@ final class AudioMonitor {
   private static let firstDelay: UInt64 = 10_000_000
   /// The maximum number of doublings. The longest delay is 5.5 minutes.
   private static let doublingsMax = 15
-  /// The number of failed attempts after which the monitor waits for a new socket, because no
-  /// server listens.
+  /// The number of failed attempts after which the monitor no longer tries a socket on which no
+  /// server listens. It then waits for a new socket.
   private static let attemptsMax = 7
   /// The maximum number of streams in a report.
   static let streamsMax = 1024
@@ -113,7 +113,8 @@ final class AudioMonitor {
     connect()
   }
 
-  /// Watches for the socket before the attempt, so that no socket is missed.
+  /// Connects to the server. Begins to watch for the socket first, because a socket that appears
+  /// during the attempt would otherwise be missed.
   private func connect() {
     guard case .waiting = state else { return }
     timer?.clear()
@@ -176,7 +177,7 @@ final class AudioMonitor {
     }
   }
 
-  /// Reports a list, and sends the changes of volumes that waited for it.
+  /// Reports a list of streams, and sends the changes of volumes that waited for a new list.
   ///
   /// - Returns: The mutes that the list does not confirm.
   private func listed(

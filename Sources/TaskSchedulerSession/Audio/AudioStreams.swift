@@ -29,8 +29,9 @@ package struct AudioStream: Hashable, Sendable {
   package var isMuted: Bool
   /// Whether the stream played only silence in the last second. False if it is not measured.
   package var isSilent = false
-  /// A number for the server's memory of the stream; 0 if it has none. A stream begins with the
-  /// mute and the volume that the last change gave a stream with the same number.
+  /// The number of the entry in which the server remembers the stream's mute and volume; 0 if there
+  /// is no entry. Streams with the same number share an entry. A new stream begins with the mute
+  /// and the volume in its entry.
   package var memory: UInt32 = 0
 
   /// The volume of 100 % (PA_VOLUME_NORM).
@@ -57,7 +58,7 @@ struct AudioVolumeChange: Hashable, Sendable {
     self.to = to
   }
 
-  /// Creates the change that an order describes; nil if no server has such a stream or volume.
+  /// Creates the change that an order describes; nil if a number in the order is out of range.
   init?(_ change: SessionInterface.VolumeChange) {
     guard let stream = UInt32(exactly: change.stream), UInt32(exactly: change.from) != nil,
       UInt32(exactly: change.to) != nil

@@ -3,8 +3,9 @@ import TaskSchedulerWire
 /// What the daemons have changed at the streams of the audio server: the streams that they have
 /// muted, and those whose volume they have lowered.
 ///
-/// A daemon that has ended for good resumes its applications, but cannot end their mutes or give
-/// back their volumes. If a daemon does not return, the agent therefore does this itself.
+/// A daemon that has ended for good resumes its applications, but cannot end their mutes or restore
+/// their volumes. If a daemon does not return, the agent therefore ends the mutes and restores the
+/// volumes.
 struct DaemonAudioChanges {
   /// The orders that restore the streams of one audio server.
   struct Restoration: Equatable {
@@ -50,7 +51,7 @@ struct DaemonAudioChanges {
     changes[daemon] = Changes(generation: generation)
   }
 
-  /// Keeps the original volume of a stream that is lowered further.
+  /// Records a lowered volume. If the stream was lowered before, keeps its original volume.
   private mutating func lower(_ change: AudioVolumeChange, of daemon: Int) {
     var change = change
     if let before = changes[daemon]?.lowered[change.stream],

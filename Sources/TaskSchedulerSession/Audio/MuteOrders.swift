@@ -1,8 +1,8 @@
 /// The mutes that the daemons ordered and that no list of streams has confirmed yet.
 ///
 /// The connection to the audio server may end before the server has carried out an order. The agent
-/// therefore keeps each order until a list shows its result, and repeats it after it has connected
-/// again. ``VolumeOrders`` does the same for volumes.
+/// therefore keeps each order until a list shows its result. After a new connection, the agent
+/// repeats the orders that it has kept. ``VolumeOrders`` does the same for volumes.
 struct MuteOrders {
   /// The maximum number of orders to keep. Each daemon reads at most 1024 streams.
   static let max = 4096

@@ -3,9 +3,10 @@
 /// A change applies only if the volume is the one that the daemon knows, because the user may have
 /// chosen another one. The agent therefore reads the list of streams before it sends a change. But
 /// PipeWire lists a change only some milliseconds after the agent sent it. If a daemon lowers a
-/// volume and raises it at once, the list still has the original volume. Each order therefore keeps
-/// all volumes that the stream can have while its changes are outstanding. The server handles the
-/// changes in the order in which the agent sends them, so the last one decides.
+/// volume and raises it at once, the list still has the original volume, as if the user had chosen
+/// it. Each order therefore keeps all volumes that the stream can have while its changes are
+/// outstanding. The server handles the changes in the order in which the agent sends them, so the
+/// last change decides.
 struct VolumeOrders {
   /// The maximum number of orders to keep. Each daemon reads at most 1024 streams.
   static let max = 4096
@@ -25,7 +26,7 @@ struct VolumeOrders {
     /// The number of volumes to keep.
     static let earlierMax = 4
 
-    /// Returns whether the change must still be made to a stream that is listed with this volume.
+    /// Returns whether the order is still outstanding if a list shows this volume of the stream.
     func isOutstanding(at listed: Int) -> Bool {
       let isEarlier = earlier.contains { AudioVolumeChange.isSame($0, listed) }
       return isSent ? isEarlier && !AudioVolumeChange.isSame(volume, listed) : isEarlier
@@ -36,8 +37,8 @@ struct VolumeOrders {
 
   var isEmpty: Bool { orders.isEmpty }
 
-  /// Adds a change. If it continues from the outstanding change of the stream, both become one
-  /// order. Otherwise it replaces the outstanding change.
+  /// Adds a change. If it begins at the volume at which the outstanding change of the stream ends,
+  /// both become one order. Otherwise it replaces the outstanding change.
   mutating func add(_ change: AudioVolumeChange, of generation: UInt64) {
     let key = Key(generation: generation, stream: change.stream)
     var earlier = [change.from]
@@ -56,7 +57,7 @@ struct VolumeOrders {
   /// those for streams whose volume the user has changed.
   ///
   /// - Parameter volumes: The volume of each playback stream of the running server.
-  /// - Returns: The other orders that have not been sent. They count as sent.
+  /// - Returns: The other orders that have not been sent. From now on, they count as sent.
   mutating func take(
     _ volumes: [UInt32: Int], of generation: UInt64
   ) -> [(stream: UInt32, volume: Int)] {
@@ -75,7 +76,7 @@ struct VolumeOrders {
     return unsent.sorted { $0.stream < $1.stream }
   }
 
-  /// Begins to send all orders again, because the connection to the server has ended.
+  /// Marks all orders as not sent, because the connection to the server has ended.
   mutating func disconnected() {
     for key in orders.keys { orders[key]?.isSent = false }
   }

@@ -168,7 +168,8 @@ final class DaemonLink {
     }
   }
 
-  /// Watches for the socket before the attempt, so that no socket is missed.
+  /// Attaches to the daemon. Begins to watch for the socket first, because a socket that appears
+  /// during the attempt would otherwise be missed.
   private func watchAndAttach() {
     guard case .waiting = state else { return }
     do throws(SystemError) {
@@ -222,8 +223,8 @@ final class DaemonLink {
       problem = reason
       report(.unreachable(reason))
     }
-    // In these cases no timer is necessary: the watch, which began before the attempt, reports the
-    // next socket.
+    // No timer is necessary if the socket is missing, or refused `attemptsMax` attempts: the watch,
+    // which began before the attempt, reports the next socket.
     if case .failed(let error) = reason {
       if error.isMissing { return }
       // A process that has exited left the socket file behind.

@@ -15,7 +15,7 @@ package final class FocusMonitor {
     /// Nothing is known about the windows any more: the compositor, X server or window manager
     /// ended. `reason` is nil if the window manager ended.
     case unknown(reason: SourceEnd?)
-    /// No compositor or X server that the monitor knows listens. The monitor waits for one.
+    /// The monitor found no compositor or X server of a kind that it knows. It waits for one.
     case absent
   }
 
@@ -43,10 +43,10 @@ package final class FocusMonitor {
   private var attempts = 0
   private var connectedAt: UInt64 = 0
   private var last: SessionWindows?
-  /// Whether the monitor has reported that it found nothing, and nothing since.
+  /// Whether the last report was ``Occurrence/absent``.
   private var isAbsent = false
 
-  /// A class, so that closures can refer to it.
+  /// The watch of the directories with sockets. It is a class, so that closures can refer to it.
   private final class Watch {
     let directories: DirectoryWatch
     init() throws(SystemError) { directories = try DirectoryWatch() }

@@ -1,7 +1,7 @@
 import LinuxSystem
 
-/// The processes of windows. The table looks up the process of a pid when it first receives a
-/// window with that pid. After the process has ended, another process could have the pid.
+/// The processes of windows. The table looks up the process of a window only once, when it first
+/// receives the window's pid. A later lookup could find another process that has reused the pid.
 struct ProcessTable<WindowID: Hashable> {
   private var processes: [WindowID: (pid: Int32, process: ProcessIdentity?)] = [:]
 

@@ -17,7 +17,7 @@ package struct SessionWindow: Hashable, Sendable {
   /// kernel recorded it. One process can have many windows, even of several applications.
   ///
   /// Nil if the process is not known: it runs on another machine, it has ended, or the display
-  /// server does not know it. If such a window is focused, all other windows still lack the focus.
+  /// server does not know it. If such a window is focused, no other window has the focus.
   package var process: ProcessIdentity?
   package var visibility: WindowVisibility
   /// The id that the application gives itself: the app id of Wayland, or the class in WM_CLASS of
@@ -40,8 +40,8 @@ package struct SessionWindow: Hashable, Sendable {
 
 /// All windows of a user's session at one instant, as its compositor or X server lists them.
 ///
-/// A snapshot is complete: a process without a window in it has no window. If nothing is known
-/// about the windows, there is no snapshot (``FocusMonitor/Occurrence/unknown(reason:)``).
+/// A snapshot is complete: a process without a window in the snapshot has no window. If nothing is
+/// known about the windows, there is no snapshot (``FocusMonitor/Occurrence/unknown(reason:)``).
 ///
 /// If no window is focused, the user works with none of them. This happens on an empty workspace
 /// and on the desktop. In X11, it also happens for less than a millisecond while the focus changes

@@ -37,8 +37,9 @@ package enum SwayClient: Hashable, Sendable {
 package enum SwayTree {
   /// Returns the windows, of which at most one is focused.
   ///
-  /// sway marks one node of the tree as focused. If that is a container, which the user selected
-  /// with `focus parent`, the window in it that had the focus last counts as focused.
+  /// sway marks one node of the tree as focused. If this node is a container, which the user
+  /// selected with `focus parent`, the window that last had the focus in the container counts as
+  /// focused.
   package static func windows(_ tree: JSONValue) throws(SwayTreeError) -> [SwayWindow] {
     var reader = Reader()
     try reader.visit(tree, isFocused: false)

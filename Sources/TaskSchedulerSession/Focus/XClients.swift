@@ -25,7 +25,8 @@ final class XClients {
   /// Sets the handler for new pids. It is called from the loop.
   func listen(_ changed: @escaping () -> Void) { self.changed = changed }
 
-  /// Returns the pid of a window's process; nil if it is not known, or not known yet.
+  /// Returns the pid of a window's process; nil if the server does not know the pid, or has not
+  /// answered yet.
   func pid(of window: UInt32) -> Int32? {
     switch answers[window] {
     case .pid(let pid): return pid

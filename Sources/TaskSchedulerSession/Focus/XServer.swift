@@ -3,7 +3,7 @@ import Glibc
 
 /// The reason why a connection to an X server could not be made.
 package enum XFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// No server listens at the display, or it refuses the user. `code` is that of
+  /// No server listens at the display, or the server refuses the user. `code` is the result of
   /// xcb_connection_has_error(3).
   case refused(display: String, code: Int32)
   case noScreen

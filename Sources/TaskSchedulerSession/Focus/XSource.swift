@@ -93,7 +93,8 @@ final class XSource: WindowSource {
   private func readWindows(_ list: [UInt32], check: UInt32) {
     guard let connection else { return }
     connection.selectEvents(of: check)
-    // The list begins with the oldest window, and may be too long to contain the active one.
+    // The active window comes first. In a list of more than `windowsMax` windows, which begins with
+    // the oldest, it could otherwise be cut off.
     let active = list.filter { $0 == next.activeWindow }
     let ids = Set((active + list).prefix(Self.windowsMax))
     known = known.filter { ids.contains($0.key) }

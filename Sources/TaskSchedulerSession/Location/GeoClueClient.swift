@@ -4,8 +4,9 @@ import TaskSchedulerWire
 
 /// An object of GeoClue by which the agent receives locations.
 ///
-/// GeoClue creates the object when a GeoClue agent of the user is present, such as that of GNOME
-/// Shell. Until then it does not answer, and it may ask the user before it starts.
+/// GeoClue creates the object when a GeoClue agent of the user is present, such as the agent in
+/// GNOME Shell. Until then, GeoClue does not answer. Before GeoClue sends locations, it may ask the
+/// user.
 final class GeoClueClient {
   /// An event of the client.
   enum Occurrence {

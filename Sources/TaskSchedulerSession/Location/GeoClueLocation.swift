@@ -2,8 +2,8 @@ import EventLoop
 import TaskSchedulerWire
 
 extension SessionInterface.Location {
-  /// Reads the properties of a location of GeoClue, whose values for unknown fields are out of
-  /// range.
+  /// Reads the properties of a location of GeoClue. If GeoClue does not know a property, the value
+  /// of the property is out of range.
   ///
   /// - Parameters:
   ///   - values: the reply to `org.freedesktop.DBus.Properties.GetAll`.

@@ -5,29 +5,31 @@ import TaskSchedulerWire
 // The location of GeoClue, which is a service of the system bus.
 //
 // The problem: GeoClue keeps a receiver on while it has an active client, and ends after a minute
-// without clients. It sends nothing to a user without a GeoClue agent, and does not say so: it
+// without clients. If the user has no GeoClue agent, GeoClue sends no locations and no error: it
 // waits for the agent. If only a receiver knows the location, GeoClue sends nothing to a client
 // that requests a lower accuracy. The bus, GeoClue and its agent may appear and disappear at any
 // time.
 //
-// The idea: the bus reports the name's owner and whether it can start GeoClue. While a daemon needs
-// locations, the monitor has the bus start GeoClue, and creates a client. An attempt without an
-// answer counts as failed after a while, but continues, because GeoClue answers when its agent
+// The idea: the bus reports whether GeoClue runs, and whether the bus can start it. While a daemon
+// needs locations, the monitor has the bus start GeoClue, and creates a client. An attempt without
+// an answer counts as failed after a while, but continues, because GeoClue answers when its agent
 // appears. After a failure, the next attempt follows with increasing delays. A client that receives
 // no location is replaced by one that requests the highest accuracy.
 //
 // Why this is right: without an order, there is no client, and nothing is polled. GeoClue counts as
-// available until it fails, because only an attempt shows whether the user's agent permits it.
+// available until it fails, because only an attempt shows whether the user's GeoClue agent permits
+// locations.
 
 /// Reports whether GeoClue is available, and the locations of GeoClue while they are needed.
 final class GeoClueMonitor {
   /// An event of the monitor.
   enum Occurrence {
-    /// The first report follows when the bus has answered, or when no bus listens.
+    /// Whether GeoClue is available. The first report follows when the bus has answered, or when no
+    /// bus listens.
     case available(Bool)
     case location(SessionInterface.Location)
-    /// The agent cannot report the location. A problem is not reported again until ``solved``, and
-    /// an invalid location not until there is a valid one.
+    /// The agent cannot report the location. The monitor does not report the same problem again
+    /// until ``solved``, nor an invalid location until a valid location has followed.
     case limited(GeoClueProblem)
     /// The agent can report the location again.
     case solved
@@ -43,8 +45,8 @@ final class GeoClueMonitor {
     case waiting
   }
 
-  /// The time within which GeoClue must start a client, or the attempt counts as failed, in
-  /// nanoseconds.
+  /// The time within which GeoClue must start a client, in nanoseconds. After that time, the
+  /// attempt counts as failed.
   static let answerTime: UInt64 = 25_000_000_000
   /// The delay between a failure and the next attempt, in nanoseconds. It doubles with each
   /// failure. It is the shortest again after a client that the agent ended, or that lasted for
@@ -54,8 +56,8 @@ final class GeoClueMonitor {
   private static let lastingTime: UInt64 = 64_000_000_000
   /// How long a client that requests a lower accuracy waits for its first location, in nanoseconds.
   static let coarseTime: UInt64 = 15_000_000_000
-  /// How long the client remains when it is not needed any more, in nanoseconds. A daemon that
-  /// takes over the connection orders locations again at once.
+  /// How long the client remains when no daemon needs locations any more, in nanoseconds. A
+  /// restarted daemon orders locations again at once, and can then use the same client.
   private static let lingerTime: UInt64 = 1_000_000_000
   private static let busName = "org.freedesktop.DBus"
   /// The maximum number of names that the agent reads from the bus.
@@ -356,7 +358,7 @@ final class GeoClueMonitor {
   private func endWaiting() {
     timer?.clear()
     attempt = .none
-    // Only an attempt shows whether GeoClue still fails.
+    // Without an attempt, nothing else would reset `isFailing`, and GeoClue would stay unavailable.
     if level == nil { isFailing = false }
   }
 

@@ -88,9 +88,9 @@ struct DesktopMessage: Equatable {
     }
   }
 
-  /// Returns the id of the action with a key. For the notification itself, the id is nil.
+  /// Returns the id of the action with a key.
   ///
-  /// - Returns: nil if the key is not one that this type creates.
+  /// - Returns: `.some(nil)` for the notification itself; nil if this type does not create the key.
   static func action(forKey key: String) -> String?? {
     if key == defaultAction { return .some(nil) }
     guard key.hasPrefix(actionPrefix) else { return nil }

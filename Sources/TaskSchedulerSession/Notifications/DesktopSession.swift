@@ -312,8 +312,8 @@ final class DesktopSession {
         case .reply(let values): ready(owner, .named(values.texts() ?? []))
         // The service has exited. NameOwnerChanged reports that too, so nothing remains to be done.
         case .error(let error) where error.isServiceUnknown || error.saysNoReply: break
-        // The service does not report its capabilities, so the agent assumes those of every
-        // service.
+        // The service does not report its capabilities, so the agent assumes only `body`, which
+        // every service has.
         case .error: ready(owner, .body)
         case .dropped: break
         }

@@ -21,8 +21,8 @@ struct ServiceName: Hashable {
   var shown: SessionInterface.ShownNotification { .init(id: Int(number), service: service) }
 }
 
-/// The notifications of the user that wait for a service, whose Notify call is pending, or that a
-/// service shows.
+/// The user's notifications: those that wait for a service, those with a pending Notify call, and
+/// those that a service shows.
 ///
 /// The table does not use the bus. Its functions return what the caller must do.
 struct PresentationTable {
@@ -201,7 +201,7 @@ struct PresentationTable {
   ///
   /// - Parameter name: The service's id of the notification; 0 if the service discarded it.
   /// - Returns: The result, and the notification to which the service had given the same id before.
-  ///   It no longer counts as shown.
+  ///   That earlier notification no longer counts as shown.
   mutating func answered(
     _ id: NotificationKey, _ name: UInt32
   ) -> (Answered, forgotten: NotificationKey?) {
@@ -318,7 +318,8 @@ struct PresentationTable {
     entries[id].map { $0.waiting != nil || $0.pending != nil } ?? false
   }
 
-  /// Marks a notification as no longer shown. Keeps the entry only if it waits or is pending.
+  /// Marks a notification as no longer shown. Removes its entry, unless the notification waits or
+  /// is pending.
   private mutating func markNotShown(_ id: NotificationKey) {
     guard var entry = entries[id] else { return }
     entry.shownAs = nil

@@ -17,7 +17,8 @@ struct NotificationKey: Hashable, Comparable {
 struct PresentedNotification: Hashable {
   var key: NotificationKey
   var content: SessionInterface.Notification
-  /// Whether the service shows the notification without a sound, because the user has heard it.
+  /// Whether the service shows the notification without a sound, because the user has already
+  /// heard the sound.
   var isSilent = false
 
   init(_ content: SessionInterface.Notification, daemon: Int) {

@@ -17,7 +17,7 @@ struct MediaPlayer: Hashable, Sendable {
   /// The name of the media player that the agent shows.
   static let ownName = "org.mpris.MediaPlayer2.taskschedd"
 
-  /// Returns whether a name on the bus is that of a media player of another program.
+  /// Returns whether a name on the bus belongs to a media player other than the agent's own.
   static func isName(_ name: String) -> Bool {
     name.hasPrefix(namePrefix) && name != ownName
   }
@@ -29,7 +29,7 @@ struct MediaPlayerCall: Hashable, Sendable {
   var player: String
   var kind: SessionInterface.PlayerCall
 
-  /// Returns whether a call reads properties, or may change something.
+  /// Returns the kind of a call: `read` if it only reads, `command` if it may change something.
   ///
   /// - Parameter interface: the interface that the call names; nil if it names none.
   static func kind(interface: String?, member: String) -> SessionInterface.PlayerCall {
@@ -53,15 +53,15 @@ struct MediaPlayerCommand: Hashable, Sendable {
     self.offset = offset
   }
 
-  /// Returns the command of an order; nil if the order contains no valid offset.
+  /// Creates the command of an order; nil if `seek` has no offset, or another command has one.
   init?(_ order: SessionInterface.PlayerCommand) {
     let offset = order.offsetUSec.map { Int64($0) }
     if (order.command == .seek) != (offset != nil) { return nil }
     self.init(order.command, offset: offset)
   }
 
-  /// Returns the command that a method of a player without arguments gives; nil for any other
-  /// method.
+  /// Creates the command that a player's method stands for; nil for an unknown method, and for a
+  /// method with arguments.
   init?(method member: String) {
     let commands = SessionInterface.RemoteCommand.allCases.filter { $0 != .seek }
     guard let command = commands.first(where: { $0.playerMethod == member }) else { return nil }

@@ -9,7 +9,8 @@ import TaskSchedulerWire
 final class PlayerMonitor {
   /// An event of the monitor.
   enum Occurrence {
-    /// A program has called the media player at a name: a unique or a well-known name.
+    /// A program has called a media player. `destination` is a unique or well-known name of the
+    /// player.
     case called(destination: String, sender: String, SessionInterface.PlayerCall)
     /// The bus does not permit monitors. This is reported once.
     case refused(String)
@@ -47,7 +48,8 @@ final class PlayerMonitor {
     }
   }
 
-  /// If the bus refuses, the connection stays open until the bus ends. The next bus is asked again.
+  /// Asks the bus to make this connection a monitor. If the bus refuses, the connection stays open
+  /// until the bus ends, and the agent asks the next bus.
   private func becomeMonitor() {
     do throws(SystemError) {
       try connection?.bus.becomeMonitor([Self.rule], timeout: nil) { [weak self] answer in

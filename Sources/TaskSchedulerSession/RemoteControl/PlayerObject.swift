@@ -104,7 +104,8 @@ struct PlayerObject {
     ]
   }
 
-  /// The player permits all commands, because an application does not say which it understands.
+  /// The properties of the player interface. They permit all commands, because an application does
+  /// not say which commands it understands.
   private var playerProperties: [PlayerProperty] {
     let values = [
       PlayerProperty(name: "PlaybackStatus", value: .text(isPlaying ? "Playing" : "Paused")),

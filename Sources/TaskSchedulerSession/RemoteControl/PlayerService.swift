@@ -9,7 +9,7 @@ import TaskSchedulerWire
 final class PlayerService {
   /// An event of the player.
   enum Occurrence {
-    /// A program has sent the player a command. It is for this daemon.
+    /// A program has sent the player a command. The command is for this daemon.
     case commanded(daemon: Int, MediaPlayerCommand)
     /// The bus does not permit the player's name. This is reported once.
     case nameRefused(BusError)
@@ -34,7 +34,7 @@ final class PlayerService {
     }
   }
 
-  /// Owns the player's name on a new connection, if there is a player.
+  /// Requests the player's name on a new connection, if the player shows an application.
   func connected() {
     if players.shown != nil { callBus("RequestName", flags: 0) }
   }
@@ -98,7 +98,7 @@ final class PlayerService {
           body throws(SystemError) in
           try body.append(interface)
           try PlayerProperty.append(changed, to: body)
-          // The names of properties whose new values the signal does not contain.
+          // The last argument names the changed properties whose values are left out: none.
           try body.append([String]())
         }
       } catch {

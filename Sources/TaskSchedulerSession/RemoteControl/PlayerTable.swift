@@ -28,9 +28,9 @@ struct PlayerTable {
   /// Returns whether a player has the name.
   func hasPlayer(_ name: String) -> Bool { owners[name] != nil }
 
-  /// Returns the name of the player to which a message is sent; nil if it is sent to another
-  /// program. If the owner of a unique name has the names of several players, returns one of them,
-  /// because all are the same process.
+  /// Returns the name of the player to which a message is sent; nil if the message is sent to
+  /// another program. If a unique name owns the names of several players, returns one of these
+  /// names, because all belong to the same process.
   ///
   /// - Parameter destination: a well-known name, or the unique name of the owner.
   func player(at destination: String) -> String? {

@@ -2,8 +2,9 @@ import TaskSchedulerWire
 
 /// The applications that the daemons want shown as the media player `taskschedd`.
 ///
-/// The session bus has one such player. It shows an application that plays, or else the one that a
-/// daemon has presented most recently. Its commands go to the daemon of that application.
+/// The session bus has only one player `taskschedd`. The player shows an application that plays, or
+/// else the application that a daemon has presented most recently. Commands to the player go to the
+/// daemon of the shown application.
 struct PresentedPlayers {
   /// An application that a daemon wants shown.
   struct Entry: Equatable {

@@ -10,12 +10,12 @@ import TaskSchedulerWire
 final class RemoteControl {
   /// An event of the media players.
   enum Occurrence {
-    /// The players have changed. The first report follows when the bus has sent its names, or when
-    /// no bus listens.
+    /// The players have changed. The first report follows when the bus has listed all names on it,
+    /// or when no bus listens.
     case players([MediaPlayer])
     /// A program other than the agent has called a player.
     case called(MediaPlayerCall)
-    /// A program has sent the player `taskschedd` a command. It is for this daemon.
+    /// A program has sent a command to the player `taskschedd`. The command is for this daemon.
     case commanded(daemon: Int, MediaPlayerCommand)
     /// The agent cannot do a part of its work on this bus.
     case limited(RemoteControlLimit)
@@ -34,7 +34,7 @@ final class RemoteControl {
   private var monitor: PlayerMonitor?
   private var service: PlayerService?
   private var table = PlayerTable()
-  /// The number of calls of the bus that the bus has not answered.
+  /// The number of calls to the bus that the bus has not answered.
   private var unanswered = 0
   /// Whether the table contains all players of the connected bus.
   private var isListed = false
@@ -144,11 +144,12 @@ final class RemoteControl {
     }
   }
 
-  /// Calls a method of the bus, and reports the players if they are then known and have changed.
+  /// Calls a method of the bus. After the reply, reports the players if all players are known and
+  /// have changed.
   ///
   /// - Parameters:
-  ///   - isVital: whether the connection is useless if the bus replies with an error. Otherwise the
-  ///     name has left the bus.
+  ///   - isVital: whether an error makes the connection useless. If false, an error only means that
+  ///     the name in the argument has left the bus.
   ///   - answer: receives the reply.
   private func ask(
     _ member: String, _ argument: String? = nil, isVital: Bool = false,
@@ -176,7 +177,7 @@ final class RemoteControl {
     case .reply(let values): answer(values)
     case .error(let error):
       if isVital { return bus.lose("\(error)") }
-    // The end of the connection is an event of its own.
+    // The connection has ended. It reports this with the event `disconnected`.
     case .dropped: return
     }
     unanswered -= 1

@@ -2,8 +2,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to a message bus that is made again after it was lost. While no bus listens,
-/// inotify reports when one does.
+/// A connection to a message bus. When the connection is lost, this class connects again. While no
+/// bus listens, inotify reports when a bus begins to listen.
 final class ReconnectingBus {
   /// An event of the connection.
   enum Occurrence {
@@ -13,8 +13,8 @@ final class ReconnectingBus {
     case message(MessageReader)
   }
 
-  /// The delay between the end of a connection and the next attempt. It doubles with each end, and
-  /// is the shortest again after a connection that lasted for `lastingTime`.
+  /// The limits of the delay between the end of a connection and the next attempt. The delay
+  /// doubles each time, and is `delayMin` again after a connection that lasted for `lastingTime`.
   private static let delayMin: Duration = .seconds(1)
   private static let delayMax: Duration = .seconds(64)
   private static let lastingTime: UInt64 = 64_000_000_000

@@ -1,5 +1,5 @@
-/// The pace of reports that wake a daemon: some at once after a pause, and then one in each
-/// interval.
+/// The pace of reports that wake a daemon. After a pause, the first reports are sent at once. Then
+/// one report is sent in each interval.
 struct ReportPace {
   /// The average time between two reports of most kinds, in nanoseconds.
   static let interval: UInt64 = 20_000_000

@@ -60,8 +60,8 @@ extension AudioEntitlementChecker {
       "\(instance.name) records in the background, but the user is not shown this")
   }
 
-  /// Checks that the agent measures exactly the streams of instances that nothing but their audible
-  /// streams entitles to run (contract.md#audio-silence).
+  /// Checks that the agent measures the streams of an instance exactly while nothing but its
+  /// audible streams entitles the instance to run (contract.md#audio-silence).
   private func checkMeasured(_ instance: ObservedInstance) throws(Finding) {
     let audio = instance.audio
     let isOnlyAudible =
@@ -86,7 +86,8 @@ struct MuteChecker: Checker {
   static let name = "mutes"
 
   private var unmuted: Set<AudioStreamID> = []
-  /// The instances whose audio had to be muted before the current event, which may change this.
+  /// The instances whose audio had to be muted before the current event. The event may end this
+  /// need.
   private var mutedBefore: Set<InstanceID> = []
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {

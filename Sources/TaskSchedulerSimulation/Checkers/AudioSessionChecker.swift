@@ -1,9 +1,11 @@
 import TaskSchedulerCore
 
-/// Checks that the volume of an application is lowered exactly while another application of the
-/// user plays with a ducking session, and that each lowered volume is given back
-/// (contract.md#audio-duck); that sessions last for `AudioGraceTime`, and that records name the
-/// right interrupter (contract.md#audio-interruption).
+/// Checks the lowered volumes, the ends of audio sessions, and the recorded interrupters.
+///
+/// The volume of an application is lowered exactly while another application of the user plays with
+/// a ducking session, and each lowered volume is given back (contract.md#audio-duck). A session
+/// ends when its `AudioGraceTime` has passed. Records name the right interrupter
+/// (contract.md#audio-takeover).
 struct AudioSessionChecker: Checker {
   static let name = "audio sessions"
   /// The longest delay of a timer, in nanoseconds.

@@ -1,11 +1,13 @@
 import TaskSchedulerCore
 
-/// Checks that a phone call interrupts the audio of all other applications that it concerns
-/// (contract.md#call-interrupts), and an application that begins to play that of other exclusive
-/// ones (contract.md#audio-interruption); that the end of the cause ends each interruption, after
-/// which an application may play again only if a phone call was the cause; and that the newest call
-/// of a user puts the earlier ones on hold (contract.md#call-hold). An incoming call resumes the
-/// application that `CallApplication` names (contract.md#call-application).
+/// Checks the messages and orders about interruptions of audio and about phone calls.
+///
+/// A phone call interrupts the audio of all other applications that it concerns
+/// (contract.md#call-interrupts). An exclusive application that begins to play interrupts the other
+/// exclusive applications (contract.md#audio-takeover). Each interruption ends with its cause.
+/// The interrupted application may then play again only if the cause was a phone call. The newest
+/// call of a user puts the earlier ones on hold (contract.md#call-hold). An incoming call resumes
+/// the application that `CallApplication` names (contract.md#call-application).
 struct CallChecker: Checker {
   static let name = "calls"
 

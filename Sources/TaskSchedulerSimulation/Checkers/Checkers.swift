@@ -93,7 +93,7 @@ public struct Checkers {
   ///
   /// - Parameters:
   ///   - policy: The policy at the start.
-  ///   - timerDelayMax: The longest time from a deadline to its timer, in nanoseconds.
+  ///   - timerDelayMax: The longest time from a deadline until its timer fires, in nanoseconds.
   public init(policy: Policy, timerDelayMax: UInt64) {
     observed = ObservedState(policy: policy)
     late = LateLimitChecker(slack: timerDelayMax)

@@ -24,7 +24,7 @@ struct LocationRequestChecker: Checker {
     case .location(.ask(let key, let isShown)):
       questions.append(.init(application: key, isShown: isShown))
     case .notify(let id, .region(let callback, let crossing, _)):
-      // The application is told the crossing with this event, which must therefore be stored.
+      // The application is told the crossing at this event, so the event must also store it.
       guard let instance = observed[id],
         !instance.handledEvents.contains(where: { $0.id == callback })
       else { return }

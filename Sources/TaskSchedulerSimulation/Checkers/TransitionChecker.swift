@@ -100,7 +100,7 @@ struct TransitionChecker: Checker {
     return Set(rows)
   }()
 
-  /// Returns whether the current event can be the cause of a transition that has the given cause.
+  /// Returns whether the current event can lead to a transition with this cause.
   private func isCaused(
     _ cause: TransitionCause, _ key: ApplicationKey, _ observed: ObservedState
   ) -> Bool {

@@ -10,7 +10,7 @@ struct ObservedAudioSession {
   var endsAt: UInt64?
   var rank: Rank
   /// Whether the instance has had a phone call during the session. The session then neither
-  /// interrupts nor lowers the audio of others, and the same holds in the other direction.
+  /// interrupts nor lowers the audio of others, and others neither interrupt nor lower its audio.
   var hadCall = false
 
   var isExclusive: Bool { rank == .exclusive && !hadCall }
@@ -45,8 +45,8 @@ extension ObservedAudio {
   }
 }
 
-// What interrupts an application, and whose volume is lower (contract.md#audio-interruption,
-// contract.md#audio-duck). This follows from the calls and the active sessions alone.
+// The interruptions and the lowered volumes of applications (contract.md#audio-takeover,
+// contract.md#audio-duck). Only the calls and the active sessions determine them.
 extension ObservedState {
   /// Returns the running instances of a user, ordered by their ids.
   func instancesOwned(by user: UserID) -> [ObservedInstance] {
@@ -116,11 +116,12 @@ extension ObservedState {
     return isReplaced ? .application : nil
   }
 
-  /// Begins the session of an instance that plays or records, and ends that of an instance that has
-  /// done neither for `AudioGraceTime`.
+  /// Begins the session of an instance that plays or records. Ends the session of an instance that
+  /// has neither played nor recorded for `AudioGraceTime`.
   private func updateSession(of instance: ObservedInstance, isAgain: Bool) {
     let audio = instance.audio
-    // The user has started what another application had interrupted.
+    // The instance plays again although another application interrupted it. The user has therefore
+    // started it, and its new session interrupts the other application.
     let isTakeover = isAgain && audio.interruption?.cause == .application
     if audio.isSounding && !instance.isAsleep || isTakeover {
       let previous = isTakeover ? nil : audio.session
@@ -135,7 +136,7 @@ extension ObservedState {
     }
   }
 
-  /// Ends the exclusive sessions in their `AudioGraceTime` after which another one has begun.
+  /// Ends each exclusive session in its `AudioGraceTime` if a newer exclusive session has begun.
   private func endReplacedSessions(_ own: [ObservedInstance]) {
     let newest = own.compactMap(\.audio.session).filter(\.isExclusive).map(\.begunAt).max() ?? 0
     for instance in own {

@@ -24,7 +24,7 @@ struct ObservedAudio {
   var volumes = ObservedVolumes()
   /// The interruption by a phone call or another application.
   var interruption: ObservedInterruption?
-  /// What interrupts the audio, as the last record says.
+  /// The interrupter that the last record names; nil if the record names none.
   var recordedInterrupter: AudioInterrupter?
   /// Whether the application has a phone call.
   var isInCall = false
@@ -50,21 +50,23 @@ struct ObservedAudioSessions {
   var agents: [UserID: UInt64?] = [:]
   /// The users whose audio server lowers or pauses streams by their roles itself.
   var managingRoles: Set<UserID> = []
-  /// The volumes of the streams of no running instance that the daemon is restoring.
+  /// The streams that belong to no running instance and whose volumes the daemon is restoring.
   var returning: [AudioStreamID: (user: UserID, volume: LoweredVolume)] = [:]
   /// The streams whose mutes the daemon is ending.
   var unmuting: [AudioStreamID: UserID] = [:]
-  /// The streams that a report has shown muted since the last order to mute them, or with a lowered
-  /// volume since the last order to lower it.
+  /// The streams that a report has shown as muted since the daemon last ordered their mute.
+  /// `seenLow` has the streams that a report has shown with a lowered volume since the daemon last
+  /// ordered the lower volume.
   var seenMuted: Set<AudioStreamID> = []
   var seenLow: Set<AudioStreamID> = []
-  /// The playback streams of the last report of each user that have run.
+  /// For each user, the playback streams in the last report that have run so far.
   var known: [UserID: Set<AudioStreamID>] = [:]
-  /// What the server remembered because of the daemon when streams began that have not run yet.
+  /// For each stream that has not run yet, the memory of the daemon's changes that the server had
+  /// when the stream began.
   var unstarted: [UserID: [AudioStreamID: ObservedMemory]] = [:]
-  /// The number of the server's memory for each stream that was ever reported.
+  /// For each stream that was ever reported, the number of the server's memory for the stream.
   var memories: [AudioStreamID: UInt32] = [:]
-  /// What the server remembers of ended streams because of the daemon.
+  /// The memories of the daemon's changes to ended streams, by the number of the server's memory.
   var remembered: [UserID: [UInt32: ObservedMemory]] = [:]
 
   // MARK: The current event
@@ -72,7 +74,7 @@ struct ObservedAudioSessions {
   var mustUnmute: [AudioStreamID] = []
   /// The streams whose volume the current event requires the daemon to give back.
   var mustReturn: Set<AudioStreamID> = []
-  /// The users of the interruptions and volumes that the current event determines anew.
+  /// The users whose interruptions and volumes are determined again at the current event.
   var arbitrated: Set<UserID> = []
 
   mutating func begin() {
@@ -87,8 +89,8 @@ extension ObservedInstance {
     mayPlay && (audio.isInUse || audio.graceDue != nil)
   }
 
-  /// Whether the instance is suspended, and its audio does not resume it. It cannot begin to play,
-  /// even if a new agent reports that it is audible.
+  /// Whether the instance is suspended, and its audio does not resume it. Such an instance cannot
+  /// begin to play, even if a new agent reports that the instance is audible.
   var isAsleep: Bool { state == .suspended && !isEntitledByAudio }
 
   var mayPlay: Bool { plan.modes.contains(.audio) || audio.isInCall }

@@ -28,7 +28,8 @@ struct ObservedCalls {
   // MARK: The current event
   /// The messages of the current event.
   var expected: [Message] = []
-  /// The instances that the current event gives something to handle, also without an event stream.
+  /// The instances that may run for `EventTime` because of a message of the current event,
+  /// including instances without an event stream.
   var told: Set<InstanceID> = []
   /// The suspended instance that an incoming call resumes.
   var mustWake: InstanceID?
@@ -52,10 +53,10 @@ struct ObservedInterruption {
   enum Cause: Equatable { case phoneCall, application }
   enum Means: Equatable { case told(wasActive: Bool), paused, unnoticed }
 
-  /// A phone call may be followed by an application. The reverse is possible only if that
-  /// application has the phone call.
+  /// The present cause. It may change from a phone call to an application. It changes from an
+  /// application to a phone call only if this application begins the phone call.
   var cause: Cause
-  /// The application that interrupts, when the cause was last determined.
+  /// The application that interrupted when the cause last changed; nil for a phone call.
   var interrupter: ApplicationKey?
   var means: Means
   var isMuted = false
@@ -101,7 +102,7 @@ extension ObservedState {
       let playsCall = instance.audio.streams.contains {
         $0.direction == .playback && $0.isRunning && $0.role == .phone
       }
-      // A call lasts while its playback does.
+      // A call that has begun lasts as long as its playback runs, even if the recording ends.
       if playsCall, instance.audio.isRecording || calls.streaming.contains(instance.id) {
         calls.streaming.insert(instance.id)
       } else {
@@ -114,7 +115,7 @@ extension ObservedState {
 
   private func updateCall(of id: InstanceID) { if changeCall(of: id) { callsChanged() } }
 
-  /// Begins or ends the call of an instance. Returns whether it did.
+  /// Begins or ends the call of an instance, if necessary. Returns whether a call began or ended.
   private func changeCall(of id: InstanceID) -> Bool {
     let mustHave = calls.begun.contains(id) || calls.streaming.contains(id)
     guard mustHave != calls.hasCall(id) else { return false }
@@ -170,8 +171,8 @@ extension ObservedState {
 
   // MARK: Interruptions
 
-  /// Returns whether a phone call interrupts the audio of a user's applications. The call of an
-  /// application's streams does not if the audio server manages roles.
+  /// Returns whether a phone call interrupts the audio of a user's applications. If the audio
+  /// server manages roles, a call by the streams of an application interrupts nothing.
   func isCalled(_ user: UserID) -> Bool {
     if calls.hasModemCall { return true }
     let managesRoles = audio.managingRoles.contains(user)
@@ -237,8 +238,8 @@ extension ObservedState {
 
   /// Ends the interruption of an instance's audio, if there is one.
   ///
-  /// - Parameter playsOn: Whether the agent plays a media player that a phone call has paused. It
-  ///   does not if the instance itself has a call now.
+  /// - Parameter playsOn: Whether the agent plays a media player that a phone call has paused. This
+  ///   is false if the instance itself has a call now.
   func endInterruption(of instance: ObservedInstance, playsOn: Bool = true) {
     guard let interruption = instance.audio.interruption else { return }
     let isCall = interruption.cause == .phoneCall
@@ -292,7 +293,7 @@ extension ObservedState {
     activate(instance, isOrder: false)
   }
 
-  /// Determines until when a suspension may wait for a mute that the daemon has ordered before.
+  /// Determines until when a suspension may wait for a mute that the daemon has already ordered.
   func noteOrderedMutes() {
     for instance in live {
       let isInterrupted = instance.audio.interruption?.isMuted == true

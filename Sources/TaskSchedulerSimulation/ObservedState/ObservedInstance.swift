@@ -42,11 +42,12 @@ final class ObservedInstance {
   // MARK: Handled events and managed sockets
   /// The events that the instance handles. An id is nil until the instance has received the event.
   var handledEvents: [(id: CallbackID?, due: UInt64)] = []
-  /// The end of the time for an event that the instance does not acknowledge; nil if there is none.
+  /// The instant until which the instance may run for events that need no acknowledgement; nil if
+  /// there is no such event.
   var unacknowledgedDue: UInt64?
   /// The events after whose acknowledgement the instance may begin to play.
   var playEvents: Set<CallbackID> = []
-  /// The ends of the times for all events.
+  /// The instants at which the times for the handled events end.
   var eventDues: [UInt64] { handledEvents.map(\.due) + (unacknowledgedDue.map { [$0] } ?? []) }
   var sockets: [SocketID] = []
   var isWatched = false
@@ -108,7 +109,7 @@ final class ObservedInstance {
   var audio = ObservedAudio()
 
   // MARK: Location
-  /// Whether the application may learn the location, if it does not know yet; nil if it knows.
+  /// The present authorization if the daemon has not told it to the application yet; otherwise nil.
   var heldAuthorization: LocationAuthorization?
 
   // MARK: Debuggers

@@ -6,7 +6,8 @@ struct ObservedRegion {
   /// The side of the boundary that the application knows of, or is about to be told; nil if no
   /// location has decided it.
   var isInside: Bool?
-  /// The side that the latest locations show, if it is the other one, and since when.
+  /// The opposite of `isInside`, and the instant since which the latest locations show it; nil if
+  /// they do not show it.
   var other: (isInside: Bool, since: Instant)?
 
   /// The least margin around the boundary, in meters.
@@ -125,10 +126,12 @@ struct ObservedUserLocation {
 
   var isLooking: Bool { if case .underWay = look { true } else { false } }
 
-  /// The times of a source that go back by less belong to late locations.
+  /// The difference in nanoseconds from which an earlier time means that the clock of the source
+  /// was corrected. A location whose time is earlier by less is late.
   private static let lateMax: Int64 = 600_000_000_000
 
-  /// Returns whether a location of a source is older than the newest one, or is that one.
+  /// Returns whether a location of a source is late: not newer than the newest location, but older
+  /// by less than ``lateMax``.
   func isLate(_ location: Location) -> Bool {
     guard let newest else { return false }
     let age = newest.location.time.nanoseconds - location.time.nanoseconds

@@ -1,6 +1,7 @@
 import TaskSchedulerCore
 
-/// What an audio server remembers for the next stream because of the daemon.
+/// The mute and the volume that an audio server remembers for the next stream because the daemon
+/// has muted a stream or lowered its volume.
 struct ObservedMemory {
   var isMuted = false
   var volume: LoweredVolume?
@@ -10,13 +11,13 @@ struct ObservedMemory {
     volume = other.volume ?? volume
   }
 
-  /// Returns what the server has applied to a stream.
+  /// Returns the part of this memory that the server has applied to a stream.
   func applied(to stream: AudioStream) -> ObservedMemory {
     let isLow = volume.map { LoweredVolume.isSame(stream.volume, $0.low) } ?? false
     return ObservedMemory(isMuted: isMuted && stream.isMuted, volume: isLow ? volume : nil)
   }
 
-  /// Removes what has been undone.
+  /// Removes the mute and the volume that `other` has, because they were undone.
   mutating func remove(_ other: ObservedMemory) {
     if other.isMuted { isMuted = false }
     if other.volume != nil { volume = nil }

@@ -14,7 +14,7 @@ struct ObservedPlayers {
     /// Whether a read waits until `RemoteReadInterval` has passed.
     var isReadWaiting = false
 
-    /// Whether the agent must play the player, which it paused, as soon as it can.
+    /// Whether an agent must play the player as soon as possible, because the agent paused it.
     var mustPlay = false
 
     /// The instant at which a read no longer has to wait.
@@ -38,7 +38,7 @@ struct ObservedPlayers {
     receiver = nil
   }
 
-  /// Removes the name of a media player from an instance.
+  /// Records that an instance is no longer a media player on the session bus.
   mutating func leaveBus(_ id: InstanceID) {
     all[id]?.isOnBus = false
     all[id]?.isReadWaiting = false

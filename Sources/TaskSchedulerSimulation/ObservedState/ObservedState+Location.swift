@@ -134,7 +134,8 @@ extension ObservedState {
     }
   }
 
-  /// Returns the refusal of a further application of which something must be remembered.
+  /// Returns the refusal of an application that the daemon does not remember yet, if the quota of
+  /// remembered applications is used up.
   private func exceededQuota(_ key: ApplicationKey) -> Refusal? {
     let max = policy.locationApplicationsPerUserMax
     guard !location.knows(key), location.keys(of: key.owner).count >= max else { return nil }
@@ -203,7 +204,7 @@ extension ObservedState {
       || launches.values.contains { $0.key == key } || manifests.contains {
         $0.id == key.id && $0.owner == key.owner
       }
-    // The scheduler remembers some applications that have ended.
+    // The scheduler remembers some applications that have ended, so it may know this application.
     location.isReplyUnsure = !isKnown
     if !isKnown, isRefused { return }
     if let request, let refusal = exceededQuota(key) {
@@ -216,7 +217,8 @@ extension ObservedState {
 
   // MARK: Decisions
 
-  /// Changes what the authorizations depend on, and records what follows from those that differ.
+  /// Makes a change that can affect authorizations. If the authorization of an application differs
+  /// afterwards, records that the application must be told, and discards reports without consent.
   ///
   /// - Parameter key: The application that a decision is about.
   private func changeAuthorizations(
@@ -315,7 +317,7 @@ extension ObservedState {
 
   private func notStored(_ pending: ObservedLocations.Pending, _ reason: String) {
     answer(pending.request, .refused(.notStored(reason: reason)))
-    // The user's answer counts until a reboot.
+    // The user's answer counts until a reboot, although it was not stored.
     if pending.request == nil, case .authorize(let decision, let wasAsked) = pending.change {
       decided(pending.application, decision, wasAsked: wasAsked)
     }

@@ -44,7 +44,8 @@ extension ObservedState {
       if mayLocate(key, .significantChanges) { moveSignificantly(found, key) }
       location.mustTell.insert(key)
     }
-    // An inaccurate location does not show on which side of a boundary the machine is.
+    // An inaccurate location does not show on which side of a boundary the machine is, so the look
+    // continues.
     guard found.uncertainty <= 100 || !looksForRegions(user) else { return }
     location.users[user]?.isUnsure = false
     if location.users[user]?.isLooking == true { location.users[user]?.look = .idle }
@@ -196,7 +197,8 @@ extension ObservedState {
   }
 
   /// Begins the looks that are due soon, because a burst of keep-alive handlers has woken the
-  /// machine. The checkers do not see a burst whose only handlers have an outstanding call.
+  /// machine. The checkers do not see a burst in which every called handler already has a call that
+  /// waits.
   func lookEarly() {
     let isUnsure = !location.hasBurst && live.contains(where: \.hasCallWaiting)
     guard location.hasBurst || isUnsure else { return }

@@ -25,8 +25,8 @@ final class ObservedState {
   var calls = ObservedCalls()
   var location = ObservedLocations()
   var now: UInt64 = 0
-  /// The last instant at which the machine woke, the daemon restarted or the limits changed. If a
-  /// limit had passed before, its timer could not fire earlier.
+  /// The last instant at which the machine woke, the daemon restarted or the limits changed. The
+  /// timer of a limit that had already passed could not fire before this instant.
   var floor: UInt64 = 0
 
   // The current event.
@@ -222,7 +222,7 @@ final class ObservedState {
       endOrdered(instance)
       return instance.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now)
     }
-    // Otherwise the termination cancels a pending relaunch, or changes nothing.
+    // The application does not run. The termination cancels a pending relaunch, or changes nothing.
     if relaunching.remove(key) != nil { bar(key) }
   }
 

@@ -49,7 +49,7 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
   case keepsLock
   /// Another program resumes a suspended application's processes.
   case resumedFromOutside
-  /// A source reports a location far away or near the true position, but with a wrong accuracy.
+  /// A source reports a location far from the true position, or a wrong accuracy.
   case locationsAreWrong
   /// The daemon receives a location late or twice.
   case locationsAreLate

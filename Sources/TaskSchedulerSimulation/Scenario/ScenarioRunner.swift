@@ -25,7 +25,8 @@ public final class ScenarioRunner {
   var available = ScenarioMemory.total
   var receiver = ScenarioReceiver()
 
-  /// The sender of a request, which receives the reply.
+  /// A request that awaits its reply, with the index of the application that sent it. For a task,
+  /// a socket or a notification, it also has the name that the scenario uses.
   enum Request {
     case `operator`
     case stream(Int)

@@ -36,7 +36,8 @@ struct XMLReader {
   /// The maximum number of attributes of an element. Source: this project.
   static let attributesMax = 64
 
-  /// The text since the caller has set this to an empty array; nil if the text is not needed.
+  /// The text that the reader has passed since the caller set this property to an empty array; nil
+  /// if the caller does not need the text.
   var text: [UInt8]?
   /// The line of the next byte, from 1.
   private(set) var line = 1

@@ -8,8 +8,8 @@ struct SimulatedAudio {
     var role: AudioRole
     /// The volume of the loudest channel. 0 for a recording stream.
     var volume: Int
-    /// Whether the last change of the volume lowered it by an order of the daemon. A stream begins
-    /// so if the server remembers such a volume.
+    /// Whether the present volume comes from an order of the daemon to lower the volume. This is
+    /// also true of a new stream for which the server remembered such a volume.
     var isLowered: Bool
     var isRunning: Bool
     var isMuted: Bool
@@ -17,7 +17,8 @@ struct SimulatedAudio {
     let memory: UInt32
     /// Whether the process plays silence.
     var isSilent: Bool
-    /// Whether the daemon has heard that the stream runs. Before that, it restores nothing.
+    /// Whether the daemon has handled a report in which the stream runs. Before such a report, the
+    /// daemon neither ends the mute of the stream nor restores its volume.
     var hasRun = false
   }
 
@@ -247,14 +248,14 @@ extension Simulation {
 
   /// Sends the agent of a user an order of the daemon.
   func carryOut(_ effect: AudioEffect) {
-    // The simulated world has no notices.
+    // An order about a notice has no user. The simulated world shows no notices.
     guard let user = effect.user, let session = sessions[user], session.isAttached,
       !effect.isEmpty
     else { return }
     var chance = draw(.audio)
     let isSlow = chance.happens(faults[.messagesAreSlow])
     let lag = chance.below(isSlow ? Nanoseconds.second : 5 * Nanoseconds.millisecond)
-    // The orders arrive in their order.
+    // The orders arrive in the sequence in which the daemon sent them.
     let arrival = max(session.orderLast, now + lag)
     sessions[user]?.orderLast = arrival
     schedule(after: arrival - now, .orderArrives(effect, attachment: session.attachment))

@@ -29,7 +29,7 @@ extension Simulation {
 
   private func reportModemCalls() { if isUp { post(.session(.modemCalls(modemCalls))) } }
 
-  /// Lets one of the newest running leaders say that it has a call, or none.
+  /// Lets one of the newest running leaders say that its call begins or ends.
   private func callApplication(
     _ chance: inout SeededGenerator, _ event: (RequestID, InstanceID) -> ApplicationEvent
   ) {

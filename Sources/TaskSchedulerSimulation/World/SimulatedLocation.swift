@@ -10,14 +10,15 @@ struct SimulatedLocation {
   /// A number that changes whenever the receivers are turned on or off. A planned fix with an
   /// earlier number does not happen.
   var fixGeneration = 0
-  /// The same for the changes of the cell and of the access point.
+  /// A number that changes whenever the radio watch is turned on or off. A planned change of the
+  /// cell or of the access point with an earlier number does not happen.
   var radioGeneration = 0
-  /// The place at which the cell or the access point last changed, and how far from there it
-  /// changes again.
+  /// The place at which the cell or the access point last changed, and the distance from this place
+  /// beyond which it changes again.
   var radio = (place: SimulatedPlace(east: 0, north: 0), range: 1000.0)
   /// The applications about which the users are asked.
   var questions: Set<ApplicationKey> = []
-  /// The number of the random numbers that belong to no numbered action.
+  /// The number of streams of random numbers that `drawLocation()` has returned.
   var draws: UInt64 = 0
   var comparison = LocationComparison()
 
@@ -46,7 +47,7 @@ enum PlannedLocationEvent {
   case sourceChange(LocationSource)
   /// A user answers the question about an application.
   case answer(ApplicationKey, LocationAuthorization)
-  /// An operator posts a location, and as many further ones.
+  /// An operator posts a location, and later `again` further ones.
   case post(SimulatedPlace, for: UserID?, again: Int)
   /// The simulation compares what the scheduler knows with the true position.
   case comparison
@@ -141,7 +142,8 @@ extension Simulation {
   }
 
   private func planRadio() {
-    // At the end of a run, the applications still monitor significant changes.
+    // At the end of a run, the applications still monitor significant changes, so the daemon does
+    // not end the radio watch. Without this check, the planned events would never end.
     guard location.needs.watchesRadio, !location.comparison.isOver else { return }
     var chance = drawLocation()
     schedule(
@@ -237,7 +239,8 @@ extension Simulation {
     location.radioGeneration += 1
   }
 
-  /// Gives a daemon that has taken over what it reads from the scheduler and from the sources.
+  /// Sets the needs and the questions after a takeover, as the new daemon reads them from the
+  /// scheduler. Reports which sources are available.
   func takeOverLocation() {
     guard isUp else { return }
     take(pump.scheduler.locationNeeds)

@@ -9,7 +9,7 @@ struct LocationComparison {
     var known: Bool?
     /// The true side; nil near the boundary.
     var isInside: Bool?
-    /// The instant since which these sides are the same.
+    /// The instant since which neither `known` nor `isInside` has changed.
     var since: UInt64
     /// Whether the scheduler has known the right side at least once.
     var wasRight: Bool
@@ -35,13 +35,13 @@ struct LocationComparison {
 extension Simulation {
   private static let comparisonInterval = 10 * Nanoseconds.second
   /// The longest time from a crossing to its notice, without `RegionDwell`: a look begins at the
-  /// crossing, or 60 s after the last one. A receiver needs 10 s for each of two locations.
+  /// crossing, or 60 s after the last look. A receiver needs 10 s for each of two locations.
   private static let noticeMax = 100 * Nanoseconds.second
-  /// The longest time until the next look: 15 min after a location or a failed look. The time for
-  /// which a location that an operator has posted counts precedes it.
+  /// The longest time until the next look: 15 min after a location or a failed look. Before these
+  /// 15 min, a location that an operator has posted may count for `LocationFixTime`.
   private static let lookMax = 1100 * Nanoseconds.second
-  /// How far from a boundary each location shows the right side. The greatest error of a receiver
-  /// is 42 m, and the greatest margin 60 m.
+  /// The distance from a boundary beyond which every location shows the right side. The greatest
+  /// error of a receiver is 42 m, and the greatest margin is 60 m.
   private static let clearance = 150.0
 
   func planComparison() {
@@ -97,7 +97,8 @@ extension Simulation {
     guard let isInside = entry.isInside, isInside != entry.known,
       let trustedSince = location.comparison.trustedSince, trustedSince + Self.lookMax <= now
     else { return }
-    // A side that the scheduler has never known is no crossing.
+    // If the scheduler has never known the right side, it has missed no crossing. It may then need
+    // the longer time until the next look.
     let limit =
       entry.wasRight
       ? Self.noticeMax + Nanoseconds.of(checkers.policy.regionDwell) : Self.lookMax

@@ -14,7 +14,8 @@ extension Simulation {
     sessions[user]?.audio.setVolume(id, volume, isLowered: false)
   }
 
-  /// Carries out changes of volumes, except those of streams whose volume is another one.
+  /// Carries out orders to change volumes. Skips a stream that does not have the volume from which
+  /// the order changes it.
   func setVolumes(_ changes: [AudioVolumeChange], of user: UserID) {
     for change in changes {
       sessions[user]?.audio.lowered[change.stream] = change.to < change.from ? change : nil

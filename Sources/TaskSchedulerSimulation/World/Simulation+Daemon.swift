@@ -48,7 +48,7 @@ extension Simulation {
     guard isUp else { return }
     var seen = event
     if canary != nil {
-      // The pump itself posts `recovered`.
+      // The pump itself posts `recovered`, so `posted` does not contain it.
       if case .scheduler(.recovered) = event {} else { seen = posted.removeFirst() }
       canary?.begin(seen)
     }

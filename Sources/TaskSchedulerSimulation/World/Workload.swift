@@ -61,7 +61,7 @@ public struct Workload: Sendable {
     return ApplicationKey(id, owner: UserID(0))
   }()
 
-  /// Returns the action of a seed with a number, or nil if that action would have no effect.
+  /// Returns the action with this number, drawn from a seed; nil if it would have no effect.
   public func action(
     _ number: UInt64, seed: UInt64, faults: Faults, in world: some WorkloadState
   ) -> Action? {

@@ -64,7 +64,8 @@ public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible
     ParameterError(parameter: "", problem: "expected \(kind), not \(json.kind)")
   }
 
-  /// Returns the same error for the field or the element that contains the value: `name` or `[0]`.
+  /// Returns the same error with a longer path: `place` is the field or the element that contains
+  /// the value, such as `name` or `[0]`.
   func within(_ place: String) -> ParameterError {
     let dot = parameter.isEmpty || parameter.hasPrefix("[") ? "" : "."
     return ParameterError(parameter: place + dot + parameter, problem: problem)

@@ -185,8 +185,9 @@ struct LocationCommand: ParsableCommand {
     if options.json { try Output.write(JSONOutput.line(output)) }
     let location = try connection.call(
       ControlInterface.GetLocation.self, .init(owner: target.owner), timeout: answerTimeout)
-    // Without an owner, the daemon has decided for the caller's application if there are several.
-    // Another user's application with the same id then has a decision of its own.
+    // If several users have an application with this id, and the command names no owner, the daemon
+    // has stored the decision for the caller's application. The warning must not be about another
+    // user's application, so there is no warning in this case.
     let uses = location.uses.filter { $0.application == target.application }
     if let use = uses.first, uses.count == 1, use.authorization != authorization {
       let reason =

@@ -66,8 +66,9 @@ struct LogCommand: ParsableCommand {
     return arguments
   }
 
-  /// Whether the option names a socket, or the variable one of neither the user's nor the system's
-  /// daemon. The journal does not record the sockets of daemons.
+  /// Whether `--socket` selects the daemon, or $TASKSCHEDD_SOCKET selects a daemon that is neither
+  /// the user's nor the system's. The journal does not record the sockets of daemons, so journalctl
+  /// cannot select the records of such a daemon.
   private var namesSocket: Bool {
     options.socket != nil || ![.user, .system].contains(options.path)
   }

@@ -4,7 +4,7 @@ import TaskSchedulerSimulation
 
 /// The locations of a track, and when taskctl posts them.
 struct TrackPlan {
-  /// A location to post, and when, since the start.
+  /// A location, and the time since the start at which taskctl posts the location.
   struct Stop: Equatable {
     var at: Duration
     var point: Track.Point
@@ -86,8 +86,8 @@ struct TrackPlan {
     }
   }
 
-  /// Returns a point. If the file has no speed or no course for it, it has those since the previous
-  /// point.
+  /// Returns a point. If the file has no speed or no course for the point, computes them from the
+  /// previous point.
   private func moving(_ index: Int) -> Track.Point {
     var point = points[index]
     guard index > 0 else { return point }
@@ -135,7 +135,7 @@ private struct Path {
   /// Returns the index of the point before a place, and the place as a fraction of the way to the
   /// next point.
   func place(at distance: Double) -> (index: Int, fraction: Double) {
-    // The first point that is not before the place.
+    // Search for the first point that is not before the place.
     var (low, high) = (0, distances.count - 1)
     while low < high {
       let middle = (low + high) / 2

@@ -4,7 +4,7 @@ import TaskSchedulerSimulation
 
 /// Posts the locations of a track at their times.
 struct TrackPlayer {
-  /// A clock that the player can wait for, in nanoseconds.
+  /// A clock in nanoseconds, with a function that sleeps until an instant.
   struct Clock {
     var now: () -> UInt64
     var sleep: (_ until: UInt64) -> Void
@@ -46,7 +46,7 @@ struct TrackPlayer {
     }
   }
 
-  /// Waits, and repeats the last location. The machine then rests there.
+  /// Waits, and repeats the last location, without speed and course, because the machine rests.
   private func wait(until end: UInt64, repeating last: Track.Point?) throws {
     var now = clock.now()
     while now < end {
@@ -60,7 +60,7 @@ struct TrackPlayer {
     }
   }
 
-  /// Returns an instant after a time span, at most the end of the clock.
+  /// Returns an instant plus a time span, limited so that adding ``repetition`` cannot overflow.
   private static func sum(_ instant: UInt64, _ span: Duration) -> UInt64 {
     let (seconds, attoseconds) = span.components
     let (whole, isTooLong) = UInt64(clamping: seconds).multipliedReportingOverflow(

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// The sentences of `taskctl why` about an application that the daemon terminated to free memory or
-/// because of its resource use in the background, or that it released.
+/// The sentences of `taskctl why` about an application that the daemon released, or terminated to
+/// free memory or because of the application's resource use in the background.
 enum EndDetailText {
   static func lines(
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext

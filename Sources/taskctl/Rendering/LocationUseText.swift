@@ -15,8 +15,8 @@ enum LocationUseText {
     }
   }
 
-  /// Returns why the application is told nothing, in words that follow "because"; nil if it may be
-  /// told.
+  /// Returns why the daemon tells the application nothing, in words that follow "because"; nil if
+  /// the application may learn the location.
   private static func obstacle(_ application: ControlInterface.Application) -> String? {
     switch application.locationAuthorization {
     case .authorized, nil: return nil

@@ -10,7 +10,7 @@ enum Style: String {
   case yellow = "33"
   case cyan = "36"
 
-  /// The style of a state: green for the foreground, yellow for limited time.
+  /// The style of a state: green and cyan for the foreground, yellow for limited time.
   init(of state: ControlInterface.State) {
     switch state {
     case .active: self = .green

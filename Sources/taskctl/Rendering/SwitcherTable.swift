@@ -2,8 +2,9 @@ import TaskSchedulerWire
 
 /// The output of `taskctl switcher` without a terminal.
 enum SwitcherTable {
-  /// Returns one line for each application, in the order of the switcher, with columns for the
-  /// owner and the seat if the applications have several.
+  /// Returns one line for each application, in the order of the switcher. The table has a column
+  /// for the owner if there are several owners, and a column for the seat if there are several
+  /// seats.
   static func text(
     _ list: ControlInterface.ListSwitcher.Output, _ context: RenderingContext
   ) -> String {

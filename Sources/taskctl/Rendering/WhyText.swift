@@ -58,7 +58,8 @@ enum WhyText {
     return (end ?? []) + (failure.map { [$0] } ?? [])
   }
 
-  /// The causes by which an application becomes inactive and does not become active by itself.
+  /// The causes after which an inactive application stays inactive when it acknowledges its
+  /// callback.
   private static let causesOfInactivity: Set = [
     "call", "interruption", "locked", "otherActivated", "shown", "unfocused",
   ]

@@ -9,8 +9,8 @@ enum NegativeNumbers {
     "--speed-factor",
   ]
 
-  /// Returns the arguments with the first negative number, and the values after it, behind `--` at
-  /// the end.
+  /// Returns the arguments in a new order. `--` and the values come last: the first negative number
+  /// and all values that follow this number.
   static func terminated(_ arguments: [String]) -> [String] {
     if arguments.contains("--") { return arguments }
     var (words, values): ([String], [String]) = ([], [])

@@ -47,7 +47,8 @@ enum TimelineText {
     }
   }
 
-  /// Returns both states of a transition with its cause, or the description's text.
+  /// Returns both states of a transition with its cause. For any other change, returns the text of
+  /// its description.
   private static func words(_ change: Record.Change, _ painter: Painter) -> String {
     guard case .transition(let from, let to, let cause) = change else {
       return PrintableText.of(change.description().text)

@@ -8,7 +8,8 @@ struct FullScreen {
   private static let input = STDIN_FILENO
   private var modeBefore: termios?
 
-  /// Begins, or begins again after another program has used the terminal.
+  /// Sets the mode and shows the alternate screen. Call this again after another program has used
+  /// the terminal.
   mutating func begin() throws {
     if modeBefore == nil {
       var mode = termios()
@@ -34,7 +35,7 @@ struct FullScreen {
   }
 
   func draw(_ lines: [String]) throws {
-    // The text replaces the earlier one line by line, so that nothing flickers.
+    // The new lines overwrite the earlier lines, because erasing the screen first would flicker.
     let text = lines.map { $0 + "\u{1b}[K" }.joined(separator: "\r\n")
     try Output.write("\u{1b}[H" + text + "\u{1b}[J")
   }

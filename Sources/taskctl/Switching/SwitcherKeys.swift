@@ -19,7 +19,7 @@ struct SwitcherKeys {
     bytes.compactMap { take($0) }
   }
 
-  /// Returns the key that the bytes so far mean if nothing follows: Esc alone.
+  /// Ends the wait for the rest of a sequence. Returns `leave` if only Esc has arrived.
   mutating func finish() -> SwitcherKey? {
     defer { pending = [] }
     return pending == [Self.escape] ? .leave : nil

@@ -31,7 +31,8 @@ struct SwitcherScreen {
     Selection(application: application.application, owner: application.owner)
   }
 
-  /// Shows another list. The same application stays selected; if it is gone, the one in its place.
+  /// Shows another list. The selected application stays selected. If it is no longer in the list,
+  /// the application in its place becomes selected.
   mutating func update(_ list: ControlInterface.ListSwitcher.Output) {
     let before = selected
     self.list = list

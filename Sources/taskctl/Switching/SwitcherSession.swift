@@ -54,13 +54,14 @@ struct SwitcherSession: ~Copyable {
   private init(_ query: SwitcherQuery) throws {
     let connection = try Connection.connect(to: query.path)
     let monitor = try Connection.connect(to: query.path)
-    // The monitor comes first, so that no change between it and the list is missed.
+    // The monitor begins before the list is read, so that no change in between is missed.
     let changes = try monitor.callMore(
       ControlInterface.Monitor.self, .init(owner: query.input.owner), timeout: answerTimeout)
     let list = try query.list(on: connection)
     signals = try SignalQueue(
       [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])
-    // The list stays that of the first seat, also after its last application has left it.
+    // From now on, request the list of this seat. Otherwise the switcher would change to another
+    // seat when the last application leaves this seat.
     var input = query.input
     input.seat = list.seat
     self.query = SwitcherQuery(path: query.path, input: input)
@@ -143,8 +144,8 @@ struct SwitcherSession: ~Copyable {
     pending.append(.activation(connection, replies))
   }
 
-  /// Removes the selected application. The daemon answers when the application has ended; the list
-  /// is without it at once.
+  /// Removes the selected application. The daemon removes the application from the list at once,
+  /// and answers when the application has ended.
   private mutating func remove() throws {
     guard let selected = screen.selected else { return }
     let connection = try Connection.connect(to: query.path)
@@ -173,7 +174,8 @@ struct SwitcherSession: ~Copyable {
     pending = left
   }
 
-  /// Reads the changes that have arrived. After a change, the daemon's list may be another one.
+  /// Reads the changes that have arrived. After a change, reads the list again, because the change
+  /// may have affected the list.
   private mutating func takeChanges() throws {
     var isChanged = false
     while let reply = try changes.nextIfReady() {

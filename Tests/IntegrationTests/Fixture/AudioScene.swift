@@ -16,7 +16,7 @@ struct AudioScene {
 
   /// - Parameter policy: The settings besides `AudioGraceTime` and `EventTime`.
   init(policy: [(String, String)] = []) throws {
-    // An event lasts until its acknowledgement.
+    // With this EventTime, an event entitles its application to run until the acknowledgement.
     let times = [("AudioGraceTime", "10ms"), ("EventTime", "1h")]
     let manifests = [Self.player, Self.other, Self.third].enumerated().map {
       ($0.element, "background-modes = [\"audio\"]\nseat = \"seat\($0.offset + 1)\"")
@@ -31,7 +31,7 @@ struct AudioScene {
     try daemon.application(id).instance?.audio
   }
 
-  /// Waits until an application does something with audio, such as after `AudioGraceTime`.
+  /// Waits until `audio(_:)` returns the given uses for an application.
   func wait(for uses: [ControlInterface.AudioUse], of id: String) throws {
     try waitUntil("the audio of \(id) is \(uses)") { try audio(id) == uses }
   }

@@ -97,7 +97,7 @@ final class CoreModel {
   /// Returns the instance that a process leads or has led.
   func instance(of leader: Leader) -> InstanceID? { instances[leader] }
 
-  /// Returns the state and the status of the instance that a process leads, while it runs.
+  /// Returns the state and the status of the instance that a process leads; nil if there is none.
   func status(_ leader: Leader) -> (state: ApplicationState, status: InstanceStatus)? {
     guard let id = instances[leader], let status = scheduler.instanceStatus(id, at: now) else {
       return nil

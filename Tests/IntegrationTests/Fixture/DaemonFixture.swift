@@ -257,8 +257,8 @@ final class DaemonFixture: Sendable {
 
   // MARK: Programs
 
-  /// Returns an environment with the daemon's socket. The variable leads a program to the daemon,
-  /// and the fixture to the program.
+  /// Returns an environment with the daemon's socket. With TASKSCHEDD_SOCKET, a program finds the
+  /// daemon, and the fixture finds the program.
   func environment(marker: String? = nil) -> [String] {
     ["PATH=/usr/bin:/bin", "TASKSCHEDD_SOCKET=\(socketPath)"]
       + (marker.map { ["TASKSCHEDD_INSTANCE=\($0)"] } ?? [])
@@ -290,8 +290,8 @@ final class DaemonFixture: Sendable {
 
   // MARK: Processes
 
-  /// Returns the leaders of the programs that daemons of this directory have launched: the
-  /// processes with the daemon's socket in their environment whose parent is not such a process.
+  /// Returns the leaders of the programs that daemons of this directory have launched. A leader has
+  /// the daemon's socket in its environment, and its parent does not.
   func programs() throws -> [Int32] {
     let all = try proc.pids().filter { pid in
       guard pid != getpid(), pid != process.pid,

@@ -30,7 +30,7 @@ final class OtherUser {
 
   func next(_ connection: Int) throws -> JSONValue { try ask("next \(connection)") }
 
-  /// Writes part of a message without its end.
+  /// Writes the given number of bytes of a message, but not its end.
   func write(_ connection: Int, bytes: Int) throws { _ = try ask("write \(connection) \(bytes)") }
 
   func close(_ connection: Int) throws { _ = try ask("close \(connection)") }
@@ -42,8 +42,8 @@ final class OtherUser {
 }
 
 extension JSONValue {
-  /// The exceeded quota and its limit, such as `MaxTasksPerUser = 3`; nil if the answer is another
-  /// one.
+  /// The exceeded quota and its limit, such as `MaxTasksPerUser = 3`; nil if the answer is not the
+  /// error QuotaExceeded.
   var quotaExceeded: String? {
     guard errorName == "QuotaExceeded", case .string(let quota)? = self["parameters"]?["quota"],
       case .integer(let limit)? = self["parameters"]?["limit"]

@@ -35,7 +35,7 @@ final class TestAgent {
     if let expected, try orders.receive()?["parameters"]?[expected] == nil {
       throw TestApplication.Unexpected(line: "no order '\(expected)'")
     }
-    // No other notification or badge precedes the end of the list.
+    // Fails if any other order precedes `synchronized`, because no test expects one.
     var next = try orders.receive()
     while takesNotices, let notice = next?["parameters"]?["show"] {
       listed.append(notice)

@@ -169,7 +169,7 @@ final class TestApplication {
     return Int32(pid)
   }
 
-  /// Returns the next value of a report about data that the application has read.
+  /// Returns the next report about data that the application has read.
   func nextReadingValue() throws -> JSONValue {
     while readings.isEmpty { try read() }
     return readings.removeFirst()

@@ -76,7 +76,8 @@ public final class AudioServer {
     }
     switch kind {
     case .pulseAudio:
-      // The server replaces the socket of a server that was killed only with a pid file.
+      // Without a pid file, the server does not replace the socket that a killed server left
+      // behind.
       unlink(path)
       try start(
         "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
@@ -147,8 +148,9 @@ public final class AudioServer {
     return volumes
   }
 
-  /// Begins to manage streams by their roles, with a module of PulseAudio or with a sink that has
-  /// the name of WirePlumber's. Returns the number of the module.
+  /// Makes the server manage streams by their roles, or appear to do so. Loads a module of
+  /// PulseAudio, or a sink with the name that WirePlumber's policy uses. Returns the number of the
+  /// module.
   public func beginRolePolicy() throws -> String {
     let module =
       switch kind {
@@ -199,7 +201,7 @@ public final class AudioClient {
 
   public var pid: Int32 { process.pid }
 
-  /// The program. It connects to the server as soon as that listens.
+  /// The program. It connects to the server as soon as the server listens.
   public static let program = """
     import ctypes, select, sys
     pulse = ctypes.CDLL("libpulse.so.0")
@@ -351,9 +353,9 @@ public final class AudioClient {
     }
   }
 
-  /// Tells the client what to do, and waits until it has done it: play, begin (play without data),
-  /// record, pause, continue, loud, silent or end. `role NAME` sets the property media.role of
-  /// later streams.
+  /// Sends the client a command, and waits until the client has carried it out. The commands are
+  /// play, begin (play without data), record, pause, continue, loud, silent and end. `role NAME`
+  /// sets the property media.role of later streams.
   public func run(_ command: String) throws {
     try process.writeLine(command)
     let answer = try process.readLine()

@@ -3,7 +3,7 @@ import LinuxSystem
 import Synchronization
 
 /// The real gpsd, and the socket through which the daemon connects to it. The test is the receiver:
-/// it sends NMEA sentences to gpsd by UDP. All of it ends with the value.
+/// it sends NMEA sentences to gpsd by UDP. gpsd, the proxy and the socket end with the value.
 ///
 /// systemd-socket-proxyd connects the socket to gpsd, as systemd does with taskschedd-gpsd.socket.
 /// It needs no running systemd. The proxy stays when gpsd ends.

@@ -118,8 +118,8 @@ public final class GeoClueService {
 
   /// Sets the position that the receiver sends to GeoClue.
   ///
-  /// - Parameter dilution: the horizontal dilution of precision. GeoClue takes up to 1 as an
-  ///   accuracy of 0 m, and up to 5 as 3 m.
+  /// - Parameter dilution: the horizontal dilution of precision. For a dilution of up to 1, GeoClue
+  ///   reports an accuracy of 0 m; for a dilution above 1 and up to 5, an accuracy of 3 m.
   public func setPosition(
     _ latitude: Double, _ longitude: Double, dilution: Double = 4, altitude: Double = 34.5
   ) throws {

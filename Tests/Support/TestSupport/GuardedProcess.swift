@@ -11,8 +11,8 @@ public final class GuardedProcess: Sendable {
   private let hasEnded = Atomic(false)
 
   /// The script of the guardian. It starts the program, and terminates it after a line of input or
-  /// at the end of the input. Only the program keeps the output open, so that its end is the end of
-  /// the output.
+  /// at the end of the input. Only the program keeps the output open, so the output ends when the
+  /// program ends.
   private static let script = """
     sh -c 'echo $$; exec "$@"' sh "$@" </dev/null 2>/dev/null &
     exec >/dev/null

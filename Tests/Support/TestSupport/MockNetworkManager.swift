@@ -34,7 +34,7 @@ public final class MockNetworkManager {
   /// Adds the wireless device, which is not connected.
   public func addWireless() throws {
     try mock("AddWiFiDevice", "wlan0", "wlan0", "30")
-    // The template has no access point of the device.
+    // The template's device lacks the property for its access point.
     try call(
       Self.device, "org.freedesktop.DBus.Mock.AddProperty", Self.wireless, "ActiveAccessPoint",
       "<objectpath '/'>")

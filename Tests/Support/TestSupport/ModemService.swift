@@ -43,7 +43,7 @@ public final class ModemService {
     let monitor = try TestProcess(
       "/usr/bin/gdbus", ["gdbus", "monitor", "--session", "--dest", Self.name]
     ) { [bus] in $0.environment = bus.environment }
-    // The monitor prints the owner of the name once it receives the signals.
+    // The monitor prints this line when it has begun to receive signals.
     try Self.wait(for: "is owned by", in: monitor)
     try call(
       at: Self.path, "\(Self.name).Test.SetProfile", "modem", "generic", "['\(port)']")
@@ -51,7 +51,7 @@ public final class ModemService {
     try call(at: modemPath, "\(Self.name).Modem.Enable", "true")
   }
 
-  // ModemManager ends quickly only while it has its bus and its modem.
+  // Ends ModemManager before its bus and modem. Without them, ModemManager would end slowly.
   deinit { manager.end() }
 
   private var modemPath: String { "\(Self.path)/Modem/0" }
@@ -112,11 +112,11 @@ public final class ModemService {
   /// Makes the modem lose its network.
   public func loseNetwork() throws { try run("no cell") }
 
-  /// What ModemManager does to report locations.
+  /// The settings of ModemManager for reports of locations.
   public struct LocationSetup: Hashable, Sendable {
     /// The enabled sources (MMModemLocationSource).
     public var sources: Int
-    /// Whether it sends signals about locations.
+    /// Whether ModemManager sends signals about locations.
     public var sendsSignals: Bool
 
     public init(sources: Int, sendsSignals: Bool) {
@@ -125,7 +125,7 @@ public final class ModemService {
     }
   }
 
-  /// Returns what ModemManager does at present.
+  /// Returns ModemManager's present settings for reports of locations.
   public func locationSetup() throws -> LocationSetup {
     func property(_ name: String) throws -> String {
       try call(
@@ -137,7 +137,7 @@ public final class ModemService {
       sources: sources ?? -1, sendsSignals: try property("SignalsLocation").contains("true"))
   }
 
-  /// Sets up the location as another program does.
+  /// Changes the settings for reports of locations, as another program does.
   public func setUpLocation(sources: Int, sendsSignals: Bool) throws {
     try call(
       at: modemPath, "\(Self.name).Modem.Location.Setup", "uint32 \(sources)", "\(sendsSignals)")
@@ -155,8 +155,8 @@ public final class ModemService {
     try call(at: path, "\(Self.name).Call.\(method)")
   }
 
-  /// Returns the object paths of the calls, the newest first. ModemManager keeps those of calls
-  /// that have ended.
+  /// Returns the object paths of the calls, the newest first. ModemManager also lists calls that
+  /// have ended.
   private func callPaths() throws -> [String] {
     try call(at: modemPath, "\(Self.name).Modem.Voice.ListCalls").split(separator: "'")
       .filter { $0.hasPrefix("/") }.map(String.init)

@@ -322,7 +322,7 @@ struct ModemCallsTests {
     try watch()
     #expect(try next() == [ModemCall(longest, isAnswered: false)])
     for number in 1...63 { try manager.set(number, 3) }
-    // The modem is read again, with all calls.
+    // This signal makes the daemon read the modem again, with all calls.
     try manager.setModem(isPresent: true)
     #expect(try next().count == 64)
     try manager.add(100, 4)

@@ -59,7 +59,7 @@ struct GPSDSourceTests {
   /// Accepts the connection of a source, answers it as gpsd does, and waits until the source has
   /// read the answer.
   private func accept(_ server: StreamServer, from source: GPSDSource) throws -> StreamEnd {
-    // Soon after the last connection, the source connects only later.
+    // If the last connection was recent, the source waits before it connects again.
     try waitForConnection(to: server)
     let end = try server.accept()
     #expect(try end.receive(Self.request.utf8.count) == Self.request)
@@ -79,7 +79,7 @@ struct GPSDSourceTests {
     try watcher.wait(for: "\(count) locations") { reports.locations.count >= count }
   }
 
-  /// Handles what has happened so far.
+  /// Handles all events that have arrived.
   private func settle() throws {
     var isIdle = false
     let idle = try watcher.loop.whenIdle { isIdle = true }
@@ -350,7 +350,8 @@ struct GPSDSourceTests {
     again()
     try waitForLocations(25)
     tick.clear()
-    // 25 locations need two seconds. The test may note an instant late.
+    // 25 locations need two seconds. The limit is lower, because the test may record an instant
+    // late.
     #expect(reports.locations[24].instant - reports.locations[0].instant >= 1_500_000_000)
     #expect(tickCount > 25)
     print("the longest delay of another timer was \(longestGap / 1_000_000) ms")

@@ -20,7 +20,7 @@ enum LocationStoreFixture {
       notifiesOnEntry: notifiesOnEntry, notifiesOnExit: notifiesOnExit)!
   }
 
-  /// Returns a region of its own for each number.
+  /// Returns a different region for each number.
   static func region(_ number: UInt64) -> Region { region(RegionID("region \(number)")!) }
 }
 

@@ -168,7 +168,7 @@ struct LocationStoreTests {
         let store = try LocationStore(path: path)
         var count = try store.regionCount()
         try StoreFixture.repeatUntilKilled(microseconds: 3_000 * round) {
-          // Both regions or none.
+          // Stores two regions in one transaction: both of them or none.
           try store.apply(
             (1...2).map {
               .init(

@@ -56,7 +56,7 @@ final class LocationWatcher {
     }
   }
 
-  /// Handles all events that have arrived. Each turn handles one at least.
+  /// Handles all events that have arrived. Each turn of the loop handles at least one event.
   func settle() throws {
     var hasTurned = false
     let idle = try loop.whenIdle { hasTurned = true }

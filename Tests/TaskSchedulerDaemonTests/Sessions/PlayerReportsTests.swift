@@ -18,7 +18,7 @@ struct PlayerReportsTests {
 
   /// The reports of session agents, in a daemon that manages real processes.
   private final class Scene {
-    /// What the reports post, and what the scheduler would answer.
+    /// A stand-in for the scheduler: the events that the reports post, and its answer to each.
     final class SchedulerStandIn {
       var posted: [SessionEvent] = []
       var isAffected = true

@@ -137,7 +137,7 @@ struct AudioVolumeTests {
     scene.setVolume(from: Self.full, to: Self.lowered)
     try scene.waitForVolume(Self.lowered)
     try scene.server.setVolume(scene.stream, percent: 50)
-    // The agent need not know the user's change yet.
+    // The agent may not know the user's change yet, so this order has an outdated `from`.
     scene.setVolume(from: Self.lowered, to: Self.full)
     try scene.waitForVolume(Self.full / 2)
     scene.setVolume(from: Self.lowered, to: Self.full)

@@ -13,7 +13,7 @@ final class GeoClueFixture {
   let directory = TemporaryDirectory(mode: 0o755)
   var bus: SessionBus?
   private(set) var monitor: GeoClueMonitor?
-  /// The reports whether GeoClue is available, the oldest first.
+  /// The reports about whether GeoClue is available, the oldest first.
   private(set) var availability: [Bool] = []
   private(set) var locations: [SessionInterface.Location] = []
   private(set) var problems: [GeoClueProblem] = []

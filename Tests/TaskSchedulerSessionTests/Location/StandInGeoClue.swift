@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 
 /// A program that owns the name of GeoClue, and sends the locations and errors that the test wants.
-/// It ends with the value.
+/// It ends when this object is destroyed.
 final class StandInGeoClue {
   /// How the program answers the calls that begin the use of a client.
   enum Mode: String {
@@ -51,7 +51,7 @@ final class StandInGeoClue {
   /// Sends a location whose object does not exist any more when the client reads it.
   func sendRemovedLocation() throws { try run("[\"removed\"]") }
 
-  /// Sends the signal LocationUpdated to a program, for an object that this program has.
+  /// Sends the signal LocationUpdated to the owner of another stand-in's client.
   func spoof(client: String, of name: String) throws {
     try run("[\"spoof\", \"\(client)\", \"\(name)\"]")
   }

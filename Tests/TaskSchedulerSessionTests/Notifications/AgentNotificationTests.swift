@@ -72,7 +72,7 @@ private final class Scene {
 
   /// Waits for the next request that the service receives.
   func nextRequest() throws -> String? {
-    // The service runs in a process of its own, and needs the loop to receive a request.
+    // The agent sends its requests only while the loop turns. The service is another process.
     for _ in 0..<1000 where try !service.hasWritten { try loop.turn(within: .milliseconds(10)) }
     return try service.readLine()
   }
@@ -157,14 +157,15 @@ struct AgentNotificationTests {
     for id in 1...3 { scene.daemon.show(id, "\(id)") }
     try scene.wait(for: ["Shown 1", "Shown 2", "Shown 3"])
     for id in 1...3 { #expect(try scene.nextRequest() == "Notify 0 \(id)") }
-    // The daemon dies before it has handled that the user closed 2.
+    // The daemon dies before it has handled that the user closed notification 2.
     scene.daemon.answers = { $0 != SessionInterface.NotificationClosed.name }
     try scene.service.send("NotificationClosed 2 2")
     try scene.wait(for: ["Shown 1", "Shown 2", "Shown 3", "Closed 2"])
     scene.daemons = []
     scene.daemons = [try scene.startDaemon(0)]
     try scene.wait("the agent attaches") { scene.daemon.attachments == 1 }
-    // The next daemon does not know either that 2 is closed. It no longer wants 3.
+    // The next daemon does not know that notification 2 is closed, and no longer shows notification
+    // 3.
     scene.daemon.show(1, "1")
     scene.daemon.show(2, "2", shown: .init(id: 2, service: "any"))
     scene.daemon.synchronize()

@@ -45,7 +45,7 @@ private final class Table {
 struct PresentationTableTests {
   private let table = Table()
 
-  /// Returns a firing of a notification; each text is another firing.
+  /// Returns a firing of a notification. Each title stands for a different firing.
   private func notification(_ id: Int, _ title: String = "") -> PresentedNotification {
     .sample(id, title, firedAt: title.hashValue)
   }

@@ -33,7 +33,7 @@ extension ApplicationInterface {
   /// - `boot`: the daemon started
   /// - `relaunch`: the previous instance terminated, and the daemon launched the application again
   /// - `location`: there was a significant location change, or a region was entered or left
-  /// - `notification`: the user chose a notification, or a remote notification arrived
+  /// - `notification`: the user chose a notification
   /// - `call`: a modem has an incoming call, and the setting CallApplication names the application
   public enum LaunchReason: String, WireEnumeration {
     case user, `operator`, boot, relaunch, location, notification, call

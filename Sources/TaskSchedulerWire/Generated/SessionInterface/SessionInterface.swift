@@ -340,8 +340,9 @@ extension SessionInterface {
 
 extension SessionInterface {
   /// Reports that a program has called a media player. The call waits in the socket of a suspended
-  /// player, so the daemon resumes the player: for a command for EventTime (10 s by default); for a
-  /// read for RemoteReadTime (1 s), once in RemoteReadInterval (5 s).
+  /// player, so the daemon resumes the player. After a command, the player runs for EventTime (10 s
+  /// by default). After a read, it runs for RemoteReadTime (1 s), once in RemoteReadInterval (5 s)
+  /// at most.
   public enum PlayerCalled: InterfaceMethod {
     public static let name = "org.taskschedd.Session.PlayerCalled"
 
