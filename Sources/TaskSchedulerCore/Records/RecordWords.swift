@@ -123,7 +123,8 @@ extension Refusal {
       "the process belongs to \(registered) (\(name))"
     case .unknownCallback(let id): "the application has no callback \(id.number) (\(name))"
     case .unknownTask(let id): "the application has no task \(id.number) (\(name))"
-    case .modeNotDeclared(let mode): "the manifest does not declare \(mode.rawValue) (\(name))"
+    case .modeNotDeclared(let mode):
+      "the application does not have the background mode \(mode.rawValue) (\(name))"
     case .quotaExceeded(let quota, let limit):
       "the quota \(quota) (\(limit)) is reached (\(name))"
     case .keepAliveTooShort(let minimum):
