@@ -94,7 +94,7 @@ import Testing
     second.send(.didFinishLaunching, reason: .user)
     try second.waitForAcknowledgement()
     second.stop()
-    let third = try StandInDaemon(at: second.path, memory: .init(instance: 9))
+    let third = try StandInDaemon(at: second.path, memory: .ofThird)
     defer { third.stop() }
     try third.waitForStream()
     third.send(.didFinishLaunching, reason: .user)

@@ -42,6 +42,17 @@ extension StandInDaemon {
   }
 }
 
+extension StandInDaemon.Memory {
+  /// The memory of a third daemon, which knows neither the process nor what the first two daemons
+  /// did. Its callbacks have other numbers, because the library may repeat its last acknowledgement
+  /// to the second daemon, which stopped before its reply.
+  static var ofThird: Self {
+    var memory = Self(instance: 9)
+    memory.callbackLast = 10
+    return memory
+  }
+}
+
 /// A point in a handler of the application at which a test can hold it.
 final class Gate: Sendable {
   private let entered = DispatchSemaphore(value: 0)

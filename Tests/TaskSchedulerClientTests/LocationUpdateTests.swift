@@ -240,7 +240,7 @@ import Testing
     let log = try fixture.recorder.wait(for: 2)
     #expect(log[1].hasPrefix("lost location updates: the user or an operator does not allow"))
     second.stop()
-    let third = try StandInDaemon(at: second.path, memory: .init(instance: 9))
+    let third = try StandInDaemon(at: second.path, memory: .ofThird)
     defer { third.stop() }
     try third.waitForStream()
     third.send(.didFinishLaunching, reason: .user)
