@@ -64,6 +64,12 @@ struct RegressionTests {
     #expect(Simulation(options).run().violation == nil)
   }
 
+  @Test("§17 An application whose suspension waits for its mute receives no update of the location")
+  func mutedBeforeSuspension() {
+    let options = SimulationOptions(seed: 1236)
+    #expect(Simulation(options).run().violation == nil)
+  }
+
   @Test("§17 A forgotten application does not count among a user's applications with a location")
   func forgottenLocation() {
     let options = SimulationOptions(seed: 12)

@@ -55,6 +55,7 @@ extension ObservedState {
     for id in location.updates.keys.sorted() {
       guard let instance = self[id], instance.key.owner == user, instance.hasStream,
         instance.ending == nil, instance.state != .suspended, !instance.isStopping,
+        instance.audio.muteDue == nil,
         mayLocate(instance.key, .updates), let (request, told) = location.updates[id]
       else { continue }
       if let told, let filter = request.distanceFilter,
