@@ -64,6 +64,12 @@ struct RegressionTests {
     #expect(Simulation(options).run().violation == nil)
   }
 
+  @Test("§13 A stream that began muted is still muted when a new agent reports it as audible")
+  func mutedFromTheBeginning() {
+    let options = SimulationOptions(seed: 1785)
+    #expect(Simulation(options).run().violation == nil)
+  }
+
   @Test("§17 An application whose suspension waits for its mute receives no update of the location")
   func mutedBeforeSuspension() {
     let options = SimulationOptions(seed: 1236)

@@ -209,7 +209,8 @@ extension ObservedState {
     case .mute(let user, let ids):
       for instance in live where instance.key.owner == user {
         let own = instance.audio.audible.map(\.id).filter { ids.contains($0) }
-        instance.audio.muted.formUnion(own)
+        // A stream that began muted because of the daemon is muted further, and was never audible.
+        instance.audio.muted.formUnion(instance.audio.streams.map(\.id).filter { ids.contains($0) })
         audio.seenMuted.subtract(own)
         for stream in instance.audio.streams where ids.contains(stream.id) {
           if audio.unmuting.removeValue(forKey: stream.id) != nil {
