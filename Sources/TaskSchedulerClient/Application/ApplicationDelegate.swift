@@ -70,8 +70,7 @@ public protocol ApplicationDelegate: Sendable {
   /// Only an application that plays or records is interrupted, by a phone call or by another
   /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says
   /// whether others interrupt it. Pause when the interruption begins. Play again when the
-  /// interruption ends with
-  /// `shouldResume`. A phone call also makes an active application inactive:
+  /// interruption ends with `shouldResume`. A phone call also makes an active application inactive:
   /// ``applicationWillResignActive(_:)`` follows the beginning of the interruption, and
   /// ``applicationDidBecomeActive(_:)`` follows its end.
   ///

@@ -50,9 +50,9 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// Only an application that plays or records is interrupted, by a phone call or by another
   /// application that begins to play. ``ScheduledApplication/setAudioSession(_:options:)`` says
   /// whether others interrupt it. Pause when the interruption begins. Play again when the
-  /// interruption ends with
-  /// `shouldResume`. A phone call also makes an active application inactive: ``willResignActive``
-  /// follows the beginning of the interruption, and ``didBecomeActive`` follows its end.
+  /// interruption ends with `shouldResume`. A phone call also makes an active application inactive:
+  /// ``willResignActive`` follows the beginning of the interruption, and ``didBecomeActive``
+  /// follows its end.
   ///
   /// The application may run for `EventTime`, 10 s by default. After the acknowledgement, the
   /// daemon may suspend it, so begin to play before that.

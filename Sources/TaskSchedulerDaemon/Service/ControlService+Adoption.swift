@@ -43,11 +43,11 @@ extension ControlService {
     post(
       .operation(
         .adopt(
-        request,
-        Adoption(
-          application: application, leader: leader,
-          target: input.background == true ? .background : .foreground,
-          seat: seat, backgroundTask: input.backgroundTask, backgroundModes: modes))))
+          request,
+          Adoption(
+            application: application, leader: leader,
+            target: input.background == true ? .background : .foreground,
+            seat: seat, backgroundTask: input.backgroundTask, backgroundModes: modes))))
   }
 
   /// Returns the process of a pidfd from the caller, and the user of the process. Refuses a process
@@ -89,7 +89,8 @@ extension ControlService {
       throw Interface.Failure.invalidProcess(pid: Int(pid), reason: "it is a kernel thread")
     }
     if let caller = try peer.identity(),
-      try membership.proc.ancestors(caller.pid).contains(process.identity) {
+      try membership.proc.ancestors(caller.pid).contains(process.identity)
+    {
       throw Interface.Failure.invalidProcess(
         pid: Int(pid), reason: "the caller itself descends from it")
     }
