@@ -105,6 +105,24 @@ struct LocationLookTests {
     #expect(burst < 100, "900 s would be the time without the burst")
   }
 
+  @Test("A keep-alive burst begins no look that the location of the same wake-up replaces")
+  func lateBurst() {
+    var world = World.monitoring(at: 36_250)
+    // The significant change of another user is the wake-up that calls the handler.
+    let app = key("org.example.run", uid: 2000)
+    let id = world.makeLocated(app, modes: [])
+    world.monitorChanges(id)
+    world.sendAway(app, id)
+    world.locate(36_250)
+    world.acknowledgeNotices(id)
+    let phone = world.makeVoIP(maps, .active)
+    world.ask { .application(.setKeepAlive($0, phone, interval: .seconds(700))) }
+    world.forget()
+    world.sleep(for: .seconds(1000)) { $0.locate(50_000) }
+    #expect(world.delivered(phone) == [.keepAlive])
+    #expect(!world.isReceiving)
+  }
+
   @Test("A sleeping machine wakes for a look")
   func wakes() {
     let world = World.monitoring(at: 99_000)

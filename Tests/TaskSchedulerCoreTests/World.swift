@@ -195,8 +195,9 @@ struct World {
   }
 
   /// Advances the time while the machine sleeps. The timer fires only at the end.
-  mutating func sleep(for duration: Duration) {
+  mutating func sleep(for duration: Duration, then first: (inout World) -> Void = { _ in }) {
     now = now.advanced(by: duration)
+    first(&self)
     feed(.scheduler(.deadlineReached))
     #expect(scheduler.nextDeadline.map { $0 > now } ?? true)
   }

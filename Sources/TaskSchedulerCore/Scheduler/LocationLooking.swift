@@ -47,10 +47,12 @@ extension Scheduler {
     useWakeUp(in: &turn)
   }
 
-  /// Begins the looks that are due soon, because the machine is awake anyway.
+  /// Begins the looks that are due soon, because the machine is awake anyway. A look that is due
+  /// begins when the deadline is handled, unless the location of this turn replaces it.
   mutating func lookEarly(in turn: Turn) {
     for user in location.users.keys.sorted() {
       guard let one = location.users[user], let due = one.dueAt, let last = one.locatedAt,
+        due > turn.instant,
         turn.instant.duration(to: due) <= last.duration(to: due) / 4
       else { continue }
       beginLook(of: user, in: turn)

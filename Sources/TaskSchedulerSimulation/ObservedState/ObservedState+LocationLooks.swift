@@ -205,6 +205,7 @@ extension ObservedState {
     guard location.hasBurst || isUnsure else { return }
     for (user, one) in location.users {
       guard case .due(let due) = one.look, let last = one.newest?.at,
+        due > instant,
         instant.duration(to: due) <= last.duration(to: due) / 4
       else { continue }
       if isUnsure {
