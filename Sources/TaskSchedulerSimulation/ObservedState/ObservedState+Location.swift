@@ -13,8 +13,7 @@ extension ObservedState {
     case .monitorSignificantChanges(let request, let id):
       start(.monitorSignificantChanges(true), request, id, .significantChanges)
     case .stopMonitoringSignificantChanges(let request, let id):
-      guard let key = self[id]?.key else { return refuseEnded(request) }
-      expect(.monitorSignificantChanges(false), of: key)
+      stopMonitoringSignificantChanges(request, id)
     case .startMonitoring(let request, let id, let region):
       start(.monitor(region), request, id, .regions)
     case .stopMonitoring(let request, let id, let region): stopMonitoring(request, id, region)
@@ -164,6 +163,11 @@ extension ObservedState {
     expect(.monitorSignificantChanges(false), of: key)
     expect(.authorize(.notDetermined, wasAsked: false), of: key)
     location.change(key) { $0.wasTold = false }
+  }
+
+  private func stopMonitoringSignificantChanges(_ request: RequestID, _ id: InstanceID) {
+    guard let key = self[id]?.key else { return refuseEnded(request) }
+    expect(.monitorSignificantChanges(false), of: key)
   }
 
   private func stopMonitoring(_ request: RequestID, _ id: InstanceID, _ region: RegionID) {
