@@ -105,6 +105,21 @@ struct ManagedSocketTests {
     #expect(world.position(of: .socket(.watch(id))) != nil)
   }
 
+  @Test(
+    "The daemon stops watching a suspended application that has no managed socket left",
+    arguments: ["release", "closed", "lost"])
+  func lastSocket(_ event: String) {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.forget()
+    switch event {
+    case "release": world.ask { .socket(.release($0, id, socket)) }
+    case "closed": world.feed(.socket(.closed(id, [socket])))
+    case _: world.feed(.socket(.lost(id, [socket])))
+    }
+    #expect(world.effects.filter { $0 == .socket(.stopWatching(id)) }.count == 1)
+  }
+
   @Test("The daemon watches no application without managed sockets")
   func none() {
     var world = World()

@@ -66,7 +66,14 @@ extension Instance {
   fileprivate mutating func dropSocket(_ socket: SocketID, in turn: inout Turn) {
     guard sockets.remove(socket) else { return }
     turn.emit(.socket(.release(id, socket)))
+    stopWatchingIfUnneeded(in: &turn)
     record(.socketReleased(socket), in: &turn)
+  }
+
+  /// Ends the watch of a suspended application that has no managed socket left. Otherwise, the
+  /// daemon would watch the next socket although the application runs.
+  private func stopWatchingIfUnneeded(in turn: inout Turn) {
+    if sockets.isEmpty, state == .suspended { turn.emit(.socket(.stopWatching(id))) }
   }
 
   fileprivate mutating func socketsReady(_ ready: [SocketReadiness], in turn: inout Turn) {
@@ -77,6 +84,7 @@ extension Instance {
 
   fileprivate mutating func socketsLost(_ lost: [SocketID], in turn: inout Turn) {
     let known = lost.filter { sockets.remove($0) }
+    stopWatchingIfUnneeded(in: &turn)
     if known.isEmpty || termination != nil { return }
     wake(for: known.map { SocketReadiness($0, .unwatched) }, in: &turn)
   }
