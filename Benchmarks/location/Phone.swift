@@ -20,7 +20,7 @@ final class Phone {
     var at: Double
   }
 
-  /// What happened in the week.
+  /// The number of locations, the use of the receiver and the reported crossings in the week.
   struct Tally {
     var fixCount = 0
     /// The time for which the receiver was on, in seconds.

@@ -115,7 +115,7 @@ package struct MessageReader {
   /// The object that sent a signal, or that is called.
   package var path: String? { sd_bus_message_get_path(message).map { String(cString: $0) } }
 
-  /// The interface of a signal or a call. A call need not name one.
+  /// The interface of a signal or a call; nil for a call that names no interface.
   package var interface: String? {
     sd_bus_message_get_interface(message).map { String(cString: $0) }
   }
@@ -175,8 +175,8 @@ package struct MessageReader {
     return number
   }
 
-  /// Returns the id and the object path of a systemd job from a structure `(uo)`, such as a unit's
-  /// property `Job` contains.
+  /// Returns the id and the object path of a systemd job from a structure `(uo)`. A unit's property
+  /// `Job` contains this structure.
   package func job() -> (id: UInt32, path: String)? {
     var path: UnsafePointer<CChar>?
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "r")), "uo") > 0,
@@ -280,8 +280,8 @@ package struct MessageReader {
     }
   }
 
-  /// Returns the names of the interfaces in a dictionary from interfaces to properties, as
-  /// `org.freedesktop.DBus.ObjectManager.InterfacesAdded` contains.
+  /// Returns the names of the interfaces in a dictionary from interfaces to properties. The signal
+  /// `org.freedesktop.DBus.ObjectManager.InterfacesAdded` contains this dictionary.
   package func interfaces() -> [String]? {
     container("a", "{sa{sv}}") { () -> [String]? in
       var names: [String] = []

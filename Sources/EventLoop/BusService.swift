@@ -9,8 +9,8 @@ import LinuxSystem
 package final class BusService {
   /// An event of the service.
   package enum Occurrence {
-    /// ``owner`` has changed, and no question is outstanding any more. After a start or a loss of
-    /// the connection, this also reports that the service is still absent.
+    /// ``owner`` has changed, and no question is outstanding any more. Also occurs if the program
+    /// has no connection to the bus after a time limit; ``owner`` then stays nil.
     case ownerChanged
     /// A signal that matches one of the ``rules``.
     case signal(MessageReader)
@@ -120,8 +120,8 @@ package final class BusService {
       + "arg0='\(name)'"
   }
 
-  /// Adds or removes a rule of the bus. If the bus refuses a rule, the program does not receive
-  /// these signals.
+  /// Adds a rule to the bus, or removes a rule from it. If the bus refuses to add a rule, the
+  /// program does not receive the signals of this rule.
   private func send(_ member: String, _ rule: String) {
     _ = try? bus.call(
       .ofBus(member), timeout: answerMax,
@@ -178,7 +178,8 @@ package final class BusService {
       destination: owner, path: path, interface: interface, member: member)
     let call = try? bus.call(method, timeout: answerMax, arguments: arguments) {
       [weak self] reply in
-      // The answers of a service that has disappeared do not count.
+      // If the owner has changed, the count no longer includes this question, so the answer must
+      // not lower the count.
       guard let self, self.owner == owner else { return }
       questionCount -= 1
       answer(reply)

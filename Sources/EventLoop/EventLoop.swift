@@ -5,8 +5,8 @@ import LinuxSystem
 /// sd-event on one thread: descriptors, one-shot timers, signals, deferred work and calls to the
 /// service manager.
 ///
-/// Only in this file does C call Swift. libsystemd holds a reference to the handler of each source.
-/// It releases the reference when it destroys the source, so the handler exists at every call.
+/// In this module, C calls Swift only in this file. libsystemd holds a reference to the handler of
+/// each source until it destroys the source, so the handler exists at every call.
 package final class EventLoop {
   private let event: OpaquePointer
 

@@ -71,7 +71,7 @@ package final class MessageBus {
     return name.map { String(cString: $0) }
   }
 
-  /// Sets the handler for calls to the object at `path`, of any interface and method but those of
+  /// Sets the handler for all calls to the object at `path`, except calls of the interface
   /// `org.freedesktop.DBus.Peer`. The connection sends the reply that the handler returns. Set the
   /// handler before connecting.
   package func serve(path: String, _ handler: @escaping (BusCallToServe) -> BusReply) {
@@ -204,7 +204,8 @@ package final class MessageBus {
     try check("sd_bus_send", sd_bus_send(bus, message, nil))
   }
 
-  /// Returns a call without arguments, which does not start a service. The caller releases it.
+  /// Returns the message of a call without arguments. The call does not make the bus start the
+  /// service. The caller must release the message.
   private func message(
     _ method: BusMethod, on bus: OpaquePointer
   ) throws(SystemError) -> OpaquePointer {
@@ -326,7 +327,7 @@ package struct BusError: CustomStringConvertible {
 
   private static let prefix = "org.freedesktop.DBus.Error."
 
-  /// Whether no service has the name that was called.
+  /// Whether the call failed because no service has the name of its destination.
   package var isServiceUnknown: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
 
   /// Whether the service left the bus before it replied.

@@ -4,7 +4,7 @@ import LinuxSystem
 /// Reports when a socket may have appeared at a path or disappeared from it, by inotify. The
 /// directories on the path need not exist yet.
 package final class SocketAppearance {
-  /// The names on the path, from the socket up to the first directory.
+  /// The components of the path, from the socket's name up to the name of the first directory.
   private let names: [String]
   /// The directories of the path, from the socket's directory up to the root.
   private let directories: [String]
@@ -42,8 +42,8 @@ package final class SocketAppearance {
     self.report = report
   }
 
-  /// Starts watching. Until ``stop()``, reports every later appearance and disappearance. After a
-  /// report, start again: a directory on the path may have appeared or disappeared.
+  /// Watches the deepest directory that exists, until ``stop()``. Call this function again after
+  /// each report: a deeper directory may exist now, or the watched directory may be gone.
   ///
   /// - Throws: EMFILE (also at fs.inotify.max_user_instances), ENFILE, ENOSPC
   ///   (fs.inotify.max_user_watches), and EACCES for a directory.

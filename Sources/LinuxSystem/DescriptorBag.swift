@@ -7,7 +7,7 @@ public struct DescriptorBag: ~Copyable, Sendable {
 
   /// The maximum number of file descriptors of a message.
   var messageMax: Int { Int(storedMax) }
-  /// One byte, because each connection of the daemon has a bag.
+  /// Stored in one byte to save memory, because each connection of the daemon has a bag.
   private let storedMax: UInt8
   private let closesElsewhere: Bool
 

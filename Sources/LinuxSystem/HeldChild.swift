@@ -197,8 +197,8 @@ public struct HeldChild: ~Copyable, Sendable {
     let size = MemoryLayout<clinux_spawn_failure>.size
     let report = report.rawValue
     let result = attempt("read") { Glibc.read(report, &failure, size) }
-    // The end of the file means that exec closed the pipe. The kernel does not split writes of this
-    // size.
+    // The end of the file means that exec closed the pipe. The report of a failure arrives whole,
+    // because the kernel does not split writes of this size.
     guard case .success(size) = result else { return pidfd }
     _ = attempt("waitid") { () -> Int32 in
       var ended = clinux_wait_result()

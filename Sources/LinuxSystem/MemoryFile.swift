@@ -82,8 +82,8 @@ extension MemoryFile {
   /// descriptor's offset.
   ///
   /// The call never blocks. fcntl F_GET_SEALS shows, without a call into a file system, that the
-  /// file is in memory. For any other kind of file, even fstat(2) could block: for a file of FUSE
-  /// or NFS until its server answers.
+  /// file is in memory. For any other kind of file, even fstat(2) could block. For a file of FUSE
+  /// or NFS, fstat(2) waits until the server of the file system answers.
   public static func content(
     ofReceived number: Int32, bytesMax: Int
   ) throws(MemoryFileRefusal) -> [UInt8] {

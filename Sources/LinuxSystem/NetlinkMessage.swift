@@ -10,7 +10,7 @@ public enum NetlinkSocket: Sendable {
   /// Answers requests for sockets.
   case diagnosis
 
-  /// Returns nil for a socket with another purpose.
+  /// Determines the purpose of a socket; nil if no case of this enumeration applies.
   ///
   /// - Throws: EAFNOSUPPORT if it is no netlink socket.
   public init?(_ socket: Int32) throws(SystemError) {
@@ -165,8 +165,9 @@ enum RouteMessage {
 
   /// Returns the address of a message of RTM_NEWADDR, if other machines can reach the address.
   ///
-  /// Temporary addresses of IPv6 (RFC 8981) do not count. The kernel adds new ones every day
-  /// without breaking a connection. The permanent address changes with the network.
+  /// Temporary addresses of IPv6 (RFC 8981) do not count, because the kernel adds new ones every
+  /// day without breaking a connection. If the machine changes networks, its permanent address
+  /// changes.
   static func address(_ message: NetlinkMessage, _ family: Int32) -> NetworkConfiguration.Address? {
     let body = message.body
     // struct ifaddrmsg: family, prefixlen, flags, scope, index.
@@ -174,7 +175,7 @@ enum RouteMessage {
       body.integer(at: 0, as: UInt8.self).map(Int32.init) == family,
       let prefix = body.integer(at: 1, as: UInt8.self),
       let shortFlags = body.integer(at: 2, as: UInt8.self),
-      // RT_SCOPE_LINK and narrower scopes.
+      // Addresses of RT_SCOPE_LINK (253) and of narrower scopes are valid only on one link.
       let scope = body.integer(at: 3, as: UInt8.self), scope < 253
     else { return nil }
     let attributes = NetlinkMessage.attributes(in: body.dropFirst(8))

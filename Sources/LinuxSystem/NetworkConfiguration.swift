@@ -126,7 +126,7 @@ public enum RouteSocket {
           found += values(message)
           continue
         }
-        // Messages of both types end a dump, with 0 or a negative errno.
+        // NLMSG_DONE and NLMSG_ERROR end a dump. Their body begins with 0 or a negative errno.
         let code = message.body.integer(at: 0, as: Int32.self) ?? -EPROTO
         if code < 0 { throw SystemError(call: "dump by AF_NETLINK", errno: -code) }
         return (found, isWhole)

@@ -45,9 +45,9 @@ public struct PressureTrigger: ~Copyable, Sendable {
   ///
   /// Without CAP_SYS_RESOURCE, the kernel (6.18) counts the stall time since boot. The trigger is
   /// then ready at the first stall, and possibly again in the next window. With CAP_SYS_RESOURCE,
-  /// the function returns true without a check. A check could reject a true event, because the
-  /// first window began before the trigger was created. After an event that the check rejects, the
-  /// trigger causes no event for the rest of its window.
+  /// the events are reliable, and the function returns true without a check. A check could reject a
+  /// true event, because the first window began before the trigger was created. The trigger would
+  /// then cause no other event for the rest of the window.
   public mutating func isTrue() -> Bool {
     guard let before = self.total else { return true }
     let now = BootClock.now()
@@ -77,13 +77,13 @@ public struct PressureTrigger: ~Copyable, Sendable {
   private static func set(
     _ path: String, _ stall: Duration, _ window: Duration
   ) throws(SystemError) -> FileDescriptor {
-    // Closing a trigger waits until all CPUs have passed a quiescent state (RCU), which must not
-    // block the daemon while memory is low.
+    // Closing a trigger waits until all CPUs have passed a quiescent state (RCU). This wait must
+    // not block the daemon while memory is low.
     let file = FileDescriptor(
       taking: try FileDescriptor.open(path: path, flags: O_RDWR | O_NONBLOCK).take(),
       closesElsewhere: true)
     let number = file.rawValue
-    // The kernel drops the last byte, which is the NUL.
+    // The kernel drops the last byte of each write, so the text must end with a NUL.
     var text = "some \(microseconds(stall)) \(microseconds(window))"
     try check("write \(path)") {
       text.withUTF8 { bytes in

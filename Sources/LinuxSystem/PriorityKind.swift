@@ -91,7 +91,7 @@ public struct ThreadPriority: Hashable, Sendable {
   /// Returns whether a policy is SCHED_FIFO or SCHED_RR.
   public static func isRealTime(policy: Int) -> Bool { [1, 2].contains(policy & 0xff) }
 
-  /// Returns SCHED_OTHER with the SCHED_RESET_ON_FORK of a real-time policy.
+  /// Returns the policy SCHED_OTHER, with SCHED_RESET_ON_FORK if `policy` has this flag.
   public static func ordinary(policy: Int) -> Int { policy & 0x100 }
 
   /// The lowest priority of the class best effort.

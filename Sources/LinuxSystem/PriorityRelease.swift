@@ -48,7 +48,8 @@ public struct PriorityRelease {
   private var groups: [Memory] = []
   private var threads: Set<ProcessIdentity> = []
   private var processes: Set<Int32> = []
-  /// The process whose original values apply to new processes without a known ancestor.
+  /// The process of the first entry in `lowered`. A new process without a known ancestor gets the
+  /// original values of this process.
   private var leader: ProcessIdentity?
   /// The processes that this walk has found.
   private var stats: [Int32: ProcessStat] = [:]
@@ -69,8 +70,8 @@ public struct PriorityRelease {
   private static let threadsAtOnce = 16
 
   /// - Parameters:
-  ///   - lowered: The lowered priorities in order. The first entry of a thread and setting has the
-  ///     original value.
+  ///   - lowered: The lowered priorities, the oldest entries first. The first entry of a thread and
+  ///     setting has the original value.
   ///   - waits: Whether to wait until the kernel accepts another change of an autogroup. The kernel
   ///     accepts ten changes per second.
   public init(_ lowered: [LoweredPriority], in proc: ProcFS, waits: Bool = false) {
@@ -124,7 +125,8 @@ public struct PriorityRelease {
         phase = .over
       }
     case .looking(var pids):
-      // The assignment releases the second reference to the list, so that the list is not copied.
+      // The assignment releases the reference of `phase` to the list. Otherwise popLast() would
+      // copy the list.
       phase = .over
       guard let pid = pids.popLast() else {
         phase = .restoring(stats.keys.sorted(by: >), threads: [])

@@ -1,9 +1,10 @@
 /// Finds the servers to which processes are connected by Unix sockets.
 ///
-/// The kernel names only the server's end of a connection, and reports the inode of the other end
-/// by sock_diag(7), for the sockets of one network namespace. For a process in another namespace,
-/// the search reads the table in /proc, which does not show the other end of a connection. The
-/// search then assumes that the process is connected to every wanted server in that namespace.
+/// The kernel names only the server's end of a connection. By sock_diag(7), it also reports the
+/// inode of the other end, but only for the sockets of one network namespace. For a process in
+/// another namespace, the search reads the table in /proc, which does not show the other end of a
+/// connection. The search then assumes that the process is connected to every wanted server in that
+/// namespace.
 struct ServerSearch {
   private(set) var servers: Set<String> = []
   /// Whether the search examined all sockets.
@@ -16,7 +17,8 @@ struct ServerSearch {
     _ sockets: SocketsByNetwork, in proc: ProcFS, _ diagnosis: SocketDiagnosis?,
     isStrict: Bool, _ isServer: (String) -> Bool
   ) {
-    // A process may have inherited sockets from another namespace.
+    // The inodes of all namespaces count, because a process may have inherited sockets from another
+    // namespace.
     let inodes = sockets.networks.values.reduce(into: Set()) { $0.formUnion($1.inodes) }
     guard !inodes.isEmpty else { return }
     do throws(SystemError) {

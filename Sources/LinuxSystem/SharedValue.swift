@@ -4,7 +4,7 @@ import Glibc
 public final class SharedValue<State>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
-  // Accessed only under the mutex, so the class is Sendable.
+  // Every function that accesses the state holds the mutex, so the class is Sendable.
   private var state: State
 
   public init(_ state: sending State) {

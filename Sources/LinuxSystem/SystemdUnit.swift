@@ -11,7 +11,8 @@ public struct SystemdUnit: Hashable, Sendable {
   /// system's manager.
   public var ownName: String { userName ?? name }
 
-  /// logind's id of the login session whose scope the unit is; nil for any other unit.
+  /// logind's id of the login session, if the unit is the scope of a session; nil for any other
+  /// unit.
   public var loginSession: String? {
     guard name.hasPrefix("session-"), name.hasSuffix(".scope") else { return nil }
     return String(name.dropFirst("session-".count).dropLast(".scope".count))

@@ -34,7 +34,7 @@ extension Daemon {
   public static func refuseWaitingConnections() {
     guard let inherited = try? DescriptorStore.Inherited() else { return }
     for listener in inherited.listeners {
-      // systemd passes the socket in blocking mode.
+      // systemd passes the socket in blocking mode. Without poll(2), accept(2) would block.
       var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
       while poll(&waiting, 1, 0) == 1, let connection = try? UnixSocket.accept(listener) {
         connection.close()

@@ -102,7 +102,7 @@ struct PlantedDefect {
   /// The defect affects every n-th opportunity, where n is the period.
   private let period: Int
   private var opportunities = 0
-  /// The instances that had a window in the last report of a user.
+  /// For each user, the instances with a window in the last report.
   private var reported: [UserID: Set<InstanceID>] = [:]
   /// For each user, the streams in the last report whose role makes a session ducking.
   private var ducking: [UserID: [AudioStream]] = [:]

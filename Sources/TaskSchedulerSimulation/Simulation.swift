@@ -135,7 +135,7 @@ public final class Simulation {
       let delay = chance.happens(500) ? 0 : chance.below(Self.timerDelayMax)
       let extra = canary?.timerDelay ?? 0
       let fires = max(now, deadline.nanoseconds) + delay + extra
-      // A timer that is due fires soon, even if the daemon sets it to another deadline that is due.
+      // A timer that is due is not delayed if the daemon sets it to another deadline that is due.
       let isDue = deadline.nanoseconds <= now
       guard isDue, let armed, armed.deadline.nanoseconds <= now else { return (deadline, fires) }
       return (deadline, min(armed.fires, fires))

@@ -16,7 +16,7 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
   var comparisonsLeft = 512
   for candidate in candidates {
     guard comparisonsLeft > 0 else { break }
-    // The number of marks in the candidate, which do not count, is not known yet.
+    // `excess` includes the marks of the candidate, which do not count. `isLong` allows for them.
     let excess = candidate.utf8.count - wanted.bytes.count
     guard excess >= -distanceMax else { continue }
     let isLong = excess > distanceMax + candidate.utf8.lazy.filter(ComparableName.isMark).count
@@ -33,9 +33,9 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
   return best?.name ?? (beginning.count == 1 ? beginning[0] : nil)
 }
 
-/// The letters of a name that are compared.
+/// The bytes of a name that a comparison uses: without marks, and in lower case.
 private struct ComparableName {
-  /// A longer name is not the result of a typing mistake.
+  /// The maximum length of a name. A longer name is not the result of a typing mistake.
   static let countMax = 255
 
   let bytes: [UInt8]

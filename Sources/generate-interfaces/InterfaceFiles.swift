@@ -154,7 +154,7 @@ extension SwiftText {
   }
 
   /// Writes the protocol `Implementation` of a type that carries out the methods, and the function
-  /// that calls the method of a received call.
+  /// that passes a received call to its method.
   private mutating func implementation(
     _ interface: InterfaceDescription
   ) throws(GeneratorError) {

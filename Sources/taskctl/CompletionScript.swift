@@ -1,5 +1,5 @@
-/// The completion scripts that the argument parser generates, extended by the names of the commands
-/// after `taskctl help`.
+/// The completion scripts that the argument parser generates. This type extends them, so that the
+/// shell also completes the names of the commands after `taskctl help`.
 enum CompletionScript {
   /// The names of the commands.
   static var commands: [String] {

@@ -12,7 +12,7 @@ struct Taskctl: ParsableCommand {
     discussion: """
       Exit codes: 0 success; 1 the daemon or the system refused the request, and standard error \
       names the error; 2 invalid command line; 3 no daemon answers. 'run' and 'task' return the \
-      exit code of the program; 'simulate' documents its own.
+      exit code of the program; the help of 'simulate' lists the exit codes of 'simulate'.
 
       Without a command, taskctl prints the status of the daemon.
 

@@ -3,10 +3,10 @@
 enum VerbHints {
   private static let suspension =
     "the daemon suspends an application when nothing entitles it to run; 'taskctl background APP' "
-    + "sends an application to the background, and 'taskctl why APP' shows what entitles it"
+    + "sends an application to the background, and 'taskctl why APP' shows what entitles it to run"
   private static let resumption =
-    "the daemon resumes an application for an event, or when it becomes the active one of its seat:"
-    + " use 'taskctl foreground APP'"
+    "the daemon resumes an application for an event, or when the application becomes active: use "
+    + "'taskctl foreground APP'"
   private static let location =
     "'taskctl location' shows the location and the applications that use it; 'taskctl "
     + "post-location' simulates one"

@@ -12,7 +12,7 @@ enum AgentLog {
     case info = 6
   }
 
-  /// Whether standard error is connected to the journal. systemd then sets the variable
+  /// Whether standard error is connected to the journal. systemd then sets JOURNAL_STREAM
   /// (systemd.exec(5)).
   private static let goesToJournal = getenv("JOURNAL_STREAM") != nil
 

@@ -18,9 +18,9 @@ struct DesktopAdoptionTests {
       ], focus: focus)
   }
 
-  /// Reports windows, and waits until the daemon has decided about all of them. Adds the window of
-  /// a program that the daemon adopts. The daemon examines this program last, because it follows
-  /// the order of the reports.
+  /// Reports windows, and waits until the daemon has decided about all of them. To notice this,
+  /// reports the window of another program as the last one, and waits for the adoption of this
+  /// program. The daemon examines the windows in the order of the report.
   private func decide(
     _ daemon: DaemonFixture, _ monitor: Monitor, _ agent: TestAgent,
     _ windows: [SessionInterface.Window]

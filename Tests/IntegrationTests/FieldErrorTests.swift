@@ -68,7 +68,7 @@ struct FieldErrorTests {
     }
   }
 
-  /// Returns the path of a part relative to the whole.
+  /// Returns the path of a part in the form that follows the path of the whole, such as `.name`.
   private static func below(_ path: String) -> String {
     (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
   }

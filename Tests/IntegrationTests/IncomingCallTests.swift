@@ -35,7 +35,7 @@ struct IncomingCallTests {
       agent = try TestAgent(daemon, takesNotices: true)
     }
 
-    /// Waits until the agent must show a call with its number.
+    /// Waits until the agent must show a call: a notification whose title is the caller's number.
     func nextNotice() throws -> JSONValue {
       while let notice = try agent.nextNotice() {
         if notice["title"] == .string(ModemService.number) { return notice }

@@ -78,7 +78,7 @@ struct NotificationDesktopTests {
     let words = said.joined(separator: "\n")
     #expect(words.contains("\"New mail\""), "\(words)")
     #expect(words.contains("\"from &lt;Ann&gt;\""), "\(words)")
-    // dunst does not list sound among its capabilities, so the daemon requests none.
+    // dunst does not list sound among its capabilities, so the agent requests none.
     #expect(!words.contains("\"bell\""), "\(words)")
   }
 

@@ -15,7 +15,7 @@ struct OperatorTests {
   private let nobody: UInt32 = 65534
   private let id = "org.test.roots"
 
-  /// For each input line, calls the method of that name for one application, and prints the
+  /// For each input line, calls the method that the line names for one application, and prints the
   /// outcome.
   private static let caller = """
     import json, os, socket, sys

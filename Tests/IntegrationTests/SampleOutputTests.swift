@@ -100,13 +100,13 @@ struct SampleOutputTests {
     "taskctl why org.example.maps", "taskctl status org.example.sync",
     // The program of the example manifest is not installed.
     "taskctl launch org.example.mail",
-    // The sessions of a desktop, which this test does not have.
+    // This output needs the sessions of a desktop, which this test does not have.
     "taskctl status",
-    // The list that this command shows on a terminal.
+    // This command shows its list only on a terminal.
     "taskctl switcher",
-    // A media player, which this test does not have.
+    // These commands need a media player, which this test does not have.
     "taskctl remote play-pause", "taskctl remote seek -10",
-    // A receiver, and applications of several users that use the location.
+    // These outputs need a receiver, and applications of several users that use the location.
     "taskctl location", "taskctl location regions org.example.places",
   ]
 

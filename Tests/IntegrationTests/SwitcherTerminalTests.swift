@@ -32,7 +32,8 @@ struct SwitcherTerminalTests {
       try terminal.wait(for: "q leaves")
     }
 
-    /// Waits until the terminal is as before, and shows a line with the mode of the terminal.
+    /// Waits until the command has restored the screen. Then checks with stty(1) that the terminal
+    /// reads whole lines again.
     func closed() throws {
       try terminal.wait(for: "\u{1b}[?25h\u{1b}[?1049l")
       try terminal.wait(for: "$ ")

@@ -91,7 +91,7 @@ struct TaskctlTerminalTests {
   func running() throws {
     let daemon = try DaemonFixture()
     let terminal = try TestTerminal(daemon)
-    // The trap may interrupt a `read`.
+    // The trap may interrupt `read`, so the script repeats it.
     try run(
       "trap \"echo trap\"\"ped\" INT; echo re\"\"ady; until read x; do :; done; exit 6",
       at: terminal)

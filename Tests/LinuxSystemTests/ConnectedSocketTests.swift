@@ -135,8 +135,8 @@ final class ConnectedSocketTests {
     // If a socket is closed with unread data, its peer has the pending error ECONNRESET.
     try application.send("unread")
     peer.close()
-    // A child that another test has forked may hold a copy of the peer until the child executes its
-    // program.
+    // Waits for the hang-up, because a child that another test has forked may hold a copy of the
+    // peer until the child executes its program.
     var hangUp = pollfd(fd: application.number, events: 0, revents: 0)
     #expect(poll(&hangUp, 1, 20_000) == 1)
     #expect(refusal(application.number) == nil)

@@ -20,7 +20,8 @@ struct InstalledMachine {
   /// The id of a busy application of two processes. It runs as `tester`, and the freezer suspends
   /// it.
   static let frozen = "org.example.frozen"
-  /// The id of another such application. It runs as `other`, and signals suspend it.
+  /// The id of another busy application of two processes. It runs as `other`, and signals suspend
+  /// it.
   static let signalled = "org.example.signalled"
 
   private static let booted = Result { try boot() }

@@ -377,7 +377,7 @@ private final class MachineDesktop {
     let user = Self.user
     try machine.must("systemctl", "start", "user@\(user).service")
     let directory = "/run/user/\(user)"
-    // If the bus of the user's systemd is installed, it listens at the same path.
+    // Stops the bus of the user's systemd if it is installed, because it listens at the same path.
     _ = try machine.run("systemctl", "--user", "stop", "dbus.socket", "dbus.service", as: user)
     try machine.must("rm", "-f", directory + "/bus")
     let address = "unix:path=\(directory)/bus"

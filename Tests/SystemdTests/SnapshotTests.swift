@@ -40,7 +40,8 @@ extension SystemdTests {
       #expect(try snapshot() == "picture")
       try waitForStored(before + 1)
       let removal = "call Control.RemoveFromSwitcher {\"application\":\"\(Self.id)\"}"
-      // The daemon kills the application, which does not acknowledge, before it answers.
+      // Does not wait for an answer: the application does not acknowledge its termination, so the
+      // daemon kills it before the daemon answers.
       try client.writeLine(removal)
       try waitForStored(before, orLess: true)
       #expect(try snapshot() == "none")

@@ -43,9 +43,9 @@ extension StandInDaemon {
 }
 
 extension StandInDaemon.Memory {
-  /// The memory of a third daemon, which knows neither the process nor what the first two daemons
-  /// did. Its callbacks have other numbers, because the library may repeat its last acknowledgement
-  /// to the second daemon, which stopped before its reply.
+  /// The memory of a third daemon, which does not know the process. The library may repeat an
+  /// acknowledgement to which the second daemon did not reply. The callbacks of the third daemon
+  /// have other numbers, so that this acknowledgement fits none of them.
   static var ofThird: Self {
     var memory = Self(instance: 9)
     memory.callbackLast = 10

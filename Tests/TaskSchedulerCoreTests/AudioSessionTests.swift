@@ -378,7 +378,7 @@ struct AudioSessionTests {
 
 @Suite("§13 The order of audio (contract.md#audio-order)")
 struct AudioOrderTests {
-  /// What plays, in the words of the document's table.
+  /// The kinds of audio, in the words of the contract's table.
   enum Player: String, CaseIterable {
     case phoneCall = "phone call"
     case exclusive, ducking, mixing

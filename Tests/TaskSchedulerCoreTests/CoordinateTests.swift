@@ -23,7 +23,7 @@ struct CoordinateTests {
 
   @Test("Distances are right within 1 m up to 100 km, also at the poles and the date line")
   func distances() throws {
-    // From the haversine formula with the same radius.
+    // The expected distance comes from the haversine formula with the same radius.
     func haversine(_ one: Coordinate, _ two: Coordinate) -> Double {
       let radians = Double.pi / 180
       let (a, b) = (one.latitude * radians, two.latitude * radians)

@@ -114,7 +114,7 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
   ),
   (
     .relaunchPlanned(after: .seconds(1), awaitsMemory: true), .relaunchPlanned,
-    " will be relaunched in 1s, or when memory pressure ends if that is later"
+    " will be relaunched in 1s, but not before memory pressure ends"
   ),
   (.memoryWarned(isSimulated: false), .memoryWarned, " was sent a memory warning"),
   (.memoryWarned(isSimulated: true), .memoryWarned, " was sent a memory warning (simulated)"),

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// Swift's Glibc module does not declare unshare(2).
+/// unshare(2), which Swift's Glibc module does not declare.
 @_silgen_name("unshare")
 private func unshare(_ flags: Int32) -> Int32
 

@@ -147,7 +147,8 @@ struct BadSwayTests {
     let titleEvent = SwayMessageBuffer.request(.windowEvent, #"{"change":"title"}"#)
     var treeCount = 0
     for _ in 0..<100 {
-      // In one message: a turn of the loop may serve another source, and the socket must not fill.
+      // Sends the 100 events with one call. A turn of the loop may serve another source first, and
+      // many small unread messages would fill the socket.
       try sway.send([[UInt8]](repeating: focusEvent, count: 100).flatMap { $0 })
       try focus.loop.turn(within: .seconds(1))
       let requests = try sway.received()

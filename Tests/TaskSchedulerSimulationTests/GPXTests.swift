@@ -120,7 +120,7 @@ struct HostileGPXTests {
 
   private static let point = "<wpt lat='1' lon='1'>"
 
-  /// Files, each with the line and a part of the message.
+  /// Files with a mistake, each with the line and a part of the error message.
   private static let mistakes: [(String, Int, String)] = [
     ("", 1, "the file contains no XML element"), ("\n\n", 3, "contains no XML element"),
     ("hello", 1, "does not begin with XML"), ("\n x<gpx/>", 2, "does not begin with XML"),

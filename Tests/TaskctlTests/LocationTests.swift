@@ -87,7 +87,7 @@ struct LocationRenderingTests {
     #expect(
       text == """
         Sources:   GeoClue: no \\x1b agent
-        Needed:    nothing: no receiver must run now
+        Needed:    nothing: no receiver needs to run now
         Location:  unknown
 
         No application uses the location.
@@ -266,7 +266,7 @@ struct LocationCommandTests {
     #expect(outcome.output == "{}\n")
     #expect(
       outcome.errors == "taskctl: warning: the decision is stored, but 'org.example.tea' is "
-        + "denied: the settings of the daemon come before it; see [location] in "
+        + "denied: the settings of the daemon override the decision; see [location] in "
         + "taskschedd.toml(5)\n")
   }
 

@@ -134,7 +134,7 @@ struct WhyTests {
     var ended = endedSample()
     ended.location = [.significantChanges, .regions]
     #expect(
-      text(ended).contains("It is told \(events.dropLast(2)), but the daemon cannot launch it"))
+      text(ended).contains("The daemon cannot launch it \(events.dropLast(2)), but tells it this"))
     (ended.launchable, ended.multitasking) = (true, true)
     #expect(text(ended).contains("  The daemon launches it \(events)"))
     ended.lastEnd?.reason = .terminatedByUser

@@ -34,8 +34,8 @@ public struct ApplicationEvents: AsyncSequence, Sendable {
 
   /// An iteration over the events of an application.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// One iteration, which an iterator shares with its copies. The iteration ends when the last of
-    /// them is destroyed.
+    /// One iteration, which an iterator shares with its copies. The iteration ends when the
+    /// iterator and all its copies have been destroyed.
     private final class Iteration: Sendable {
       let channel: EventChannel
       let id: Int
@@ -171,7 +171,7 @@ final class EventChannel: EventSink {
     }
   }
 
-  /// Ends an iteration. A second call does nothing. After the last iteration, acknowledges the
+  /// Ends an iteration. A second call does nothing. If no iteration remains, acknowledges the
   /// waiting events.
   func end(_ iteration: Int) {
     let (unheld, taker) = state.withLock { state in

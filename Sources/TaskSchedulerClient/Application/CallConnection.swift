@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The connection for calls. The first call opens it. After it has failed, the next call opens
-/// another one.
+/// The connection for calls. The first call opens the connection. After the connection has failed,
+/// the next call opens another one.
 final class CallConnection: Sendable {
   /// The time limit for an answer, the same as in D-Bus. The daemon answers within milliseconds.
   static let answerTimeout: Duration = .seconds(25)

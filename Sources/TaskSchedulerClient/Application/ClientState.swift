@@ -11,7 +11,8 @@ struct ClientState: Sendable {
     var expired: Bool
   }
 
-  /// The last callback. Only this one can arrive twice.
+  /// The last callback. No earlier callback can arrive again, because the daemon sends the next
+  /// callback only after the acknowledgement of the previous one.
   private struct LastCallback {
     let callback: ApplicationInterface.Callback
     var handled: Bool
@@ -39,7 +40,7 @@ struct ClientState: Sendable {
   private var tasks: [Int: Task] = [:]
   private var lastCallback: LastCallback?
   /// The remote commands, audio interruptions, call events, significant location changes and region
-  /// events.
+  /// events that the application handles or has handled.
   private var events = HandledEvents()
   private var hasFinishedLaunching = false
   /// The tasks that existed when the library sent the current registration. Only these count as

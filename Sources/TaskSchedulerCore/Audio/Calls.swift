@@ -29,7 +29,7 @@ struct Calls: Equatable, Sendable {
   var held: [InstanceID] = []
   /// The instances that said that they have a call, in no order.
   private(set) var begun: [InstanceID] = []
-  /// The instances that have a call by their streams, in no order.
+  /// The instances whose streams are a phone call (contract.md#call-stream), in no order.
   private(set) var streaming: [InstanceID] = []
 
   var isEmpty: Bool { ringing.isEmpty && answered.isEmpty && held.isEmpty }

@@ -17,7 +17,7 @@ struct AudioDucking: Equatable, Sendable {
   /// not change their volumes until the next call of ``raise()``.
   private(set) var left: [AudioStreamID] = []
 
-  /// The changes that give back every volume.
+  /// The changes that restore every volume.
   var returned: [AudioVolumeChange] {
     (lowered.map(\.reversed) + raising).sorted { $0.stream < $1.stream }
   }
@@ -85,7 +85,7 @@ struct AudioDucking: Equatable, Sendable {
     return changes
   }
 
-  /// Lists the changes that give back all lowered volumes.
+  /// Lists the changes that restore all lowered volumes.
   mutating func raise() -> [AudioVolumeChange] {
     let changes = lowered.map(\.reversed)
     for change in changes { insert(change, into: &raising) }

@@ -8,10 +8,10 @@
 //
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
 // because the instance is suspended. `restoring` lists the streams that must be unmuted. A stream
-// leaves `restoring` only when a report has shown it muted and a later one unmuted, because a
-// report may be older than an order. A report contains the number of the server's memory for each
-// stream. The daemon unmutes a new stream that begins muted if it has muted a stream with the same
-// number.
+// leaves `restoring` only after one report has shown the stream muted and a later report has shown
+// it unmuted. A single report may be older than the order to unmute. A report contains the number
+// of the server's memory for each stream. The daemon unmutes a new stream that begins muted if it
+// has muted a stream with the same number.
 //
 // Why this is right: the lists follow from the events in the event log, so that they survive the
 // daemon. A new agent receives both lists again. Muting or unmuting a stream twice does no harm.
@@ -65,8 +65,8 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: What the server remembers of the streams that have ended, by the number of the
-  ///   server's memory.
+  /// - Returns: The mutes and volumes that the server remembers of ended streams. The keys are the
+  ///   numbers of the server's memories.
   mutating func take(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream]
   ) -> [UInt32: RememberedAudio] {
@@ -75,8 +75,8 @@ struct InstanceAudio: Equatable, Sendable {
     if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
     let ended = heldMemories { all[$0] == nil }
-    // An agent that stops ends all mutes. The next agent mutes the streams again, maybe after an
-    // order to unmute them. The streams must then stay in `restoring`.
+    // An agent that stops ends all mutes, and the next agent mutes the streams again. Until a
+    // report shows such a stream muted again, the stream must not leave `restoring`.
     let undone = muted.filter { all[$0]?.isMuted == false && !unseen.contains($0) }
     unseen = (unseen + undone).sorted()
     unseen.removeAll { all[$0]?.isMuted != false }
@@ -87,8 +87,8 @@ struct InstanceAudio: Equatable, Sendable {
     return ended
   }
 
-  /// Returns what the server remembers because of the daemon's changes of some streams, by the
-  /// number of the server's memory.
+  /// Returns the mutes and volumes that the server remembers because of the daemon's changes of
+  /// some streams. The keys are the numbers of the server's memories.
   func heldMemories(
     where isIncluded: (AudioStreamID) -> Bool = { _ in true }
   ) -> [UInt32: RememberedAudio] {
@@ -197,8 +197,9 @@ struct InstanceAudio: Equatable, Sendable {
 
 /// How long an instance has played only silence (contract.md#audio-silence).
 ///
-/// The measurement of a stream wakes the agent once a second. The agent therefore measures only
-/// instances in the background that nothing but audible streams entitles to run.
+/// The measurement of a stream wakes the agent once a second. The agent therefore measures an
+/// instance only in the background, and only while nothing but audible streams entitles the
+/// instance to run.
 struct AudioSilence: Equatable, Sendable {
   /// The streams that the agent must measure, ordered by their ids.
   private(set) var measured: [AudioStreamID] = []
@@ -256,7 +257,7 @@ public struct RecordingNotice: Equatable, Sendable {
 public enum AudioEffect: Equatable, Sendable {
   case mute(UserID, [AudioStreamID])
   case unmute(UserID, [AudioStreamID])
-  /// Lower volumes, or give them back.
+  /// Lower or restore volumes.
   case setVolume(UserID, [AudioVolumeChange])
   /// Measure whether the streams play only silence.
   case measure(UserID, [AudioStreamID])

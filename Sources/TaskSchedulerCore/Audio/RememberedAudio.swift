@@ -19,7 +19,7 @@ struct ReturnedVolume: Equatable, Sendable {
 /// set them.
 struct RememberedAudio: Equatable, Sendable {
   var isMuted = false
-  /// The change that gives back the volume; nil if the daemon did not lower it.
+  /// The change that restores the volume; nil if the daemon did not lower the volume.
   var volume: AudioVolumeChange?
 
   /// Adds what the server remembers of another stream with the same memory.

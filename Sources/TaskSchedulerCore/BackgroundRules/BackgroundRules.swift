@@ -2,8 +2,8 @@
 // listening sockets. The daemon measures the use when the scheduler requests it. The scheduler
 // decides whether an instance violates a rule.
 
-/// The resource use of an instance's processes since an instant that does not change while one
-/// daemon runs. Only the difference between two values is meaningful.
+/// The resource use of an instance's processes, counted from an instant that each daemon chooses
+/// for itself. Only the difference between two values of the same daemon is meaningful.
 public struct ResourceUse: Equatable, Sendable {
   /// The CPU time of all processes, on all CPUs together.
   public var processor: Duration

@@ -28,7 +28,8 @@ struct HandledEvents: Equatable, Sendable {
     entries.append(Entry(id: id, notice: notice, endsAt: endsAt))
   }
 
-  /// Extends the event that the application does not acknowledge. Returns whether there is one.
+  /// Extends the time for the event that needs no acknowledgement. Returns whether there is such an
+  /// event.
   mutating func extendUnacknowledged(until endsAt: Instant) -> Bool {
     guard let index = entries.firstIndex(where: { $0.notice == nil }) else { return false }
     entries[index].endsAt = max(entries[index].endsAt, endsAt)

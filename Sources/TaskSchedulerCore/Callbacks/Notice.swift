@@ -1,4 +1,4 @@
-/// A message to an application that is not a callback.
+/// A message to an application, other than a callback.
 public enum Notice: Equatable, Sendable {
   /// Sockets that the application handed over are ready. The application may run until it
   /// acknowledges this id, at most for `EventTime`.
@@ -28,11 +28,11 @@ public enum Notice: Equatable, Sendable {
   /// The machine entered or left a region, as the location shows. The application may run until it
   /// acknowledges this id, at most for `EventTime`.
   case region(CallbackID, RegionCrossing, Location)
-  /// Whether the application may learn the location has changed.
+  /// The permission of the application to learn the location has changed.
   case locationAuthorization(LocationAuthorization)
 
-  /// Whether the application may begin to play because of the notice. The audio server reports the
-  /// stream some time later.
+  /// Whether the application may begin to play because of the notice. If so, the application may
+  /// run for `AudioGraceTime`, because the audio server reports a new stream some time later.
   var mayBeginPlaying: Bool {
     switch self {
     case .remoteControl, .audioInterruption(_, .ended(shouldResume: true)): true

@@ -57,7 +57,7 @@ struct ApplicationLocation: Equatable, Sendable {
 
   mutating func takeFirst() -> Report? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-  /// Removes the reports of a service, which the application must not be told any more.
+  /// Removes the reports of a service that the application has stopped, or may no longer use.
   mutating func dropWaiting(of service: LocationService) {
     waiting.removeAll { ($0.crossing == nil) == (service == .significantChanges) }
   }
@@ -98,7 +98,8 @@ struct LocationUpdates: Equatable, Sendable {
   /// The last location that the application was told.
   var told: Location?
 
-  /// Returns whether a location is far enough from the last one.
+  /// Returns whether a location is at least `distanceFilter` from the last location that the
+  /// application was told.
   func wants(_ location: Location) -> Bool {
     guard let told, let filter = request.distanceFilter else { return true }
     return told.coordinate.distance(to: location.coordinate) >= filter

@@ -145,8 +145,8 @@ public enum LocationSource: Hashable, Sendable {
 
 /// What the sources must do at present.
 public struct LocationNeeds: Equatable, Sendable {
-  /// The accuracy of the locations that are needed; nil if none are needed, so that no receiver
-  /// must run.
+  /// The accuracy of the locations that are needed; nil if none are needed, and no receiver needs
+  /// to run.
   public var accuracy: LocationAccuracy?
   /// The users whose applications need locations, in order.
   public var users: [UserID]

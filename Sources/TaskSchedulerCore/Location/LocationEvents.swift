@@ -110,7 +110,7 @@ public struct LocationStatus: Equatable, Sendable {
   public struct Use: Equatable, Sendable {
     public var application: ApplicationKey
     public var authorization: LocationAuthorization
-    /// Why the application is denied; nil if it is not.
+    /// What denies the application the location; nil if nothing does.
     public var denial: LocationDenial?
     /// The continuous updates that the running application has started; nil if it has none.
     public var updates: LocationRequest?

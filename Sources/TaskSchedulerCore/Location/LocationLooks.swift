@@ -34,14 +34,15 @@ struct UserLocation: Equatable, Sendable {
   static let intervals: ClosedRange<Duration> = .seconds(60) ... .seconds(900)
   /// The least time between two significant changes. Source: contract §17, as on iOS.
   static let changeInterval: Duration = .seconds(300)
-  /// The maximum delay of a late report, in nanoseconds. If the time of a location is earlier by at
-  /// least this delay, the source's clock was corrected.
+  /// The maximum delay of a late report, in nanoseconds. If a location is older than the newest
+  /// location by at least this delay, the source's clock was corrected.
   private static let lateMax: Int64 = 600_000_000_000
 
   var isUnderWay: Bool { if case .under = look { true } else { false } }
   var dueAt: Instant? { if case .due(let at) = look { at } else { nil } }
 
-  /// Returns whether a location of a source is older than the newest one, or is the same.
+  /// Returns whether a location is late: at most as new as the newest location, and less than
+  /// ``lateMax`` older.
   func isLate(_ location: Location) -> Bool {
     guard let newest = self.location else { return false }
     let (age, isOverflown) = newest.time.nanoseconds.subtractingReportingOverflow(

@@ -11,7 +11,7 @@ struct RegionMonitor: Equatable, Sendable {
     var since: Instant
   }
 
-  /// The result of a location.
+  /// The effect of a location on the side that the monitor knows.
   enum Outcome: Equatable {
     case unchanged
     /// The first location that decided the side.

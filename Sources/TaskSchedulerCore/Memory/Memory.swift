@@ -101,7 +101,8 @@ struct Memory: Equatable, Sendable {
     /// unless less than half of `MemoryFloorPercent` is available. With `readsMemory`, it requests
     /// a reading of the memory at `decidesAt`.
     case warned(decidesAt: Instant, readsMemory: Bool)
-    /// The scheduler must choose, and waits for the sizes of the candidates.
+    /// The scheduler must choose an application to terminate, and waits for the sizes of the
+    /// candidates.
     case measuring(since: Instant)
     /// The scheduler is terminating the chosen instance, and waits for its end until `givenUpAt`.
     case ending(InstanceID, givenUpAt: Instant)

@@ -35,9 +35,10 @@ public struct MemoryCandidate: Equatable, Sendable {
 /// The application that the scheduler chose to terminate, and the reasons for the choice.
 public struct MemoryChoice: Equatable, Sendable {
   public var chosen: MemoryCandidate
-  /// The applications of the same class that follow in the order of terminations, at most three.
+  /// The applications in the same state that follow the chosen one in the order of terminations, at
+  /// most three.
   public var runnersUp: [MemoryCandidate]
-  /// The number of applications of the class, including the chosen one.
+  /// The number of applications in that state, including the chosen one.
   public var classCount: Int
   /// The machine's memory at the last reading.
   public var memory: MemoryReading
@@ -45,8 +46,8 @@ public struct MemoryChoice: Equatable, Sendable {
   /// applications.
   public var pressedSince: Instant
   public var at: Instant
-  /// The time that the choice took after it had become necessary; 0 if the sizes were already
-  /// known.
+  /// The time from the instant at which the choice became necessary until the choice; 0 if the
+  /// sizes were already known.
   public var choosingTime: Duration
 }
 

@@ -58,7 +58,8 @@ public enum NotificationEffect: Equatable, Sendable {
   case findNext(NotificationID, after: WallTime)
 }
 
-/// The notifications that wait, and the transactions that the store has not answered.
+/// The notifications that wait for their time, and the transactions that the store has not
+/// answered.
 ///
 /// A request becomes a transaction. The store makes the transaction durable and answers. The
 /// scheduler then changes its state and replies to the caller. Until the store has answered, the

@@ -1,8 +1,8 @@
 /// The limits and quotas of the contract, under the names that the contract gives them.
 ///
-/// A duration has the type `Duration`; the names of the other properties contain their units. A
-/// site changes a limit in the table `[policy]` of taskschedd.toml. ``problems`` checks the bounds
-/// and the relations between limits.
+/// A duration has the type `Duration`. Shares and levels are percentages. A site changes a limit in
+/// the table `[policy]` of taskschedd.toml. ``problems`` checks the bounds and the relations
+/// between limits.
 public struct Policy: Equatable, Sendable {
   /// `multitasking-supported`: whether applications may run in the background. If false, the
   /// scheduler terminates an application that leaves the foreground. Source: contract §2, iOS 4 on
@@ -65,8 +65,8 @@ public struct Policy: Equatable, Sendable {
   /// `RelaunchDelayMax`: the longest delay of a relaunch. Source: contract §8.
   public var relaunchDelayMax: Duration = .seconds(300)
 
-  /// `RelaunchResetTime`: how long an application must run before its delay is `RelaunchDelay`
-  /// again. Source: contract §8.
+  /// `RelaunchResetTime`: how long an application must run before the delay of its next relaunch is
+  /// `RelaunchDelay` again. Source: contract §8.
   public var relaunchResetTime: Duration = .seconds(600)
 
   /// `MaxSocketsPerApplication`: how many managed sockets an application may have. Source: this
@@ -132,17 +132,19 @@ public struct Policy: Equatable, Sendable {
   /// terminates applications, one at a time. Source: this project.
   public var memoryWarningTime: Duration = .seconds(1)
 
-  /// How long before a choice the scheduler begins to measure the candidates.
+  /// How early the scheduler begins to measure the candidates, before it chooses the application to
+  /// terminate.
   ///
   /// The lead is as long as a measurement may take: one half for finding the processes, and one
   /// half for reading their sizes. This lead is not a setting, because the daemon derives its own
-  /// time limit for a measurement from it. Source: this project; with it, a choice among 500
+  /// time limit for a measurement from it. Source: this project; with this lead, a choice among 500
   /// applications takes less than 100 ms.
   public static let memoryMeasuringLead: Duration = .milliseconds(80)
 
-  /// How long the scheduler may base a choice on the measured size of a running application. It may
-  /// use the size of a suspended application until the application is resumed. Source: this
-  /// project; longer than the 100 ms between two triggers under lasting pressure.
+  /// How long the measured memory size of a running application stays valid for the choice of the
+  /// application to terminate. The size of a suspended application stays valid until the
+  /// application is resumed. Source: this project; longer than the 100 ms between two triggers
+  /// under lasting pressure.
   static let memorySizeLife = memoryMeasuringLead * 2
 
   /// `MemoryQuietTime`: how long the kernel must report no pressure before the scheduler considers
@@ -182,9 +184,9 @@ public struct Policy: Equatable, Sendable {
   /// frames.
   public var backgroundGPUTime: Duration = .milliseconds(50)
 
-  /// `FocusSettleTime`: how long no window may have the focus before the scheduler makes the
-  /// application that last had the focus inactive. Source: contract §20. In X11, the focus is on no
-  /// window for up to 1 ms while it moves from one window to another.
+  /// `FocusSettleTime`: how long a session may have no focused window. After this time, the
+  /// application that last had the focus becomes inactive. Source: contract §20. In X11, the focus
+  /// is on no window for up to 1 ms while it moves from one window to another.
   public var focusSettleTime: Duration = .milliseconds(500)
 
   /// `HiddenGraceTime`: how long, after `FocusSettleTime`, the windows of an application may be
@@ -221,12 +223,12 @@ public struct Policy: Equatable, Sendable {
   /// Source: contract §13.
   public var remoteReadTime: Duration = .seconds(1)
 
-  /// `RemoteReadInterval`: the minimum time between two reads that let a media player run. Source:
-  /// contract §13.
+  /// `RemoteReadInterval`: the minimum time between two reads for which the scheduler resumes a
+  /// suspended media player. Source: contract §13.
   public var remoteReadInterval: Duration = .seconds(5)
 
   /// `RegionDwell`: how long the machine must be beyond the boundary of a region before the
-  /// application is told. Source: contract §17, as on iOS.
+  /// scheduler reports the crossing to the application. Source: contract §17, as on iOS.
   public var regionDwell: Duration = .seconds(20)
 
   /// `LocationFixTime`: how long a receiver may run to determine a location for regions and
@@ -243,8 +245,8 @@ public struct Policy: Equatable, Sendable {
   public var regionsPerUserMax = 1024
 
   /// `MaxLocationApplicationsPerUser`: for how many applications of one user the scheduler
-  /// remembers decisions and services. Source: this project (§16 asks for a quota); more than a
-  /// person can decide about.
+  /// remembers location services and decisions about consent. Source: this project (§16 asks for a
+  /// quota); more than a person can decide about.
   public var locationApplicationsPerUserMax = 256
 
   public init() {}

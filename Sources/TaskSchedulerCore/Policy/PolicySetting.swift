@@ -37,7 +37,8 @@ extension PolicySetting {
     "Whether applications may run in the background. If false, the daemon terminates an "
       + "application that leaves the foreground.")
 
-  /// The durations, and all settings of audio. ``memory`` has the durations of memory.
+  /// The settings that are durations, and all settings of audio. ``memory`` contains the durations
+  /// for memory pressure.
   public static let limits: [PolicySetting] = [
     PolicySetting(
       "CallbackTimeout", .timeSpan(\.callbackTimeout, .milliseconds(10) ... .seconds(3600)),
@@ -186,7 +187,7 @@ extension PolicySetting {
         + "is suspended, if there is swap."),
   ]
 
-  /// The quotas, such as the maximum number of background tasks.
+  /// The quotas, such as the maximum number of background tasks, and the limits of CPU use.
   public static let quotas: [PolicySetting] = [
     PolicySetting(
       "MaxTasksPerApplication", .count(\.tasksPerApplicationMax, 1...1_000_000),

@@ -1,7 +1,7 @@
 /// A policy in a separate allocation, which all copies of this value share.
 ///
-/// Almost every decision of the scheduler reads the policy and passes it on. A policy is large, so
-/// a copy at each step would take a noticeable part of a call.
+/// Almost every step of the scheduler reads the policy and passes it on. A policy is large, so a
+/// copy in each step would take a noticeable part of the time for an event.
 @dynamicMemberLookup
 public struct SharedPolicy: Sendable {
   private final class Box: Sendable {

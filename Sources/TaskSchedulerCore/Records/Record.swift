@@ -274,7 +274,7 @@ extension Record.Change {
 
   private func relaunch(_ delay: Duration, _ awaitsMemory: Bool) -> String {
     "will be relaunched in \(TimeSpan.short(delay))"
-      + (awaitsMemory ? ", or when memory pressure ends if that is later" : "")
+      + (awaitsMemory ? ", but not before memory pressure ends" : "")
   }
 }
 

@@ -78,7 +78,7 @@ extension LocationAuthorization {
   /// The authorization as a predicate that follows the application's id.
   var words: String {
     switch self {
-    case .notDetermined: "will ask whether it may use the location"
+    case .notDetermined: "may use the location only after the user or an operator allows it"
     case .denied: "may not use the location"
     case .authorized: "may use the location"
     }

@@ -44,7 +44,8 @@ extension Scheduler {
       updateInstance(id, orRefuse: request, in: &turn) {
         $0.acknowledge(callback, request: request, in: &$1)
       }
-      // Reports wait while the application has too many unacknowledged events.
+      // Reports about the location wait while the application has too many unacknowledged events.
+      // This acknowledgement may make room for them.
       if let key = instances.boxes[id]?.value.application { tellWaiting(of: key, in: &turn) }
     case .beginBackgroundTask(let request, let id, let name):
       // Reads the owner from the box, because an access to the instance would copy the instance.

@@ -53,7 +53,8 @@ extension Scheduler {
     updateAudioSessions(of: user, ids, again: again, at: turn.instant)
     let isCalling = isInterruptedByCalls(user)
     for id in ids { interruptAudio(of: id, isCalling: isCalling, again: again, in: &turn) }
-    // An interruption that has begun or ended may change who lowers the volume of others.
+    // An interruption that has begun or ended may change which instance lowers the volume of
+    // others.
     let isDucking = ids.contains { ducksOthers($0, of: user) }
     for id in ids { duck(id, of: user, isDucking: isDucking, in: &turn) }
   }
@@ -77,7 +78,8 @@ extension Scheduler {
       let isRestarted = again.contains(id) && instance.isInterruptedByApplication
       if isRestarted { active[id] = nil }
       // An agent that stops ends all mutes. The next agent reports a suspended application as
-      // audible until the agent has muted the application again.
+      // audible until the agent has muted the application again. A suspended application does not
+      // play, whatever the report shows.
       let isSounding = instance.audio?.isSounding == true && instance.state != .suspended
       guard let audio = instance.audio, isSounding || isRestarted else {
         let end = now.advanced(by: policy.audioGraceTime)
@@ -141,8 +143,8 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: wanted, in: &$1) }
       activateAfterCall(instance, in: &turn)
     case (.phoneCall?, .application(let other)) where hasCall(other, of: instance):
-      // The application may have rung before its call began. Its ringing interrupted this instance
-      // like other playback.
+      // The other application may have rung before its call began. The ringing interrupted this
+      // instance as other playback does. From now on, the call interrupts it.
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: .phoneCall, in: &$1) }
     case (.phoneCall, _), (.application, .application):
       guard again.contains(id) else { return }
@@ -150,7 +152,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns whether an application of the same user has a phone call.
+  /// Returns whether an application of the instance's user has a phone call.
   private func hasCall(_ id: ApplicationID, of instance: Instance) -> Bool {
     let key = ApplicationKey(id, owner: instance.application.owner)
     return applications[key]?.instance.map { calls.hasCall($0) } ?? false
@@ -182,8 +184,8 @@ extension Scheduler {
     activate(nil, before.application, cause: .callEnded, in: &turn)
   }
 
-  /// Has the agent play the media player of an instance, which the agent had paused. If no agent
-  /// can do this now, the next agent does it.
+  /// Has the agent play the media player of an instance again, after the agent has paused it. If no
+  /// agent can do this now, the next agent does it.
   private mutating func playAgain(_ instance: Instance, in turn: inout Turn) {
     let user = instance.application.owner
     if sessions.audio[user]?.canCommand == true {
@@ -242,7 +244,8 @@ extension Instance {
     guard termination == nil, !isSuspendedOrStopping else { return }
     record(.audioInterrupted(by: interrupter), in: &turn)
     if hasStream, handling.unacknowledgedCount < turn.policy.queuedCallbacksMax {
-      // The user still sees and uses an application that another one interrupts.
+      // Only a phone call makes the application inactive. If another application interrupts it, the
+      // user still sees and uses it.
       let wasActive = interrupter == .phoneCall && state == .active
       audio?.interrupted = InterruptedAudio(
         by: interrupter, means: .told(wasActive: wasActive), isMuted: false)
@@ -286,7 +289,7 @@ extension Instance {
     }
   }
 
-  /// Has the agent play the instance's media player, which the agent had paused.
+  /// Has the agent play the instance's media player again, after the agent has paused it.
   mutating func playAgain(in turn: inout Turn) {
     guard termination == nil else { return }
     turn.emit(.remote(.command(application.owner, id, .play)))
@@ -310,7 +313,7 @@ extension Instance {
     record(.audioInterrupted(by: nil), in: &turn)
   }
 
-  /// Lowers the volume of the streams that are audible, or gives back all volumes.
+  /// Lowers the volume of the streams that are audible, or restores all volumes.
   fileprivate mutating func duck(_ mustBeLow: Bool, in turn: inout Turn) {
     guard let before = audio?.ducking else { return }
     let audible = audio?.streams.filter { $0.isAudible } ?? []

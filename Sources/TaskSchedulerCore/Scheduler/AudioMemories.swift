@@ -6,8 +6,8 @@
 // memories, and undoes them for each new stream.
 
 extension Scheduler {
-  /// Returns what the server remembers because the daemon changed streams that have not ended, by
-  /// the number of the server's memory.
+  /// Returns the mutes and volumes that the server remembers because the daemon changed streams
+  /// that have not ended. The keys are the numbers of the server's memories.
   func heldMemories(of user: UserID) -> [UInt32: RememberedAudio] {
     var held: [UInt32: RememberedAudio] = [:]
     for id in instancesWithAudio(of: user).sorted() {
@@ -39,8 +39,8 @@ extension Scheduler {
     }
   }
 
-  /// Removes streams that belong to no running instance: those that the agent has unmuted, those
-  /// with a restored volume, and those that have ended.
+  /// Updates the streams of no running instance that must be unmuted, or whose volumes must be
+  /// restored. Removes the streams that the agent has restored, and the streams that have ended.
   mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
       switch all[id]?.isMuted {

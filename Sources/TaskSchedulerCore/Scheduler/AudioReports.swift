@@ -56,7 +56,8 @@ extension Scheduler {
       || !interrupted.isMuted && audio.isAudible && !before.isAudible
   }
 
-  /// Lets an instance restore the streams that belong to it from now on.
+  /// Moves the pending unmutes and volume restorations of streams to the instance that the streams
+  /// now belong to.
   private mutating func adopt(
     _ own: [AudioStream], by id: InstanceID, of user: UserID, in turn: inout Turn
   ) {
@@ -101,8 +102,9 @@ extension Scheduler {
     sessions.audio[user]?.active = [:]
     takeCallStreams(of: user, in: &turn)
     arbitrateAudio(of: user, in: &turn)
-    // The entitlements come last, because the end of an interruption may let an application run to
-    // play again. Before that, the application would be suspended.
+    // The entitlements come last, because the end of an interruption may entitle an application to
+    // run, so that it can play again. In the other order, the scheduler would first suspend the
+    // application.
     for id in ids { updateInstance(id, in: &turn) { $0.reconsider(in: &$1) } }
     _ = sessions.audio[user]?.players.setOnBus([])
     presentPlayer(of: user, in: &turn)
@@ -113,8 +115,9 @@ extension Scheduler {
     if sessions.audio[user]?.isEmpty == true { sessions.audio[user] = nil }
   }
 
-  /// Ends all orders about an instance that has ended. Its processes may continue to run, and the
-  /// server remembers the mutes of ended streams.
+  /// Ends the measurements, the notice, the mutes and the lowered volumes of an instance that has
+  /// ended. The instance's processes may continue to run, and the server remembers the mutes of
+  /// ended streams.
   mutating func restoreAudio(of instance: Instance, in turn: inout Turn) {
     if let measured = instance.audio?.silence.measured, !measured.isEmpty {
       turn.emit(.audio(.stopMeasuring(instance.application.owner, measured)))
@@ -243,8 +246,8 @@ extension Instance {
       || callbacks.isEmpty && isEntitled(turn.policy, at: turn.instant, byAudio: false)
   }
 
-  /// Has the agent measure the streams of an instance that nothing but its audible streams entitles
-  /// to run.
+  /// Has the agent measure whether the streams play only silence, if only audible streams entitle
+  /// the instance to run.
   private mutating func adjustMeasuring(in turn: inout Turn) {
     guard let streams = audio?.streams else { return }
     let audible = mayBeMeasured(at: turn.instant, turn.policy) ? streams.filter(\.isAudible) : []
@@ -291,8 +294,8 @@ extension Instance {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: What the server remembers of the streams that have ended, by the number of the
-  ///   server's memory.
+  /// - Returns: The mutes and volumes that the server remembers of ended streams. The keys are the
+  ///   numbers of the server's memories.
   fileprivate mutating func takeAudio(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream], in turn: inout Turn
   ) -> [UInt32: RememberedAudio] {

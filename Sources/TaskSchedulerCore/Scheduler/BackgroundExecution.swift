@@ -106,8 +106,8 @@ extension Instance {
 
   /// Suspends an instance again after another program has resumed one of its processes.
   ///
-  /// The instance is in the background until the suspension is complete. If this happened before,
-  /// less than `SuspendRetryInterval` ago, the scheduler first waits for that interval.
+  /// The instance is in the background until the suspension is complete. If a process was also
+  /// resumed less than `SuspendRetryInterval` ago, the scheduler first waits for that interval.
   mutating func suspensionLost(reason: String, in turn: inout Turn) {
     guard phase == .suspended(isStopping: false), termination == nil else { return }
     let wasLostRecently = suspensionLostAt.map {

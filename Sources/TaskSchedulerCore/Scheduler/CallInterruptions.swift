@@ -28,7 +28,8 @@ extension Scheduler {
     changeCalls(of: [id], in: &turn) { $0.end($1) }
   }
 
-  /// Begins and ends the calls that instances have by their streams.
+  /// Begins and ends the phone calls that follow from the streams of instances
+  /// (contract.md#call-stream).
   mutating func takeCallStreams(of user: UserID, in turn: inout Turn) {
     let ids = instancesWithAudio(of: user).sorted()
     var streaming: [InstanceID: Bool] = [:]
@@ -62,7 +63,7 @@ extension Scheduler {
     for id in changed { updateInstance(id, in: &turn) { $0.reconsiderAudio(in: &$1) } }
   }
 
-  /// Ends all interruptions, because the daemon stops.
+  /// Forgets all calls and ends their interruptions, because the daemon stops.
   mutating func forgetCalls(in turn: inout Turn) {
     if calls.isEmpty { return }
     calls = Calls()

@@ -1,6 +1,6 @@
-// When a receiver must run (contract §17): while an application uses continuous updates, and for
-// the looks that regions and significant changes need. `UserLocation` determines when looks are
-// due.
+// When a receiver must run (contract §17): while an application uses continuous updates, and during
+// looks. A look is the time in which a receiver determines the location for regions and significant
+// changes. `UserLocation` determines when looks are due.
 
 extension Scheduler {
   /// What the sources must do at present.
@@ -59,8 +59,8 @@ extension Scheduler {
     }
   }
 
-  /// Begins a look if a source can determine the location. The last source may have been a posted
-  /// location, which counts only for `LocationFixTime`.
+  /// Begins a look if a source can determine the location. There may be no source any more: the
+  /// last one may have been a posted location, which counts only for `LocationFixTime`.
   private mutating func beginLook(of user: UserID, in turn: Turn) {
     let canLocate = location.canLocate(user, at: turn.instant)
     location.users[user]?.look = canLocate ? .under(since: turn.instant, found: false) : .idle
@@ -121,8 +121,8 @@ extension Scheduler {
     return next
   }
 
-  /// Determines again which applications run because of their updates, which reports they may be
-  /// told, which questions are settled, and when looks are due.
+  /// Determines again which applications run because of their updates, which reports they may
+  /// receive, which questions about consent are settled, and when looks are due.
   mutating func reconsiderLocation(in turn: inout Turn) {
     for id in location.updates.keys.sorted() {
       if let key = instances[id]?.application { updateLocating(of: key, in: &turn) }
@@ -143,7 +143,8 @@ extension Scheduler {
 
   // MARK: Needs
 
-  /// Tells the sources what is needed, if that has changed. Call this at the end of each turn.
+  /// Tells the sources the needs of the applications, if these have changed. Call this at the end
+  /// of each turn.
   mutating func updateLocationNeeds(in turn: inout Turn) {
     if location.isIdle { return }
     var needs = LocationNeeds()
@@ -215,7 +216,8 @@ extension Scheduler {
     } else if use.authorization == .denied {
       use.denial = .user
     }
-    // The known sides are from the time when the application could still learn the location.
+    // The scheduler learned the sides of the boundaries while the application could still receive
+    // locations. The machine may have moved since.
     if use.authorization != .authorized {
       for index in use.regions.indices { use.regions[index].isInside = nil }
     }

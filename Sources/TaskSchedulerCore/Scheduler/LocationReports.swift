@@ -1,4 +1,5 @@
-// The locations that sources report, and what applications are told of them (contract §17).
+// The locations that sources report, and the reports that applications receive because of them
+// (contract §17).
 
 extension Scheduler {
   /// Takes a location of a source, for each user that the source serves.

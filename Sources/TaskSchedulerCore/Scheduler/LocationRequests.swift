@@ -181,7 +181,8 @@ extension Scheduler {
     askIfUndecided(instance.application, in: &turn)
   }
 
-  /// Asks the user, once.
+  /// Asks the user whether the application may learn the location. Does nothing if this is decided,
+  /// or if the user has already been asked.
   private mutating func askIfUndecided(_ key: ApplicationKey, in turn: inout Turn) {
     guard authorization(of: key) == .notDetermined,
       location.applications[key]?.wasAsked != true

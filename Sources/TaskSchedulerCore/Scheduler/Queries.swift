@@ -53,7 +53,7 @@ extension Scheduler {
   /// The notifications of all applications that wait for their time, ordered by id.
   public var waitingNotifications: [NotificationID] { notifications.waiting }
 
-  /// The seats whose screen is locked, without the seats within them.
+  /// The seats whose screen is locked. The list omits a seat within another locked seat.
   public var lockedSeats: [SeatID] {
     let seats = sessions.locks.keys
     return seats.filter { seat in !seats.contains { $0 != seat && $0.contains(seat) } }.sorted()

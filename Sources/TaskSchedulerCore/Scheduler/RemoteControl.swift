@@ -13,7 +13,8 @@ extension Scheduler {
     let own = ids.filter { instances.boxes[$0]?.value.application.owner == user }
     if own.isEmpty, sessions.audio[user] == nil { return }
     let fresh = sessions.audio[user, default: SessionAudio()].players.setOnBus(Set(own))
-    // The agent does not know which calls already wait for these players.
+    // Calls that the agent has not seen may already wait for these players. The scheduler treats
+    // them as one read, so that each player answers them.
     for id in fresh { playerCalled(.read, of: id, by: user, in: &turn) }
     for id in own where sessions.audio[user]?.players.all[id]?.mustPlay == true {
       sessions.audio[user]?.players.all[id]?.mustPlay = false
@@ -33,7 +34,7 @@ extension Scheduler {
     }
     if call == .read { sessions.audio[user]?.players.all[id]?.readAt = turn.instant }
     if call == .command { commanded(id, of: user) }
-    // The player answers a read that waits when it runs.
+    // The player now runs, and also answers the read that waited.
     sessions.audio[user]?.players.all[id]?.isReadWaiting = false
     updateInstance(id, in: &turn) { $0.playerCalled(call, in: &$1) }
   }
@@ -46,9 +47,9 @@ extension Scheduler {
   }
 
   /// Returns whether a call to a media player has an effect. In the foreground, only a command to a
-  /// player that the agent has paused has one. In the background, every command has one. A read has
-  /// none within `RemoteReadInterval` of an earlier read, unless the instance is suspended and no
-  /// read waits yet.
+  /// player that the agent has paused has an effect. In the background, every command has an
+  /// effect. A read within `RemoteReadInterval` of an earlier read has an effect only if the
+  /// instance is suspended and no read waits yet.
   public func isAffected(
     by call: PlayerCall, _ id: InstanceID, of user: UserID, at now: Instant
   ) -> Bool {
@@ -132,7 +133,8 @@ extension Scheduler {
     return .quotaExceeded(name: "MaxQueuedCallbacks", limit: limit)
   }
 
-  /// Returns the instance of a user that was audible last. An audible one comes before all others.
+  /// Returns the instance of a user that was audible last. An instance that is audible now comes
+  /// before all others.
   private func lastAudible(
     of user: UserID, where accepts: (Players.Player, Instance) -> Bool
   ) -> InstanceID? {

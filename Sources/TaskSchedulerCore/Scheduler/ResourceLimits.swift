@@ -16,8 +16,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Starts the measurements, unless willResignActive or didEnterBackground is unacknowledged. Call
-  /// this whenever the instance continues to run in the background.
+  /// Starts to measure the resource use, unless willResignActive or didEnterBackground is
+  /// unacknowledged. Call this whenever the instance continues to run in the background.
   mutating func startMeasuringUse(in turn: inout Turn) {
     guard let stint, stint.use == nil, !callbacks.contains(.willResignActive),
       !callbacks.contains(.didEnterBackground)
@@ -129,8 +129,9 @@ extension Instance {
 }
 
 extension Instance {
-  /// Returns the priority of the instance in a state. In the background, an instance that audio
-  /// entitles to run has the priority of the foreground, so that the audio does not stutter.
+  /// Returns the priority of the instance in a state. In the background, an instance that audio or
+  /// location updates entitle to run has the priority of the foreground. Otherwise, the audio could
+  /// stutter.
   func priority(in state: ApplicationState) -> ProcessPriority {
     state == .background && (isEntitledByAudio || isLocating) ? .foreground : ProcessPriority(state)
   }

@@ -1,9 +1,10 @@
 // The focus, and the lock of the screen (contract §20). `AudioReports` handles reports of audio.
 //
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
-// report with the previous report, and acts on each window that differs. An order of an operator is
-// therefore in force until a window of that application changes. A change of a window may start a
-// limit. The limit ends at the next change of that window, and at every order for the application.
+// report with the previous report, and acts on each window that differs. An operator's order for an
+// application is therefore in force until a window of the application changes. A change of a window
+// may start a limit. The limit ends at the next change of that window, and at every order for the
+// application.
 
 /// A report of a user's session agent, of logind, or of ModemManager.
 public enum SessionEvent: Equatable, Sendable {
@@ -134,8 +135,9 @@ extension Scheduler {
   // MARK: Lost agents
 
   /// Discards the reports of the agents that were lost `SessionGraceTime` ago. The focus then no
-  /// longer changes the states of their applications. The compositor has probably ended, and closed
-  /// the windows.
+  /// longer changes the states of their applications. The compositor has probably ended and closed
+  /// the windows. The scheduler therefore resumes suspended applications that had windows, so that
+  /// they can exit.
   mutating func sessionsDue(in turn: inout Turn) {
     guard sessions.firstLoss != nil else { return }
     for user in sessions.audio.keys.sorted() {
@@ -165,7 +167,7 @@ extension Scheduler {
       sessions.agents[user] = .lost(at: turn.instant)
     }
     for (user, audio) in sessions.audio where audio.agent != nil {
-      // The new daemon does not know the names of the media players.
+      // The new daemon cannot command the media players until the agent reports their names again.
       sessions.audio[user]?.players.isStale = true
       if audio.agent?.lostAt != nil { sessions.audio[user]?.agent = .lost(at: turn.instant) }
     }

@@ -32,7 +32,7 @@ extension Scheduler {
     _ request: RequestID, _ id: InstanceID, _ snapshot: Snapshot?, in turn: inout Turn
   ) {
     guard let instance = instances[id], instance.termination == nil else {
-      // The daemon has stored the picture before the event.
+      // The daemon stored the picture before this event, and would otherwise keep it.
       if let picture = snapshot?.picture { turn.emit(.dropPicture(picture)) }
       guard let key = instances[id]?.application else {
         return turn.reply(request, .refused(.invalidState(.notRunning)))

@@ -50,12 +50,13 @@ struct SessionAudio: Equatable, Sendable {
   var restoring: [AudioStreamID: ReturnedMute] = [:]
   /// The streams whose volumes must be restored and that belong to no running instance.
   var raising: [AudioStreamID: ReturnedVolume] = [:]
-  /// What the server remembers of ended streams because of the daemon, by the number of the memory.
+  /// The mutes and volumes that the server remembers of ended streams because of the daemon. The
+  /// keys are the numbers of the server's memories.
   var remembered: [UInt32: RememberedAudio] = [:]
   /// The playback streams of the last report that have run, ordered by their ids.
   var known: [AudioStreamID] = []
-  /// The playback streams of the last report that have not run yet, with what the server remembered
-  /// because of the daemon when each of them began.
+  /// The playback streams of the last report that have not run yet. The value of each stream is the
+  /// mute and the volume that the server remembered because of the daemon when the stream began.
   var unstarted: [AudioStreamID: RememberedAudio] = [:]
   /// The active audio sessions of instances.
   var active: [InstanceID: ActiveAudioSession] = [:]

@@ -40,7 +40,7 @@ public struct EndedEntitlement: Equatable, Sendable {
     case task(TaskID, name: String?)
     /// The application acknowledged a callback.
     case callback(CallbackKind)
-    /// An event that the daemon observed.
+    /// An activity that the daemon observed in the application ended.
     case activity(Activity)
     /// The application stopped its location updates, or may no longer use them.
     case location

@@ -71,7 +71,7 @@ extension Optional: Stored where Wrapped: Stored {
 
 extension StoredReader {
   /// The maximum number of elements for which a collection reserves memory before it reads them.
-  /// The count in damaged bytes may be any number.
+  /// Damaged bytes may state a far too high count, and to reserve so much memory could fail.
   fileprivate static let reservedMax = 4096
 }
 

@@ -30,7 +30,8 @@ struct SystemChanges: Equatable, Sendable {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
 
-  /// Removes the custom changes up to and including a number. Every application has received them.
+  /// Removes the custom changes up to and including a number. Every application must have received
+  /// these changes.
   mutating func forgetNames(upTo number: UInt64) {
     entries.removeAll { $0.change.isCustom && $0.number <= number }
   }
@@ -45,7 +46,8 @@ struct SystemChanges: Equatable, Sendable {
   func since(_ number: UInt64, for owner: UserID) -> [SystemChange] {
     if number == numberLast { return [] }
     let missed = entries.filter { $0.number > number && ($0.owner == nil || $0.owner == owner) }
-    // A change for this user may be newer than a change of the same kind for all users, or older.
+    // There may be a change for this user and one of the same kind for all users. Only the newer
+    // one counts.
     return missed.filter { entry in
       !missed.contains { $0.change.kind == entry.change.kind && $0.number > entry.number }
     }.map(\.change)

@@ -39,7 +39,7 @@ struct IncomingCall: Equatable {
   static let idBase: UInt64 = 1 << 61
 }
 
-/// What the user does about an incoming call.
+/// The user's answer to an incoming call.
 enum CallAnswer: Equatable {
   case accept, decline
 

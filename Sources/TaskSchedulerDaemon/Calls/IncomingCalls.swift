@@ -34,7 +34,7 @@ final class IncomingCalls: DaemonNotices {
     var firedAt: Int
     /// The users that were told of the call.
     var users: Set<UserID> = []
-    /// The names of the notification at the services that show it.
+    /// The name of the shown notification at the notification service of each user.
     var names: [UserID: DesktopName] = [:]
     /// Whether `CallApplication` was told of the call.
     var isAnnounced: Bool
@@ -188,8 +188,8 @@ final class IncomingCalls: DaemonNotices {
   /// Tells `CallApplication` of the calls that have begun to ring.
   ///
   /// The daemon tells the application of each user at the machine's screens. If the manifest names
-  /// a user, the daemon also tells the application of that user. If no user is at the screens, it
-  /// tells only the application of the user that a launch would use.
+  /// a user, the daemon also tells the application of that user. If no user is at the screens and
+  /// the manifest names no user, the daemon tells the application of the daemon's own user.
   private func announce() {
     let ids = ringing.keys.sorted().filter { ringing[$0]?.isAnnounced == false }
     if ids.isEmpty { return }

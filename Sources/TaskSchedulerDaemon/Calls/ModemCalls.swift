@@ -5,13 +5,14 @@ import TaskSchedulerCore
 /// Reports the phone calls of the machine's modems, as ModemManager knows them (contract §13).
 ///
 /// When ModemManager has appeared, the daemon reads the calls of all modems, and from then on
-/// follows ModemManager's signals. The calls end when ModemManager or the bus disappears. The
-/// daemon also has ModemManager answer or end the calls that ring here.
+/// follows ModemManager's signals. The calls end when ModemManager or the bus disappears. When a
+/// user accepts or declines a call that rings here, the daemon orders ModemManager to accept or end
+/// the call.
 ///
 /// The scheduler may know calls that a previous daemon reported, and that have ended meanwhile. The
 /// daemon reports the calls once it has read all of them, or has learned that there are none. If
-/// neither happens within `answerMax`, because there is no bus or ModemManager hangs, the known
-/// calls end.
+/// neither happens within `answerMax`, because there is no bus or ModemManager hangs, the daemon
+/// reports that all calls have ended.
 final class ModemCalls {
   private let modemManager: BusService
   private let report: (SessionEvent) -> Void
@@ -132,7 +133,7 @@ final class ModemCalls {
 
   private func listCalls(of modem: String) {
     ask("ListCalls", of: Self.voice, at: modem) { modemCalls, values in
-      // ModemManager lists the newest calls first.
+      // ModemManager lists the newest calls first, so the maximum leaves out the oldest calls.
       for call in values.objectPaths(countMax: Self.countMax) ?? [] {
         modemCalls.add(call, of: modem)
       }

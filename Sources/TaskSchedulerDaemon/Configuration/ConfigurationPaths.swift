@@ -27,8 +27,8 @@ public struct ConfigurationPaths: Hashable, Sendable {
     "/etc/taskschedd/applications", "/usr/share/taskschedd/applications",
   ]
 
-  /// Returns the paths of the system's daemon, relative to the directory `root`. With "", the paths
-  /// are those of the machine.
+  /// Returns the paths of the system's daemon, relative to the directory `root`. If `root` is
+  /// empty, the paths begin at the root directory of the machine.
   public static func system(
     root: String = "", explicitFile: String? = nil, trustedOwners: Set<UInt32> = [0]
   ) -> ConfigurationPaths {
@@ -45,7 +45,8 @@ public struct ConfigurationPaths: Hashable, Sendable {
   /// the system's paths relative to `root`.
   ///
   /// Ignores XDG_CONFIG_HOME and XDG_DATA_HOME if they contain a relative path, as the
-  /// specification demands. Without one of them and without HOME, the user has no such directory.
+  /// specification demands. In place of a variable that is ignored or not set, uses the default
+  /// directory in HOME. If HOME contains no absolute path either, the user has no such directory.
   public static func user(
     uid: UInt32, environment: [String: String], root: String = "", explicitFile: String? = nil
   ) -> ConfigurationPaths {

@@ -13,14 +13,15 @@ struct DefaultSeats {
   /// at another seat of logind. All applications of a user thus have one seat.
   func ofUser(_ uid: UInt32) -> SeatID { SeatID("user-\(uid)") }
 
-  /// Returns the seat of a login session that is not the user's graphical session, such as that of
-  /// ssh or of a text console.
+  /// Returns the seat of a login session that is not the user's graphical session, such as a
+  /// session of ssh or of a text console.
   func ofOtherSession(_ id: String) -> SeatID { SeatID("session-\(id)") }
 
   /// Returns the seat of a process that has a controlling terminal; nil for any other process.
   ///
   /// The name contains the process's session, because the kernel reuses the number of a closed
-  /// terminal. Processes of the closed terminal thus have another seat than those of the new one.
+  /// terminal. Otherwise, processes of the closed terminal and of the new terminal would have the
+  /// same seat.
   ///
   /// - Parameter session: the seat of the process's login session.
   func ofTerminal(_ process: ProcessStat, in session: SeatID) -> SeatID? {

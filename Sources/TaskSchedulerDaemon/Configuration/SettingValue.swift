@@ -292,7 +292,7 @@ extension SettingKind {
       throw SettingRefusal(
         message: "is \(node.kindName), not a string; write the name of a group, or \"\" for none")
     }
-    // The names that systemd-sysusers accepts in its strict mode.
+    // systemd-sysusers accepts only these names in its strict mode.
     let isName =
       name.utf8.count <= 31
       && name.unicodeScalars.enumerated().allSatisfy { index, scalar in

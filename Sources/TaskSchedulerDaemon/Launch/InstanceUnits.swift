@@ -36,7 +36,7 @@ enum InstanceUnits {
     let digits = String(generator.next() as UInt64, radix: 16)
     let number = String(repeating: "0", count: 16 - digits.count) + digits
     let end = "@\(id.number)-\(number).service"
-    // A dash separates the parts of such a name, so each dash in the application's id is escaped.
+    // A dash separates the parts of a unit's name, so each dash in the application's id is escaped.
     let escaped = application.name.split(separator: "-", omittingEmptySubsequences: false)
       .joined(separator: "\\x2d")
     let room = nameBytesMax - prefix.utf8.count - end.utf8.count

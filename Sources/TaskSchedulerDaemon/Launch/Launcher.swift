@@ -47,7 +47,7 @@ final class Launcher {
   /// Starts the program of a manifest.
   ///
   /// - Parameters:
-  ///   - region: The region that the machine has entered or left, if this is the reason.
+  ///   - region: The region that the machine has entered or left, if this caused the launch.
   ///   - willRun: Called before the program runs; see ``ProgramStarter``.
   ///   - finish: Called once, when the program runs or cannot run, possibly before this function
   ///     returns.

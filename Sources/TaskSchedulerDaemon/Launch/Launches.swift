@@ -142,7 +142,7 @@ final class Launches {
 
   // MARK: Released processes
 
-  /// Stores the processes that the scheduler releases because it stops.
+  /// Stores the processes that the scheduler releases because the daemon stops.
   func leaveRunning(_ held: [InstanceID: DaemonState.Instance]) {
     for instance in held.values where instance.release == nil {
       leftRunning[instance.details.leader] = instance

@@ -7,7 +7,7 @@ import TaskSchedulerCore
 /// service. The programs run outside the daemon's sandbox, each in a unit and a control group of
 /// its own.
 ///
-/// The unit executes ``LaunchHelper``, which executes the program when the daemon tells it to.
+/// The unit executes ``LaunchHelper``, which executes the program when the daemon sends the order.
 final class TransientUnitStarter: ProgramStarter {
   let groups: InstanceGroups?
   private let proc: ProcFS

@@ -169,7 +169,8 @@ final class CellSource {
     read(modem)
   }
 
-  /// Reads what is set up in a modem, then the cell, and then sets up signals if they are needed.
+  /// Reads the setup of a modem, then the cell. Then sets up signals if the daemon watches for
+  /// moves.
   private func read(_ path: String) {
     guard var modem = modems[path] else { return }
     modem.isStale = modem.isAsked
@@ -205,7 +206,7 @@ final class CellSource {
     }
   }
 
-  /// Reads from properties what is set up in a modem.
+  /// Reads the setup of a modem from properties.
   ///
   /// - Returns: The locations among the properties.
   private func readSetup(_ values: MessageReader, of path: String) -> [UInt32: String]? {
@@ -251,7 +252,7 @@ final class CellSource {
     }
   }
 
-  /// Restores what the daemon has changed in a modem. What other programs have changed stays.
+  /// Undoes the daemon's changes to the setup of a modem. Keeps the changes of other programs.
   private func restore(_ path: String) {
     guard let modem = modems[path], let enabled = modem.enabled,
       modem.hasEnabledCell || modem.hasEnabledSignals

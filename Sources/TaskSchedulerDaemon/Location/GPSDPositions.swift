@@ -9,8 +9,8 @@ struct GPSDPositions {
   /// The maximum number of positions within each second. Source: this project; fast receivers
   /// report 10 positions a second.
   static let countMax = 10
-  /// The smallest step back in time that shows that the receiver has corrected a wrong clock. The
-  /// daemon takes a position with such a step. Source: this project.
+  /// The minimum step back in time at which the daemon takes a position with an earlier time. Such
+  /// a step means that the receiver has corrected a wrong clock. Source: this project.
   static let correctionMin: Duration = .seconds(600)
 
   private var timeLast: WallTime?

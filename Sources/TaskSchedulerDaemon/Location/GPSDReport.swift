@@ -139,7 +139,8 @@ package struct GPSDReportBuffer: Sendable {
   private var bytes: [UInt8] = []
   /// The offset of the first byte after the lines that ``next()`` has read.
   private var start = 0
-  /// The offset up to which the buffer contains no end of a line after `start`.
+  /// The offset at which the search for the next line feed continues. The bytes from `start` up to
+  /// this offset contain no line feed.
   private var searched = 0
 
   package init() {}

@@ -31,8 +31,8 @@ final class GPSDSource {
     var delayMax: Duration = .seconds(300)
     /// The time for which a connection must last so that the next delay is the shortest again.
     var lastingTime: Duration = .seconds(300)
-    /// The time without a need after which a failed gpsd counts as available again. It doubles
-    /// with each failure.
+    /// The time after which a failed gpsd counts as available again, while no locations are needed.
+    /// It doubles with each failure.
     var failureTimeMin: Duration = .seconds(30)
     var failureTimeMax: Duration = .seconds(300)
     /// The minimum time between two lines of the log about invalid input.

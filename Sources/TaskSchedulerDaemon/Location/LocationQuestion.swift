@@ -6,7 +6,7 @@ struct LocationQuestion {
   var application: ApplicationKey
   /// The name that the user sees.
   var name: String?
-  /// What the manifest says about the purpose.
+  /// The purpose for which the application wants the location, in the words of the manifest.
   var purpose: String?
   /// The services that the manifest names; nil without a manifest.
   var services: [LocationService]?
@@ -56,7 +56,7 @@ struct LocationQuestion {
 }
 
 extension LocationService {
-  /// What the application wants to know, as the end of a sentence.
+  /// The information that the application wants, as the end of a sentence.
   fileprivate var words: String {
     switch self {
     case .updates: "where you are"

@@ -55,7 +55,8 @@ final class LocationQuestions: DaemonNotices {
     LocationQuestion(key, environment.manifest(key.id))
   }
 
-  /// Returns the order to show a question, and expects the agent's reports about it.
+  /// Returns the order to show a question. Records the question as shown, so that the daemon can
+  /// handle the agent's reports about the question.
   private func order(_ key: ApplicationKey) -> SessionInterface.Notification {
     let known = shown[key] ?? Shown(firedAt: Int(clamping: WallClock.nanoseconds))
     shown[key] = known
@@ -99,7 +100,7 @@ final class LocationQuestions: DaemonNotices {
   func isClosed(_ id: Int, of user: UserID) {
     guard let key = application(id, of: user), let last = shown[key] else { return }
     shown[key]?.name = nil
-    // The service ended, and the notification with it. The user has not closed the notification.
+    // The notification disappeared because the service ended. The user has not closed it.
     if last.name != nil, last.isOld { showAgain(key) }
   }
 

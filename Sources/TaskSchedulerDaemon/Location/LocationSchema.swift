@@ -94,7 +94,7 @@ enum LocationSchema: StoreSchema {
 
   // MARK: Reading
 
-  /// Returns everything that is known, by application. Skips invalid rows, which only another
+  /// Returns the contents of all tables, by application. Skips invalid rows, which only another
   /// program can have written.
   static func contents(
     of database: Database

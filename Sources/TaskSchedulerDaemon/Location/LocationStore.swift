@@ -4,7 +4,7 @@ import TaskSchedulerCore
 /// applications monitor, and the decisions whether applications may learn the location
 /// (contract §17).
 final class LocationStore: WritableStore {
-  /// A change of what the store contains about one application.
+  /// A change of the stored data about one application.
   struct Change: Equatable, Sendable {
     var application: ApplicationKey
     var change: LocationChange
@@ -48,8 +48,8 @@ final class LocationStore: WritableStore {
 }
 
 extension LocationChange {
-  /// Whether the change withdraws what an application may do, which must be possible on a full file
-  /// system too.
+  /// Whether the change withdraws a permission of an application or ends its monitoring. Such a
+  /// change must be possible on a full file system too.
   fileprivate var isWithdrawal: Bool {
     switch self {
     case .stopMonitoring, .monitorSignificantChanges(false), .authorize(.denied, wasAsked: _),

@@ -4,9 +4,9 @@ import LinuxSystem
 /// The trimming of the heap: returns free memory of the allocator to the kernel after a busy time.
 ///
 /// A used block at the end of the heap keeps everything below it allocated. After a flood of calls,
-/// the heap can be ten times as large as the used memory. The daemon therefore trims the heap some
-/// time after much work. It repeats the trimming if much work happened in that time. An idle daemon
-/// does not wake.
+/// the heap can be ten times as large as the used memory. The daemon therefore trims the heap a few
+/// seconds after much work. If it has also worked much in these seconds, it trims the heap again a
+/// few seconds later. An idle daemon does not wake.
 final class HeapTrimming {
   /// The work in nanoseconds after which trimming is worthwhile. Source: this project; about 10,000
   /// calls.

@@ -50,7 +50,8 @@ final class MemoryService {
   /// The sources whose memory pressure the kernel reports.
   var heard: [MemoryPressure.Source] { triggers?.heard ?? [] }
 
-  /// The descriptors that take long to close.
+  /// The descriptors of the pressure triggers, which the kernel takes long to close (see
+  /// ``DescriptorStore/save(slowToClose:)``).
   var slowToClose: [Int32] { triggers?.numbers ?? [] }
 
   /// The machine's memory. If the daemon cannot read it, all memory counts as available, so that

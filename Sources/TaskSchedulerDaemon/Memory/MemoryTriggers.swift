@@ -13,7 +13,7 @@ import TaskSchedulerCore
 final class MemoryTriggers {
   private let loop: EventLoop
   private let log: Log
-  /// The path of the pressure file of each source that has one.
+  /// The paths of the pressure files. A source without a pressure file is not in the table.
   private let paths: [MemoryPressure.Source: String]
   private let pressed: (MemoryPressure.Source) -> Void
   private var watches: [Watch] = []
@@ -86,9 +86,9 @@ final class MemoryTriggers {
     return watch
   }
 
-  /// Replaces a trigger. Registers the new trigger first: without any trigger, the kernel would
-  /// stop measuring and start over. Keeps a trigger whose window is longer than requested: without
-  /// CAP_SYS_RESOURCE, the kernel checks a trigger only every 2 s.
+  /// Replaces a trigger that has fired. Registers the new trigger first: without any trigger, the
+  /// kernel would stop measuring and start over. Keeps a trigger whose window is longer than
+  /// requested: without CAP_SYS_RESOURCE, the kernel checks a new trigger, too, only every 2 s.
   private func replace(_ watch: Watch) {
     guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
       watches.contains(where: { $0 === watch })

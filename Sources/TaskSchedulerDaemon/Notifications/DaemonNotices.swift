@@ -6,8 +6,8 @@ import TaskSchedulerWire
 /// Their ids are above all ids in the notification store, which does not contain these
 /// notifications.
 protocol DaemonNotices: AnyObject {
-  /// Returns the orders to show the notices that a user must see, and expects the agent's reports
-  /// about them.
+  /// Returns the orders to show the notices that a user must see, and remembers the notices for the
+  /// agent's reports about them.
   func orders(for user: UserID) -> [SessionInterface.Notification]
   /// Returns whether a notification with this id may be a notice of this kind.
   func contains(_ id: Int) -> Bool

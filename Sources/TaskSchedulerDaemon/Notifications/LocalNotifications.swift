@@ -27,7 +27,7 @@ final class LocalNotifications {
   private let calendar = NotificationCalendar()
   let agents: AgentNotifications
   let recordings: RecordingNotices
-  /// The notifications of the daemon itself. The owner sets it once.
+  /// The notifications of the daemon itself. The owner sets this property once.
   var notices: [any DaemonNotices] = []
   let log: Log
   let post: (Event) -> Void
@@ -287,8 +287,9 @@ final class LocalNotifications {
       stored.apply(changes)
       for row in rows { withdraw(row) }
     case .fire:
-      // A badge that the application set earlier may have been stored, and applied, after this
-      // firing was applied. Therefore apply the badge of the firing again.
+      // The copy already has the badge of the firing. Since then, the copy may have received a
+      // badge that the application set before the firing. The badge of the firing is newer, so
+      // apply it again.
       apply(changes.filter { if case .badge = $0 { true } else { false } })
     }
     post(.notification(.stored(id)))
@@ -342,8 +343,8 @@ final class LocalNotifications {
     for case .badge(let key, let count) in changes { agents.setBadge(count, of: key) }
   }
 
-  /// Shows a notification that fired at `at`, unless an earlier daemon stored that a desktop showed
-  /// it after that firing.
+  /// Shows a notification that fired at `at`. Does nothing if an earlier daemon stored that a
+  /// desktop has shown the notification since that firing.
   private func show(_ id: NotificationID, firedAt at: WallTime) {
     guard let row = stored[id], row.firedAt != at || row.isDue else { return }
     agents.show(order(row, firedAt: at), to: row.application.owner)

@@ -93,7 +93,8 @@ struct LocalDay: Hashable {
   /// Creates the day that is `number` days after 1970-01-01.
   init(number: Int) {
     let (span, dayOfSpan) = Self.divided(number + 719_468, by: 146_097)
-    // Subtracts earlier leap days: one in 1,461 days, none in the last year of 36,524 days.
+    // Subtracts the leap days before this day, so that all years have 365 days. Each 1,461 days end
+    // with a leap day, but most centuries (36,524 days) do not.
     let yearOfSpan =
       (dayOfSpan - dayOfSpan / 1_460 + dayOfSpan / 36_524 - dayOfSpan / 146_096) / 365
     let dayOfYear = dayOfSpan - (365 * yearOfSpan + yearOfSpan / 4 - yearOfSpan / 100)

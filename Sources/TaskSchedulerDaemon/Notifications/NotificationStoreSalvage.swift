@@ -31,8 +31,8 @@ struct NotificationSalvage {
     for (key, count) in badges {
       _ = try NotificationSchema.apply(.badge(key, count), database)
     }
-    // The store must not assign an id again, even if the last one is unreadable. Fewer ids have
-    // been assigned than milliseconds have passed since 1970.
+    // The store must not assign the same id twice, but the last assigned id may be unreadable. That
+    // id is at most the number of milliseconds since 1970, because no store assigns ids faster.
     let idsBefore = UInt64(WallClock.now() / 1_000)
     try NotificationSchema.setIDLast(max(idLast, idsBefore, rows.keys.max()?.number ?? 0), database)
   }

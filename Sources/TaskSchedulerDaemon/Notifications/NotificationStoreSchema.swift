@@ -41,6 +41,8 @@ enum NotificationSchema: StoreSchema {
 
   // MARK: Writing
 
+  /// Writes a change to the tables.
+  ///
   /// - Returns: The application, if the change presented a notification that does not fire again.
   static func apply(
     _ change: NotificationChange, _ database: Database

@@ -90,7 +90,7 @@ enum NotificationChange: Equatable {
   case moved(NotificationID, to: WallTime)
   /// The notification was cancelled, or the store's limits removed it.
   case removed(NotificationID)
-  /// The number on an application's icon; 0 for none.
+  /// The number on an application's icon changed; 0 stands for no number.
   case badge(ApplicationKey, Int)
 
   /// Whether the change makes the store smaller.

@@ -14,7 +14,9 @@ final class DaemonPriority {
   private let nice: Int
   private var timer: TimerSource?
 
-  /// - Returns: nil if there is nothing to change.
+  /// Sets the nice value of the daemon's session.
+  ///
+  /// - Returns: nil if the nice value of the session needs no change.
   init?(in proc: ProcFS, loop: EventLoop) throws(SystemError) {
     let own = getpid()
     guard getsid(0) == own, proc.usesAutogroups,

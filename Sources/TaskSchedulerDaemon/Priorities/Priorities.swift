@@ -381,7 +381,8 @@ final class Priorities {
   }
 
   private func finish(_ release: PriorityRelease, _ instance: InstanceResources) {
-    // The daemon need not restore a value that it could not lower.
+    // A value that the daemon could not lower is unchanged, so a failure to restore it is no
+    // problem.
     for kind in PriorityKind.allCases {
       guard let error = release.failures[kind], instance.lowered.obstacles[kind] == nil else {
         continue

@@ -13,7 +13,7 @@ struct PriorityLowering {
   private unowned let priorities: Priorities
   /// The current walk; nil when all threads are lowered.
   private var walk: ThreadWalk?
-  /// Whether this lowering walks all processes of the instance, and not only given ones.
+  /// Whether this lowering walks all processes of the instance; false if it walks only given ones.
   private let isWhole: Bool
   private var walks = 1
   private var foundNew = false

@@ -32,7 +32,8 @@ struct ResourceMeter {
   }
 
   private mutating func add(_ count: UInt64, unit: Duration) {
-    // If a process ends after its parent, the kernel discards its counters, and the sum decreases.
+    // If a process ends after its parent, the kernel discards the CPU time of the process, and the
+    // sum decreases.
     if let last = processorLast, count > last { processor += unit * Int(clamping: count - last) }
     processorLast = count
   }

@@ -3,7 +3,7 @@ import TaskSchedulerCore
 
 /// The rules by which the daemon adopts programs with windows.
 enum AdoptionRules {
-  /// The kernel cuts the name of a program after this number of bytes (TASK_COMM_LEN).
+  /// The number of bytes after which the kernel cuts the name of a program (TASK_COMM_LEN).
   private static let commandBytesMax = 15
 
   /// The names of programs that the daemon never adopts, because the session needs them: the

@@ -97,11 +97,10 @@ extension ProcessController {
     release.run { () throws(SystemError) in [] }
   }
 
-  /// Handles the stopped processes that the lost end of the event log may have named.
+  /// Takes over or resumes the stopped processes that the lost end of the event log may have named.
   ///
-  /// The function assumes that a daemon stopped each stopped process of an instance; the scheduler
-  /// decides when to resume that process. The function resumes at once the stopped processes that
-  /// belong to no instance.
+  /// The function treats a stopped process of an instance as stopped by a daemon; the scheduler
+  /// decides when to resume the instance. The function resumes all other stopped processes at once.
   ///
   /// - Parameter unclear: The processes that the readable remains of the event log name.
   func claimStopped(_ unclear: Leftovers, _ markers: EnvironmentMarkers) -> ProcessRelease.Outcome {

@@ -18,7 +18,8 @@ final class ProcessController {
   let eventLog: EventLog
   let store: DescriptorStore
   private(set) var instances: [InstanceID: InstanceProcesses] = [:]
-  /// The instances that have ended, while the daemon still kills or restores their processes.
+  /// The ended instances whose processes the daemon still kills or resumes, or whose priorities it
+  /// still restores.
   var departing: [InstanceID: InstanceProcesses] = [:]
   /// The resource use and the restrictions of instances.
   var resources: [InstanceID: InstanceResources] = [:]
@@ -43,7 +44,8 @@ final class ProcessController {
   }
   /// The state of an instance in the scheduler.
   let state: (InstanceID) -> ApplicationState
-  /// The exit statuses of programs in units; nil if the kernel reports them.
+  /// The exit statuses of leaders in systemd units, which systemd reports; nil if the kernel
+  /// reports all exit statuses.
   let unitExits: UnitExits?
 
   /// - Parameter report: Called with each event, after the call that caused it has returned.

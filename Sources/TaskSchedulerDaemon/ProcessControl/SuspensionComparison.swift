@@ -14,7 +14,8 @@ import TaskSchedulerCore
 /// The suspended instances that the daemon must still compare with the kernel.
 struct SuspensionComparisons {
   var waiting: [InstanceID] = []
-  /// The number of processes of the next instance that have been compared.
+  /// The number of processes already compared in the next instance, which is the last of
+  /// ``waiting``.
   var place = 0
   var timer: TimerSource?
 }
@@ -104,7 +105,7 @@ extension ProcessController {
     guard case .lost(let reason) = outcome else { return outcome }
     instance.frozenWatch = nil
     if instance.isFullyStopped {
-      // The daemon has not reported the suspension yet.
+      // The daemon has not reported the suspension as complete yet, so it reports a failure.
       instance.isFullyStopped = false
       suspensionEnded(instance, .failed(reason: reason))
       return outcome

@@ -157,8 +157,8 @@ final class InstanceMembership {
   /// The findings of a sweep over every process.
   struct Scan {
     var members: [InstanceID: [ProcessStat]] = [:]
-    /// Whether the sweep cannot have missed a process of an instance; false if processes started
-    /// and ended too fast.
+    /// Whether the sweep has certainly found all processes of the instances; false if processes
+    /// started and ended too fast.
     var isWhole = false
   }
 

@@ -85,8 +85,8 @@ final class Killing {
     return true
   }
 
-  /// Stops the next process. If the daemon has no permission to stop a process, for example another
-  /// user's, it continues with the others.
+  /// Stops the next process. If the daemon has no permission to stop a process, for example a
+  /// process of another user, it continues with the other processes.
   private func stop(_ walk: inout ProcessTreeWalk) {
     do throws(SystemError) {
       let found = try walk.next()

@@ -20,7 +20,7 @@ final class LeaderExits {
   private var waiting: Deque<InstanceID> = []
   /// The number of ends reported since the timer was set.
   private var reportedCount = 0
-  /// A timer that expires at the current instant. It runs after all events that are ready by then.
+  /// A timer that expires at once. The loop first handles the events that are ready at that moment.
   private var timer: TimerSource?
 
   init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {

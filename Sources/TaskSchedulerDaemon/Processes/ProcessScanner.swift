@@ -7,8 +7,8 @@ import TaskSchedulerCore
 ///
 /// Sweeps take at most half of the time: after a sweep, a pause of the same length follows.
 final class ProcessScanner {
-  /// Receives the processes of the instance that the sweep found, and whether the sweep cannot have
-  /// missed one.
+  /// Receives the processes of the instance that the sweep found, and whether the sweep has
+  /// certainly found all of them.
   typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: InstanceMembership

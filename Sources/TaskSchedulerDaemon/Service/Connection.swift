@@ -171,7 +171,7 @@ final class Connection: WorkSource, CurrentCall {
     }
     let isAtEnd = !events.isDisjoint(with: Self.ended)
     let isWaiting = read(toItsEnd: isAtEnd)
-    // No more data can arrive, so an unfinished message stays unfinished.
+    // The client can send neither the rest of a message nor another call, so the connection closes.
     if isOpen, isWaiting, isAtEnd { close(reason: nil) }
   }
 

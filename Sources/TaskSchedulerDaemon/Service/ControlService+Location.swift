@@ -9,8 +9,8 @@ extension ControlService {
     let user = try user(input.owner, peer)
     let status = pump.scheduler.locationStatus
     let uses = status.uses.filter { user == nil || $0.application.owner == user }
-    // The needs combine the needs of all users. A user without an application that uses the
-    // location must not see them.
+    // The needed accuracy results from the applications of all users. A user without an application
+    // that uses the location must not see it.
     let mayKnowNeeds = isOperator(peer) || uses.contains { !$0.services.isEmpty }
     let location =
       user.map { status.locations[$0] } ?? status.locations.values.max { $0.time < $1.time }
@@ -86,7 +86,7 @@ extension ControlService {
     post(.location(.forget(request, key)))
   }
 
-  /// Returns the key of an application, which may be known only because it uses the location.
+  /// Returns the key of an application that the scheduler knows, or that uses the location.
   private func locating(_ id: String, _ owner: Int?, _ peer: Peer) throws -> ApplicationKey {
     let uses = pump.scheduler.locationStatus.uses
     return try key(id, owner, peer) { id in
@@ -102,8 +102,8 @@ extension ControlService {
 }
 
 extension LocationStatus {
-  /// Returns the end of the time in which a posted location counts for a user, or for any user; nil
-  /// if none counts.
+  /// Returns the instant until which a posted location counts for a user, or with nil, for any
+  /// user. Returns nil if no posted location counts.
   fileprivate func simulatedUntil(_ user: UserID?, at now: Instant) -> Instant? {
     let ends = user.map { [postedUntil[$0]] } ?? postedUntil.values.map { $0 }
     return (ends + [postedForAllUntil]).compactMap(\.self).filter { $0 > now }.max()

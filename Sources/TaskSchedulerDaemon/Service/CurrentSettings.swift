@@ -5,9 +5,9 @@ import TaskSchedulerCore
 /// The effective configuration, and the users that may operate all applications.
 final class CurrentSettings {
   private(set) var configuration: Configuration
-  /// Passes a configuration to the parts of the daemon. The owner sets it once.
+  /// Passes a configuration to the parts of the daemon. The owner sets this function once.
   var configure: (Configuration) -> Void = { _ in }
-  /// Called when the set of operators may have changed. The owner sets it once.
+  /// Called when the set of operators may have changed. The owner sets this function once.
   var operatorsChanged: () -> Void = {}
   private let paths: ConfigurationPaths
   private let pump: Pump
@@ -32,7 +32,7 @@ final class CurrentSettings {
   var scope: ConfigurationPaths.Scope { paths.scope }
   var isUserDaemon: Bool { scope == .user }
 
-  /// Settings that are valid but probably not intended.
+  /// The warnings about settings that are valid but probably not intended.
   var warnings: [String] {
     configuration.warnings(scope: scope, hasGroup: operatorGroup.current != nil)
       .map(\.description)

@@ -136,8 +136,9 @@ final class FairShare {
     worked(nanoseconds)
   }
 
-  /// Returns the account of a party. A user without connections also has one. Otherwise a user that
-  /// closes each connection before it opens the next would always have full credit.
+  /// Returns the account of a party. A user without connections keeps its account, at least until
+  /// the credit is full again. Otherwise a user that closes each connection before it opens the
+  /// next would always have full credit.
   private func account(
     of party: TimeShareParty, at now: @autoclosure () -> UInt64
   ) -> Account {

@@ -9,8 +9,8 @@ import TaskSchedulerCore
 final class InstanceConnections {
   private typealias Connections = [ObjectIdentifier: Connection]
 
-  /// The connections of each instance. Most instances have one, and a dictionary would take twice
-  /// the memory of an array.
+  /// The connections of each instance. Most instances have one connection, and a dictionary would
+  /// take twice the memory of an array.
   private var byInstance: [InstanceID: [Connection]] = [:]
   /// The connections whose instance is not known, by user.
   private var unplaced: [UInt32: Connections] = [:]

@@ -140,7 +140,7 @@ package struct MessageInput: ~Copyable {
     _ = try receive(socket, buffer)
   }
 
-  /// Receives the last message, or its end, if it is still in the socket.
+  /// Receives the part of the last message that is still in the socket.
   package mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     guard untakenCount > 0 else { return }
     _ = try receive(socket, buffer)

@@ -192,8 +192,8 @@ final class SessionService: SessionInterface.Implementation {
     }
   }
 
-  /// Returns the offset of a seek, at most 31 years. A program may send any offset, and the event
-  /// log stores a time in nanoseconds.
+  /// Returns the offset of a seek, limited to 31 years. A program may send any offset, but the
+  /// event log stores nanoseconds, and a greater offset could overflow.
   private static func offset(usec: Int) -> Duration {
     .microseconds(min(max(usec, -1_000_000_000_000_000), 1_000_000_000_000_000))
   }

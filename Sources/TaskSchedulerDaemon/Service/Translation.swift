@@ -200,7 +200,8 @@ extension ControlInterface.Instance {
 }
 
 extension AudioInterrupter {
-  /// The application that interrupts, which has the same owner; nil for a phone call.
+  /// The interrupting application, which has the same owner as the interrupted application; nil for
+  /// a phone call.
   fileprivate var application: ApplicationID? {
     switch self {
     case .application(let id): id

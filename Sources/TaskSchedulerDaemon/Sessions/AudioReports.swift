@@ -14,8 +14,8 @@ import TaskSchedulerCore
 // server. But that application could keep itself running anyway, by playing silence. A report
 // contains all streams, so the last report is sufficient. Until the examination of a process is
 // complete, its streams belong to no instance. The first report of an agent waits for these
-// examinations, because a call or a player that an earlier agent or daemon knew must not end and
-// begin again.
+// examinations. Otherwise, the phone calls and players that an earlier agent or daemon knew would
+// end and begin again.
 
 /// A stream as the session agent reports it.
 struct ReportedAudioStream: Equatable {
@@ -26,7 +26,7 @@ struct ReportedAudioStream: Equatable {
   /// The volume of the loudest channel, in units of the audio server.
   var volume: Int
   var process: ProcessIdentity
-  /// Whether the client told the server its pid.
+  /// Whether the pid of the process comes from the client itself, and may be wrong.
   var isClaimed: Bool
   var isRunning: Bool
   var isMuted: Bool
@@ -46,8 +46,8 @@ struct ReportedAudioServer: Equatable {
   var generation: UInt64
 }
 
-/// Finds the instances of the streams that session agents report, and reports them to the
-/// scheduler.
+/// Finds the instances of the streams that session agents report, and reports the streams with
+/// their instances to the scheduler.
 final class AudioReports {
   private let processes: ProcessController
   private let post: (Event) -> Void
@@ -158,7 +158,7 @@ final class ReportedAudio {
   private var streams: [ReportedAudioStream] = []
   /// The processes of the last report, and their instances.
   var processes = ReportedProcesses()
-  /// The examined connections of processes whose pids were claimed.
+  /// The results of the examinations of processes whose pids clients have claimed.
   var proofs: [ProcessIdentity: Proof] = [:]
   var work: ProcessWorkQueue.Work?
   /// The examinations in progress.
@@ -192,7 +192,7 @@ final class ReportedAudio {
     return awaited.isEmpty
   }
 
-  /// Returns the streams of a process whose pid only the client has reported.
+  /// Returns the streams whose clients have claimed the pid of the given process.
   func claims(of process: ProcessIdentity) -> Set<AudioStreamID> {
     guard let server else { return [] }
     return Set(

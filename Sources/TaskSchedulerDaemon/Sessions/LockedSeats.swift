@@ -3,6 +3,8 @@ import TaskSchedulerCore
 /// The seats whose applications the user cannot use, because their screen is locked or shows
 /// another session (contract §20).
 enum LockedSeats {
+  /// Returns the seats whose applications the user cannot use.
+  ///
   /// - Parameter sessions: All login sessions, and whether each is locked.
   static func seats(
     of sessions: [(session: LoginSession, isLocked: Bool)], seats: DefaultSeats = DefaultSeats()

@@ -36,7 +36,7 @@ final class LoginSessions {
   private let requestedBefore: Set<SeatID>
   /// The users at the machine's own screens. While logind is absent, the last known value stays.
   private(set) var localUsers = LocalUsers.unknown
-  /// Called when ``localUsers`` has changed. The owner sets it once.
+  /// Called when ``localUsers`` has changed. The owner sets this function once.
   var localUsersChanged: () -> Void = {}
 
   /// A session that logind listed.
@@ -62,7 +62,7 @@ final class LoginSessions {
   /// - Parameters:
   ///   - user: The user of the user's own daemon; nil for the system's daemon.
   ///   - locked: The seats that the scheduler knows as locked.
-  ///   - requested: The seats among them that only a request locked.
+  ///   - requested: The seats in `locked` that only a request locked.
   init(
     loop: EventLoop, address: BusAddress, user: UInt32?, locked: Set<SeatID>,
     requested: Set<SeatID>, report: @escaping (SessionEvent) -> Void
@@ -76,7 +76,9 @@ final class LoginSessions {
     bus = MessageBus(loop: loop, address: address)
   }
 
-  /// - Throws: The reason why the daemon cannot watch sessions; it then reports nothing.
+  /// Begins to watch the login sessions.
+  ///
+  /// - Throws: The reason why the daemon cannot watch sessions. After an error, it reports nothing.
   func start() throws(SystemError) {
     timer = try loop.timer { [weak self] in self?.timeIsUp() }
     bus.listen { [weak self] in self?.received($0) }
@@ -92,7 +94,8 @@ final class LoginSessions {
 
   private var known: [(session: LoginSession, isLocked: Bool)] { sessions(\.isLocked) }
 
-  /// Returns the sessions that count, and whether a condition holds for the lock of each.
+  /// Returns the sessions of ``user``, or of all users, and whether a condition holds for the lock
+  /// of each session.
   private func sessions(
     _ isLocked: (SessionLock) -> Bool
   ) -> [(session: LoginSession, isLocked: Bool)] {

@@ -21,8 +21,8 @@ struct ReportedPlayer: Equatable {
   var process: ProcessIdentity
 }
 
-/// Finds the instances of the media players that session agents report, and reports them and the
-/// calls to them to the scheduler.
+/// Finds the instances of the media players that session agents report. Reports these instances,
+/// and the calls to their players, to the scheduler.
 final class PlayerReports {
   /// The maximum number of players in a report, and of players with a waiting call.
   static let playersMax = 256
@@ -154,9 +154,9 @@ final class ReportedPlayers {
     calls[player] = calls[player] == .command ? .command : call
   }
 
-  /// Removes all calls to reported players. Returns the calls to players that belong to instances,
-  /// ordered by name; the daemon does not suspend other players. Calls to players that are not
-  /// reported wait.
+  /// Removes all calls to reported players. Returns the calls to players of instances, ordered by
+  /// the name of the player. Discards the other calls, because the daemon does not suspend players
+  /// that belong to no instance. Calls to players that are not reported yet stay stored.
   func takeCalls() -> [(InstanceID, PlayerCall)] {
     if calls.isEmpty { return [] }
     return players.compactMap { player in

@@ -294,8 +294,8 @@ final class SessionAgents {
     for user in users { orderLocations(of: user) }
   }
 
-  /// Orders the agent of a user to report locations, or to report them no longer, if this differs
-  /// from the last order.
+  /// Tells the agent of a user which accuracy its locations must have, or that it must report none.
+  /// Does nothing if the last order said the same.
   private func orderLocations(of user: UserID) {
     let accuracy = needs.users.contains(user) ? needs.accuracy : nil
     guard isAttached(user), ordered[user] != accuracy else { return }

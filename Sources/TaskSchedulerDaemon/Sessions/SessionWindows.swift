@@ -31,7 +31,8 @@ final class SessionWindows {
   var last: WindowSnapshot?
 
   func take(_ windows: [ReportedProcessWindow], hasFocus: Bool) {
-    // The first process is an ancestor of every terminal program, and no application.
+    // Process 1 is an ancestor of every program. Its window would otherwise count as the window of
+    // each program at a terminal.
     self.windows = windows.filter { $0.process.pid != 1 }
     self.hasFocus = hasFocus
     hasReport = true
@@ -40,8 +41,8 @@ final class SessionWindows {
     considered.formIntersection(reported)
   }
 
-  /// Returns the windows that belong to no instance and that the condition selects, once for each
-  /// process.
+  /// Returns the windows that belong to no instance and meet the condition. Returns at most one
+  /// window of each process, also over several calls.
   func takeUnconsidered(
     where isChosen: (ReportedProcessWindow) -> Bool
   ) -> [ReportedProcessWindow] {

@@ -11,15 +11,15 @@ import TaskSchedulerCore
 // The idea: the daemon remembers the result for each process of the last report, and the ancestors
 // of each leader. A report mostly names processes that the previous report named. The daemon
 // examines the others in steps (`ProcessWorkQueue`), and posts the event after the last step. A
-// report that arrives meanwhile replaces the earlier report. The results of the earlier one stay
-// known.
+// report that arrives meanwhile replaces the earlier report; the daemon keeps the results that it
+// already has.
 //
 // Why this is right: a report contains all windows, so the last report is sufficient. If a process
 // belongs to no instance, the daemon examines it again after an instance has been added. If the
 // process with a reported pid has another start time, the window belongs to no instance.
 
-/// Finds the instances of the windows that session agents report, and reports them to the
-/// scheduler.
+/// Finds the instances of the windows that session agents report, and reports the windows with
+/// their instances to the scheduler.
 final class WindowReports {
   private let processes: ProcessController
   private let inFront: ([InstanceID]) -> [InstanceID]

@@ -2,7 +2,8 @@ import LinuxSystem
 import TaskSchedulerCore
 
 /// The pictures of the application switcher (contract §19). Each picture is a sealed memfd, which
-/// systemd's descriptor store keeps for the next daemon. The event log contains only their ids.
+/// systemd's descriptor store keeps for the next daemon. The event log contains only the ids of the
+/// pictures.
 ///
 /// The daemon copies the bytes, so that the application cannot change them later, and so that the
 /// memory does not disappear with the application.

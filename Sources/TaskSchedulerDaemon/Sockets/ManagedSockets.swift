@@ -21,8 +21,8 @@ final class ManagedSockets {
   private let report: Report
   private var instances: [InstanceID: Instance] = [:]
   private var watched: Set<InstanceID> = []
-  /// The events that the loop watches. They are edge-triggered, because each report contains all
-  /// ready sockets. The kernel then need not examine all sockets again for each report.
+  /// The events that the loop watches. Each report contains all ready sockets. The events are
+  /// edge-triggered, so that the kernel need not examine all sockets again after each report.
   private static let edges: PollEvents = [.input, .onChange]
 
   /// - Parameter report: Called with the ready sockets; it may call any method of this object.

@@ -57,7 +57,8 @@ extension StoreError {
 
   static func damaged(_ path: String, _ detail: String) -> StoreError {
     StoreError(
-      kind: .damaged, message: "\(path) is damaged: \(detail). The next start renames it")
+      kind: .damaged,
+      message: "\(path) is damaged: \(detail). The daemon renames the file at its next start")
   }
 
   /// - Parameter what: What exists at `place`, such as "a directory".
@@ -74,7 +75,7 @@ extension StoreError {
   static func newer(_ path: String, contents: String) -> StoreError {
     StoreError(
       kind: .newer,
-      message: "\(path) was written by a newer taskschedd, which this one does not understand: "
+      message: "\(path) was written by a newer taskschedd, and this one cannot read it: "
         + "install that version again, or move the file away to begin without its \(contents)")
   }
 

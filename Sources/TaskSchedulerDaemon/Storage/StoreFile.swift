@@ -3,9 +3,10 @@ import LinuxSystem
 /// The file of a store. A committed change survives `kill -9`, a reboot and a loss of power.
 ///
 /// The database has a write-ahead log (WAL), which SQLite syncs with each transaction
-/// (`synchronous=FULL`). That takes one fdatasync; a rollback journal takes three to five. From
-/// time to time, SQLite checkpoints the WAL into the database. The daemon does the same when it
-/// stops. SQLite syncs the directory when it creates the WAL.
+/// (`synchronous=FULL`). Each transaction thus needs one fdatasync; with a rollback journal, it
+/// would need three to five. From time to time, SQLite checkpoints the WAL into the database. The
+/// daemon also checkpoints the WAL when it stops. SQLite syncs the directory when it creates the
+/// WAL.
 ///
 /// The process locks the file while the store is open, so that two daemons cannot both act on its
 /// contents. The kernel releases the lock when the process exits.
@@ -140,10 +141,10 @@ final class StoreFile<Schema: StoreSchema> {
 
   // MARK: Writing
 
-  /// Makes all changes of a closure, or none. They are durable when this function returns.
+  /// Makes all changes of a closure, or none. The changes are durable when this function returns.
   ///
-  /// - Parameter isRemoval: Whether the changes make the store no larger. Then they also succeed on
-  ///   a full file system, as long as there is a reserve.
+  /// - Parameter isRemoval: Whether the changes do not make the store larger. Such changes also
+  ///   succeed on a full file system, as long as there is a reserve.
   func write<Value>(
     isRemoval: Bool, _ body: (Database) throws(DatabaseError) -> Value
   ) throws(StoreError) -> Value {

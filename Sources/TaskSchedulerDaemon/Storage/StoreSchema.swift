@@ -17,12 +17,12 @@ protocol StoreSchema {
   /// with its write-ahead log.
   static var reserveBytesMax: Int { get }
 
-  /// Throws if the tables are not those of this version.
+  /// Checks the tables. Throws if they are not those of this version.
   static func check(_ database: Database) throws(DatabaseError)
 
   /// Copies the readable contents of a damaged file into an empty store.
   ///
-  /// - Returns: How many rows, as users count them, were recovered.
+  /// - Returns: The number of recovered items, such as notifications, for a message to users.
   static func salvage(from path: String, into database: Database) throws(DatabaseError) -> Int
 }
 

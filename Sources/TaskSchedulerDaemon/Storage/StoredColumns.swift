@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// Values of several stores.
+// The values of columns that several stores contain.
 
 extension ApplicationKey {
   /// Reads an application from the columns of its id and its owner. Returns nil for a row that no

@@ -10,14 +10,16 @@ import LinuxSystem
 /// pauses within a burst.
 final class DebouncedWatch {
   static let quiet: Duration = .milliseconds(250)
-  /// The longest duration of a burst. After it, the handler is called in any case.
+  /// The longest duration of a burst. After this duration, the watch calls its handler even if
+  /// further messages arrive.
   static let lengthMax: Duration = .seconds(2)
 
   private let take: () -> Bool
   private let becameQuiet: () -> Void
   private var source: DescriptorSource?
   private var timer: TimerSource?
-  /// The deadline, at which the current burst ends in any case; nil between bursts.
+  /// The deadline of the current burst: the burst then ends even if further messages arrive; nil
+  /// between bursts.
   private var limit: UInt64?
 
   /// - Parameters:

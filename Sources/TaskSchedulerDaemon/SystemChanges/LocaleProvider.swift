@@ -24,7 +24,8 @@ final class LocaleProvider: SystemChangeProvider {
     init() throws(SystemError) { watch = try DirectoryWatch() }
   }
 
-  /// The names in /etc, and in its directory `default`, that concern the locale.
+  /// The names of the entries in /etc and /etc/default whose changes may change the locale. The
+  /// empty name stands for a change of the watched directory itself.
   private static let names: Set<String> = ["", "locale.conf", "default", "locale"]
   private static let fileBytesMax = 65536
 

@@ -54,7 +54,7 @@ final class NetworkProvider: SystemChangeProvider {
     self.sockets = sockets
     burst = try DebouncedWatch(
       sockets.watch.rawValue, loop: loop,
-      // If it cannot read the messages, the provider reads the tables nevertheless.
+      // If the provider cannot read the messages, it reads the tables nevertheless.
       take: { (try? RouteSocket.drain(sockets.watch.rawValue)) ?? true },
       becameQuiet: { [weak self] in self?.read() })
   }

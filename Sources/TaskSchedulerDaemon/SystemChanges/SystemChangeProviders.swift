@@ -22,7 +22,8 @@ final class SystemChangeProviders {
   let clock: ClockProvider
   private let providers: [any SystemChangeProvider]
 
-  /// The descriptors that take long to close.
+  /// The descriptors of the providers that the kernel takes long to close (see
+  /// ``DescriptorStore/save(slowToClose:)``).
   var slowToClose: [Int32] { providers.compactMap(\.slowToClose) }
 
   /// Starts all providers.

@@ -11,7 +11,7 @@ struct NetworkSockets {
   /// Answers requests for the sockets of the machine.
   private(set) var diagnosis: Int32?
 
-  /// Takes a socket, or closes it if it has none of these purposes.
+  /// Stores a descriptor as one of the three sockets, or closes it if it is none of them.
   mutating func add(_ number: Int32) {
     switch try? NetlinkSocket(number) {
     case .changes where changes == nil: changes = number
@@ -21,8 +21,8 @@ struct NetworkSockets {
     }
   }
 
-  /// Returns the report of the machine's sockets, or of those in the daemon's own network namespace
-  /// if the service manager did not pass a socket.
+  /// Opens the kernel's report of the machine's sockets. If the service manager did not pass a
+  /// socket, the report is about the sockets in the daemon's own network namespace.
   ///
   /// - Throws: EAFNOSUPPORT in a sandbox without AF_NETLINK.
   func openDiagnosis(in proc: ProcFS) throws(SystemError) -> SocketDiagnosis {

@@ -6,7 +6,7 @@ import LinuxSystem
 // Whether systemd starts another daemon (contract.md#never-stay-suspended). Only then may suspended
 // applications stay suspended.
 extension SystemdManager {
-  /// systemd replaces this path with the unit of the calling process.
+  /// The object path that systemd resolves to the unit of the calling process.
   static let ownUnit = "/org/freedesktop/systemd1/unit/self"
   /// The time limit for an answer while the daemon stops. Most of TimeoutStopSec=, 30 s, must
   /// remain for resuming all applications.

@@ -36,8 +36,8 @@ struct EventLogFinder {
   let proc: ProcFS
   let log: Log
 
-  /// Returns the newest usable event log. Renames an unusable one, so that it does not keep the
-  /// daemon from starting. If no event log is usable, resumes the stopped processes.
+  /// Returns the newest usable event log. Renames the newer, unusable event logs, so that they do
+  /// not keep the daemon from starting. If no event log is usable, resumes the stopped processes.
   ///
   /// - Throws: EMFILE, ENFILE, ENOMEM or EIO, after which another attempt may succeed.
   func find(at now: Instant) throws(SystemError) -> FoundEventLog? {

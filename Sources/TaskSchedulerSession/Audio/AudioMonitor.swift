@@ -24,7 +24,8 @@ final class AudioMonitor {
   }
 
   /// The delay after the first failed attempt, in nanoseconds. It doubles with each further
-  /// attempt. inotify reports a socket when it is bound, slightly before the server listens.
+  /// attempt. The monitor must try again, because inotify reports a socket when it is bound,
+  /// slightly before the server listens.
   private static let firstDelay: UInt64 = 10_000_000
   /// The maximum number of doublings. The longest delay is 5.5 minutes.
   private static let doublingsMax = 15
@@ -157,7 +158,7 @@ final class AudioMonitor {
       report(.unreachable(failure))
     }
     update(AudioStreams())
-    // A server that ended may have left its socket file behind.
+    // A server that ended may have left its socket file behind. No attempt can then succeed.
     if failure.isRefused, attempts >= Self.attemptsMax { return }
     timer?.set(BootClock.now() + Self.firstDelay << UInt64(min(attempts, Self.doublingsMax)))
     attempts += 1

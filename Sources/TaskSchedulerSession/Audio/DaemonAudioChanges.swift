@@ -1,11 +1,11 @@
 import TaskSchedulerWire
 
-/// What the daemons have changed at the streams of the audio server: the streams that they have
-/// muted, and those whose volume they have lowered.
+/// The streams of the audio server that the daemons have muted, and the streams whose volume they
+/// have lowered.
 ///
-/// A daemon that has ended for good resumes its applications, but cannot end their mutes or restore
-/// their volumes. If a daemon does not return, the agent therefore ends the mutes and restores the
-/// volumes.
+/// After a daemon has ended for good, its applications run again, but remain muted or quiet. If a
+/// daemon does not return, the agent therefore ends its mutes and restores the volumes that it has
+/// lowered.
 struct DaemonAudioChanges {
   /// The orders that restore the streams of one audio server.
   struct Restoration: Equatable {

@@ -14,7 +14,7 @@ struct DaemonMeasurements {
     guard let generation = UInt64(exactly: order.generation) else { return all }
     let streams = order.streams.compactMap { UInt32(exactly: $0) }
     let before = measured[daemon]?[generation] ?? []
-    // The streams of an earlier server have ended.
+    // The new entry replaces the streams of an earlier server, which have ended.
     measured[daemon] = [
       generation: order.measured ? before.union(streams) : before.subtracting(streams)
     ]

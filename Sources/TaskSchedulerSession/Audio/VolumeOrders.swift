@@ -23,7 +23,7 @@ struct VolumeOrders {
     /// Whether the present connection to the server has sent the change.
     var isSent = false
 
-    /// The number of volumes to keep.
+    /// The maximum number of volumes in `earlier`.
     static let earlierMax = 4
 
     /// Returns whether the order is still outstanding if a list shows this volume of the stream.

@@ -102,7 +102,7 @@ final class ServiceConnection {
       case .success(.wouldBlock):
         source?.wait(for: [.input, .output])
         return
-      // `read` reports that the service has closed the connection, after all replies.
+      // Do not report the closed connection here: `read` reports it after all replies.
       case .success(.closed): output = []
       case .failure(let error): throw .failed(error)
       }

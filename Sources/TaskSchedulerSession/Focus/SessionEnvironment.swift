@@ -88,8 +88,9 @@ package struct SessionEnvironment: Hashable, Sendable {
     return texts.joined(separator: " ")
   }
 
-  /// Whether the session is an X11 session. In a Wayland session, the X server has only some of the
-  /// windows. In an X11 session, sway can run only inside a window.
+  /// Whether the session is an X11 session, in which the agent asks the X server for the windows.
+  /// In a Wayland session, the X server has only some of the windows. In an X11 session, the agent
+  /// does not ask sway, because sway can run only inside a window.
   var isX11: Bool { display != nil && waylandDisplay == nil && swaySocket == nil }
 
   /// Returns the places where the session's compositor or X server may listen now.

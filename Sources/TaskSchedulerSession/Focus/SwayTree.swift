@@ -79,7 +79,7 @@ package enum SwayTree {
       }
     }
 
-    /// Returns nil for a node that is not a window.
+    /// Returns the client of the window at a node; nil for a node that is not a window.
     private func client(of node: JSONValue, _ id: Int64) throws(SwayTreeError) -> SwayClient? {
       if case .integer(let window)? = node["window"] {
         guard let window = UInt32(exactly: window) else { throw .field("window", node: id) }

@@ -161,8 +161,8 @@ final class XConnection {
     case XCB_DESTROY_NOTIFY:
       let event = raw.assumingMemoryBound(to: xcb_destroy_notify_event_t.self).pointee
       return .mapping(window: event.window)
-    // Ignore all other events. The X server also reports as an event that a request without a reply
-    // has failed, which means that the window is gone.
+    // Ignore all other events. One of them reports that a request without a reply has failed,
+    // because the window is gone.
     default: return nil
     }
   }

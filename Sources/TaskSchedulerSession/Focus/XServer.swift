@@ -22,7 +22,8 @@ package enum XFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The names that the agent reads and watches in an X server (EWMH 1.5, ICCCM 2.0).
+/// The atoms of an X server that the agent uses, by their names: properties of windows, and a state
+/// of windows (EWMH 1.5, ICCCM 2.0).
 enum XAtom: String, CaseIterable {
   case supportingWMCheck = "_NET_SUPPORTING_WM_CHECK"
   case activeWindow = "_NET_ACTIVE_WINDOW"
@@ -73,9 +74,9 @@ final class XServer: @unchecked Sendable {
     xcb_disconnect(connection)
   }
 
-  /// Returns the number of a name.
+  /// Returns the number by which the server knows an atom.
   func atom(_ name: XAtom) -> UInt32 {
-    // `open` requests the numbers of all names, so none is missing.
+    // `open` requests the numbers of all atoms, so none is missing.
     atoms[name]!
   }
 

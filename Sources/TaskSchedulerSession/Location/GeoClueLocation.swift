@@ -7,7 +7,7 @@ extension SessionInterface.Location {
   ///
   /// - Parameters:
   ///   - values: the reply to `org.freedesktop.DBus.Properties.GetAll`.
-  ///   - now: the time of a location without a time, in microseconds since 1970.
+  ///   - now: the time to use if the location has none, in microseconds since 1970.
   /// - Returns: nil if the location is no place on the earth.
   init?(geoClue values: MessageReader, now: Int64) {
     var numbers: [String: Double] = [:]

@@ -75,7 +75,8 @@ final class GeoClueMonitor {
   private var isListed = false
   /// The level of accuracy that is needed; nil if no locations are needed.
   private(set) var level: UInt32?
-  /// Whether GeoClue has sent no location of the level that is needed.
+  /// Whether the agent requests the highest accuracy, because GeoClue has sent no location of the
+  /// level that is needed.
   private var needsExact = false
   private var attempt = Attempt.none
   /// Whether GeoClue has failed to send locations, and has not sent any since.

@@ -8,7 +8,8 @@ import TaskSchedulerWire
 /// and then the order `synchronized`. The agent then removes the daemon's other notifications and
 /// badges.
 final class DesktopNotifications {
-  /// What a daemon has sent since the last attachment.
+  /// The notifications that a daemon has sent since the last attachment, and the applications whose
+  /// badges it has sent.
   private struct Listing {
     var notifications: Set<NotificationKey> = []
     var applications: Set<String> = []
@@ -19,7 +20,7 @@ final class DesktopNotifications {
   private let report: (_ daemon: Int, NotificationReport) -> Void
   /// The time of the last firing of each notification that has not ended.
   private var firings: [NotificationKey: Int] = [:]
-  /// What each attached daemon has sent so far, by daemon. The entry exists until `synchronized`.
+  /// The listing of each attached daemon that has not sent `synchronized` yet, by daemon.
   private var listings: [Int: Listing] = [:]
   /// The applications with a badge, by daemon.
   private var badged: [Int: Set<String>] = [:]

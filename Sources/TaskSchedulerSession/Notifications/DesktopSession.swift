@@ -7,9 +7,10 @@ import TaskSchedulerWire
 /// session bus. Shows notifications, and reports what happens to them. A notification waits until a
 /// service can show it.
 ///
-/// The session is connected only while a notification waits or is shown, or while an application
-/// has a badge. A service sends its signals to the connection that called Notify, and each signal
-/// wakes the agent. All calls are asynchronous, and a service may never reply.
+/// The session is connected while a notification waits or is shown, because a service sends its
+/// signals to the connection that called Notify, and while an application has a badge. Otherwise
+/// it disconnects, because each signal wakes the agent. All calls are asynchronous, and a service
+/// may never reply.
 final class DesktopSession {
   /// The state of the service on the connected bus.
   private enum Service {

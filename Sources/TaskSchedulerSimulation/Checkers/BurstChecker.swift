@@ -46,8 +46,11 @@ struct BurstChecker: Checker {
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     if case .notification(.fire) = effect { isFree = true }
-    // A report of the location that had to wait has resumed the application.
-    if let (_, _, cause) = observed.transition(effect), cause == .location { isFree = true }
+    // The device is awake: a waiting report of the location has resumed an application, or an
+    // application has become active because a phone call has ended.
+    if let (_, _, cause) = observed.transition(effect), [.location, .callEnded].contains(cause) {
+      isFree = true
+    }
     if case .record(let record) = effect, case .keepAliveCalled = record.change,
       let instance = observed.byKey[record.application]
     {

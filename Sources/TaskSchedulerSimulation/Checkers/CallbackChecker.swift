@@ -33,7 +33,7 @@ struct CallbackChecker: Checker {
     try require(reason == expected, "\(name) receives \(callback.kind) with a wrong launch reason")
   }
 
-  /// Returns whether the scheduler repeats the callbacks that are in flight after this event.
+  /// Returns whether this event makes the scheduler repeat the callbacks that are in flight.
   private func isAgain(_ event: Event) -> Bool {
     switch event {
     case .application(.openStream), .scheduler(.recovered): true

@@ -147,7 +147,7 @@ struct RelaunchChecker: Checker {
     }
   }
 
-  /// Returns the latest instant at which the scheduler considers the pressure over, if the kernel
+  /// Returns the instant by which the scheduler must consider the pressure over, if the kernel
   /// reports no further pressure. One second covers the measurement of applications.
   private func memoryCalmBy(_ observed: ObservedState) -> UInt64 {
     max(pressedAt + quietTime(observed), memoryEndsBy, observed.floor) + Nanoseconds.second

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// The active audio session of an instance. Instants are in nanoseconds.
 struct ObservedAudioSession {
-  /// How a session goes together with others.
+  /// The effect of a session on the audio of other applications.
   enum Rank { case mixing, ducking, exclusive }
 
   var begunAt: UInt64

@@ -61,12 +61,14 @@ struct ObservedAudioSessions {
   var seenLow: Set<AudioStreamID> = []
   /// For each user, the playback streams in the last report that have run so far.
   var known: [UserID: Set<AudioStreamID>] = [:]
-  /// For each stream that has not run yet, the memory of the daemon's changes that the server had
-  /// when the stream began.
+  /// For each stream that has not run yet, what the server remembered of the daemon's changes when
+  /// the stream began.
   var unstarted: [UserID: [AudioStreamID: ObservedMemory]] = [:]
-  /// For each stream that was ever reported, the number of the server's memory for the stream.
+  /// For each stream that was ever reported, the number of the entry in which the server remembers
+  /// the stream's mute and volume.
   var memories: [AudioStreamID: UInt32] = [:]
-  /// The memories of the daemon's changes to ended streams, by the number of the server's memory.
+  /// What the server remembers of the daemon's changes to ended streams, by the number of the
+  /// server's entry.
   var remembered: [UserID: [UInt32: ObservedMemory]] = [:]
 
   // MARK: The current event
@@ -209,7 +211,8 @@ extension ObservedState {
     case .mute(let user, let ids):
       for instance in live where instance.key.owner == user {
         let own = instance.audio.audible.map(\.id).filter { ids.contains($0) }
-        // A stream that began muted because of the daemon is muted further, and was never audible.
+        // The order also concerns a stream that began muted because of the daemon, and so was never
+        // audible.
         instance.audio.muted.formUnion(instance.audio.streams.map(\.id).filter { ids.contains($0) })
         audio.seenMuted.subtract(own)
         for stream in instance.audio.streams where ids.contains(stream.id) {

@@ -7,7 +7,7 @@ struct ObservedCalls {
     case application(InstanceID)
   }
 
-  /// A message to an application, or an order to the agent about its media player.
+  /// A message to an application, or an order to the agent about the application's media player.
   enum Message: Hashable {
     case interruptionBegan(InstanceID)
     case interruptionEnded(InstanceID, shouldResume: Bool)
@@ -22,7 +22,7 @@ struct ObservedCalls {
   var held: Set<InstanceID> = []
   /// The instances that have said that they have a call.
   var begun: Set<InstanceID> = []
-  /// The instances that have a call by their streams.
+  /// The instances whose streams show that they have a call.
   var streaming: Set<InstanceID> = []
 
   // MARK: The current event
@@ -94,7 +94,7 @@ extension ObservedState {
     updateCall(of: id)
   }
 
-  /// Determines which instances of a user have a call by their streams: a running playback stream
+  /// Determines which instances of a user have streams that show a call: a running playback stream
   /// of role phone, and a running recording stream.
   func takeCallStreams(of user: UserID) {
     var hasChanged = false
@@ -172,7 +172,7 @@ extension ObservedState {
   // MARK: Interruptions
 
   /// Returns whether a phone call interrupts the audio of a user's applications. If the audio
-  /// server manages roles, a call by the streams of an application interrupts nothing.
+  /// server manages roles, a call that only the streams of an application show interrupts nothing.
   func isCalled(_ user: UserID) -> Bool {
     if calls.hasModemCall { return true }
     let managesRoles = audio.managingRoles.contains(user)
@@ -211,8 +211,8 @@ extension ObservedState {
     }
   }
 
-  /// Returns the application that interrupts an instance: of the later exclusive sessions, the
-  /// newest one.
+  /// Returns the application that interrupts an instance: the one with the newest exclusive
+  /// session, if this session began after that of the instance.
   private func interrupter(
     of instance: ObservedInstance, _ cause: ObservedInterruption.Cause
   ) -> ApplicationKey? {
@@ -238,8 +238,8 @@ extension ObservedState {
 
   /// Ends the interruption of an instance's audio, if there is one.
   ///
-  /// - Parameter playsOn: Whether the agent plays a media player that a phone call has paused. This
-  ///   is false if the instance itself has a call now.
+  /// - Parameter playsOn: Whether the agent makes a media player play that a phone call has paused.
+  ///   This is false if the instance itself has a call now.
   func endInterruption(of instance: ObservedInstance, playsOn: Bool = true) {
     guard let interruption = instance.audio.interruption else { return }
     let isCall = interruption.cause == .phoneCall
@@ -268,7 +268,7 @@ extension ObservedState {
     audio.agents[user] == .some(nil) && !players.stale.contains(user)
   }
 
-  /// Records that the agent plays the player of an instance.
+  /// Records that the agent makes the media player of an instance play.
   func play(_ instance: ObservedInstance) {
     guard instance.ending == nil else { return }
     calls.expected.append(.play(instance.id))
@@ -309,8 +309,8 @@ extension ObservedState {
     }
   }
 
-  /// Records that the user controls the media player of an instance, which the agent has paused.
-  /// The instance begins a new session if it plays.
+  /// Records that the user controls a media player that the agent has paused, which ends the
+  /// interruption. If the instance plays, it begins a new session.
   func forgetPause(of instance: ObservedInstance) {
     guard instance.audio.interruption?.means == .paused else { return }
     instance.audio.interruption = nil

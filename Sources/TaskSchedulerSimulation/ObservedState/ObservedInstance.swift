@@ -90,7 +90,7 @@ final class ObservedInstance {
   var wasThrottled = false
   /// The use at the start of the measured window.
   var useWindow: (since: UInt64, processor: Duration, gpu: Duration)?
-  /// The reason for the end that a violated rule requires.
+  /// The reason for which the daemon must kill the instance; nil if the instance violates no rule.
   var violatedRule: EndReason?
   /// Whether the daemon must throttle the instance.
   var isExcessive = false

@@ -70,9 +70,9 @@ struct ObservedLocationUse {
 
   /// The location from which the next significant change counts.
   enum Reference {
-    /// The application is told the first location.
+    /// There is no location yet. The application is told the first one.
     case awaited
-    /// The first location becomes the reference, but the application is not told it.
+    /// There is no location yet. The first one becomes the reference without a report.
     case unknown
     case told(Location, at: Instant)
   }
@@ -89,7 +89,7 @@ struct ObservedLocationUse {
   var wasTold = false
 
   var monitors: Bool { reference != nil || !regions.isEmpty }
-  /// Whether the application never used a service and nothing was decided about it.
+  /// Whether the application never used a service, and no decision about the application exists.
   var isUnused: Bool {
     authorization == .notDetermined && !wasAsked && !monitors && waiting.isEmpty && !wasTold
   }
@@ -118,7 +118,7 @@ struct ObservedUserLocation {
   /// The instant at which a radio source reported a move, if no location came since.
   var movedAt: Instant?
   var look = Look.idle
-  /// The delay after the last look without a location, and its end.
+  /// The delay after the last look that found no location, and the instant at which it ends.
   var retry: (delay: Duration, at: Instant)?
   /// Whether a look may have begun with a burst of keep-alive handlers that the checkers cannot
   /// see.
@@ -126,8 +126,8 @@ struct ObservedUserLocation {
 
   var isLooking: Bool { if case .underWay = look { true } else { false } }
 
-  /// The difference in nanoseconds from which an earlier time means that the clock of the source
-  /// was corrected. A location whose time is earlier by less is late.
+  /// If a location is older than the newest one by this much or more, in nanoseconds, the clock of
+  /// the source was corrected. If it is older by less, the location is late.
   private static let lateMax: Int64 = 600_000_000_000
 
   /// Returns whether a location of a source is late: not newer than the newest location, but older
@@ -165,7 +165,7 @@ struct ObservedLocations {
 
   var rules = LocationRules()
   var sources: Set<LocationSource> = []
-  /// What the sources were last told.
+  /// The needs that the daemon last told the sources.
   var needs = LocationNeeds()
   var applications: [ApplicationKey: ObservedLocationUse] = [:]
   var users: [UserID: ObservedUserLocation] = [:]
@@ -187,7 +187,7 @@ struct ObservedLocations {
   var changes: [Change] = []
   var questions: [Question] = []
   var messages: [Message] = []
-  /// The applications whose waiting reports the event requires the daemon to tell.
+  /// The applications that the daemon must tell their waiting reports because of the event.
   var mustTell: Set<ApplicationKey> = []
   /// Whether a look began or ended because a deadline was reached.
   var hasLooked = false
@@ -229,7 +229,7 @@ struct ObservedLocations {
     keys(of: user).reduce(0) { $0 + regionIDs(of: $1).count }
   }
 
-  /// Returns the applications of a user about which something is known, or is about to be stored.
+  /// Returns the applications of a user that ``applications`` or a pending change is about.
   func keys(of user: UserID) -> Set<ApplicationKey> {
     Set(applications.keys).union(pending.values.map(\.application)).filter { $0.owner == user }
   }

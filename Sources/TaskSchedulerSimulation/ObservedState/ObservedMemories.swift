@@ -72,7 +72,8 @@ extension ObservedState {
     let known = audio.known[user] ?? []
     audio.known[user] = Set(
       playing.filter { $0.isRunning || known.contains($0.id) }.map(\.id))
-    // Several new streams may have the same memory.
+    // A stream that has ended and one that has not may share an entry of the server, so the
+    // daemon's changes to both count.
     let remembered = held.merging(audio.remembered[user] ?? [:]) { one, other in
       var both = one
       both.add(other)

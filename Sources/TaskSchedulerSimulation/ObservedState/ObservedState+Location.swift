@@ -98,7 +98,8 @@ extension ObservedState {
     location.reply = (request, .refused(.invalidState(.notRunning)))
   }
 
-  /// Returns the refusal of a request to start a service; with nil, of a request for authorization.
+  /// Returns the refusal of a request to start `service`. If `service` is nil, the request asks for
+  /// authorization.
   private func refusal(_ id: InstanceID, _ service: LocationService?) -> Refusal? {
     guard let instance = self[id] else { return .invalidState(.notRunning) }
     if instance.ending != nil { return .terminating }

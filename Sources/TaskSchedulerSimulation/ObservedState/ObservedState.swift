@@ -414,7 +414,7 @@ extension ObservedState {
     returnVolumes(of: instance)
     players.all[id] = nil
     location.forget(id)
-    // The scheduler remembers only applications with a manifest, or that still use a service.
+    // The scheduler remembers an application without a manifest only while it uses a service.
     if manifest(for: instance.key) == nil, location.applications[instance.key] != nil {
       location.change(instance.key) { if !$0.monitors { $0.wasTold = false } }
     }

@@ -15,8 +15,8 @@ struct ObservedVolumes {
   var lowered: [AudioStreamID: LoweredVolume] = [:]
   /// The streams whose volume the daemon is giving back.
   var returning: [AudioStreamID: LoweredVolume] = [:]
-  /// The streams whose lowered volume the user has changed. They stay as they are until nothing
-  /// lowers the volumes any more.
+  /// The streams whose lowered volume the user has changed. The daemon does not change their volume
+  /// until nothing lowers the volumes of the instance any more.
   var left: Set<AudioStreamID> = []
 
   var all: [AudioStreamID: LoweredVolume] { lowered.merging(returning) { first, _ in first } }
@@ -24,8 +24,8 @@ struct ObservedVolumes {
 
 // The volumes that the daemon lowers and gives back (contract.md#audio-duck).
 extension ObservedState {
-  /// Takes a report of a user's streams: removes the streams of no running instance whose volume
-  /// the agent has restored, and those that have ended.
+  /// Takes a report of a user's streams. Of the streams that belong to no running instance, removes
+  /// those whose volume the agent has restored, and those that have ended.
   func takeReturned(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for id in audio.returning.keys.sorted() {
       guard let (owner, volume) = audio.returning[id], owner == user else { continue }
@@ -83,7 +83,8 @@ extension ObservedState {
     instance.audio.volumes = volumes
   }
 
-  /// Records that an instance has ended. Its processes may continue to run.
+  /// Records that an instance has ended. The daemon must restore the volumes, because the processes
+  /// of the instance may continue to run.
   func returnVolumes(of instance: ObservedInstance) {
     for (id, volume) in instance.audio.volumes.all {
       audio.returning[id] = (instance.key.owner, volume)

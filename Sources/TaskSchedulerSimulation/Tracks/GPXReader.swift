@@ -3,8 +3,9 @@ import TaskSchedulerCore
 extension Track {
   /// Reads a GPX file, version 1.0 or 1.1 (topografix.com/gpx.asp).
   ///
-  /// The track has the points of all tracks of the file (`trkpt`), in their order. Without such
-  /// points it has those of the routes (`rtept`), and else the waypoints (`wpt`).
+  /// The track has the points of all tracks of the file (`trkpt`), in their order. If the file has
+  /// no such points, the track has the points of the routes (`rtept`), or else the waypoints
+  /// (`wpt`).
   ///
   /// - Throws: The first mistake.
   public init(gpx bytes: [UInt8]) throws(TrackProblem) {
@@ -62,7 +63,8 @@ private struct GPXReader {
       let line = xml.line
       point = (Track.Point(try coordinate(element), line: line), kind, depth)
     } else if let point, part == nil, let part = Part(rawValue: element.name) {
-      // Extensions contain the speed and the course, but their other parts mean something else.
+      // The speed and the course may be in an extension of the point. An `ele` or `time` in an
+      // extension does not belong to the point.
       switch part {
       case .ele, .time: guard depth == point.depth + 1 else { return }
       case .speed, .course: break

@@ -3,9 +3,10 @@ import TaskSchedulerCore
 /// Reads the part of XML that GPX files use: elements, attributes, text, comments, CDATA sections
 /// and processing instructions.
 ///
-/// The reader refuses a document type declaration, so that no entity can grow, and limits the depth
-/// of the elements. It does not replace references such as `&amp;`, because numbers and times
-/// contain none. It works on bytes, in every encoding in which ASCII characters are single bytes.
+/// The reader refuses a document type declaration, because its entities could expand to a huge
+/// text, and limits the depth of the elements. It does not replace references such as `&amp;`,
+/// because numbers and times contain none. It works on bytes, in every encoding in which ASCII
+/// characters are single bytes.
 struct XMLReader {
   /// The start of an element.
   struct Element: Equatable {

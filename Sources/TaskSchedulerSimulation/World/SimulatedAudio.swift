@@ -93,7 +93,7 @@ struct SimulatedAudio {
     }
   }
 
-  /// Pauses all streams or, with a role, those of that role.
+  /// Pauses all streams, or only the streams of `role` if it is not nil.
   mutating func pauseAll(_ role: AudioRole? = nil) {
     for (id, stream) in streams where role == nil || stream.role == role {
       streams[id]?.isRunning = false
@@ -124,7 +124,7 @@ struct SimulatedAudio {
     volume < 1024 ? volume : volume - volume % 32
   }
 
-  /// Ends all streams, and begins with another number.
+  /// Restarts the server: ends all streams, and gives the server another number.
   mutating func restart() {
     streams = [:]
     server += 1
@@ -183,7 +183,7 @@ extension Simulation {
     return owned.isEmpty ? nil : chance.pick(owned)
   }
 
-  /// Pauses or continues a stream of a running process, or lets it play or not play silence.
+  /// Pauses or continues a stream of a running process, or switches it between sound and silence.
   private func changeStream(of user: UserID, _ chance: inout SeededGenerator) {
     let ids = sessions[user]?.audio.ids.filter { id in
       sessions[user]?.audio.streams[id].map { !processes[$0.process].isStopped } ?? false

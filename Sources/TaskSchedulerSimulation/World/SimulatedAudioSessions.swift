@@ -1,7 +1,6 @@
 import TaskSchedulerCore
 
-// Applications that say how their audio goes together with that of others, and that react to
-// interruptions.
+// The actions of applications that set their audio sessions, and that react to interruptions.
 extension Simulation {
   /// After some actions, lets an application set its audio session. The application may be
   /// suspended, may be terminating, or may no longer exist when the daemon receives the call.

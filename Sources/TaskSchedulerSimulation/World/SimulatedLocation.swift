@@ -5,7 +5,7 @@ struct SimulatedLocation {
   var journey: SimulatedJourney
   /// Whether each source is available. The sources that are not in the dictionary do not exist.
   var sources: [LocationSource: Bool] = [:]
-  /// What the daemon last told the sources.
+  /// The needs that the daemon last told the sources.
   var needs = LocationNeeds()
   /// A number that changes whenever the receivers are turned on or off. A planned fix with an
   /// earlier number does not happen.
@@ -69,7 +69,7 @@ extension Simulation {
     return SeededGenerator(seed: options.seed, .fixes, location.draws)
   }
 
-  /// Posts what the first daemon reads and learns at its start.
+  /// Posts the contents of the store, the settings and the available sources to the first daemon.
   func startLocation() {
     guard configuration.usesLocation else { return }
     let stored = configuration.storedLocationServices(location.journey)

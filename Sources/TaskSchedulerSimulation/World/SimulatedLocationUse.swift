@@ -33,7 +33,7 @@ extension Simulation {
     guard !callers.isEmpty else { return }
     let index = chance.pick(callers)
     guard let id = processes[index].instance else { return }
-    // An application starts several regions at once.
+    // Some applications begin to monitor several regions at once.
     for _ in 0..<(chance.happens(200) ? 1 + chance.below(8) : 1) {
       send(.location(locationRequest(request(index), id, &chance)))
     }

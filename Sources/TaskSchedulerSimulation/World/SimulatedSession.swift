@@ -134,7 +134,8 @@ extension Simulation {
     }
   }
 
-  /// Returns whether the agent of a user stops, as a service does, and does not die.
+  /// Returns whether the agent of a user stops as a service does, and undoes its changes. If false,
+  /// the agent dies.
   private func stops(_ user: UserID) -> Bool {
     let number = UInt64(user.uid) << 32 | UInt64(sessions[user]?.attachment ?? 0)
     var chance = SeededGenerator(seed: options.seed, .agentStops, number)

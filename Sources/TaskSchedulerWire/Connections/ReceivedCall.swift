@@ -21,10 +21,10 @@ public struct ReceivedCall: Hashable, Sendable {
 
   /// Decodes the parameters as the method's input.
   ///
-  /// Throws `ParameterError`, which `ServerConnection.fail` sends as `InvalidParameter`, if a field
-  /// is missing, unknown or of the wrong type. Also throws it if the message came with a
-  /// descriptor that no field claims. The owner must call this function for every call, even if the
-  /// input has no fields.
+  /// Throws `ParameterError` if a field is missing, unknown or of the wrong type, or if the message
+  /// came with a descriptor that no field claims. `ServerConnection.fail` sends this error as
+  /// `InvalidParameter`. The owner must call this function for every call, even if the input has no
+  /// fields.
   public func decode<Value: WireValue>(_ type: Value.Type) throws(ParameterError) -> Value {
     try Value(
       parameters: parameters, fileDescriptorCount: fileDescriptorCount, unknownFields: .refused)

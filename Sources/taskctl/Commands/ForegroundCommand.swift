@@ -7,9 +7,10 @@ struct ForegroundCommand: DaemonCommand {
     commandName: "foreground",
     abstract: "Bring an application to the foreground.",
     discussion: """
-      The application becomes the active one of its seat, and the daemon sends the previous one to \
-      the background. The daemon launches an application that is not running, if it has a \
-      manifest.
+      The application becomes active at its seat: a graphical session or a terminal. The \
+      application that was active there goes to the background, or becomes inactive if a session \
+      agent reports its windows. If the chosen application is not running and has a manifest, the \
+      daemon launches it.
 
       Example: taskctl foreground org.example.mail
       """)

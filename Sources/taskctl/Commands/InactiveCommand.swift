@@ -7,8 +7,9 @@ struct InactiveCommand: DaemonCommand {
     commandName: "inactive",
     abstract: "Make the active application inactive.",
     discussion: """
-      Use this command for an interruption, or if the application is visible without the focus. \
-      The application stays in the foreground; 'taskctl foreground' makes it active again.
+      Use this command when something else takes the user's input, or when the application is \
+      visible without the focus. The application stays in the foreground; 'taskctl foreground' \
+      makes it active again.
 
       Example: taskctl inactive org.example.mail
       """)

@@ -7,9 +7,9 @@ struct LaunchCommand: DaemonCommand {
     commandName: "launch",
     abstract: "Launch an application that has a manifest.",
     discussion: """
-      The command returns when the system has executed the program. The application becomes \
-      active, unless you give --background. Use 'taskctl foreground' for an application that may \
-      already be running.
+      The command returns when the program has started. The application becomes active, unless \
+      you give --background. Use 'taskctl foreground' for an application that may already be \
+      running.
 
       Example: taskctl launch org.example.mail --background
       """,

@@ -7,8 +7,8 @@ struct LocationCommand: ParsableCommand {
     commandName: "location",
     abstract: "Show which applications use the location, and allow or deny it.",
     discussion: """
-      You see and decide for the applications that run as your user; an operator sees and decides \
-      for all.
+      You see the applications that run as your user, and decide for them. An operator sees all \
+      applications, and decides for all.
 
       Examples:
         taskctl location
@@ -23,11 +23,11 @@ struct LocationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the sources, the location, and the applications that use it.",
       discussion: """
-        Shows each source of locations with what is missing, the accuracy that applications need \
-        now, and the newest location. SERVICES are the services that an application uses: updates \
-        with the accuracy that it wants, significant changes, and regions. LAST USED is the last \
-        time at which it was told anything about the location. With --json: the reply of \
-        GetLocation.
+        Shows the sources of locations, and why a source is not available. Shows the accuracy that \
+        applications need now, and the newest location. SERVICES are the services that an \
+        application uses: updates with the accuracy that it wants, significant changes, and \
+        regions. LAST USED is when the daemon last told the application anything about the \
+        location. With --json: the reply of GetLocation.
 
         Example: taskctl location --owner ada
         """)
@@ -67,7 +67,8 @@ struct LocationCommand: ParsableCommand {
       let output = try LocationCommand.output(options, owner: owner)
       let uses = output.uses.filter { $0.application == application ?? $0.application }
       if let application, uses.isEmpty {
-        // The daemon refuses an id that it does not know.
+        // The daemon refuses this call if it does not know the id, so that a mistyped id is an
+        // error.
         _ = try options.connect().call(
           ControlInterface.GetApplication.self, .init(application: application, owner: owner),
           timeout: answerTimeout)
@@ -98,7 +99,7 @@ struct LocationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Allow an application to learn the location.",
       discussion: """
-        Answers in place of the user, also if the user has denied it.
+        The command decides in place of the user, even if the user has denied the location.
 
         Example: taskctl location allow org.example.maps
         """)
@@ -114,8 +115,8 @@ struct LocationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Deny an application the location.",
       discussion: """
-        Answers in place of the user, also if the user has allowed it. The application keeps its \
-        regions, but is told nothing any more.
+        The command decides in place of the user, even if the user has allowed the location. The \
+        application keeps its regions, but the daemon tells it nothing about the location any more.
 
         Example: taskctl location deny org.example.maps
         """)
@@ -146,7 +147,8 @@ struct LocationCommand: ParsableCommand {
   /// `taskctl location forget APP`.
   struct Forget: DaemonCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Forget the regions, the significant changes and the decision of an application.",
+      abstract: "Forget the regions and significant changes of an application, and the decision "
+        + "about it.",
       discussion: """
         Use this for an application that is no longer installed. An application that still uses \
         the location must start its regions and its significant changes again.
@@ -193,7 +195,7 @@ struct LocationCommand: ParsableCommand {
       let reason =
         use.denial == .manifest
         ? "its manifest does not name a location service; see 'location' in taskschedd.manifest(5)"
-        : "the settings of the daemon come before it; see [location] in taskschedd.toml(5)"
+        : "the settings of the daemon override the decision; see [location] in taskschedd.toml(5)"
       Output.complain(
         "taskctl: warning: the decision is stored, but '\(PrintableText.of(use.application))' is "
           + "\(use.authorization.words): \(reason)")

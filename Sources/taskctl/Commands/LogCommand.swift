@@ -11,11 +11,12 @@ struct LogCommand: ParsableCommand {
     abstract: "Show the log of the daemon, or of one application.",
     discussion: """
       If your user may read the system journal, this command executes journalctl with the matching \
-      options, so its pager and exit code apply. Otherwise, and with --socket, it prints the \
-      newest records about your applications that the daemon has kept since it started. The \
-      variable TASKSCHEDD_SOCKET has the effect of --socket, unless it names the socket of your \
-      own or of the system's daemon. If the command cannot read the journal, it prints the reason \
-      on standard error. --follow, --since and --explain need the journal.
+      options. The pager and the exit code are then those of journalctl. Otherwise, and with \
+      --socket, it prints the newest records about your applications that the daemon has kept \
+      since the daemon started. The variable TASKSCHEDD_SOCKET has the effect of --socket, unless \
+      it names the socket of your own or of the system's daemon. If the command cannot read the \
+      journal, it prints the reason on standard error. --follow, --since and --explain need the \
+      journal.
 
       Examples:
         taskctl log org.example.mail --since today

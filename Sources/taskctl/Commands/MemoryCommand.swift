@@ -11,9 +11,9 @@ struct MemoryCommand: DaemonCommand {
       lasts, it terminates applications one at a time: suspended applications first, then \
       applications in the background, never the foreground. Of each group, the application with \
       the most DIRTY memory goes first; at a tie, the least recently active. DIRTY is the private \
-      dirty and swapped memory, which the termination frees. NEXT is the position in that order. A \
-      size with ~ is an estimate, because the daemon could not measure the application in time. \
-      With --json: the reply of GetMemory of org.taskschedd.Control.
+      dirty and swapped memory, which the termination frees. NEXT is the position in the order of \
+      termination. A size with ~ is an estimate, because the daemon could not measure the \
+      application in time. With --json: the reply of GetMemory of org.taskschedd.Control.
 
       Example: taskctl memory
       """)

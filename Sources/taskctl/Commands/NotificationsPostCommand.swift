@@ -9,10 +9,11 @@ extension NotificationsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Schedule a notification for an application, or present it now.",
       discussion: """
-        The daemon treats the notification as if the application had scheduled it. When the \
-        notification fires, an active application with an event stream receives it. Otherwise the \
-        daemon shows it to the user; if the user chooses it, the daemon activates the \
-        application. When this command returns, the daemon has stored the notification.
+        The daemon treats the notification as if the application had scheduled it. If the \
+        application is active and has an event stream when the notification fires, the application \
+        receives the notification. Otherwise the daemon shows the notification to the user; if the \
+        user chooses it, the daemon activates the application. When this command returns, the \
+        daemon has stored the notification.
 
         Examples:
           taskctl notifications post org.example.mail 'New mail' '3 messages' --badge 3

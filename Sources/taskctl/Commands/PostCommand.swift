@@ -8,9 +8,9 @@ struct PostCommand: DaemonCommand {
     abstract: "Notify applications of a custom system change.",
     discussion: """
       Running applications receive the change at once. For a suspended application the daemon \
-      holds the newest change of each kind until it resumes the application for another reason. A \
-      change that an operator posts reaches all applications; otherwise it reaches those of your \
-      user. A kind has at most 64 letters, digits, dots, - and _; a value at most 256 bytes.
+      holds the newest change of each kind until it resumes the application for another reason. If \
+      you are an operator, all applications receive the change; otherwise only yours. A kind has \
+      at most 64 letters, digits, dots, - and _; a value at most 256 bytes.
 
       Example: taskctl post dock.state left
       """)

@@ -11,14 +11,15 @@ struct PostLocationCommand: DaemonCommand {
     abstract: "Simulate a location, or a journey from a GPX file.",
     discussion: """
       Applications receive the location as if a source had measured it. For LocationFixTime \
-      (60 s) it replaces the locations of the sources; then the daemon uses these again. If you \
-      are an operator, the applications of all users receive it; otherwise only yours.
+      (60 s) it replaces the locations of the sources; then the daemon uses the sources again. \
+      If you are an operator, the applications of all users receive it; otherwise only yours.
 
-      With --gpx, the command plays the points of the file at their times: those of tracks \
-      (trkpt), or else those of routes (rtept), or else the waypoints (wpt). Without times, it \
-      posts a point each second. With --speed, it moves along the line through the points, and \
-      posts a location each second. Each location has the present time. If there is no point for \
-      30 s, the command repeats the last one. Ctrl-C stops it.
+      With --gpx, the command plays the points of the file at their times. It plays the points of \
+      tracks (trkpt). Without tracks, it plays the points of routes (rtept); without both, the \
+      waypoints (wpt). If the points have no times, it posts a point each second. With --speed, it \
+      moves along the line through the points, and posts a location each second. Each location has \
+      the present time. If there is no point for 30 s, the command repeats the last one. Ctrl-C \
+      stops it.
 
       The daemon reports that the machine has entered or left a region only if a location still \
       shows this after RegionDwell (20 s).
@@ -43,7 +44,7 @@ struct PostLocationCommand: DaemonCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The radius, in meters, in which the true position is; the default is unknown.",
+      "The radius, in meters, in which the true position is; without it, the accuracy is unknown.",
       valueName: "meters"))
   var accuracy: Double?
 
@@ -55,7 +56,7 @@ struct PostLocationCommand: DaemonCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The speed in meters per second; with --gpx, move at this speed instead of by the times.",
+      "The speed in meters per second; with --gpx, ignore the times and move at this speed.",
       valueName: "m/s"))
   var speed: Double?
 
@@ -79,7 +80,7 @@ struct PostLocationCommand: DaemonCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Only the applications of this user receive the location, by name or uid.",
+      "Only the applications of this user (name or uid) receive the location.",
       valueName: "user"),
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?

@@ -20,7 +20,7 @@ struct ReleaseCommand: ParsableCommand {
 
       If the event log is damaged, the command uses the undamaged part. In any case, it resumes \
       every stopped process with that daemon's TASKSCHEDD_SOCKET and a TASKSCHEDD_INSTANCE in its \
-      environment. Programs that the daemon or 'taskctl run' launched have both.
+      environment. Programs that the daemon or 'taskctl run' launched have both variables.
 
       systemd runs this command when taskschedd.service stops and does not start again. Run it by \
       hand only if systemd did not start the daemon that has died.

@@ -8,10 +8,11 @@ struct RemoteCommand: DaemonCommand {
     commandName: "remote",
     abstract: "Send a media command to the application that played last.",
     discussion: """
-      Does what a media key does, also without a desktop. Media players on the session bus receive \
-      the commands, and applications with mode audio and an event stream. The command goes to the \
-      one that plays, or else to the one that played last. If it is suspended, the daemon resumes \
-      it. A media player may ignore a command that it does not support.
+      Does what a media key does, also without a desktop. Two kinds of applications receive \
+      commands: media players on the session bus, and applications with mode audio and an event \
+      stream. The command goes to the application that plays, or else to the one that played last. \
+      If that application is suspended, the daemon resumes it. A media player may ignore a command \
+      that it does not support.
 
       Examples:
         taskctl remote play-pause
@@ -39,7 +40,7 @@ struct RemoteCommand: DaemonCommand {
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?
 
-  /// The names of the commands.
+  /// The names of the media commands.
   static let names = ControlInterface.RemoteCommand.allCases.map(\.words)
 
   /// The maximum number of seconds that the daemon accepts.

@@ -9,7 +9,7 @@ struct RunCommand: DaemonCommand {
     usage: "taskctl run [<options>] [--] <program> [<argument> ...]",
     discussion: """
       The program runs as a child of taskctl, with your user, environment, directory and terminal. \
-      taskschedd manages it from before its first instruction; the program need not know about \
+      taskschedd begins to manage it before its first instruction; the program need not know about \
       taskschedd. Options of taskctl precede the name of the program: all words after it are \
       arguments of the program.
 

@@ -24,9 +24,10 @@ struct SimulateCommand: ParsableCommand {
       nothing; you may use it while the daemon runs. It shows a damaged event log up to the last \
       intact record.
 
-      Exit codes: 0 no violation, and a checker caught every canary; 1 the file is invalid, \
-      damaged or unreadable; 2 invalid command line; 4 a violation; 5 no checker caught a canary; \
-      6 a seed gave different results in two processes; 7 the scheduler trapped.
+      Exit codes: 0 no violation, and the checkers found every planted defect (--canary); 1 the \
+      file is invalid, damaged or unreadable; 2 invalid command line; 4 a violation; 5 the \
+      checkers did not find a planted defect; 6 a seed gave different results in two processes; \
+      7 the scheduler trapped.
 
       Examples:
         taskctl simulate upload.scenario
@@ -63,7 +64,8 @@ struct SimulateCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The number of actions in each seed's safety phase.", valueName: "count"))
+    help: ArgumentHelp(
+      "The number of actions of each seed before its faults end.", valueName: "count"))
   var actions = SimulationOptions.actionCountDefault
 
   @Option(
@@ -76,7 +78,7 @@ struct SimulateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Plant a defect that the checkers must find; 'all' plants one after the other.",
+      "Plant a defect that the checkers must find; 'all' plants each defect in turn.",
       valueName: "defect"))
   var canary: CanaryChoice?
 
@@ -137,7 +139,7 @@ struct SkippedActions: ExpressibleByArgument {
 
 extension Fault: ExpressibleByArgument {}
 
-/// The defects to plant.
+/// The deliberate defects that the simulation plants, to test that its checkers find them.
 enum CanaryChoice: ExpressibleByArgument {
   case all
   case one(Canary)

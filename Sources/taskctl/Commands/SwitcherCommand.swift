@@ -16,7 +16,7 @@ struct SwitcherCommand: DaemonCommand {
 
       Without --seat, --owner and --all, the command shows the first of these seats that has an \
       application in the switcher: your terminal, then your login session, if that session is not \
-      graphical. If neither has one, the command shows your graphical session.
+      graphical. If neither has such an application, the command shows your graphical session.
 
       Examples:
         taskctl switcher
@@ -31,7 +31,7 @@ struct SwitcherCommand: DaemonCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Show only applications of this user, by name or uid; without --seat, of all seats.",
+      "Show only applications of this user, by name or uid; without --seat, those of all seats.",
       valueName: "user"),
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?

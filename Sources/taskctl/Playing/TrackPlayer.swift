@@ -93,7 +93,7 @@ struct TrackProgress {
     Output.replaceLine(text(count, stop))
   }
 
-  /// Removes the line.
+  /// Removes the line with the progress.
   mutating func clear() {
     guard shownAt != nil else { return }
     shownAt = nil

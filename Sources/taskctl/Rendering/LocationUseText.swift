@@ -50,7 +50,7 @@ enum LocationUseText {
     }
     return application.launchable && application.multitasking
       ? ["The daemon launches it when \(when)."]
-      : ["It is told when \(when), but the daemon cannot launch it for that."]
+      : ["The daemon cannot launch it when \(when), but tells it this as soon as it runs."]
   }
 
   /// Returns the sentences about continuous updates, and about an application that is told nothing.

@@ -58,8 +58,8 @@ enum WhyText {
     return (end ?? []) + (failure.map { [$0] } ?? [])
   }
 
-  /// The causes after which an inactive application stays inactive when it acknowledges its
-  /// callback.
+  /// The causes after which an inactive application stays inactive. After any other cause, it
+  /// becomes active when it acknowledges its callback.
   private static let causesOfInactivity: Set = [
     "call", "interruption", "locked", "otherActivated", "shown", "unfocused",
   ]
@@ -262,7 +262,8 @@ enum WhyText {
     case .unfocused: "the daemon makes it inactive unless its window gets the focus again"
     case .hidden: "the daemon sends it to the background unless its window is shown again"
     case .audio:
-      "its audio no longer entitles it to run; the daemon suspends it unless something else does"
+      "its audio no longer entitles it to run; the daemon suspends it unless something else "
+        + "entitles it to run"
     case .mute: "the daemon suspends it even if its audio is not muted"
     }
   }
@@ -270,7 +271,7 @@ enum WhyText {
 
 /// The sentences about the cause of the current state.
 private enum CauseText {
-  /// Returns nil for a cause that only a newer daemon knows.
+  /// Returns the sentence for a cause; nil for a cause that only a newer daemon knows.
   static func sentence(_ cause: String, in state: ControlInterface.State) -> String? {
     let isInForeground = state == .active || state == .inactive
     return switch cause {
@@ -290,7 +291,8 @@ private enum CauseText {
     case "unfocused": "Its window lost the keyboard focus."
     case "hidden": "Its windows have been hidden for HiddenGraceTime."
     case "closed":
-      "All of its windows were closed while it was suspended. It may run until it notices that."
+      "All of its windows were closed while it was suspended. It may run for EventTime, "
+        + "so that it can exit."
     case "locked": "The screen was locked."
     case "unlocked": "The screen was unlocked."
     case "audio": "The daemon resumed it because it plays or records audio."

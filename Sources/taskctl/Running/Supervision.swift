@@ -92,7 +92,8 @@ struct Supervision: ~Copyable {
       if isSuspended, !ignored.contains(signal.number) { stopForShell() }
     case SIGCONT: continued()
     case SIGTERM where isSuspended: try end(by: signal.number, child)
-    // When the terminal hangs up, the kernel sends the signal to the whole process group.
+    // When the terminal hangs up, the kernel sends SIGHUP to the whole process group. A forwarded
+    // signal would reach the program twice.
     case SIGTERM, SIGHUP:
       if !signal.isFromKernel { _ = try child.send(signal: signal.number) }
     default: break

@@ -17,8 +17,8 @@ struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The daemon's socket.",
-      discussion: "Default: $TASKSCHEDD_SOCKET, else your own daemon's if it runs, else the"
-        + " system's.",
+      discussion: "Default: $TASKSCHEDD_SOCKET, else the socket of your own daemon if it runs, else"
+        + " that of the system's daemon.",
       valueName: "path"),
     completion: .file())
   var socket: String?
@@ -73,7 +73,7 @@ struct ApplicationArgument: ParsableArguments {
 struct OwnerOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The owner of the application, by name or uid; needed if several users run that id.",
+      "The owner of the application, by name or uid; needed if several users run it.",
       valueName: "user"),
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Describes events that need no acknowledgement, for users.
+/// Describes the messages to applications, other than callbacks, for users.
 enum NoticeText {
   static func words(_ notice: Notice) -> String {
     switch notice {

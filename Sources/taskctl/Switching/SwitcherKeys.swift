@@ -65,7 +65,7 @@ struct SwitcherKeys {
     }
   }
 
-  /// The ends of the sequences after `Esc [` and `Esc O`.
+  /// The keys, by the bytes that follow `Esc [` or `Esc O` in their sequences.
   private static let sequences: [String: SwitcherKey] = [
     "A": .up, "B": .down, "H": .first, "F": .last, "1~": .first, "4~": .last, "3~": .remove,
   ]

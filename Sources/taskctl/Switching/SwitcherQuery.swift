@@ -1,7 +1,7 @@
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The list that the command shows, and the daemon that has it.
+/// The request for the list that the command shows, and the socket of the daemon that answers it.
 struct SwitcherQuery {
   let path: SocketPath
   let input: ControlInterface.ListSwitcher.Input

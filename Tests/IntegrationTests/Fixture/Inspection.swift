@@ -9,7 +9,7 @@ final class Inspection {
   private let model: CoreModel
   private(set) var facts = Facts()
 
-  /// The number of inspections of each kind.
+  /// The number of comparisons with the core, and of processes that were found stopped or running.
   struct Facts {
     var compared = 0
     var stopped = 0

@@ -83,7 +83,7 @@ struct ListedNotification {
   let id: Int
   let title: String
   let state: String
-  /// Microseconds since 1970.
+  /// The time at which the notification fires, in microseconds since 1970.
   let firesAt: Int
 
   init(_ json: JSONValue) throws {

@@ -123,7 +123,7 @@ final class RealWorld {
     case .sendToBackground(let key):
       try ask(.operation(.sendToBackground(nil, key))) { try daemon.sendToBackground(key.id.name) }
     case .terminate(let key, _):
-      // A program that has never run has no recorded end.
+      // Ignores the end in the reply, which is missing if the program has never run.
       try ask(.operation(.terminate(nil, key, byUser: false))) {
         _ = try daemon.call(ControlInterface.Terminate.self, .init(application: key.id.name))
       }

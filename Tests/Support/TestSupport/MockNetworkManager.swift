@@ -47,7 +47,7 @@ public final class MockNetworkManager {
       "5400", "82", "0")
   }
 
-  /// Connects the device to an access point that was added, after it was disconnected.
+  /// Connects the device, which must be disconnected, to an access point that was added.
   public func connect(to address: String) throws {
     try setAccessPoint(Self.path(of: address))
     try changeState(to: 100)
@@ -62,7 +62,7 @@ public final class MockNetworkManager {
     try changeState(to: 30)
   }
 
-  /// Makes the device an access point itself, or connectable again.
+  /// Makes the device an access point itself, or a client of access points again.
   public func setIsAccessPoint(_ isAccessPoint: Bool) throws {
     try set("Mode", "uint32 \(isAccessPoint ? 3 : 2)")
   }

@@ -1,6 +1,7 @@
 /// PNG images for tests.
 public enum TestImage {
-  /// Returns a PNG image of these dimensions whose pixels are not compressed data.
+  /// Returns a PNG image of these dimensions. Its pixels cannot be decoded, because the content of
+  /// the chunk IDAT is not valid compressed data.
   ///
   /// - Parameters:
   ///   - format: the bit depth, the color type, and the methods of compression, filtering and

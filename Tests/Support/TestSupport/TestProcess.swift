@@ -74,7 +74,7 @@ public final class TestProcess: Sendable {
     _ = try? pidfd.send(signal: SIGKILL)
   }
 
-  /// Writes a short line to its standard input. Does not fail if the process has ended.
+  /// Writes a short line to the process's standard input. Does not fail if the process has ended.
   public func writeLine(_ line: String) throws {
     var text = line + "\n"
     try text.withUTF8 { _ = try UnixSocket.send(input.rawValue, UnsafeRawBufferPointer($0)) }

@@ -32,7 +32,7 @@ struct CellSourceTests {
     try watcher.wait(for: "\(count) moves") { watcher.moveCount >= count }
   }
 
-  /// Waits until ModemManager is set up in a certain way.
+  /// Waits until ModemManager has the given settings for reports of locations.
   private func wait(for setup: ModemService.LocationSetup, of modem: ModemService) throws {
     try watcher.wait(for: "the setup of locations") {
       try watcher.loop.turn(within: .zero)

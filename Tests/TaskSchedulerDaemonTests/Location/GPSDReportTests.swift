@@ -6,7 +6,7 @@ import Testing
 
 @Suite("§17: The messages of gpsd")
 struct GPSDReportTests {
-  /// 2026-11-26T12:35:20Z.
+  /// The time in most messages: 2026-11-26T12:35:20Z.
   private static let time = WallTime(nanoseconds: 1_795_696_520_000_000_000)
 
   private func report(_ text: String) throws -> GPSDReport {
@@ -264,7 +264,7 @@ struct GPSDReportTests {
       let now = UInt64(number) * 50_000
       if positions.takes(second(Int64(number)), at: now) { taken.append(now) }
     }
-    // The positions span five seconds.
+    // The positions span five seconds, and ten are taken in each second.
     #expect(taken.count == 50)
     for (first, last) in zip(taken, taken.dropFirst(GPSDPositions.countMax)) {
       #expect(last - first >= 1_000_000_000)

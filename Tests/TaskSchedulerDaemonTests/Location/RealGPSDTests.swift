@@ -61,7 +61,7 @@ struct RealGPSDTests {
     #expect(abs(location.coordinate.longitude - 11.5167) < 0.00001)
     #expect(try #require(location.accuracy) > 0)
     #expect(location.altitude == 520)
-    // 10 knots.
+    // The receiver reports 10 knots.
     #expect(abs((location.speed ?? 0) - 5.144) < 0.01)
     #expect(location.course == 90)
     let noon = try #require(WallTime(rfc3339: "2026-11-26T12:00:00Z"))

@@ -95,7 +95,7 @@ struct DayProviderTests {
   private let clock = Clock()
   private let watcher: ChangeWatcher
   private let provider: DayProvider
-  /// 2026-11-22T00:00:00Z.
+  /// The instant 2026-11-22T00:00:00Z, in seconds since 1970.
   private let midnight = 1_795_305_600.0
 
   init() throws {

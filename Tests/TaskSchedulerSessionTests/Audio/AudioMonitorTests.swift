@@ -219,7 +219,7 @@ struct AudioMonitorTests {
   func manyStreams() throws {
     let server = try AudioServer(.pulseAudio)
     let client = try AudioClient(of: server.path)
-    // PulseAudio permits 256 streams for each sink.
+    // PulseAudio permits 256 streams for each sink, so the second client uses another sink.
     let other = try AudioClient(of: server.path, name: "other") {
       $0.environment += ["PULSE_SINK=second"]
     }

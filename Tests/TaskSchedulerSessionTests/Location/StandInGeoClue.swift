@@ -9,11 +9,11 @@ final class StandInGeoClue {
   /// How the program answers the calls that begin the use of a client.
   enum Mode: String {
     case normal
-    /// It refuses GetClient.
+    /// The program refuses GetClient.
     case refuseClient
-    /// It refuses Start.
+    /// The program refuses Start.
     case refuseStart
-    /// It does not answer GetClient until ``answerClients()``.
+    /// The program does not answer GetClient until ``answerClients()``.
     case hang
   }
 

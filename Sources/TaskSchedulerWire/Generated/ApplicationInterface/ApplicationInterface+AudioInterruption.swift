@@ -1,16 +1,16 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A phone call, or another application that began to play, interrupts the application's audio,
-  /// or does so no longer. The application pauses its audio when the interruption begins. It runs
-  /// for EventTime (10 s by default). The daemon suspends it earlier if it acknowledges the event
-  /// by its id.
+  /// An interruption of the application's audio begins or ends. Its cause is a phone call, or
+  /// another application that began to play. The application pauses its audio when the interruption
+  /// begins. It runs for EventTime (10 s by default). If the application acknowledges the event by
+  /// its id, the daemon suspends it earlier.
   public struct AudioInterruption: WireStructure {
     public var id: Int
     /// True when the interruption begins, false when it ends.
     public var began: Bool
-    /// Set when the interruption ends: whether the application may play again, because it played
-    /// when the interruption began and only a phone call interrupted it.
+    /// Whether the application may play again. True if the application played when the interruption
+    /// began and only a phone call interrupted it. Set only when the interruption ends.
     public var shouldResume: Bool?
 
     public static let fieldNames = ["id", "began", "shouldResume"]

@@ -1,9 +1,9 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The application's phone call is on hold because of a newer call, or is so no longer. The
-  /// application runs for EventTime (10 s by default). The daemon suspends it earlier if it
-  /// acknowledges the event by its id.
+  /// The application's phone call is on hold because of a newer call, or is no longer on hold. The
+  /// application runs for EventTime (10 s by default). If the application acknowledges the event by
+  /// its id, the daemon suspends it earlier.
   public struct CallEvent: WireStructure {
     public var id: Int
     public var onHold: Bool

@@ -10,9 +10,9 @@ extension ApplicationInterface {
     case invalidApplicationID(application: String)
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)
-    /// The daemon has no permission to stop and terminate the calling process, or it is the daemon
-    /// of another user. `reason` names the users of the process and of the daemon, and the daemon
-    /// to use.
+    /// The daemon has no permission to stop and terminate the calling process, or the daemon
+    /// belongs to another user. `reason` names the users of the process and of the daemon, and the
+    /// daemon to use.
     case notManageable(reason: String)
     /// The application already has a running instance; `pid` is its leader.
     case alreadyRunning(application: String, pid: Int, state: State)
@@ -40,13 +40,13 @@ extension ApplicationInterface {
     case invalidSocket(reason: String)
     /// The application has no managed socket with this id.
     case unknownSocket(socket: Int)
-    /// The descriptor of the field `parameter` has no PNG image that the daemon can keep. `reason`
-    /// says what is wrong and what would be right.
+    /// The file of the descriptor `parameter` contains no PNG image that the daemon can keep.
+    /// `reason` says what is wrong and what would be right.
     case invalidSnapshot(parameter: String, reason: String)
     /// The machine has no source of locations: neither a GPS receiver with gpsd nor GeoClue in the
     /// user's session. 'taskctl location' says what is missing.
     case locationUnavailable
-    /// The application may not learn the location, for this reason.
+    /// The application may not learn the location. `reason` says why.
     case locationDenied(application: String, reason: LocationDenial)
     /// The application monitors no region with this identifier.
     case unknownRegion(identifier: String)

@@ -2,8 +2,8 @@
 
 extension ApplicationInterface {
   /// The machine has entered or left a region. The application receives each crossing once. It runs
-  /// for EventTime (10 s by default), or longer with a background task. The daemon suspends it
-  /// earlier if it acknowledges the event by its id.
+  /// for EventTime (10 s by default), or longer with a background task. If the application
+  /// acknowledges the event by its id, the daemon suspends it earlier.
   public struct RegionEvent: WireStructure {
     public var id: Int
     /// The identifier of the region.

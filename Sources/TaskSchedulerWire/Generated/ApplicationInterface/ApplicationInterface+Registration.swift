@@ -9,8 +9,8 @@ extension ApplicationInterface {
     public var instance: Int
     public var state: State
     public var launchReason: LaunchReason
-    /// The identifier of the region that was entered or left, if the daemon launched the instance
-    /// for this. The event stream also contains the field region.
+    /// The identifier of the region that was entered or left, if this was the reason for the
+    /// launch. The event stream also reports the crossing, in the field region.
     public var launchRegion: String?
     /// The background modes that the manifest declares: audio, location, voip.
     public var backgroundModes: [String]

@@ -1,11 +1,11 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A command that the user gave, for example by a media key. An application with the mode audio
-  /// receives the commands when it was audible last, unless it is a media player on the session bus
-  /// itself. The application runs for EventTime (10 s by default), or longer while it plays. If it
-  /// acknowledges the command by its id, it runs for AudioGraceTime (5 s by default) from then on,
-  /// in which the audio server must report what it plays.
+  /// A command that the user gave, for example by a media key. The application that was audible
+  /// last receives the command, if it has the mode audio and is no media player on the session bus.
+  /// It runs for EventTime (10 s by default), or longer while it plays. After it has acknowledged
+  /// the command by its id, it runs for AudioGraceTime (5 s by default). Within this time, the
+  /// audio server must report what the application plays.
   public struct RemoteCommand: WireStructure {
     public var id: Int
     public var kind: RemoteCommandKind

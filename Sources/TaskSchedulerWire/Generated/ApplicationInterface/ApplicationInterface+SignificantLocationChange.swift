@@ -3,8 +3,8 @@
 extension ApplicationInterface {
   /// The machine has moved by 500 m or more. The application receives at most one change in 5
   /// minutes. If several changes happen while it cannot run, it receives the last one only. It runs
-  /// for EventTime (10 s by default), or longer with a background task. The daemon suspends it
-  /// earlier if it acknowledges the event by its id.
+  /// for EventTime (10 s by default), or longer with a background task. If the application
+  /// acknowledges the event by its id, the daemon suspends it earlier.
   public struct SignificantLocationChange: WireStructure {
     public var id: Int
     public var location: Location

@@ -2,8 +2,8 @@
 
 extension ApplicationInterface {
   /// The managed sockets that became ready while the application was suspended. The application
-  /// runs for EventTime (10 s by default), or longer with a background task. The daemon suspends it
-  /// earlier if it acknowledges the event by its id.
+  /// runs for EventTime (10 s by default), or longer with a background task. If the application
+  /// acknowledges the event by its id, the daemon suspends it earlier.
   public struct SocketEvent: WireStructure {
     public var id: Int
     public var sockets: [SocketReadiness]

@@ -11,7 +11,8 @@ extension ApplicationInterface {
     /// The peer has closed the connection or its sending direction.
     public var hangUp: Bool
     public var error: Bool
-    /// The daemon cannot monitor the socket any more. To make it try again, call ManageSocket.
+    /// The daemon cannot monitor the socket any more. To make the daemon try again, call
+    /// ManageSocket.
     public var unwatched: Bool
 
     public static let fieldNames = ["socket", "data", "urgentData", "hangUp", "error", "unwatched"]

@@ -18,7 +18,7 @@
 /// - `TASKSCHEDD_INSTANCE`: a marker by which the daemon recognizes the program's descendants
 /// - `TASKSCHEDD_LAUNCH_REASON`: the reason for the launch: a value of LaunchReason
 /// - `TASKSCHEDD_LAUNCH_REGION`: the identifier of the region that was entered or left; only set if
-///   the daemon launched the program for this
+///   this was the reason for the launch
 ///
 /// If a client sends a message that is not a valid call, the daemon closes the connection. It does
 /// not carry out any part of the message, sends no reply, and logs the reason.
@@ -423,7 +423,7 @@ extension ApplicationInterface {
 }
 
 extension ApplicationInterface {
-  /// Sets the interval of the keep-alive handler; null clears it.
+  /// Sets the interval of the keep-alive handler; null clears the handler.
   ///
   /// The daemon sends the callback keepAlive at least once in each interval, which counts from the
   /// last keepAlive. It resumes a suspended application for this. The interval is at least
@@ -463,9 +463,10 @@ extension ApplicationInterface {
   /// application plays together with others. Otherwise it is exclusive: it interrupts other
   /// exclusive applications when it begins to play. Both options are false by default.
   ///
-  /// If the application has never made this call, its session is `playback` without options. If all
-  /// its streams have the media role event, or it only records, it mixes with others. If all have
-  /// the roles notification or a11y, it ducks others.
+  /// If the application has never made this call, its streams determine its session. If it only
+  /// records, or all its playback streams have the media role event, it mixes with others. If all
+  /// of them have the role event, notification or a11y, it ducks others. Otherwise its session is
+  /// `playback` without options.
   public enum SetAudioSession: InterfaceMethod {
     public static let name = "org.taskschedd.Application.SetAudioSession"
 
@@ -530,11 +531,12 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Starts continuous updates: the event stream contains the field location for each new location.
-  /// If updates run already, the call changes what the application wants of them.
+  /// If updates run already, the call changes their accuracy and their distance filter.
   ///
-  /// `desiredAccuracy` is best if it is null. With `distanceFilter`, the application receives a
-  /// location only at this distance, in meters, from the one that it received last. It must not be
-  /// negative. null and 0 mean each location.
+  /// A `desiredAccuracy` of null means best. With `distanceFilter`, the application receives a
+  /// location only if it is at least this distance, in meters, from the location that it received
+  /// last. The distance must not be negative. With null or 0, the application receives each
+  /// location.
   ///
   /// While the updates run, an application with the background mode location is not suspended.
   /// Without the mode, it receives no locations while it is suspended, and is not resumed for them.
@@ -612,8 +614,8 @@ extension ApplicationInterface {
   /// not run, with the launch reason location, if the application has a manifest and neither an
   /// operator nor the user terminated it. Otherwise, the change waits until the application runs.
   ///
-  /// The daemon stores durably that it monitors changes before it replies. This outlasts the end of
-  /// the application, the end of the daemon and a reboot. A launched application need not call this
+  /// The daemon stores the request durably before it replies. The request outlasts the end of the
+  /// application, the end of the daemon and a reboot. A launched application need not call this
   /// method again. `authorization` has the same meaning as in StartUpdatingLocation.
   public enum StartMonitoringSignificantLocationChanges: InterfaceMethod {
     public static let name = "org.taskschedd.Application.StartMonitoringSignificantLocationChanges"
@@ -656,10 +658,10 @@ extension ApplicationInterface {
   /// contains the field region each time when the machine enters or leaves the region. The
   /// application needs an event stream.
   ///
-  /// The daemon reports a crossing when all locations within RegionDwell (20 s by default) are on
-  /// the new side: at least 50 m from the boundary, and at least as far as their accuracy. The
-  /// application does not learn whether the machine is inside at the time of this call, but
-  /// ListMonitoredRegions returns it as soon as the daemon knows it.
+  /// The daemon reports a crossing when all locations within RegionDwell (20 s by default) show the
+  /// new side. A location shows a side only if its distance from the boundary is at least 50 m, and
+  /// at least its own accuracy. The event stream does not report whether the machine is inside at
+  /// the time of this call, but ListMonitoredRegions returns this as soon as the daemon knows it.
   ///
   /// The daemon resumes a suspended application for a crossing. It launches an application that
   /// does not run, with the launch reason location, if the application has a manifest and neither
@@ -769,7 +771,7 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Returns whether the application may learn the location. If nothing is decided, the daemon asks
-  /// the user, as in StartUpdatingLocation. An application with this call chooses the time of the
+  /// the user, as in StartUpdatingLocation. With this call, an application chooses the time of the
   /// question.
   public enum RequestLocationAuthorization: InterfaceMethod {
     public static let name = "org.taskschedd.Application.RequestLocationAuthorization"
@@ -1058,15 +1060,16 @@ extension ApplicationInterface {
   /// daemon keeps no picture.
   ///
   /// The descriptor is a memfd or another file of tmpfs, open for reading. The daemon accepts no
-  /// other file, because to read one could block the daemon. The file contains a PNG image of at
-  /// most 1 MiB, 16384 pixels in each direction, and 33554432 pixels. The daemon copies the whole
-  /// file, from its start, before it replies. A later change of the file has no effect.
+  /// other file, because reading another file could block the daemon. The file contains a PNG image
+  /// of at most 1 MiB, 16384 pixels in each direction, and 33554432 pixels in total. The daemon
+  /// copies the whole file, from its start, before it replies. A later change of the file has no
+  /// effect.
   ///
   /// The daemon keeps the picture in memory until it is replaced, until the application is removed
   /// from the switcher, or until the application has ended and no manifest says how to launch it
-  /// again. An operator's restart of the daemon does not delete it; a stop does.
-  /// MaxSnapshotsPerUser (64 by default) applications of a user have a picture. Beyond this number,
-  /// the least recently active ones lose theirs.
+  /// again. A restart of the daemon does not delete the picture, but a stop of the daemon does. At
+  /// most MaxSnapshotsPerUser (64 by default) applications of a user have a picture. Beyond this
+  /// number, the least recently active applications lose their pictures.
   public enum SetSnapshot: InterfaceMethod {
     public static let name = "org.taskschedd.Application.SetSnapshot"
 

@@ -36,8 +36,8 @@ extension ControlInterface {
     /// Whether it may learn the location, and why it is denied; null if it uses no service.
     public var locationAuthorization: LocationAuthorization?
     public var locationDenial: LocationDenial?
-    /// The position in the application switcher. 1 is the most recently active one; null is not in
-    /// the switcher. See ListSwitcher.
+    /// The position in the application switcher. 1 is the most recently active one; null means that
+    /// it is not in the switcher. See ListSwitcher.
     public var switcherPosition: Int?
     public var snapshot: SnapshotKind
     public var instance: Instance?

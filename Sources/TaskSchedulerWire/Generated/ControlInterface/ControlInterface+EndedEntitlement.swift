@@ -1,7 +1,8 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// An entitlement that an application had, and when what `kind` describes happened.
+  /// An entitlement that an application had. `kind` says what happened, and `atUSec` when it
+  /// happened.
   public struct EndedEntitlement: WireStructure {
     public var kind: EndedEntitlementKind
     public var task: Int?

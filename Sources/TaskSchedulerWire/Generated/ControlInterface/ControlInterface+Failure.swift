@@ -48,7 +48,7 @@ extension ControlInterface {
     case multitaskingNotSupported(application: String)
     /// The application does not run, is suspended, or has no event stream.
     case cannotBeTold(application: String, state: State)
-    /// No application of the user that receives commands has been audible.
+    /// None of the user's applications that receive commands has been audible.
     case nothingPlayed
     /// The caller may not operate this application.
     case notPermitted(application: String?)

@@ -35,7 +35,7 @@ extension ControlInterface {
     /// a phone call interrupts it.
     public var interruptedBy: String?
     /// The application for which the daemon has lowered its volume. null if its volume is not
-    /// lowered, and while the daemon gives the volume back.
+    /// lowered, and while the daemon restores the volume.
     public var duckedBy: String?
     /// The effect of the background rules; null in the foreground.
     public var resources: Resources?

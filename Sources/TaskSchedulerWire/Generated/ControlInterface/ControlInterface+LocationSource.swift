@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A source of locations, or of the fact that the machine has moved.
+  /// A source that reports locations, or only that the machine has moved.
   public struct LocationSource: WireStructure {
     /// gpsd, GeoClue, modem (the cell of a modem) or access point (that of a wireless network).
     public var name: String

@@ -5,8 +5,8 @@ extension ControlInterface {
   public struct LocationUse: WireStructure {
     public var application: String
     public var owner: Int
-    /// What applies now. The settings decide before the manifest, and both before the user and the
-    /// operators.
+    /// What applies now. The settings decide first, then the manifest, and then the user or an
+    /// operator.
     public var authorization: LocationAuthorization
     /// Why it is denied; null if it is not. `manifest`: the manifest names none of the used
     /// services.

@@ -13,7 +13,7 @@ extension ControlInterface {
     public var loginSeat: String?
     /// wayland, x11, tty and others.
     public var type: String
-    /// Whether it is on the screen of its seat. A session without a seat always is.
+    /// Whether it is on the screen of its seat. A session without a seat is always active.
     public var active: Bool
     /// Whether its screen is locked.
     public var locked: Bool

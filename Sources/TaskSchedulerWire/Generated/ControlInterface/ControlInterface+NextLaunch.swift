@@ -1,8 +1,9 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The next automatic launch of an application. The daemon relaunches an application after a
-  /// failed launch, and after an end that neither the application (exit code 0) nor a person chose.
+  /// The next automatic launch of an application. The daemon relaunches an application with the
+  /// mode voip after a failed launch. It also relaunches such an application after its end, except
+  /// if the application exited with code 0, or if the user or an operator terminated it.
   public struct NextLaunch: WireStructure {
     public var atUSec: Int
     /// The delay after the end or after the failed launch.

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// See org.taskschedd.Application.State. During a transition, the state is its target.
+  /// See org.taskschedd.Application.State, which also describes the state during a transition.
   public typealias State = ApplicationInterface.State
 
   /// See org.taskschedd.Application.LaunchReason.
@@ -178,8 +178,8 @@ extension ControlInterface {
   /// - `socketManaged`, `socketReleased`, `socketsReady`: a managed socket was added, released or
   ///   became ready
   /// - `notificationScheduled`, `notificationsCancelled`, `notificationFired`,
-  ///   `notificationChosen`: a notification was scheduled, cancelled, fired or was chosen by the
-  ///   user
+  ///   `notificationChosen`: a notification was scheduled or cancelled, has fired, or was chosen by
+  ///   the user
   /// - `badgeSet`: the application set its badge
   /// - `relaunchPlanned`: the daemon will launch the application again
   /// - `memoryWarned`: the daemon warned the application that memory is low
@@ -192,12 +192,12 @@ extension ControlInterface {
   /// - `removedFromSwitcher`: the application was removed from the application switcher
   /// - `audioChanged`: the application became audible, began to record, or ceased to do so
   /// - `audioMuted`: the daemon muted the application's audio, or ended the mute
-  /// - `audioDucked`: the daemon lowered the application's volume, or gave it back
+  /// - `audioDucked`: the daemon lowered the application's volume, or restored it
   /// - `remoteControlled`: the application was sent a command such as play or pause
   /// - `audioInterrupted`: a phone call or another application interrupted the application's audio,
   ///   or the interruption ended
   /// - `callChanged`: the application's phone call began, ended or was put on hold
-  /// - `locationStarted`, `locationStopped`: the application began or ended to use a location
+  /// - `locationStarted`, `locationStopped`: the application began or ceased to use a location
   ///   service
   /// - `regionMonitored`, `regionForgotten`: the application added or removed a region
   /// - `regionCrossed`: the machine entered or left a region of the application

@@ -308,7 +308,7 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Launches the program of the application's manifest, in the foreground unless `background` is
-  /// true. Replies when the program has been executed.
+  /// true. Replies when the program has started.
   ///
   /// In the foreground the application is active. When it opens its event stream, it is inactive
   /// until it has acknowledged didFinishLaunching.
@@ -608,9 +608,10 @@ extension ControlInterface {
   ///
   /// `seat` names the seat, as in Application.seat, and `owner` limits the list to the applications
   /// of one user. If `seat` is null, the list is that of the caller's seat, or of all seats with
-  /// `all` or `owner`. The caller's seat is the caller's controlling terminal or the caller's login
-  /// session: the first of the two that an application in the switcher has. If none has one, it is
-  /// the default seat of the caller's user. The reply names the seat; null stands for all seats.
+  /// `all` or `owner`. The caller's seat is the first of these that has an application in the
+  /// switcher: the caller's controlling terminal, then the caller's login session. If neither has
+  /// one, it is the default seat of the caller's user. The reply names the seat; null stands for
+  /// all seats.
   public enum ListSwitcher: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListSwitcher"
 
@@ -666,8 +667,8 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Returns the picture that the application switcher shows of an application: a PNG image, as a
-  /// memfd that is open for reading and sealed against every change. All fields are null if there
-  /// is none: if the application has set no snapshot, or one that is sensitive.
+  /// memfd that is open for reading and sealed against every change. All fields are null if the
+  /// application has set no snapshot, or a sensitive one.
   ///
   /// The daemon has checked the beginning and the structure of the image, but has not decoded it.
   /// The reader must treat the image as untrusted.
@@ -734,9 +735,9 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Removes an application from the application switcher, as a user does who closes it there:
-  /// deletes its snapshot, and terminates it as Terminate does. Replies with its end when its
-  /// leader has exited.
+  /// Removes an application from the application switcher, for example because the user closed it
+  /// there. Deletes its snapshot, and terminates it as Terminate does. Replies with its end when
+  /// its leader has exited.
   ///
   /// The application enters the switcher again when it becomes active again.
   public enum RemoveFromSwitcher: InterfaceMethod {
@@ -1137,8 +1138,9 @@ extension ControlInterface {
   /// Simulates a location. For LocationFixTime (60 s by default), it replaces the locations of the
   /// sources, and counts as a source.
   ///
-  /// With `owner`, the applications of this user receive the location. Without it, those of the
-  /// caller receive it, or those of all users if the caller is an operator.
+  /// With `owner`, the applications of this user receive the location. Without `owner`, the
+  /// applications of the caller receive it, or the applications of all users if the caller is an
+  /// operator.
   public enum PostLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Control.PostLocation"
 
@@ -1171,8 +1173,8 @@ extension ControlInterface {
 extension ControlInterface {
   /// Decides whether an application may learn the location, in place of the user. With
   /// notDetermined, the daemon asks the user again if the application uses a location service. The
-  /// reply means that the decision is durable. The settings of the daemon come before this
-  /// decision; GetLocation returns what applies.
+  /// reply means that the decision is durable. The settings of the daemon override this decision;
+  /// GetLocation returns what applies.
   ///
   /// The call also works for an application that the daemon no longer knows, if the daemon still
   /// monitors the location for that application.
@@ -1211,9 +1213,9 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Ends the regions and the significant changes of an application, and withdraws the decision
-  /// whether it may learn the location. A running application that uses the location is asked about
-  /// again. The reply means that all of this is durable. The application need not run; it counts as
-  /// unknown if the daemon remembers nothing about its location.
+  /// whether it may learn the location. If a running application uses the location, the daemon asks
+  /// the user again. The reply means that all of this is durable. The application need not run. If
+  /// the daemon remembers nothing about its location, the call fails with UnknownApplication.
   public enum ForgetLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ForgetLocation"
 

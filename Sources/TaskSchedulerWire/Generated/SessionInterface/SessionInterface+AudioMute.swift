@@ -1,9 +1,9 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// Streams that the agent must mute, or whose mute the agent must end. If the audio server is not
-  /// running yet, the agent does so when it runs. If the server has another generation, or a stream
-  /// has ended, the agent does nothing.
+  /// Streams that the agent must mute, or whose mute the agent must end. If the audio server does
+  /// not run yet, the agent carries out the order when the server runs. If the server has another
+  /// generation, or a stream has ended, the agent does nothing.
   public struct AudioMute: WireStructure {
     public var generation: Int
     public var streams: [Int]

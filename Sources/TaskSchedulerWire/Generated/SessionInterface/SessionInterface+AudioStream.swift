@@ -3,8 +3,8 @@
 extension SessionInterface {
   /// A stream of the audio server.
   public struct AudioStream: WireStructure {
-    /// The number that the server gave the stream. Two streams of one direction have different
-    /// numbers; orders name playback streams only.
+    /// The number that the server gave the stream. A playback stream and a recording stream may
+    /// have the same number. Orders name playback streams only.
     public var id: Int
     public var direction: AudioDirection
     public var role: AudioRole
@@ -25,9 +25,9 @@ extension SessionInterface {
     /// True if the stream played only silence in the last second. False if the daemon has not
     /// ordered the agent to measure the stream.
     public var silent: Bool
-    /// A number from 1 to 4294967295 for the server's memory of the stream: a stream begins with
-    /// the mute and the volume that the last change gave a stream with the same number. 0 if the
-    /// server remembers nothing.
+    /// A number from 1 to 4294967295 for the entry in which the server remembers the mute and the
+    /// volume of the stream. A new stream begins with the mute and the volume of its entry. 0 if
+    /// the server remembers nothing.
     public var memory: Int
 
     public static let fieldNames = [

@@ -116,9 +116,10 @@ extension SessionInterface {
   /// `attached` again, with the same number, and the agent reports all windows again.
   ///
   /// After `attached`, the agent also reports all streams and all media players if it knows them.
-  /// The daemon sends again all mutes and changes of volumes, all ends of these that no report has
-  /// confirmed, all measurements, and the media player `taskschedd` if there is one. Before it
-  /// stops, the agent undoes all mutes and changes of volumes.
+  /// The daemon sends again all mutes, changes of volumes and measurements, and the media player
+  /// `taskschedd` if there is one. It also sends again each end of a mute or of a changed volume
+  /// that no report has confirmed. Before the agent stops, it undoes all mutes and changes of
+  /// volumes.
   ///
   /// After `attached`, the agent also reports whether GeoClue is available, as soon as it knows
   /// this. It reports no location until the daemon orders locations. The daemon orders them after
@@ -206,7 +207,7 @@ extension SessionInterface {
 
 extension SessionInterface {
   /// Reports all windows of the session, at most 1024. A process without a window in the report has
-  /// no window. The report omits windows whose process is not known; only `hasFocus` includes them.
+  /// no window. The report omits windows whose process is not known, but `hasFocus` considers them.
   ///
   /// `hasFocus` is true if any window has the focus. It is false on an empty workspace.
   public enum ReportWindows: InterfaceMethod {
@@ -341,8 +342,8 @@ extension SessionInterface {
 extension SessionInterface {
   /// Reports that a program has called a media player. The call waits in the socket of a suspended
   /// player, so the daemon resumes the player. After a command, the player runs for EventTime (10 s
-  /// by default). After a read, it runs for RemoteReadTime (1 s), once in RemoteReadInterval (5 s)
-  /// at most.
+  /// by default). After a read, it runs for RemoteReadTime (1 s by default), but only once in
+  /// RemoteReadInterval (5 s by default).
   public enum PlayerCalled: InterfaceMethod {
     public static let name = "org.taskschedd.Session.PlayerCalled"
 
