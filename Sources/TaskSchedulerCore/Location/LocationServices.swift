@@ -16,7 +16,7 @@ struct LocationServices: Equatable, Sendable {
   var updates: [InstanceID: LocationUpdates] = [:]
   private(set) var applications: [ApplicationKey: ApplicationLocation] = [:]
   var users: [UserID: UserLocation] = [:]
-  /// The end of the time in which a location that was posted for all users counts.
+  /// The instant until which a posted location counts for all users.
   var postedUntil: Instant?
   /// What the sources were last told to do.
   var needs = LocationNeeds()

@@ -51,7 +51,7 @@ public enum NotificationEffect: Equatable, Sendable {
   /// Makes a transaction durable, after all transactions with lower ids. The answer is `stored` or
   /// `storeFailed`. After a recovery, the scheduler repeats an unanswered transaction.
   case store(TransactionID, NotificationTransaction)
-  /// Shows a notification to the user. If `to` is not nil, that instance receives the notification
+  /// Shows a notification to the user. If `to` is an instance, it receives the notification
   /// instead, and this effect only sets the application's badge.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
   /// Computes the next time of a notification that fired at `after`. The answer is `nextFound`.

@@ -231,7 +231,8 @@ extension PolicySetting {
         + "change of each name for suspended applications."),
     PolicySetting(
       "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
-      "How many ended applications without a manifest the daemon remembers for each user."),
+      "The number of ended applications without a manifest that the daemon remembers for each "
+        + "user."),
     PolicySetting(
       "BackgroundProcessorShare", .count(\.backgroundProcessorShare, 2...100_000),
       "The percentage of one CPU that an application may use in the background, averaged over "

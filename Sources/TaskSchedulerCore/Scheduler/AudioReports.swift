@@ -190,16 +190,6 @@ public struct AudioOrders: Equatable, Sendable {
 }
 
 extension Instance {
-  var isEntitledByAudio: Bool {
-    guard let audio, mayPlay else { return false }
-    return audio.isInUse || audio.graceEnds != nil
-  }
-
-  /// Whether audio entitles the instance to run: it has mode audio, or a phone call.
-  private var mayPlay: Bool {
-    backgroundModes.contains(.audio) || audio?.isInCall == true
-  }
-
   /// Whether the instance is suspended, or about to be suspended.
   var isSuspendedOrStopping: Bool {
     switch phase {
@@ -318,15 +308,6 @@ extension Instance {
     return ended
   }
 
-  /// Resumes the instance if it is suspended and its audio entitles it to run, or suspends it if
-  /// nothing entitles it any more.
-  mutating func reconsiderAudio(in turn: inout Turn) {
-    if state == .suspended, termination == nil, audio?.isInUse == true, isEntitledByAudio {
-      leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .audio, in: &turn)
-    }
-    reconsider(in: &turn)
-  }
-
   /// Whether all streams of the instance must be muted.
   var mustBeMuted: Bool {
     isSuspendedOrStopping || audio?.interrupted?.isMuted == true
@@ -334,15 +315,6 @@ extension Instance {
 
   private var isMuting: Bool {
     if case .muting = stint?.suspension { true } else { false }
-  }
-
-  /// Starts `AudioGraceTime` when the last stream has ended, been paused or muted.
-  private func setGrace(
-    of next: inout InstanceAudio, before: InstanceAudio, in turn: borrowing Turn
-  ) {
-    if next.isInUse || !mayPlay { return next.setGrace(until: nil) }
-    guard before.isInUse, state != .suspended else { return }
-    next.setGrace(until: turn.instant.advanced(by: turn.policy.audioGraceTime))
   }
 
   fileprivate mutating func forgetAudio(in turn: inout Turn) {
@@ -353,41 +325,5 @@ extension Instance {
       record(.audioChanged(isAudible: false, isRecording: false), in: &turn)
     }
     if wasEntitled { reasons.entitlementEnded(.audioLost, at: turn.instant) }
-  }
-
-  /// Lets an instance in the background run for `AudioGraceTime`, because it may have begun to play
-  /// and the agent has not reported this yet.
-  mutating func waitForAudio(in turn: inout Turn) {
-    guard state == .background, termination == nil, mayPlay else { return }
-    let end = turn.instant.advanced(by: turn.policy.audioGraceTime)
-    if !handling.extendUnacknowledged(until: end) {
-      handling.begin(callbacks.nextID(), nil, until: end)
-    }
-  }
-
-  /// Ends the entitlement of an instance whose `AudioGraceTime` has passed.
-  mutating func endAudioGraceIfDue(in turn: inout Turn) {
-    guard let due = audio?.graceEnds, due <= turn.instant else { return }
-    let isSilent = audio?.silence.isLong ?? false
-    changeAudio(in: &turn) { $0.audio?.setGrace(until: nil) }
-    reasons.entitlementEnded(
-      isSilent ? .silence : .audio, at: due.earlier(by: turn.policy.audioGraceTime))
-  }
-
-  /// Ends a silence that has lasted for `AudioSilenceTime`, because the instance may have begun to
-  /// play since.
-  mutating func endSilence(in turn: inout Turn) {
-    guard audio?.silence.isLong == true else { return }
-    changeAudio(in: &turn) { $0.audio?.silence.end() }
-  }
-
-  /// Starts `AudioGraceTime` for an instance that has been silent for `AudioSilenceTime`.
-  mutating func endSilenceIfDue(in turn: borrowing Turn) {
-    guard let due = audio?.silence.due(turn.policy), due <= turn.instant, let before = audio
-    else { return }
-    audio?.silence.becomeLong()
-    guard var next = audio else { return }
-    setGrace(of: &next, before: before, in: turn)
-    audio = next
   }
 }

@@ -1,4 +1,5 @@
-/// An event of a source that reports only that the machine has moved.
+/// An event of a radio: a source that does not determine the location, but shows that the machine
+/// has moved.
 enum RadioOccurrence: Equatable {
   case availabilityChanged(Bool)
   /// The machine has another cell or access point.

@@ -297,7 +297,7 @@ extension RemoteCommand {
     case .stop: self = .stop
     case .seek:
       guard let offset else {
-        throw ParameterError(parameter: parameter, problem: "the command seek requires it")
+        throw ParameterError(parameter: parameter, problem: "it is required for the command 'seek'")
       }
       self = .seek(offset)
     }

@@ -26,7 +26,7 @@ extension EventLog {
   }
 }
 
-/// A search for the event log of an earlier daemon in the event log's directory.
+/// Searches a directory for the event log of an earlier daemon.
 struct EventLogFinder {
   let directory: EventLogDirectory
   let boot: BootID

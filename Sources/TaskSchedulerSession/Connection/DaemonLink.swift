@@ -122,7 +122,7 @@ final class DaemonLink {
     sendReports()
   }
 
-  /// Reports a call to a media player.
+  /// Reports to the daemon that a client has called a media player.
   func add(_ call: MediaPlayerCall) {
     players.add(call)
     sendReports()

@@ -25,7 +25,7 @@ struct ScenarioReader {
   private var scenario = Scenario()
   private var policyLine = 1
   private var time = Duration.zero
-  /// The sum of the time spans so far that count against ``spanMax``.
+  /// The sum of those time spans up to this line that count against ``spanMax``.
   private var passed = Duration.zero
   /// The policy after the steps so far.
   private var policyNow: Policy?

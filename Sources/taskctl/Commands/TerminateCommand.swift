@@ -21,7 +21,7 @@ struct TerminateCommand: DaemonCommand {
   @OptionGroup var options: ConnectionOptions
   @OptionGroup var target: ApplicationArgument
 
-  @Flag(help: "Record that the user terminated the application, not an operator.")
+  @Flag(help: "Record that the user, not an operator, terminated the application.")
   var byUser = false
 
   @Flag(help: "Return without waiting for the application to exit.")

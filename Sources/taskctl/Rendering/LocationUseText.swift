@@ -2,8 +2,8 @@ import TaskSchedulerWire
 
 /// The sentences of `taskctl why` about the location.
 enum LocationUseText {
-  /// Returns the events about the location that resume or launch the application, in words that
-  /// follow "when".
+  /// Returns descriptions of the location events that resume or launch the application. Each
+  /// description completes a sentence that ends with "when".
   static func events(_ application: ControlInterface.Application) -> [String] {
     if obstacle(application) != nil { return [] }
     return application.location.compactMap { service in

@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// Playback streams that the agent must measure once a second, or must not measure any longer.
-  /// The agent measures no stream when it attaches.
+  /// An order to begin or to end the measurement of playback streams, once a second. The agent
+  /// measures no stream when it attaches.
   public struct AudioMeasurement: WireStructure {
     public var generation: Int
     public var streams: [Int]
