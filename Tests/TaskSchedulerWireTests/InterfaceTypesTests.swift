@@ -177,7 +177,7 @@ struct InterfaceTypesTests {
     }
     #expect(text.contains("the state changes as soon as the transition"))
     let control = ControlInterface.description.text
-    #expect(control.contains("During a transition, the state is its target"))
+    #expect(control.contains("describes the state during a transition"))
   }
 }
 
