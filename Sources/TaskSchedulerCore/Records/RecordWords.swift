@@ -78,7 +78,8 @@ extension LocationAuthorization {
   /// The authorization as a predicate that follows the application's id.
   var words: String {
     switch self {
-    case .notDetermined: "may use the location only after the user or an operator allows it"
+    case .notDetermined:
+      "may use the location only if the settings, the user or an operator allow it"
     case .denied: "may not use the location"
     case .authorized: "may use the location"
     }
