@@ -70,11 +70,9 @@ public final class Daemon {
     try watchSignals()
     connect()
     let takeover = Takeover(
-      subsystems: subsystems, server: server, pump: pump, eventLog: eventLog,
-      previous: startup.previous,
-      inherited: inherited, socketPath: arguments.socketPath, startedAt: startup.startedAt,
-      log: log)
-    if startup.previous.replay != nil { survival.set(BootClock.after(Self.survivalTime)) }
+      startup: startup, subsystems: subsystems, server: server, pump: pump, inherited: inherited,
+      socketPath: arguments.socketPath)
+    if startup.replay != nil { survival.set(BootClock.after(Self.survivalTime)) }
     // A previous daemon may have died before it reported its start to the scheduler.
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)

@@ -4,8 +4,8 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 
 /// The data that a starting daemon reads before it changes anything: its configuration, and the
-/// state that a previous daemon left.
-struct StartupState {
+/// state that a previous daemon left in the runtime directory.
+final class StartupState {
   let log: Log
   let loop: EventLoop
   let proc: ProcFS
@@ -15,7 +15,10 @@ struct StartupState {
   let configuration: Configuration
   let scheduler: Scheduler
   let eventLog: EventLog
-  let previous: PreviousDaemonState
+  /// The intact part of the previous daemon's event log; nil if there is no event log.
+  let replay: Replay?
+  /// The processes that may be stopped although ``replay`` does not name them.
+  let unclear: Leftovers?
 
   /// - Throws: ``StartFailure`` if the configuration has mistakes, which the daemon logs; and the
   ///   errors of the operating system.
@@ -42,13 +45,12 @@ struct StartupState {
     // A configuration with mistakes must leave the event log unchanged.
     configuration = try Self.whole(prefetch, log)
     if let directory, let found {
-      let replay = found.replay
-      previous = PreviousDaemonState(replay: replay, unclear: found.unclear)
-      scheduler = replay.scheduler
+      (replay, unclear) = (found.replay, found.unclear)
+      scheduler = found.replay.scheduler
       eventLog = EventLog(continuing: found, in: directory, boot: boot, log: log)
-      eventLog.setAttempts(replay.progress.attempts + 1)
+      eventLog.setAttempts(found.replay.progress.attempts + 1)
     } else {
-      previous = PreviousDaemonState()
+      (replay, unclear) = (nil, nil)
       scheduler = Scheduler(policy: configuration.policy)
       eventLog = EventLog(directory, boot: boot, scheduler: scheduler, at: now, log: log)
     }

@@ -3,27 +3,14 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The state that a previous daemon left in the runtime directory.
-struct PreviousDaemonState {
-  /// The intact part of the previous daemon's event log; nil if there is no event log.
-  var replay: Replay?
-  /// The processes that may be stopped although the intact part of the event log does not name
-  /// them.
-  var unclear: Leftovers?
-}
-
 /// The takeover of the processes, connections and outstanding calls of a previous daemon.
 struct Takeover {
+  let startup: StartupState
   let subsystems: Subsystems
   let server: Server
   let pump: Pump
-  let eventLog: EventLog
-  let previous: PreviousDaemonState
   let inherited: DescriptorStore.Inherited
   let socketPath: String
-  /// The instant at which the daemon began to read the event log.
-  let startedAt: Instant
-  let log: Log
 
   /// The result of a takeover.
   private struct Outcome {
@@ -41,6 +28,8 @@ struct Takeover {
   }
 
   private var processes: ProcessController { subsystems.processes }
+  private var eventLog: EventLog { startup.eventLog }
+  private var log: Log { startup.log }
 
   /// Takes over the previous daemon's applications, or releases those that it cannot take over.
   ///
@@ -48,7 +37,7 @@ struct Takeover {
   ///   daemon or it had released all applications.
   func run() throws(SystemError) -> Bool {
     var isNew = true
-    if let replay = previous.replay {
+    if let replay = startup.replay {
       isNew = recover(replay)
     } else {
       let outcome = inherited.release(subsystems.store, in: processes.proc)
@@ -97,7 +86,7 @@ struct Takeover {
     let count = pump.scheduler.running.count
     if count == 0, outcome.connections + outcome.closed == 0 { return }
     let away = TimeSpan.short(lastAlive.duration(to: pump.now))
-    let time = TimeSpan.short(startedAt.duration(to: pump.now))
+    let time = TimeSpan.short(startup.startedAt.duration(to: pump.now))
     var message = "took over \(count) applications and \(outcome.connections) "
       + "connections within \(time); the last event was \(away) ago"
     if outcome.closed > 0 {
@@ -128,7 +117,7 @@ struct Takeover {
     var outcome = Outcome()
     outcome.lost = processes.takeOver(replay.daemonState.instances, leaders: inherited.leaders)
     subsystems.launches.restoreLeftRunning(replay.daemonState.leftRunning)
-    if let unclear = previous.unclear {
+    if let unclear = startup.unclear {
       // A process that already belongs to an instance is not managed twice: ``Launches`` skips it.
       restoreLaunched()
       let found = processes.claimStopped(unclear, EnvironmentMarkers(socket: socketPath))
