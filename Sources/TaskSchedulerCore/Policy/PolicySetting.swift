@@ -1,4 +1,6 @@
 /// A limit or quota of ``Policy`` that a site may set: its name, its bounds and its property.
+///
+/// CONTRIBUTING.md lists the other files that a new setting needs.
 public struct PolicySetting: Sendable {
   /// The type of a setting, the property that stores its value, and the bounds of the value.
   public enum Kind: Sendable {

@@ -3,6 +3,8 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 
 /// A reader of one manifest's document, which collects the problems of the document.
+///
+/// ``TOMLDocument`` reports malformed TOML, and `ManifestLoader` a wrong name or owner of the file.
 package struct ManifestReader {
   private let document: TOMLDocument
   private let scope: ConfigurationPaths.Scope

@@ -94,6 +94,7 @@ extension SettingDescription {
       "The least severe level that the daemon logs."),
   ]
 
+  /// The settings of ``PolicySetting``, and the quotas that the scheduler does not need.
   private static let policySettings: [SettingDescription] =
     (PolicySetting.limits + PolicySetting.memory + PolicySetting.quotas)
     .map { .policy($0, in: .policy) } + ownQuotas

@@ -3,7 +3,8 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 
 extension Leftovers {
-  /// Resumes the stopped processes, and restores the lowered priorities.
+  /// Resumes the stopped processes, and restores the lowered priorities. A starting daemon calls
+  /// this function. If no daemon starts again, `taskctl release` resumes the processes.
   ///
   /// - Parameters:
   ///   - held: Processes that the daemon manages. The function does not change them.

@@ -16,7 +16,8 @@ import TaskSchedulerCore
 //
 // Why this is right: a report contains all windows, so the last report is sufficient. If a process
 // belongs to no instance, the daemon examines it again after an instance has been added. If the
-// process with a reported pid has another start time, the window belongs to no instance.
+// process with a reported pid has another start time, the window belongs to no instance
+// (`ReportedProcesses`). `SessionService` has checked the message and its sender.
 
 /// Finds the instances of the windows that session agents report, and reports the windows with
 /// their instances to the scheduler.

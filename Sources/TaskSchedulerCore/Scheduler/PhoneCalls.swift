@@ -2,7 +2,7 @@
 //
 // While a modem has a call, the audio of all users is interrupted. While an application has a call,
 // the audio of the user's other applications is interrupted. An application's call is on hold while
-// its user has a newer call. `AudioArbitration` begins and ends the interruptions.
+// its user has a newer call. `AudioInterruptions` begins and ends the interruptions.
 
 extension Scheduler {
   mutating func apply(_ calls: [ModemCall], in turn: inout Turn) {

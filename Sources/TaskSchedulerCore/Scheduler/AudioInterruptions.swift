@@ -1,0 +1,192 @@
+// The interruptions of audio (contract §13), by phone calls and by other applications.
+//
+// `AudioArbitration` calls `interruptAudio` for each instance after each change.
+
+extension Scheduler {
+  /// Returns whether a phone call interrupts the audio of a user.
+  func isInterruptedByCalls(_ user: UserID) -> Bool {
+    if calls.hasModemCall { return true }
+    let leavesStreams = sessions.audio[user]?.managesRoles ?? false
+    let interrupting = leavesStreams ? calls.begun : calls.begun + calls.streaming
+    return interrupting.contains { instances.boxes[$0]?.value.application.owner == user }
+  }
+
+  /// Returns what should interrupt the audio of an instance.
+  private func interrupter(of instance: Instance, isCalling: Bool) -> AudioInterrupter? {
+    if instance.audio?.isInCall == true { return nil }
+    if isCalling { return .phoneCall }
+    guard let audio = sessions.audio[instance.application.owner], !audio.managesRoles,
+      let own = audio.active[instance.id], own.isExclusive
+    else { return nil }
+    let later = audio.active.filter { $0.value.isExclusive && $0.value.begunAt > own.begunAt }
+    let newest = later.max { ($0.value.begunAt, $0.key) < ($1.value.begunAt, $1.key) }
+    return newest.flatMap { instances.boxes[$0.key]?.value.application.id }
+      .map(AudioInterrupter.application)
+  }
+
+  /// Begins or ends the interruption of an instance's audio.
+  mutating func interruptAudio(
+    of id: InstanceID, isCalling: Bool, again: Set<InstanceID>, in turn: inout Turn
+  ) {
+    guard let instance = instances.boxes[id]?.value, let audio = instance.audio else { return }
+    let wanted = interrupter(of: instance, isCalling: isCalling)
+    guard let current = audio.interrupted else {
+      guard let wanted, audio.isAudible || audio.isRecording && instance.hasStream else { return }
+      let user = instance.application.owner
+      let canPause = sessions.audio[user]?.canCommand ?? false
+      let isPlayer = canPause && sessions.audio[user]?.players.all[id]?.isOnBus == true
+      return updateInstance(id, in: &turn) {
+        $0.beginAudioInterruption(by: wanted, pausing: isPlayer, in: &$1)
+      }
+    }
+    switch (wanted, current.by) {
+    case (nil, _): endAudioInterruption(of: id, in: &turn)
+    case (.application, .phoneCall):
+      guard let wanted else { return }
+      updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: wanted, in: &$1) }
+      activateAfterCall(instance, in: &turn)
+    case (.phoneCall?, .application(let other)) where hasCall(other, of: instance):
+      // The other application may have rung before its call began. The ringing interrupted this
+      // instance as other playback does. From now on, the call interrupts it.
+      updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: .phoneCall, in: &$1) }
+    case (.phoneCall, _), (.application, .application):
+      guard again.contains(id) else { return }
+      updateInstance(id, in: &turn) { instance, _ in instance.audio?.interrupted?.isMuted = true }
+    }
+  }
+
+  /// Returns whether an application of the instance's user has a phone call.
+  private func hasCall(_ id: ApplicationID, of instance: Instance) -> Bool {
+    let key = ApplicationKey(id, owner: instance.application.owner)
+    return applications[key]?.instance.map { calls.hasCall($0) } ?? false
+  }
+
+  /// Ends the interruption of an instance's audio.
+  private mutating func endAudioInterruption(of id: InstanceID, in turn: inout Turn) {
+    guard let before = instances[id], let interrupted = before.audio?.interrupted else { return }
+    updateInstance(id, in: &turn) { $0.endAudioInterruption(in: &$1) }
+    let user = before.application.owner
+    if before.audio?.isSounding == false, sessions.audio[user]?.active[id] != nil {
+      sessions.audio[user]?.active[id]?.endsAt = turn.instant.advanced(by: policy.audioGraceTime)
+    }
+    guard interrupted.by == .phoneCall else { return }
+    if interrupted.means == .paused, before.termination == nil { playAgain(before, in: &turn) }
+    activateAfterCall(before, in: &turn)
+  }
+
+  /// If a phone call made an instance inactive, activates it again, unless something else has
+  /// changed its state.
+  private mutating func activateAfterCall(_ before: Instance, in turn: inout Turn) {
+    guard case .told(wasActive: true) = before.audio?.interrupted?.means,
+      before.state == .inactive, !before.isActivating, before.termination == nil,
+      before.reasons.cause == .call, !sessions.isLocked(before.seat),
+      !seats.foreground(of: before.seat).contains(where: {
+        instances[$0]?.isActiveOrActivating ?? false
+      })
+    else { return }
+    activate(nil, before.application, cause: .callEnded, in: &turn)
+  }
+
+  /// Has the agent play the media player of an instance again, after the agent has paused it. If no
+  /// agent can do this now, the next agent does it.
+  private mutating func playAgain(_ instance: Instance, in turn: inout Turn) {
+    let user = instance.application.owner
+    if sessions.audio[user]?.canCommand == true {
+      updateInstance(instance.id, in: &turn) { $0.playAgain(in: &$1) }
+    } else {
+      sessions.audio[user, default: SessionAudio()].players
+        .all[instance.id, default: Players.Player()].mustPlay = true
+    }
+  }
+}
+
+extension Instance {
+  /// Interrupts the audio of the instance.
+  ///
+  /// - Parameter pausing: Whether the agent can pause the instance's media player.
+  fileprivate mutating func beginAudioInterruption(
+    by interrupter: AudioInterrupter, pausing: Bool, in turn: inout Turn
+  ) {
+    // A suspended instance is muted anyway. It is interrupted if it plays after it is resumed.
+    guard termination == nil, !isSuspendedOrStopping else { return }
+    record(.audioInterrupted(by: interrupter), in: &turn)
+    if hasStream, handling.unacknowledgedCount < turn.policy.queuedCallbacksMax {
+      // Only a phone call makes the application inactive. If another application interrupts it, the
+      // user still sees and uses it.
+      let wasActive = interrupter == .phoneCall && state == .active
+      audio?.interrupted = InterruptedAudio(
+        by: interrupter, means: .told(wasActive: wasActive), isMuted: false)
+      handle({ .audioInterruption($0, .began) }, cause: interrupter.beginning, in: &turn)
+      if wasActive { interrupt(cause: .call, in: &turn) }
+    } else if pausing {
+      audio?.interrupted = InterruptedAudio(by: interrupter, means: .paused, isMuted: false)
+      turn.emit(.remote(.command(application.owner, id, .pause)))
+    } else {
+      audio?.interrupted = InterruptedAudio(by: interrupter, means: .unnoticed, isMuted: true)
+    }
+  }
+
+  /// Replaces the cause of an interruption: a phone call by an application, or an application by a
+  /// phone call.
+  fileprivate mutating func continueAudioInterruption(
+    by interrupter: AudioInterrupter, in turn: inout Turn
+  ) {
+    audio?.interrupted?.by = interrupter
+    if case .told = audio?.interrupted?.means {
+      audio?.interrupted?.means = .told(wasActive: false)
+    }
+    record(.audioInterrupted(by: interrupter), in: &turn)
+  }
+
+  /// Ends the interruption of the instance's audio, if there is one. After a phone call, the
+  /// application may play again. If it is suspended, it is resumed for this.
+  mutating func endAudioInterruption(in turn: inout Turn) {
+    guard let interrupted = audio?.interrupted else { return }
+    audio?.interrupted = nil
+    record(.audioInterrupted(by: nil), in: &turn)
+    if termination != nil { return }
+    let isCall = interrupted.by == .phoneCall
+    switch interrupted.means {
+    case .told:
+      handle(
+        { .audioInterruption($0, .ended(shouldResume: isCall)) },
+        cause: isCall ? .callEnded : .event, in: &turn)
+    case .paused: break
+    case .unnoticed: if isCall { playOn(in: &turn) }
+    }
+  }
+
+  /// Has the agent play the instance's media player again, after the agent has paused it.
+  mutating func playAgain(in turn: inout Turn) {
+    guard termination == nil else { return }
+    turn.emit(.remote(.command(application.owner, id, .play)))
+    playOn(in: &turn)
+  }
+
+  /// Lets an instance in the background run until the agent reports that it plays again.
+  private mutating func playOn(in turn: inout Turn) {
+    if state.isForeground { return }
+    runForEvent(turn.policy.eventTime, cause: .callEnded, in: &turn)
+  }
+
+  /// Whether the agent has paused the instance's media player because of an interruption.
+  var isPaused: Bool { audio?.interrupted?.means == .paused }
+
+  /// Forgets that the agent has paused the instance's media player, because the user now controls
+  /// the player.
+  mutating func forgetPause(in turn: inout Turn) {
+    guard isPaused else { return }
+    audio?.interrupted = nil
+    record(.audioInterrupted(by: nil), in: &turn)
+  }
+}
+
+extension AudioInterrupter {
+  /// The cause of a transition when the interruption begins.
+  fileprivate var beginning: TransitionCause {
+    switch self {
+    case .phoneCall: .call
+    case .application: .event
+    }
+  }
+}
