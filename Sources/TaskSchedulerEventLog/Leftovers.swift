@@ -42,8 +42,8 @@ public struct Leftovers: Equatable, Sendable {
     if let refusal, names.intactCount == 0 { throw refusal }
     damage =
       refusal.map { EventLogDamage(place: 0, problem: "\($0)") } ?? records.damage
-    stopped = names.stopped.sorted { $0.key < $1.key }.flatMap(\.value)
-    lowered = names.lowered.sorted { $0.key < $1.key }.map(\.value)
+    stopped = names.stopped.sortedByKey.flatMap(\.value)
+    lowered = names.lowered.sortedByKey.map(\.value)
     groups = names.groups.sorted()
   }
 

@@ -16,8 +16,8 @@ extension DaemonState: StoredByForm {
       }
       return daemonState
     }, \.instances, \.connections,
-    { @Sendable in $0.unmanagedLeaders.values.sorted { $0.leader < $1.leader } },
-    { @Sendable in $0.leftRunning.values.sorted { $0.details.leader < $1.details.leader } })
+    { @Sendable in $0.unmanagedLeaders.sortedByKey.map(\.value) },
+    { @Sendable in $0.leftRunning.sortedByKey.map(\.value) })
 }
 
 extension DaemonState.Instance: StoredByForm {

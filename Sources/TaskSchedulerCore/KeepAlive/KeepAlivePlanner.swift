@@ -69,7 +69,7 @@ public struct KeepAlivePlanner: Sendable {
 
   /// All handlers, ordered by id.
   public var all: [(InstanceID, KeepAlive)] {
-    keepAlives.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    keepAlives.sortedByKey.map { ($0.key, $0.value) }
   }
 
   /// The instant at which the device must wake next; nil if there is no handler.

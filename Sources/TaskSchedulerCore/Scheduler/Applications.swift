@@ -48,7 +48,7 @@ struct Applications: Sendable {
   var running: [ApplicationKey] { all.filter { $0.instance != nil }.map(\.key) }
 
   /// The manifests, ordered by their ids.
-  var allManifests: [Manifest] { manifests.values.sorted { $0.id < $1.id } }
+  var allManifests: [Manifest] { manifests.sortedByKey.map(\.value) }
 
   /// The ended applications without a manifest, ordered by owner and then by their ends.
   var ended: [ApplicationKey] { endedByOwner.keys.sorted().flatMap { endedByOwner[$0] ?? [] } }

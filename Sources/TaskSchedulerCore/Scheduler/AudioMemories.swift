@@ -19,7 +19,7 @@ extension Scheduler {
     for mute in (sessions.audio[user]?.restoring ?? [:]).values where mute.memory != 0 {
       held[mute.memory, default: RememberedAudio()].add(RememberedAudio(isMuted: true))
     }
-    for (_, returned) in (sessions.audio[user]?.raising ?? [:]).sorted(by: { $0.key < $1.key })
+    for (_, returned) in (sessions.audio[user]?.raising ?? [:]).sortedByKey
     where returned.memory != 0 {
       held[returned.memory, default: RememberedAudio()].add(
         RememberedAudio(volume: returned.change))
@@ -30,7 +30,7 @@ extension Scheduler {
   /// Notes what the server remembers of ended streams. Ignores further memories beyond a maximum,
   /// because any program can create them.
   mutating func remember(_ ended: [UInt32: RememberedAudio], of user: UserID) {
-    for (memory, audio) in ended.sorted(by: { $0.key < $1.key }) where memory != 0 {
+    for (memory, audio) in ended.sortedByKey where memory != 0 {
       let count = sessions.audio[user]?.remembered.count ?? 0
       if count >= SessionAudio.rememberedMax, sessions.audio[user]?.remembered[memory] == nil {
         continue
@@ -52,7 +52,7 @@ extension Scheduler {
       }
     }
     let raising = sessions.audio[user]?.raising ?? [:]
-    for (id, returned) in raising.sorted(by: { $0.key < $1.key }) {
+    for (id, returned) in raising.sortedByKey {
       if let volume = all[id]?.volume {
         let isLow = AudioVolumeChange.isSame(volume, returned.change.from)
         if isLow { sessions.audio[user]?.raising[id]?.isSeen = true }
@@ -71,7 +71,7 @@ extension Scheduler {
   ) {
     let known = Set(sessions.audio[user]?.known ?? [])
     let unstarted = sessions.audio[user]?.unstarted ?? [:]
-    let playing = all.values.filter { $0.direction == .playback }.sorted { $0.id < $1.id }
+    let playing = all.sortedByKey.map(\.value).filter { $0.direction == .playback }
     sessions.audio[user]?.known = []
     sessions.audio[user]?.unstarted = [:]
     for stream in playing {

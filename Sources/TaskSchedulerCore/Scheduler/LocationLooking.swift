@@ -185,7 +185,7 @@ extension Scheduler {
     of key: ApplicationKey
   ) -> [StoredLocationServices.MonitoredRegion] {
     let regions = location.applications[key]?.regions ?? [:]
-    return regions.sorted { $0.key < $1.key }.map {
+    return regions.sortedByKey.map {
       .init($0.value.region, isInside: $0.value.isInside)
     }
   }

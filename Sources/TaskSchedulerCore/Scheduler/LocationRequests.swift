@@ -336,7 +336,7 @@ extension Scheduler {
 
   /// Repeats the changes that the store has not answered, and the current needs, after a recovery.
   func recoverLocation(in turn: inout Turn) {
-    for pending in location.pending.values.sorted(by: { $0.id < $1.id }) {
+    for (_, pending) in location.pending.sortedByKey {
       turn.emit(.location(.store(pending.id, pending.application, pending.change)))
     }
     turn.emit(.location(.need(location.needs)))

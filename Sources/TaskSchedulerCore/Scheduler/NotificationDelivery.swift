@@ -189,12 +189,11 @@ extension Scheduler {
   /// recovery.
   func recoverNotifications(in turn: inout Turn) {
     var firing: Set<NotificationID> = []
-    for pending in notifications.pending.values.sorted(by: { $0.id < $1.id }) {
+    for (_, pending) in notifications.pending.sortedByKey {
       if case .fire(let id, _, _, _) = pending.transaction { firing.insert(id) }
       turn.emit(.notification(.store(pending.id, pending.transaction)))
     }
-    for (id, notification) in notifications.awaitingNext.sorted(by: { $0.key < $1.key })
-    where !firing.contains(id) {
+    for (id, notification) in notifications.awaitingNext.sortedByKey where !firing.contains(id) {
       turn.emit(.notification(.findNext(id, after: notification.firesAt)))
     }
   }

@@ -3,7 +3,7 @@
 
 extension Scheduler {
   mutating func recovered(lastAlive: Instant, in turn: inout Turn) {
-    for (id, launch) in launches.sorted(by: { $0.key < $1.key }) {
+    for (id, launch) in launches.sortedByKey {
       turn.emit(.spawn(id, launch.application, reason: launch.plan.reason))
     }
     for id in instances.keys.sorted() {

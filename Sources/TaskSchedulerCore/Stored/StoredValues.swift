@@ -113,7 +113,7 @@ extension Dictionary: Stored where Key: Stored & Comparable, Value: Stored {
 
   package func write(to writer: inout StoredWriter) {
     writer.write(number: UInt64(count))
-    for (key, value) in sorted(by: { $0.key < $1.key }) {
+    for (key, value) in sortedByKey {
       key.write(to: &writer)
       value.write(to: &writer)
     }

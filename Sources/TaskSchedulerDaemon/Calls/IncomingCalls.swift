@@ -212,7 +212,7 @@ final class IncomingCalls: DaemonNotices {
 
   private func carryOutEarlyAnswers() {
     guard isKnown, environment.localUsers() != .unknown else { return }
-    let answers = early.sorted { $0.key < $1.key }
+    let answers = early.sortedByKey
     early = [:]
     for (user, (id, answer)) in answers { carryOut(answer, of: id, by: user) }
   }

@@ -116,7 +116,7 @@ final class Launcher {
     values[EarlierLaunches.regionName] = region?.name
     values[EnvironmentMarkers.socketName] = socketPath
     values[InstanceMembership.markerName] = marker
-    return values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    return values.sortedByKey.map { "\($0.key)=\($0.value)" }
   }
 
   /// Returns 128 random bits. They identify the instance in the environment of its processes.

@@ -203,7 +203,7 @@ enum LocationSchema: StoreSchema {
     var services: [StoredLocationServices] {
       Set(applications.keys).union(regions.keys).sorted().map { key in
         var services = applications[key] ?? StoredLocationServices(application: key)
-        services.regions = (regions[key] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+        services.regions = (regions[key] ?? [:]).sortedByKey.map(\.value)
         return services
       }
     }

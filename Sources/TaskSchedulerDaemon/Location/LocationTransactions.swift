@@ -66,7 +66,7 @@ final class LocationTransactions {
   func serve() {
     let earlier = held ?? [:]
     held = nil
-    for (id, change) in earlier.sorted(by: { $0.key < $1.key }) { write(id, change) }
+    for (id, change) in earlier.sortedByKey { write(id, change) }
   }
 
   func store(_ id: TransactionID, _ change: LocationStore.Change) {

@@ -63,7 +63,7 @@ final class AgentNotifications {
     badges: [SessionInterface.Badge]
   ) {
     var orders: [Order] = []
-    for (id, name) in (withdrawn[user] ?? [:]).sorted(by: { $0.key < $1.key }) {
+    for (id, name) in (withdrawn[user] ?? [:]).sortedByKey {
       orders.append(Order(withdrawing: id, name))
     }
     for notification in notifications { orders.append(Order(show: notification)) }

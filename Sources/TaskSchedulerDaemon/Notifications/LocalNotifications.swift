@@ -128,7 +128,7 @@ final class LocalNotifications {
   func serve() {
     let earlier = held ?? [:]
     held = nil
-    for (id, transaction) in earlier.sorted(by: { $0.key < $1.key }) {
+    for (id, transaction) in earlier.sortedByKey {
       // The earlier daemon may have died before it showed the notification and stored the firing.
       if case .fire(let id, _, let at, to: nil) = transaction { show(id, firedAt: at) }
       write(id, transaction)

@@ -63,7 +63,7 @@ struct StoredNotifications: Equatable {
 
   /// Returns the notifications that match a condition, by id.
   func rows(where condition: (StoredNotification) -> Bool) -> [StoredNotification] {
-    byID.values.filter(condition).sorted { $0.id < $1.id }
+    byID.sortedByKey.map(\.value).filter(condition)
   }
 
   private func rows(of user: UserID) -> [StoredNotification] {

@@ -32,7 +32,7 @@ extension ProcessController {
       FileDescriptor(taking: number).close()
       store.removeLeader(of: id)
     }
-    for (id, instance) in held.sorted(by: { $0.key < $1.key }) {
+    for (id, instance) in held.sortedByKey {
       do throws(SystemError) {
         guard let leader = try leader(of: instance, leaders[id]) else {
           lost.append(id)

@@ -111,7 +111,7 @@ extension ProcessController {
   }
 
   func resumeRefused() {
-    for (id, instance) in refusals.sorted(by: { $0.key < $1.key }) {
+    for (id, instance) in refusals.sortedByKey {
       resumeProcesses(of: instance) { [weak self] in
         guard let self, instance.isReleased, instance.problem == nil, departing[id] == nil
         else { return }

@@ -224,7 +224,7 @@ final class SessionAgents {
 
   private func setVolumes(_ changes: [AudioVolumeChange], of user: UserID) {
     let byServer = Dictionary(grouping: changes, by: \.stream.server)
-    for (generation, changes) in byServer.sorted(by: { $0.key < $1.key }) {
+    for (generation, changes) in byServer.sortedByKey {
       let wire = changes.map {
         SessionInterface.VolumeChange(
           stream: Int(clamping: $0.stream.index), from: $0.from, to: $0.to)
@@ -254,7 +254,7 @@ final class SessionAgents {
   private static func byServer(
     _ streams: [AudioStreamID]
   ) -> [(generation: Int, ids: [Int])] {
-    Dictionary(grouping: streams, by: \.server).sorted { $0.key < $1.key }.map {
+    Dictionary(grouping: streams, by: \.server).sortedByKey.map {
       (Int(clamping: $0.key), $0.value.map { Int(clamping: $0.index) })
     }
   }
