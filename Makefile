@@ -23,8 +23,8 @@ DEBUG := $(BUILD) $(WHOLE)
 # package imports it. The flags omit the libraries of Foundation, so a call that needs Foundation is
 # an error of the linker. Nothing calls into the programs, so they export no symbols. lld packs
 # relocations, which glibc reads from version 2.36 on. Each function has a section of its own: the
-# linker leaves out unused functions, and keeps one of several with the same code. All but the
-# targets with `strictHot` are compiled for size.
+# linker leaves out unused functions, and merges functions with the same code. All but the targets
+# with `strictHot` are compiled for size.
 FOUNDATION := Foundation CoreFoundation FoundationInternationalization _FoundationICU
 SMALL := -Xswiftc -Osize -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld -Xlinker --icf=all -Xlinker --no-export-dynamic -Xlinker -z \
@@ -98,7 +98,7 @@ demo: build ## Show the main features: background time, expiration, suspension, 
 	@scripts/demo
 
 .PHONY: demo-voip
-demo-voip: build ## Show a suspended phone that receives calls, stays connected and is relaunched
+demo-voip: build ## Show a suspended telephone application that receives calls, stays connected and is relaunched
 	@scripts/install-packages $(DESKTOP_PACKAGES)
 	@scripts/demo-voip
 
@@ -107,7 +107,7 @@ demo-desktop: build ## Show a desktop whose focus decides which programs run
 	@scripts/install-packages $(DESKTOP_PACKAGES) $(FOCUS_PACKAGES)
 	@scripts/demo-desktop
 
-# The audio server of demo-audio and bench-audio.
+# The audio server of demo-audio, bench-audio and bench-tracks.
 SERVER ?= pulseaudio
 .PHONY: demo-audio
 demo-audio: build ## Show background players, media commands and a phone call (SERVER=pulseaudio or pipewire)
@@ -183,7 +183,7 @@ PREVIOUS := .build/previous
 .PHONY: upgrade
 upgrade: test-setup ## Like chaos, starting with the daemon of another commit (FROM=)
 	@git rev-parse --quiet --verify "$(FROM)^{commit}" >/dev/null || \
-	  { echo "make upgrade: FROM= is the commit to upgrade from, not '$(FROM)'" >&2; exit 2; }
+	  { echo "make upgrade: FROM='$(FROM)' is no commit; set FROM= to the earlier commit" >&2; exit 2; }
 	$(RELEASE) --product taskschedd
 	$(RELEASE_TASKCTL)
 	$(RELEASE) --product chaos
@@ -193,9 +193,9 @@ upgrade: test-setup ## Like chaos, starting with the daemon of another commit (F
 	$(BUILD) -c release --static-swift-stdlib --package-path $(PREVIOUS) --product taskschedd
 	@.build/release/chaos $(CHAOS_OPTIONS) --previous $(PREVIOUS)
 
-# libFuzzer with the sanitizer of addresses. C and C++ code also has the sanitizer of undefined
-# behaviour. Swift has traps of its own for undefined behaviour, and its compiler takes only one
-# list of sanitizers.
+# libFuzzer with the address sanitizer. C and C++ code also has the sanitizer of undefined behavior.
+# Swift has traps of its own for undefined behavior, and its compiler takes only one list of
+# sanitizers.
 FUZZER := .build/fuzz/build/debug/fuzz
 UNDEFINED := -fsanitize=undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined \
   -fsanitize-ignorelist=$(CURDIR)/Fuzz/ignore.txt
@@ -249,8 +249,8 @@ bench-setup: setup
 	  $(BENCH_LIBRARIES) >&2
 .build/benchmarks/playback: BENCH_LIBRARIES := -lpulse
 
-# Runs in a small virtual machine. Its kernel and Debian's earlyoom are unpacked rather than
-# installed, which would change the boot loader and start a service.
+# Runs in a small virtual machine. Unpacks its kernel and Debian's earlyoom, because an installation
+# would change the boot loader and start a service.
 RUNS ?= 20
 GROWS ?= eater
 SMALL_MACHINE := .build/small-machine
@@ -311,7 +311,7 @@ wakeups: setup ## Compare keep-alive wake-ups with lower bounds and systemd (HOU
 
 # Runs in virtual time, for about a minute after the build.
 .PHONY: bench-location
-bench-location: setup ## Compare how long a receiver runs for regions with other schemes (JSON=1)
+bench-location: setup ## Compare with other schemes how long a receiver runs for regions (JSON=1)
 	@$(RELEASE) --product location-week >&2
 	@.build/release/location-week $(if $(JSON),--json)
 

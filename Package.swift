@@ -3,10 +3,10 @@ import PackageDescription
 
 /// Settings of every target of this package.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let isFuzzing = Context.environment["FUZZ"] != nil
 /// Settings of targets with much computation. Debug builds optimize these targets, for the tests
 /// and the simulation, but keep their assertions. SwiftPM refuses these settings for targets of a
 /// library product. The fuzzer's build chooses the optimization itself.
-let isFuzzing = Context.environment["FUZZ"] != nil
 let strictQuick: [SwiftSetting] =
   isFuzzing
   ? strict

@@ -30,7 +30,8 @@ def begun(**facts):
 
 
 def fill(connection, calls):
-    """Sends the calls repeatedly until the socket accepts no more data."""
+    """Sends the calls repeatedly until the socket accepts no more data. Returns False if the daemon
+    has closed the connection."""
     try:
         while True:
             connection.send(calls)

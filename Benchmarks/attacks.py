@@ -42,7 +42,8 @@ def start(bench, watching, name, *arguments, stdout=subprocess.PIPE, first=False
     """Starts a Python program of this directory on the CPUs that the daemon does not use."""
     def prepare():
         os.sched_setaffinity(0, watching)
-        # The victim runs first, because a wait for other clients is not part of the measurement.
+        # The victim has precedence for a CPU, because the measurement must not include waits for
+        # other clients.
         if first:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 

@@ -30,8 +30,8 @@ SETTINGS = '[policy]\nAudioGraceTime = "10ms"\nEventTime = "300ms"\n'
 # The latency of the player whose gaps are counted, in ms.
 LATENCY = 25
 WAYS = ("alone", "nice", "taskschedd")
-# The pause before each sample, in seconds. The machine becomes idle, and the agent may send four
-# reports at once again.
+# The pause before each sample, in seconds. After it, the machine is idle, and the agent may again
+# send four reports at once.
 PAUSE = 0.1
 
 
@@ -118,8 +118,9 @@ def measure_agent(session, seconds):
 
 
 def count_underruns(session, way, seconds):
-    """Returns how often a player had a gap. Without taskschedd, nice(1) lowers its priority and
-    that of the busy processes. With taskschedd, all are applications in the background."""
+    """Returns how often a player had a gap. The way "alone" has no busy processes. With "nice",
+    nice(1) lowers the priorities of the player and of the busy processes. With "taskschedd", all
+    are applications in the background."""
     bench, daemon = session.bench, session.daemon
     prefix = ["nice", "-n", str(NICE)] if way == "nice" else []
     busy = [] if way != "nice" else [

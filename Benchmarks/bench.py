@@ -33,7 +33,7 @@ WAKE_UPS_TARGET = 0
 SOCKET_WAKE_TARGET = 1.5
 FLOOD_TARGET = 2
 CHOICE_TARGET = 100
-# Targets while another user attacks, in ms.
+# Targets while another user attacks. Times are in ms.
 ATTACKED_CALL_TARGET = 20
 ATTACKED_LIMIT_TARGET = 20
 ATTACKED_CONNECTION_TARGET = 50

@@ -141,8 +141,8 @@ def watch_calls(path, seconds):
 
 
 def kill_in_time(pipe):
-    """Kills each process that the pipe names, at the time that the pipe names, until the pipe ends.
-    Has the priority of the daemon, so it shows how late the machine itself makes a kill."""
+    """Reads pids and times from the pipe, and kills each process at its time. Has the priority of
+    the daemon, so it shows the delay that the machine itself causes."""
     os.setpriority(os.PRIO_PROCESS, 0, DAEMON_NICE)
     with os.fdopen(pipe, "rb", buffering=0) as file:
         while record := file.read(RECORD.size):
@@ -161,8 +161,8 @@ def paused_child():
 
 
 def watch_limits(path):
-    """Starts the user's applications, each with a process that `kill_in_time` kills after the same
-    time. How late both are killed arrives on the pipe in s, as JSON: [applications, others]."""
+    """Starts the user's applications. For each, `kill_in_time` kills another process after the same
+    time. The delays of the kills in s arrive on the pipe as JSON: [applications, others]."""
     def body(writing):
         reading, kills = os.pipe()
         if os.fork() == 0:

@@ -21,8 +21,7 @@ from harness import Failure, Bench, percentiles, private_dirty, wait_until, wake
 from table import Table
 
 APPLICATION = "org.example.focus"
-# The target of contract §20: the maximum time from the compositor's event until the application
-# runs, in ms.
+# The target of the time from the compositor's event until the application runs, in ms.
 RESUMED_TARGET = 3
 WAKE_UPS_TARGET = 0
 MEMORY_TARGET = 3000

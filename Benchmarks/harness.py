@@ -111,7 +111,7 @@ class Bench:
         return process
 
     def end(self, process):
-        """Ends a process and its process group: with SIGTERM, and with SIGKILL if that fails."""
+        """Ends a process with SIGTERM, or with SIGKILL if that fails. Kills its process group."""
         if process.poll() is None:
             process.terminate()
             try:
@@ -143,7 +143,7 @@ class Bench:
 
     def daemon(self, name, settings="", manifests=(), group=None, log_level="notice",
                event_log=True):
-        """Starts a daemon, and waits until it is ready. Its log is discarded."""
+        """Starts a daemon, and waits until it is ready. Its log is in the benchmark's directory."""
         socket_path = self.path(name + ".socket")
         configuration = self.write(
             name + ".toml", f'log-level = "{log_level}"\noperator-group = ""\n{settings}')

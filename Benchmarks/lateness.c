@@ -1,5 +1,5 @@
-// Measures how late a process wakes that must run each millisecond while busy processes compete
-// with it.
+// Measures how late a process wakes. The process must run each millisecond, while busy processes
+// compete with it.
 //
 //   lateness spin                         a busy process: uses a CPU without end
 //   lateness periodic SECONDS WORK FILE   the measured process: works for WORK µs of CPU time in

@@ -1,7 +1,7 @@
 """The first process of the small machine of bench_memory.py. It controls all runs.
 
-It prints the result of each run as a line of JSON on the second serial line, and then turns the
-machine off.
+It prints the result of each run as a line of JSON on the second serial line. After the last run, it
+turns the machine off.
 """
 
 import ctypes
@@ -21,9 +21,10 @@ RB_AUTOBOOT = 0x01234567
 MCL_CURRENT, MCL_FUTURE = 1, 2
 STEP, PAUSE = 1 * MIB, 0.004
 SECONDS_MAX = 30
-# The growth of a program after which a run ends, even if no application was ended.
+# The size at which a program stops growing, even if no application was ended.
 GROWTH_MAX = 4096 * MIB
-# The free memory up to which page cache fills the memory. With less, the kernel evicts the cache.
+# The page cache fills the memory until this much is free. With less free memory, the kernel evicts
+# the cache.
 FREE_MAX = 24 * MIB
 DIRECTORY = "/run/taskschedd"
 SETTINGS = """operator-group = ""

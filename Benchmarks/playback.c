@@ -112,7 +112,7 @@ static void readable(
   ssize_t count = read(fd, line, sizeof line - 1);
   if (count < 0) fail("standard input");
   if (count == 0) return api->quit(api, 0);
-  /* A caller waits for the answer to a command, so that there is no second command. */
+  /* The caller waits for each answer before it sends another command, so this is one command. */
   line[count] = 0;
   line[strcspn(line, "\n")] = 0;
   execute(line);

@@ -49,7 +49,8 @@ def measure(bench, rounds, calls):
 
 
 def measure_alone(bench, rounds, calls):
-    """Returns the p50 of the daemon and the p50 of the echo server in µs. They take no turns."""
+    """Returns the p50 of the daemon and the p50 of the echo server in µs. Each run of the program
+    measures only one of them."""
     daemon = bench.daemon("round-trip-alone")
     echo = bench.path("echo-alone.socket")
     server = bench.start([bench.program("echo-server"), echo, REPLY])

@@ -11,8 +11,8 @@
  *     The process at the other end: it waits in epoll_wait, and is never suspended.
  *   socket-wake managed PORT SOCKET ID
  *     The process at the other end: it is the application ID of the daemon at SOCKET. It passes the
- *     connection to the daemon, which suspends it. The instant that it reports is that of its first
- *     instruction after the suspension.
+ *     connection to the daemon, which suspends the process. The instant that the process reports is
+ *     that of its first instruction after the suspension.
  */
 #include "wire.h"
 

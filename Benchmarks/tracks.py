@@ -18,7 +18,7 @@ from table import Table
 
 PLAYER = "org.example.player"
 PLAYS = 'while :; do timeout {} pacat --raw /dev/zero; done'
-# The memory that each program may have more after the run than after the first minute, in kB.
+# The target of the growth of each program's memory from the first minute to the end, in kB.
 GROWTH_TARGET = 1000
 WARM_UP = 60
 EVENT_SECONDS = 60

@@ -3,8 +3,8 @@
 
 Each turn of a target starts from the kept corpus and from the inputs that earlier runs have found
 (.build/fuzz/corpus). The script writes the input of each finding to .build/fuzz/findings/TARGET,
-and prints the command that repeats the finding. It adds the CPU time and the number of executions
-of all runs in .build/fuzz/totals.json.
+and prints the command that reproduces the finding. It adds the CPU time and the number of
+executions of each run to the totals in .build/fuzz/totals.json.
 
 Exit codes: 0 nothing found, 1 findings, 2 the fuzzer does not work.
 """
@@ -37,7 +37,7 @@ TURN_SECONDS = 60
 # The time after which an input is a finding. The daemon serves all clients in one thread, so a slow
 # input delays them all.
 INPUT_SECONDS = 10
-# The number of findings of a target after which a run of this script no longer runs the target.
+# The script stops running a target that has this number of findings.
 FINDINGS_MAX = 5
 # The limits of the canary's run: a number of inputs rather than a time, so that a busy machine
 # tests the same inputs. With most seeds, 100,000 inputs are enough to find the canary.
@@ -264,7 +264,7 @@ def main() -> None:
         "--minutes", type=float, default=60, help="CPU time over all targets (60)")
     parser.add_argument("--seconds", type=int, help="seconds for each target: a smoke test")
     parser.add_argument("--target", action="append", help="fuzz only this target; may be repeated")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel runs (all)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel runs (all CPUs)")
     options = parser.parse_args()
     options.jobs = max(1, min(options.jobs, os.cpu_count() or 1))
     known = names(options.program)

@@ -7,9 +7,9 @@ struct Crossing {
   var isInside: Bool
   /// The time at which the phone is certainly beyond the boundary.
   var since: Double
-  /// The time in which the report may come: from the end of the last stay on the other side to the
-  /// end of this stay. Between the two stays, the phone may rest near the boundary, where a report
-  /// of either side is right.
+  /// The time in which the report may come: from the end of the last stay on the other side to
+  /// `fixTime` after the end of this stay. Between the two stays, the phone may rest near the
+  /// boundary, where a report of either side is right.
   var reportTime: ClosedRange<Double>
 
   /// The distance from the boundary at which every location of the receiver shows the right side:

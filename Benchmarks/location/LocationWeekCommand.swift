@@ -8,7 +8,7 @@ import TaskSchedulerCore
 struct LocationWeekCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "location-week",
-    abstract: "Compare the time for which a receiver runs for regions with other schemes.",
+    abstract: "Compare with other schemes how long a receiver runs for regions.",
     discussion: """
       Runs in virtual time. The exit code is 0 if all targets are reached, and 1 if one is missed.
       """)

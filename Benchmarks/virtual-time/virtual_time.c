@@ -63,8 +63,9 @@ static int next_timer(void) {
   return next;
 }
 
-// Waits for events. If the caller waits, the clock first jumps to the expiry of the next timer. If
-// that timer is due in virtual time, the kernel's timer then expires at once.
+// Waits for events. If the caller waits, the clock first jumps to the expiry of the next timer, or
+// to an earlier interruption. If the timer is due in virtual time, the kernel's timer then expires
+// at once.
 static int wait_on(int fd, struct epoll_event *events, int events_max, bool waits) {
   int next = next_timer();
   if (waits && (next < 0 || expiry[next] > interruption)) {

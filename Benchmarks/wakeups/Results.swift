@@ -88,7 +88,7 @@ extension ClientMix {
 struct FreeWakeUps: Encodable {
   /// The number of other wake-ups per hour.
   let perHour: Int
-  /// The results if the planner ignores the other wake-ups. `used` has the results if it uses them.
+  /// The results if the planner ignores the other wake-ups, and if it uses them.
   let unused: Row.Figures
   let used: Row.Figures
 

@@ -89,8 +89,8 @@ static int close_range_or_each(unsigned int first, unsigned int last) {
 }
 
 /// Closes all descriptors except 0 to 2 and the two given ones. FD_CLOEXEC would close the others
-/// only at exec. Until then, the child would keep the parent's end of another child's hold socket
-/// open, and the other child could not detect the death of the parent.
+/// only at exec. Until then, the child would have the parent's end of another child's hold socket
+/// open. The other child could then not detect the death of the parent.
 static int close_all_but(unsigned int one, unsigned int other) {
   unsigned int low = one < other ? one : other;
   unsigned int high = one < other ? other : one;
@@ -109,7 +109,8 @@ static int set_open_files(uint64_t soft) {
   return setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Returns when the parent releases the child. Does not return if the parent has died.
+/// Returns when the parent releases the child. Ends the child if the other end of the socket
+/// closes.
 static void wait_for_release(int hold_fd) {
   char byte;
   ssize_t count;

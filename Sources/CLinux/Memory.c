@@ -43,8 +43,8 @@ struct release {
 static void *release_here(void *argument) {
   struct release *release = argument;
   for (size_t i = 0; i < release->count; i++) {
-    // EINVAL: the process was not killed, or another process shares its memory. ESRCH: the process
-    // does not exist. In both cases the kernel frees the memory itself.
+    // EINVAL: the process is not ending, or another process shares its memory. ESRCH: the process
+    // does not exist. In these cases, there is nothing to free.
     syscall(SYS_process_mrelease, release->pidfds[i], 0);
     close(release->pidfds[i]);
   }

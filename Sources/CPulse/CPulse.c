@@ -1,4 +1,4 @@
-// asprintf and reallocarray.
+// For asprintf and reallocarray.
 #define _GNU_SOURCE
 
 #include "CPulse.h"

@@ -27,7 +27,8 @@ cpulse_role cpulse_read_role(const pa_proplist *properties) {
 uint32_t cpulse_read_memory(const pa_proplist *properties) {
   const char *name = pa_proplist_gets(properties, "module-stream-restore.id");
   if (!name) return 0;
-  // FNV-1a. If two entries have the same number, the daemon unmutes a stream that the user muted.
+  // FNV-1a. If two entries have the same number, the daemon may unmute a stream that the user
+  // muted.
   uint32_t hash = 2166136261;
   for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 16777619;
   return hash ? hash : 1;
@@ -35,7 +36,7 @@ uint32_t cpulse_read_memory(const pa_proplist *properties) {
 
 bool cpulse_is_role_module(const pa_module_info *module) {
   // PulseAudio's default configuration also loads module-role-cork, which only pauses music during
-  // phone calls. It does not conflict with what the daemon does.
+  // phone calls. That module does not conflict with the daemon.
   return strcmp(module->name, "module-role-ducking") == 0;
 }
 

@@ -9,8 +9,8 @@
 // Returns the role that the property media.role names; CPULSE_ROLE_NONE without the property.
 cpulse_role cpulse_read_role(const pa_proplist *properties);
 // Returns a number for the database entry in which the server remembers the volume of a stream with
-// these properties; 0 if there is no such entry. PulseAudio and PipeWire report the entry's name in
-// the same property.
+// these properties. Returns 0 if there is no such entry. PulseAudio and PipeWire report the entry's
+// name in the same property.
 uint32_t cpulse_read_memory(const pa_proplist *properties);
 // Whether a module of PulseAudio lowers, mutes or pauses streams because of the roles of other
 // streams.

@@ -1,7 +1,7 @@
 import CSystemd
 import LinuxSystem
 
-/// A writer of the arguments of a method call, in their order.
+/// A writer of the arguments of a message, in their order.
 package struct MessageBody {
   private let message: OpaquePointer
 
@@ -232,7 +232,7 @@ package struct MessageReader {
     container("v", "a{uv}") { numberedTexts() }
   }
 
-  /// Reads the structure in a variant with `read`, and returns the result.
+  /// Calls `read` to read the structure in a variant, and returns the result.
   package func structureInVariant<Value>(_ types: String, _ read: () -> Value?) -> Value? {
     container("v", "(\(types))") { container("r", types, read) }
   }

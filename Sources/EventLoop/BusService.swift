@@ -9,8 +9,9 @@ import LinuxSystem
 package final class BusService {
   /// An event of the service.
   package enum Occurrence {
-    /// ``owner`` has changed, and no question is outstanding any more. Also occurs if the program
-    /// has no connection to the bus after a time limit; ``owner`` then stays nil.
+    /// The program has learned ``owner``, or ``owner`` has changed. No question is outstanding any
+    /// more. Also occurs if the program has no connection to the bus after a time limit; ``owner``
+    /// then stays nil.
     case ownerChanged
     /// A signal that matches one of the ``rules``.
     case signal(MessageReader)
@@ -47,8 +48,8 @@ package final class BusService {
   ///   - name: The well-known name of the service.
   ///   - address: The address of the bus.
   ///   - rules: See ``rules``.
-  ///   - answerMax: The time within which the service must answer, and within which a bus must
-  ///     appear before the service is reported as absent.
+  ///   - answerMax: The limit for each answer of the service. If no bus appears within this limit,
+  ///     the service counts as absent.
   package init(
     _ name: String, loop: EventLoop, address: BusAddress, rules: [String],
     answerMax: Duration = .seconds(25)
@@ -142,7 +143,8 @@ package final class BusService {
       })
   }
 
-  /// - Parameter name: The unique name of the service; nil if the service is absent.
+  /// Handles the unique name of the service, which the bus has reported; nil if the service is
+  /// absent.
   private func ownerChanged(to name: String?) {
     if let name, name == owner { return }
     owner = name
@@ -166,8 +168,8 @@ package final class BusService {
   /// Sends the service a question, which is a method call. Does nothing while the service is
   /// absent.
   ///
-  /// - Parameter answer: Called from the loop with the reply or an error, which usually means that
-  ///   the object has disappeared. Not called if the service disappears before it answers.
+  /// - Parameter answer: Called from the loop with the outcome. An error usually means that the
+  ///   object has disappeared. Not called if the service disappears before it answers.
   package func ask(
     _ member: String, of interface: String, at path: String,
     arguments: (MessageBody) throws(SystemError) -> Void = { _ throws(SystemError) in },

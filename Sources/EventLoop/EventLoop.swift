@@ -2,8 +2,8 @@ import CSystemd
 import Glibc
 import LinuxSystem
 
-/// sd-event on one thread: descriptors, one-shot timers, signals, deferred work and calls to the
-/// service manager.
+/// sd-event on one thread: descriptors, one-shot timers, signals, deferred work and connections to
+/// message buses.
 ///
 /// In this module, C calls Swift only in this file. libsystemd holds a reference to the handler of
 /// each source until it destroys the source, so the handler exists at every call.
@@ -38,7 +38,8 @@ package final class EventLoop {
     sd_event_exit(event, 0)
   }
 
-  /// Answers systemd's watchdog if it is enabled (WATCHDOG_USEC).
+  /// Makes the loop answer systemd's watchdog regularly, if the watchdog is enabled
+  /// (WATCHDOG_USEC).
   package func enableWatchdog() throws(SystemError) {
     try check("sd_event_set_watchdog", sd_event_set_watchdog(event, 1))
   }
@@ -95,8 +96,9 @@ package final class EventLoop {
   }
 
   /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, before any
-  /// other source that is ready. Use it for work that must wait until the current call has
-  /// returned. A handler that requests its own source would starve all other sources.
+  /// other source of normal priority that is ready. Use it for work that must wait until the
+  /// current call has returned. A handler that requests its own source would starve all other
+  /// sources.
   package func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
@@ -224,7 +226,7 @@ private final class BusHandler {
   }
 }
 
-/// A pending method call or a listener. Releasing it cancels the call or the listener.
+/// A pending method call, a listener or a served object. Releasing the slot ends it.
 package final class BusSlot {
   private let slot: OpaquePointer
 
@@ -249,7 +251,7 @@ package class Source {
     sd_event_source_disable_unref(source)
   }
 
-  /// Gives this source priority over all other sources that are ready.
+  /// Gives this source priority over all sources of normal priority that are ready.
   package func setImportantPriority() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
     precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")

@@ -25,7 +25,7 @@ package final class MessageBus {
     case lost(String)
   }
 
-  /// An event of the connection, always delivered from the loop.
+  /// An event of the connection, delivered from the loop or from within ``lose(_:)``.
   package enum Occurrence {
     /// The state is now ``State/connected`` or ``State/lost(_:)``.
     case changed
@@ -262,7 +262,7 @@ package final class MessageBus {
     calls[call] = nil
   }
 
-  /// 100 years, because sd-bus has no value for "no timeout".
+  /// 100 years, because sd-bus documents no value for "no timeout".
   private static let noTimeout: Duration = .seconds(100 * 365 * 86_400)
 
   private func answer(_ reply: OpaquePointer) -> BusAnswer {
@@ -330,10 +330,11 @@ package struct BusError: CustomStringConvertible {
   /// Whether the call failed because no service has the name of its destination.
   package var isServiceUnknown: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
 
-  /// Whether the service left the bus before it replied.
+  /// Whether the service left the bus before it replied, or the timeout of the call expired.
   package var saysNoReply: Bool { isOne(of: ["NoReply"]) }
 
-  /// Whether the bus, rather than the service, refused the call.
+  /// Whether the error is one with which the bus itself refuses calls: because of its policy, a
+  /// quota or a lack of memory.
   package var saysNotAllowed: Bool { isOne(of: ["AccessDenied", "LimitsExceeded", "NoMemory"]) }
 
   private func isOne(of names: [String]) -> Bool {

@@ -39,7 +39,7 @@ package enum BusReply {
 
   /// Sends the reply, unless the caller expects none.
   ///
-  /// - Returns: 1, or a negated errno. sd-bus then replies with this error.
+  /// - Returns: 1, or a negated errno. In case of an errno, sd-bus replies with an error.
   func send(to call: OpaquePointer) -> Int32 {
     guard sd_bus_message_get_expect_reply(call) > 0 else { return 1 }
     switch self {

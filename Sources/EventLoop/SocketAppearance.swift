@@ -1,8 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// Reports when a socket may have appeared at a path or disappeared from it, by inotify. The
-/// directories on the path need not exist yet.
+/// A watch that reports, by inotify, when a socket may have appeared at a path or disappeared from
+/// it. The directories on the path need not exist yet.
 package final class SocketAppearance {
   /// The components of the path, from the socket's name up to the name of the first directory.
   private let names: [String]

@@ -4,7 +4,8 @@ import Glibc
 public enum BoundedFileError: Error, Hashable, Sendable {
   /// The file does not exist. `isDangling` is true if the path is a symbolic link without a target.
   case missing(isDangling: Bool)
-  /// The path is a directory, pipe, socket or device; `what` is its kind ("a directory").
+  /// The path has another kind than expected; `what` is its kind ("a directory", "not a
+  /// directory").
   case notAFile(what: String)
   /// The file has more bytes than allowed.
   case tooLarge(bytesMax: Int)
@@ -59,7 +60,7 @@ public struct BoundedFile: Hashable, Sendable {
   public var facts: FileStatus
 
   /// Reads a regular file of at most `bytesMax` bytes. Treats the null device as an empty file.
-  /// Refuses a pipe, a socket or another device, because a read could block or change something.
+  /// Refuses every other kind of file, because a read could block or change something.
   public init(path: String, bytesMax: Int) throws(BoundedFileError) {
     let descriptor = FileDescriptor(taking: try Self.open(path))
     facts = try Self.facts(of: descriptor.rawValue)

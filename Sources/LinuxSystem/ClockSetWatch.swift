@@ -6,7 +6,9 @@ public struct ClockSetWatch: ~Copyable, Sendable {
   /// The descriptor, which is readable when the clock was set.
   public let descriptor: FileDescriptor
 
-  /// Errors: EMFILE, ENFILE, ENOMEM.
+  /// Starts to watch the clock.
+  ///
+  /// - Throws: EMFILE, ENFILE, ENOMEM.
   public init() throws(SystemError) {
     descriptor = FileDescriptor(taking: try check("timerfd_create") { clinux_clock_watch() })
   }

@@ -25,8 +25,8 @@ public struct ControlGroup: Hashable, Sendable {
     try mount(mountInfo).map { ControlGroup(path: $0.point) }
   }
 
-  /// Returns the group of a process; nil if the process does not exist, if there is no v2
-  /// hierarchy, or if the process's group is not below the mount point.
+  /// Returns the group of a process; nil if the process does not exist, or if there is no v2
+  /// hierarchy. Also returns nil if the process's group is not below the mount point.
   public static func of(_ pid: Int32, in proc: ProcFS) throws(SystemError) -> ControlGroup? {
     guard let mount = try mount("/proc/self/mountinfo"), let path = try proc.cgroup(pid) else {
       return nil
@@ -55,9 +55,9 @@ public struct ControlGroup: Hashable, Sendable {
 
   public var exists: Bool { access("\(path)/cgroup.procs", F_OK) == 0 }
 
-  /// Whether this process may create groups below this group and move its processes into them. This
-  /// depends on the permissions of the group's directory and of its cgroup.procs. The hierarchy
-  /// must also be writable.
+  /// Whether this process may create groups below this group, and move the processes of this group
+  /// into them. This depends on the permissions of the group's directory and of its cgroup.procs.
+  /// The hierarchy must also be writable.
   ///
   /// Moving a process also needs write permission in cgroup.procs of the nearest common ancestor of
   /// its present group and the new one.
@@ -66,7 +66,9 @@ public struct ControlGroup: Hashable, Sendable {
       && faccessat(AT_FDCWD, "\(path)/cgroup.procs", W_OK, AT_EACCESS) == 0
   }
 
-  /// Creates the group's directory. Errors: EEXIST, EACCES, EROFS, EAGAIN (cgroup.max.descendants).
+  /// Creates the group's directory.
+  ///
+  /// - Throws: EEXIST, EACCES, EROFS, EAGAIN (cgroup.max.descendants).
   public func create() throws(SystemError) {
     try check("mkdir \(path)") { mkdir(path, 0o755) }
   }
@@ -161,8 +163,9 @@ extension ControlGroup {
   /// of this process. Otherwise, the caller must check afterwards which process has the pid.
   ///
   /// Needs write permission in cgroup.procs of this group, and of the nearest common ancestor of
-  /// this group and the present group of the process. Errors: ESRCH, EACCES, EBUSY (a group that
-  /// passes controllers to children).
+  /// this group and the present group of the process.
+  ///
+  /// - Throws: ESRCH, EACCES, EBUSY (a group that passes controllers to children).
   public func add(_ pid: Int32) throws(SystemError) {
     try write("\(pid)", to: "cgroup.procs")
   }

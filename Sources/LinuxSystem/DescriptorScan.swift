@@ -226,6 +226,8 @@ struct ProcessDirectories: ~Copyable {
   private let process: FileDescriptor
   private let descriptors: FileDescriptor
 
+  /// Opens the directories of a process.
+  ///
   /// - Returns: nil if the process has ended.
   /// - Throws: EACCES, EMFILE.
   init?(of identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {

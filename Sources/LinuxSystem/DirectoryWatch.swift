@@ -21,7 +21,9 @@ public struct DirectoryWatch: ~Copyable, Sendable {
   /// The descriptor, which is readable while there are events.
   public let descriptor: FileDescriptor
 
-  /// Errors: EMFILE (also if fs.inotify.max_user_instances is reached), ENFILE.
+  /// Creates a watch without directories.
+  ///
+  /// - Throws: EMFILE (also if fs.inotify.max_user_instances is reached), ENFILE.
   public init() throws(SystemError) {
     descriptor = FileDescriptor(
       taking: try check("inotify_init1") {

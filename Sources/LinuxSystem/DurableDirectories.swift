@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 extension Directory {
-  /// Creates a directory and its missing parents durably. Only their owner may enter the new
+  /// Creates a directory and its missing parents durably. Only the owner may enter the new
   /// directories.
   public static func makeAll(path: String) throws(SystemError) {
     guard !path.isEmpty, FileStatus(path: path)?.isDirectory != true else { return }

@@ -13,7 +13,9 @@ public struct Epoll: ~Copyable, Sendable {
   /// another poller can watch it.
   public var rawValue: Int32 { descriptor.rawValue }
 
-  /// epoll_create1(2), with FD_CLOEXEC. Errors: EMFILE, ENFILE, ENOMEM.
+  /// Creates an epoll instance with FD_CLOEXEC: epoll_create1(2).
+  ///
+  /// - Throws: EMFILE, ENFILE, ENOMEM.
   public init() throws(SystemError) {
     descriptor = FileDescriptor(
       taking: try check("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
@@ -39,7 +41,9 @@ public struct Epoll: ~Copyable, Sendable {
     try check("epoll_ctl") { epoll_ctl(epoll, EPOLL_CTL_ADD, number, &event) }
   }
 
-  /// Removes an entry by the descriptor with which it was added. Errors: ENOENT, ENOMEM.
+  /// Removes an entry by the descriptor with which it was added.
+  ///
+  /// - Throws: ENOENT, ENOMEM.
   public borrowing func remove(_ number: Int32) throws(SystemError) {
     let epoll = rawValue
     var event = epoll_event()

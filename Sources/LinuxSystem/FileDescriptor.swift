@@ -42,7 +42,9 @@ public struct FileDescriptor: ~Copyable, Sendable {
     try FileDescriptor.duplicate(of: rawValue)
   }
 
-  /// Duplicates a descriptor that this type does not own, with FD_CLOEXEC. Errors: EMFILE.
+  /// Duplicates a descriptor that this type does not own, with FD_CLOEXEC.
+  ///
+  /// - Throws: EMFILE.
   public static func duplicate(of number: Int32) throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 0) })
   }
@@ -60,7 +62,9 @@ extension FileDescriptor {
     }
   }
 
-  /// Creates a pipe: pipe2(2). Errors: EMFILE, ENFILE.
+  /// Creates a pipe: pipe2(2).
+  ///
+  /// - Throws: EMFILE, ENFILE.
   public static func pipe() throws(SystemError) -> Pipe {
     var numbers: (Int32, Int32) = (-1, -1)
     try check("pipe2") {
@@ -73,7 +77,8 @@ extension FileDescriptor {
   }
 
   /// Creates a counter that can wake poll(2): eventfd(2). It is non-blocking, with FD_CLOEXEC.
-  /// Errors: EMFILE.
+  ///
+  /// - Throws: EMFILE.
   public static func event(initialValue: UInt32 = 0) throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("eventfd") { clinux_eventfd(initialValue) })
   }

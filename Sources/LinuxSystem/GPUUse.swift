@@ -31,7 +31,7 @@ public struct GPUEngine: Hashable, Sendable {
   public var nanoseconds: UInt64?
   /// `drm-cycles-NAME: N`: the cycles for which the engine worked for the client.
   public var cycles: UInt64?
-  /// `drm-total-cycles-NAME: N`: all cycles of the engine, for all clients.
+  /// `drm-total-cycles-NAME: N`: all cycles of the engine, busy or idle.
   public var totalCycles: UInt64?
   /// `drm-maxfreq-NAME: N MHz`, in Hz.
   public var frequencyMax: UInt64?

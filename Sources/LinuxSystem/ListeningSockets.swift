@@ -54,7 +54,7 @@ struct ListenerSearch {
     return found.sorted()
   }
 
-  /// Finds listening sockets by sock_diag(7). Returns false if the kernel lacks this interface.
+  /// Finds listening sockets by sock_diag(7). Returns false if this interface is missing or fails.
   private mutating func ask(_ kind: SocketKind, _ network: SocketsByNetwork.Network) -> Bool {
     guard let diagnosis else { return false }
     do throws(SystemError) {

@@ -106,10 +106,10 @@ enum RouteMessage {
   /// RTN_UNICAST, the type of an ordinary route, unlike routes that reject or discard packets.
   private static let unicast: UInt8 = 1
 
-  /// Returns the default routes of a message of RTM_NEWROUTE: none for another kind of route,
-  /// several for several next hops. Routes of all tables count, because a VPN may have its own
-  /// table. Routes to half of all addresses count, because some VPNs add two such routes, which
-  /// override the default route.
+  /// Returns the usable default routes in a message of RTM_NEWROUTE: one for each next hop, and
+  /// none if the route is not a default route of the family. The routing table does not matter,
+  /// because a VPN may have its own. Routes to half of all addresses count, because some VPNs
+  /// override the default route with two of them.
   static func defaultRoutes(
     _ message: NetlinkMessage, _ family: Int32
   ) -> [NetworkConfiguration.Route] {

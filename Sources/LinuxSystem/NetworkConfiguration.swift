@@ -35,8 +35,9 @@ public struct NetworkConfiguration: Hashable, Sendable {
 
 /// A reader of routes and addresses by rtnetlink(7), in the network namespace of its socket.
 public enum RouteSocket {
-  /// Opens a socket that is readable when links, addresses or routes have changed. Errors:
-  /// EAFNOSUPPORT if a sandbox denies AF_NETLINK.
+  /// Opens a socket that is readable when links, addresses or routes have changed.
+  ///
+  /// - Throws: EAFNOSUPPORT if a sandbox denies AF_NETLINK.
   public static func watch() throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("socket AF_NETLINK") { clinux_route_socket(1) })
   }
@@ -90,6 +91,8 @@ public enum RouteSocket {
   /// the change, and the caller then reads again.
   private static let attemptsMax = 3
 
+  /// Reads a table of the kernel.
+  ///
   /// - Parameter values: returns the values of a message; most messages have none.
   private static func dump<Value>(
     _ what: UInt16, _ family: Int32, _ socket: Int32, _ values: (NetlinkMessage) -> [Value]

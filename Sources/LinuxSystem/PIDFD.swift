@@ -15,7 +15,7 @@ public struct PIDFD: ~Copyable, Sendable {
 
   /// Whether a signal found its process.
   public enum Delivery: Hashable, Sendable {
-    /// The process exists (perhaps as a zombie) and the signal is pending for it.
+    /// The process exists (perhaps as a zombie), and the kernel accepted the signal.
     case delivered
     /// The process has been reaped.
     case gone

@@ -4,7 +4,7 @@ import Glibc
 /// A setting of the kernel's schedulers that gives processes more or less of a resource. Its value
 /// is a number.
 public enum PriorityKind: String, Hashable, Sendable, CaseIterable {
-  // Settings of a thread. Its children inherit them.
+  // Settings of a thread. Its children inherit them, except those that SCHED_RESET_ON_FORK resets.
 
   /// The nice value, -20 to 19.
   case nice
@@ -76,7 +76,7 @@ public struct ThreadPriority: Hashable, Sendable {
     }
   }
 
-  /// - Returns: nil if the thread does not exist.
+  /// Reads the scheduling of a thread; nil if the thread does not exist.
   public init?(of thread: Int32) throws(SystemError) {
     var priority = clinux_priority()
     guard try check("getpriority", nilFor: ESRCH, body: { clinux_get_priority(thread, &priority) })
@@ -114,8 +114,8 @@ public struct PriorityLimits: Hashable, Sendable {
     self.realTimeMax = realTimeMax
   }
 
-  /// - Returns: nil if the process does not exist, or if the caller has no permission to read the
-  ///   limits of the process.
+  /// Reads the limits of a process; nil if the process does not exist, or if the caller has no
+  /// permission to read them.
   public init?(of process: Int32) {
     var (nice, realTime): (UInt64, UInt64) = (0, 0)
     guard clinux_priority_limits(process, &nice, &realTime) == 0 else { return nil }

@@ -9,8 +9,8 @@ public enum WalkStep: Sendable {
   case end
 }
 
-/// The restoring of lowered priorities in steps. The work of a step does not depend on the number
-/// of processes or threads.
+/// The restoring of lowered priorities in steps. Each step takes little time: it reads at most 64
+/// entries of the list, examines one process, or restores at most 16 threads.
 ///
 /// First the release reads the list of lowered priorities. Then it walks over the processes,
 /// because a new process has inherited the priorities of its parent. Then it restores each process.
@@ -105,7 +105,7 @@ public struct PriorityRelease {
     groups = []
   }
 
-  /// Performs a step. Returns false when everything is restored.
+  /// Performs a step. Returns false after the last step.
   ///
   /// - Parameter next: Performs a step of the walk over the processes of the instance, including
   ///   new ones. After the end of a walk, the next call begins another walk.
@@ -187,7 +187,8 @@ public struct PriorityRelease {
     phase = .restoring(rest, threads: threads)
   }
 
-  /// Restores the settings of the whole process. Returns its threads, which are not restored yet.
+  /// Restores the settings of the whole process. Returns those of its threads that are not restored
+  /// yet.
   private mutating func begin(_ stat: ProcessStat) -> [Int32] {
     // The kernel may have reused the pid since the walk.
     guard stat.threadCount > 1 || !seen.contains(stat.pid),

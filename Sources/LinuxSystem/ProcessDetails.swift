@@ -8,8 +8,8 @@ public struct ProcessDetails: Hashable, Sendable {
     public var fileSystem: UInt32
   }
 
-  /// The pid of the process that traces the leading thread; 0 if there is none. Another thread may
-  /// be traced alone.
+  /// The id of the thread that traces the leading thread; 0 if there is none. Another thread may
+  /// have a tracer even if the leading thread has none.
   public var tracerPID: Int32
   public var uids: UserIDs
   public var gids: UserIDs

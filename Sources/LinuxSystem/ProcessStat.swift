@@ -144,7 +144,8 @@ public struct ProcessStat: Sendable {
   }
 }
 
-/// A parser of decimal numbers between single spaces. Negative numbers are in two's complement.
+/// A parser of decimal numbers that are separated by spaces. Negative numbers are in two's
+/// complement.
 struct DecimalFields {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0

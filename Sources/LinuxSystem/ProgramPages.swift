@@ -5,9 +5,9 @@ public enum ProgramPages {
   /// Unmaps the pages of all files that this process has mapped read-only and has not changed.
   ///
   /// The pages stay in the page cache. The next access to a page maps it again, without a read from
-  /// disk. Call this after the start of a long-lived process. The code that runs only at the start,
-  /// and the pages around this code that the kernel has mapped too, then no longer count as
-  /// resident memory.
+  /// disk. Call this after the start of a long-lived process. The code that runs only at the start
+  /// then no longer counts as resident memory. The same applies to pages around this code that the
+  /// kernel has mapped too.
   ///
   /// - Throws: The failure to read /proc/self/smaps, or the failure of madvise(2).
   public static func unmapUnchanged() throws(SystemError) {

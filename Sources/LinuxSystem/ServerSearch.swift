@@ -1,4 +1,4 @@
-/// Finds the servers to which processes are connected by Unix sockets.
+/// A search for the servers to which processes are connected by Unix sockets.
 ///
 /// The kernel names only the server's end of a connection. By sock_diag(7), it also reports the
 /// inode of the other end, but only for the sockets of one network namespace. For a process in

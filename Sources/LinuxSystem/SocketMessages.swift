@@ -4,8 +4,8 @@ import Glibc
 /// The reason why a message that was peeked could not be received.
 public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   case system(SystemError)
-  /// The kernel dropped file descriptors of the message, because there were too many or the table
-  /// of this process is full. The descriptors that arrived were closed.
+  /// The message had too many file descriptors, or the descriptor table of this process is full.
+  /// The receiver has closed the descriptors that arrived.
   case descriptorsLost
   /// The kernel returned only this number of the peeked bytes.
   case short(received: Int)
@@ -13,7 +13,8 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .system(let error): error.description
-    case .descriptorsLost: "recvmsg: file descriptors of the message were lost (MSG_CTRUNC)"
+    case .descriptorsLost:
+      "recvmsg: the message has too many file descriptors, or the descriptor table is full"
     case .short(let received): "recvmsg: returned only \(received) of the peeked bytes"
     }
   }

@@ -23,7 +23,9 @@ public enum UnixSocket {
     }
   }
 
-  /// Creates a pair: socketpair(2). Errors: EMFILE.
+  /// Creates a pair: socketpair(2).
+  ///
+  /// - Throws: EMFILE.
   public static func pair(nonblocking: Bool = false) throws(SystemError) -> Pair {
     var numbers: (Int32, Int32) = (-1, -1)
     let type = streamType(nonblocking: nonblocking)

@@ -33,7 +33,7 @@ public final class Daemon {
   /// Reads the configuration and the event log, takes over from a previous daemon, and begins to
   /// serve.
   ///
-  /// - Throws: ``StartFailure`` if the configuration has mistakes, or the socket cannot be used;
+  /// - Throws: ``StartFailure``; an error if the daemon must not use the event log's directory;
   ///   and the errors of the operating system.
   public init(_ arguments: Arguments) throws {
     let startup = try StartupState(arguments)
@@ -227,9 +227,9 @@ public final class Daemon {
 
   // MARK: Stopping
 
-  /// Resumes all applications, unless systemd restarts the daemon. If the daemon cannot determine
-  /// whether systemd restarts the daemon, the applications resume too. If systemd has a descriptor
-  /// store for the daemon, systemd keeps the connections for the next daemon.
+  /// Resumes all applications, unless systemd restarts the daemon, and ends the event loop. If the
+  /// daemon cannot determine whether systemd restarts it, it resumes the applications. If systemd
+  /// has a descriptor store for the daemon, systemd keeps the connections for the next daemon.
   private func stop() {
     ServiceManager.notify("STOPPING=1")
     let isKept = subsystems.store.isThere

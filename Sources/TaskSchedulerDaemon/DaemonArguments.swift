@@ -14,7 +14,7 @@ extension Daemon {
     /// The kernel's files about memory and memory pressure.
     public var memInfo = "/proc/meminfo"
     public var memoryPressure = "/proc/pressure/memory"
-    /// The address of the message bus to use instead of the system's; nil for the system's.
+    /// The address of the message bus to use instead of the system bus; nil for the system bus.
     public var systemBus: String?
 
     public init(

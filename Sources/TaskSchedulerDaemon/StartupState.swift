@@ -3,8 +3,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The data that a starting daemon reads before it changes anything: its configuration, and the
-/// state that a previous daemon left in the runtime directory.
+/// The data that a starting daemon reads first: its configuration, and the state that a previous
+/// daemon left in the runtime directory.
 final class StartupState {
   let log: Log
   let loop: EventLoop
@@ -15,13 +15,13 @@ final class StartupState {
   let configuration: Configuration
   let scheduler: Scheduler
   let eventLog: EventLog
-  /// The intact part of the previous daemon's event log; nil if there is no event log.
+  /// The intact part of the previous daemon's event log; nil if there is no usable event log.
   let replay: Replay?
   /// The processes that may be stopped although ``replay`` does not name them.
   let unclear: Leftovers?
 
-  /// - Throws: ``StartFailure`` if the configuration has mistakes, which the daemon logs; and the
-  ///   errors of the operating system.
+  /// - Throws: ``StartFailure`` if the configuration has mistakes, which the daemon logs;
+  ///   ``EventLogDirectory/UntrustedDirectory``; and the errors of the operating system.
   init(_ arguments: Daemon.Arguments) throws {
     let prefetch = ConfigurationPrefetch(from: arguments.paths)
     log = Log(target: arguments.logTarget, level: prefetch.logLevel)
@@ -42,7 +42,7 @@ final class StartupState {
         directory: directory, boot: boot, socketPath: arguments.socketPath, proc: proc, log: log)
       found = try finder.find(at: now)
     }
-    // A configuration with mistakes must leave the event log unchanged.
+    // A configuration with mistakes must leave a usable event log unchanged.
     configuration = try Self.whole(prefetch, log)
     if let directory, let found {
       (replay, unclear) = (found.replay, found.unclear)

@@ -26,7 +26,7 @@ public final class EventLog: EventStore {
   public private(set) var isBehind = false
   /// Whether the spare file is missing or too short.
   private var isShort = false
-  /// The length that the spare file must have.
+  /// The minimum length of the spare file, in bytes.
   private var spareBytes = 0
   private var nextAttempt = Instant(nanoseconds: 0)
   private static let attemptInterval: Duration = .milliseconds(100)

@@ -65,7 +65,7 @@ extension DaemonState.Waiting: StoredByForm {
     \.application, \.takesMore, \.isOneway)
 
   /// Writes the fields without the form. Each call writes this value, and the generic code of the
-  /// form takes a tenth of a call.
+  /// form takes a tenth of the time of a call.
   package func write(to writer: inout StoredWriter) {
     request.write(to: &writer)
     method.write(to: &writer)

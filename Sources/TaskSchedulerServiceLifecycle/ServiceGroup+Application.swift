@@ -18,8 +18,8 @@ extension ServiceGroup {
   ///
   /// - Parameters:
   ///   - application: An application that was registered without a delegate.
-  ///   - handler: A function that handles an event. When the function returns, the event is
-  ///     acknowledged; `willTerminate` is acknowledged only when the group has shut down.
+  ///   - handler: A function that handles an event. When the function returns, this method
+  ///     acknowledges the event. It acknowledges `willTerminate` only when the group has shut down.
   /// - Throws: The error of the group; or the ``ApplicationError`` with which the daemon refused
   ///   the process.
   public nonisolated func run(

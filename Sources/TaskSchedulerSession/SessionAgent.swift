@@ -2,8 +2,8 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The session agent of a user: reports which windows the user sees, which applications play or
-/// record, which media players other programs call, and where the machine is. It shows the
+/// The session agent of a user. Reports which windows the user sees, which applications play or
+/// record, which media players other programs call, and where the machine is. Shows the
 /// notifications of the user's applications, mutes their audio or changes its volume, and passes
 /// commands to them.
 ///
@@ -14,7 +14,7 @@ package final class SessionAgent {
   package enum Occurrence: CustomStringConvertible {
     /// The daemon at this socket has accepted the agent.
     case attached(socket: String)
-    /// The daemon at this socket cannot be reached. The agent waits for it.
+    /// The agent is not attached to the daemon at this socket, and waits for it.
     case unreachable(socket: String, ConnectionEnd)
     /// The daemon at this socket refused a report with this error.
     case refused(socket: String, error: String)
@@ -26,13 +26,13 @@ package final class SessionAgent {
     case windowsUnknown(SourceEnd?)
     /// The agent found no compositor or X server that it knows.
     case windowsAbsent(SessionEnvironment)
-    /// Notifications cannot be shown for this reason. They wait until they can be shown.
+    /// The agent cannot show notifications for this reason, and keeps them until it can.
     case notificationsWait(DesktopFailure)
-    /// Notifications can be shown again.
+    /// The agent can show notifications again.
     case notificationsShown
     /// The agent knows the streams of the audio server.
     case audioKnown
-    /// The audio server cannot be reached. The agent waits for it.
+    /// The agent cannot reach the audio server, and waits for it.
     case audioUnknown(AudioFailure)
     /// The audio server has begun or ceased to manage streams by their roles.
     case audioRolesManaged(Bool)
@@ -95,8 +95,8 @@ package final class SessionAgent {
   /// A timer for each daemon, which expires if the daemon does not return.
   private var absences: [TimerSource] = []
   private let graceTime: UInt64
-  /// Set while the agent stops: called when the agent has undone the daemons' changes, or when
-  /// ``stopTime`` has passed.
+  /// The handler to call when the agent has undone the daemons' changes, or when ``stopTime`` has
+  /// passed; nil unless the agent stops.
   private var stopped: (() -> Void)?
   private var stopTimer: TimerSource?
   /// The maximum time to undo what the daemons have changed, in nanoseconds. An audio server needs
@@ -156,9 +156,9 @@ package final class SessionAgent {
     geoClue?.start()
   }
 
-  /// Undoes the daemons' changes at the audio server, and then calls `done`. Otherwise the server
-  /// would remember these changes for the next session. The daemons send their orders again to the
-  /// next agent.
+  /// Undoes the daemons' changes at the audio server, and then calls `done`, possibly more than
+  /// once. Otherwise the server would remember these changes for the next session. The daemons send
+  /// their orders again to the next agent.
   package func stop(_ done: @escaping () -> Void) {
     stopped = done
     for daemon in links.indices { endOrders(of: daemon) }
@@ -203,8 +203,9 @@ package final class SessionAgent {
     }
   }
 
-  /// Ends the orders of a daemon that has not returned, or of each daemon when the agent stops: the
-  /// mutes and lowered volumes, the measurements, the media player, and the locations.
+  /// Ends the orders of a daemon: the mutes and lowered volumes, the measurements, the media
+  /// player, and the locations. The agent does this for a daemon that has not returned, and for
+  /// each daemon when the agent stops.
   private func endOrders(of daemon: Int) {
     let restoration = audioChanges.end(of: daemon)
     if let volume = restoration.volume { carryOut(volume) }

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// A deliberate defect between the scheduler and the simulated world, as a test of the checkers.
 ///
-/// A run that does not report the defect shows that the checkers are incomplete.
+/// If none of many runs reports the defect, the checkers are incomplete.
 public enum Canary: String, CaseIterable, Equatable, Sendable {
   case dropKill = "drop-kill"
   case dropCallback = "drop-callback"

@@ -23,7 +23,7 @@ public struct TraceChecker {
 
   /// Checks the next event.
   ///
-  /// - Parameter scheduler: the state after the event.
+  /// - Parameter scheduler: The state after the event.
   public mutating func check(
     _ event: Event, _ effects: [Effect], _ scheduler: Scheduler, at instant: Instant
   ) throws(Violation) {

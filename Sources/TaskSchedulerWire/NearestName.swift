@@ -3,10 +3,10 @@
 ///
 /// The distance is the number of letters to insert, delete, replace or swap with their neighbor.
 /// The case of ASCII letters and the marks `-`, `_` and `.` do not count. Two names are similar if
-/// the distance is at most a third of the name's length, at least 1 and at most 8. If no name is
-/// similar and a single candidate begins with `name`, returns that candidate. The function compares
-/// at most 512 candidates of about the right length, because a client may choose names that take
-/// long to compare.
+/// the distance is at most a third of the length of `name`; this maximum is never below 1 or above
+/// 8. If no name is similar, returns the only candidate that begins with `name`, provided that
+/// `name` has at least 3 letters. The function compares at most 512 candidates of about the right
+/// length, because a client may choose names that take long to compare.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
   let wanted = ComparableName(name)
   guard !wanted.bytes.isEmpty, wanted.bytes.count <= ComparableName.countMax else { return nil }

@@ -16,7 +16,8 @@ enum AgentLog {
   /// (systemd.exec(5)).
   private static let goesToJournal = getenv("JOURNAL_STREAM") != nil
 
-  /// Writes a line. The text may come from other programs, so control characters are replaced.
+  /// Writes a line. The text may come from other programs, so the function replaces control
+  /// characters.
   static func write(_ level: Level, _ text: String) {
     var line = goesToJournal ? "<\(level.rawValue)>" : "taskschedd-session: "
     line += printable(text) + "\n"

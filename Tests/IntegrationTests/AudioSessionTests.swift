@@ -134,7 +134,7 @@ struct AudioSessionTests {
     #expect(try scene.audio(player) == [.interrupted])
     try scene.agent.reportAudio([])
     try scene.wait(for: [], of: player)
-    // If the daemon had ordered the agent to play the player, that order would arrive first.
+    // If the daemon had ordered the agent to start the player, that order would arrive first.
     _ = try scene.daemon.taskctl("remote", "next")
     #expect(try scene.agent.nextOrder("command")?["command"] == "next")
   }

@@ -245,7 +245,7 @@ struct AudioTests {
     try scene.wait(for: [.playing])
     try scene.client.run("loud")
     try scene.daemon.sendToBackground(id)
-    // With the role event, the second application does not interrupt the first.
+    // A stream with the role `event` does not interrupt other applications.
     let loud = try Scene.client(of: scene.server, scene.daemon, "media.role=event")
     try loud.run("loud")
     try loud.run("play")

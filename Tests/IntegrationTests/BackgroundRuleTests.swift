@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Test machines have no GPU. `ResourceMeterTests` and the tests of the core therefore use
-/// simulated counters to test that the daemon kills an application for GPU use in the background.
+/// Contract §12, except the rule about the GPU, because test machines have none.
+/// `ResourceMeterTests` and the tests of the core test this rule with simulated counters.
 @Suite("§12: Resource rules in the background")
 struct BackgroundRuleTests {
   private let id = "org.test.uses"
@@ -176,7 +176,7 @@ struct BackgroundRuleTests {
     let program = try ResourceUsingProgram(daemon)
     try daemon.adopt(id, program.process)
     try program.ask("burn 0.6")
-    // The program answers when it has used up the CPU time.
+    // The program answers this request only after it has used the CPU time.
     #expect(try program.ask("score 1") == "done")
     #expect(try daemon.application(id).state == .active)
   }
@@ -200,8 +200,7 @@ struct BackgroundRuleTests {
     #expect(
       status.contains("Listened on: \(path), \(address) (at its last suspension)"), "\(status)")
     #expect(status.contains("Priorities: "), "\(status)")
-    // The daemon logs the sentence about the socket only once, although it suspends the application
-    // twice.
+    // The daemon reports the socket only once, although it suspends the application twice.
     try daemon.activate(id)
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)

@@ -99,7 +99,8 @@ struct BackgroundTaskTests {
 
   @Test("An application that ends its task after the expiration is suspended, and not killed")
   func warned() throws {
-    // The application has 1.5 s to acknowledge didEnterBackground, and then 4.5 s to end its task.
+    // The application has 1.5 s to acknowledge didEnterBackground before the expiration, and then
+    // 4.5 s to end its task.
     let daemon = try DaemonFixture(
       .init(policy: [("BackgroundTime", "6s"), ("ExpirationLead", "4500ms")]))
     let monitor = try Monitor(daemon)

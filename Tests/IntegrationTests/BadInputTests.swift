@@ -203,8 +203,7 @@ struct BadInputTests {
   func descriptors() throws {
     try unchanged { daemon in
       let client = try RawClient(daemon)
-      // The reply shows that the daemon has accepted the connection and counts it among its
-      // descriptors.
+      // After this reply, the connection is certainly among the daemon's descriptors.
       _ = try client.call(Self.list)
       let before = try daemon.descriptorCount()
       let adopt = #"""

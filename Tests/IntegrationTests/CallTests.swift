@@ -15,7 +15,7 @@ struct CallTests {
   private let phone = Self.phone
   private let second = Self.second
 
-  /// A daemon with a player and two phones at separate seats, and an agent.
+  /// A daemon with manifests of a player and two phones at separate seats, and an agent.
   private struct Scene {
     let daemon: DaemonFixture
     let monitor: Monitor
@@ -64,7 +64,7 @@ struct CallTests {
     }
   }
 
-  /// Returns the next event of a kind that an application receives, such as `call`.
+  /// Waits for an application's next event of the given kind, such as `call`.
   private func next(_ kind: String, of application: TestApplication) throws -> JSONValue {
     try application.nextEvent(with: kind)
   }
@@ -195,7 +195,7 @@ struct CallTests {
     #expect(try scene.agent.nextOrder("command")?["command"] == "pause")
     try scene.agent.called("a", .command)
     _ = try caller.call("EndCall")
-    // If the daemon had ordered the agent to play the player, that order would arrive first.
+    // If the daemon had ordered the agent to start the player, that order would arrive first.
     _ = try scene.daemon.taskctl("remote", "next")
     #expect(try scene.agent.nextOrder("command")?["command"] == "next")
     withExtendedLifetime(program) {}

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15 with a damaged event log: every stopped process is managed or resumed, and other
-/// daemons' processes stay as they are.
+/// Contract §15 with a damaged event log: the next daemon manages or resumes every stopped process,
+/// and does not resume processes of other daemons.
 @Suite("§15: No process stays suspended because the event log was damaged or lost")
 struct DamagedEventLogTests {
   private let ids = (0..<3).map { "org.test.r\($0)" }
@@ -88,7 +88,8 @@ struct DamagedEventLogTests {
     try damage(kind, daemon)
     let outcome = try daemon.taskctl("release")
     #expect(outcome.exit == .exited(code: 1))
-    #expect(outcome.text.contains("not resumed: the event log \(try eventLog(daemon)): from byte "))
+    #expect(
+      outcome.text.contains("not released: the event log \(try eventLog(daemon)): from byte "))
     #expect(try stopped(programs, daemon) == [false, false, false])
   }
 

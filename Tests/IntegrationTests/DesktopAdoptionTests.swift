@@ -18,9 +18,9 @@ struct DesktopAdoptionTests {
       ], focus: focus)
   }
 
-  /// Reports windows, and waits until the daemon has decided about all of them. To notice this,
-  /// reports the window of another program as the last one, and waits for the adoption of this
-  /// program. The daemon examines the windows in the order of the report.
+  /// Reports windows, and waits until the daemon has decided about all of them. The daemon examines
+  /// windows in the order of the report. The function therefore also reports the window of another
+  /// program, as the last window, and waits until the daemon has adopted that program.
   private func decide(
     _ daemon: DaemonFixture, _ monitor: Monitor, _ agent: TestAgent,
     _ windows: [SessionInterface.Window]
@@ -141,7 +141,7 @@ struct DesktopAdoptionTests {
       if pid == 0:
           os.write(1, b"x")
           os.execvp("sleep", ["sleep", "1000"])
-      # From now on, the child's controlling terminal is the new one.
+      # After this read, the new terminal is certainly the controlling terminal of the child.
       os.read(screen, 1)
       print("ready", flush=True)
       input()

@@ -62,7 +62,7 @@ struct DocumentTests {
     }
   }
 
-  /// Resolves a path relative to the directory of the documents.
+  /// Converts the path of a link in `folder` to a path relative to the directory of all documents.
   private func resolved(_ path: String, in folder: String) -> String {
     var parts = folder.split(separator: "/").map(String.init)
     for part in path.split(separator: "/").map(String.init) {

@@ -10,14 +10,14 @@ struct DuckingTests {
   private let player = AudioScene.player
   private let other = AudioScene.other
 
-  /// 100 % of a volume, and 20 % of it.
+  /// A volume of 100 %, and a volume of 20 %.
   private static let full = 65536
   private static let low = 13107
 
   private static let lowering = [TestAgent.Volume(stream: 1, from: full, to: low)]
   private static let raising = [TestAgent.Volume(stream: 1, from: low, to: full)]
 
-  /// A player whose volume another application has lowered.
+  /// A player, and an application that plays and ducks others.
   private struct Ducked {
     let scene: AudioScene
     let music: TestProcess

@@ -55,7 +55,7 @@ struct EndTests {
     let end = try daemon.application(id).lastEnd
     #expect(end?.code == ending.exitCode)
     #expect(end?.signal == ending.signalNumber)
-    // A second end would be logged before the adoption of the next application.
+    // The daemon would report a second end before the adoption of the next application.
     try daemon.adopt("org.test.next", daemon.shell("read line"))
     try monitor.transition("org.test.next", to: .active)
     #expect(monitor.seen.count { $0.kind == .ended && $0.application == id } == 1)
@@ -184,7 +184,7 @@ struct EndTests {
     let daemon = try DaemonFixture(.init(options: [("log-level", "\"info\"")]))
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program, task: "a\u{202e}\u{200b}\u{e0041}b")
-    // The daemon writes the log only after it has answered the application.
+    // The daemon may write to the log only after its reply to the adoption.
     try waitUntil("the log has the escaped name") {
       daemon.logged.contains(#"began background task 1 'a\u202e\u200b\U000e0041b'"#)
     }
@@ -194,7 +194,7 @@ struct EndTests {
   func leftovers() throws {
     let folder = TemporaryDirectory()
     mkfifo(folder.file("fifo"), 0o600)
-    // The reader of the FIFO sees its end only when all children have ended, because each child
+    // The reader reaches the end of the FIFO only when all children have ended, because each child
     // holds the FIFO open.
     let manifest = """
       command = ["/bin/sh", "-c", \

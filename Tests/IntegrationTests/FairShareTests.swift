@@ -11,8 +11,8 @@ import Testing
   .enabled(if: geteuid() == 0, "only root can run other users' programs"))
 struct FairShareTests {
   private let flooder = 65534
-  /// Keeps 50 unanswered calls on each of 50 connections. The daemon refuses each call, and reports
-  /// the refusal to its monitors as a change.
+  /// Keeps 50 calls outstanding on each of 50 connections. The daemon refuses each call, and
+  /// reports the refusal to its monitors as a change.
   private static let flood = """
     import os, select, socket
     def connect():

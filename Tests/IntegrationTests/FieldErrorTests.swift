@@ -132,7 +132,7 @@ struct FieldErrorTests {
     Useless(field: field, values: values, error: error)
   }
 
-  /// The invalid values of each field that is neither a bool nor an enumeration.
+  /// The invalid values of fields whose names have the same meaning in all methods.
   private static let useless: [Useless] =
     [
       one("application", ["", "no", ".", "a..b", control, long, "a.b\n"], "InvalidApplicationID"),

@@ -46,7 +46,7 @@ struct IncomingCallTests {
     /// Waits until the agent must close a notification, and returns its id.
     func nextClosed() throws -> JSONValue? { try agent.nextOrder("close")?["id"] }
 
-    /// Waits until the newest call of the modem has a state (MMCallState of ModemManager).
+    /// Waits until the newest call of the modem has the given state (MMCallState of ModemManager).
     func wait(for state: Int) throws {
       try waitUntil("the call has the state \(state)") { try modem.state() == state }
     }

@@ -13,7 +13,7 @@ struct KeepAliveTests {
   /// microseconds.
   private static let interval = 1.5
   private static let intervalUSec = 1_500_000
-  /// How long before its deadline the daemon plans a call: a twentieth of the interval.
+  /// The time between the planned call of a handler and its deadline: a twentieth of the interval.
   private static let leadUSec = 75_000
   private static let handlerTimeUSec = 1_400_000
   private static let policy = [

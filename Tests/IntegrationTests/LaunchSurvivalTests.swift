@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §8 and §15: the daemon dies during launches. One of the launched programs kills the
-/// daemon as soon as it runs, while the daemon starts or registers other programs.
+/// daemon at once, while the daemon starts or registers other programs.
 @Suite("§8: Launches while the daemon dies")
 struct LaunchSurvivalTests {
   private static let ids = (0..<8).map { "org.test.voip\($0)" }
@@ -14,7 +14,8 @@ struct LaunchSurvivalTests {
   ]
 
   /// Returns the settings of a daemon that launches all programs at its start. Each program writes
-  /// its pid to a file. The program `killer` then kills the daemon, but not the next daemon.
+  /// its pid to a file. The program with the index `killer` then kills the daemon, but not the next
+  /// daemon.
   private func settings(_ folder: TemporaryDirectory, killer: Int) -> DaemonFixture.Settings {
     .init(
       policy: Self.policy,

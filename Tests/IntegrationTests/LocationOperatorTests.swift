@@ -261,7 +261,7 @@ struct LocationOperatorTests {
       ]
       for answer in refused { #expect(answer.errorName == "NotPermitted", "\(answer)") }
     }
-    // The applications of other users were told nothing.
+    // The user's location and decision do not affect root's application.
     #expect(try location(daemon, owner: 0).location?.latitude != 1)
     let all = try location(daemon).uses
     #expect(all.map(\.owner) == [0, Int(uid)])

@@ -24,7 +24,7 @@ struct LocationQuestionTests {
     return application
   }
 
-  /// Starts updates, after a location was simulated, and returns the authorization.
+  /// Simulates a location, starts updates, and returns the authorization.
   private func start(_ application: TestApplication, _ daemon: DaemonFixture) throws -> JSONValue {
     try daemon.post(latitude: 0, longitude: 0)
     let answer = try application.call("StartUpdatingLocation")
@@ -145,7 +145,7 @@ struct LocationQuestionTests {
       ControlInterface.SetLocationAuthorization.self,
       .init(application: id, authorization: .authorized))
     #expect(try application.nextEvent(with: "locationAuthorization") == "authorized")
-    // The next order is about the withdrawal: the question was not shown again.
+    // The next order withdraws the question. No order to show it again precedes the withdrawal.
     let order = try agent.orders.receive()
     #expect(order?["parameters"]?["show"] == nil && order?["parameters"]?["close"] != nil)
   }

@@ -18,6 +18,8 @@ struct LocationServiceTests {
     "region": ["identifier": "home", "latitude": 0, "longitude": 0.01, "radius": 200]
   ]
 
+  /// Starts a daemon that does not use gpsd.
+  ///
   /// - Parameter settings: Additional settings of the table `[location]`.
   private func fixture(
     manifest: String? = nil, policy: [(String, String)] = [], settings: String = ""
@@ -42,7 +44,7 @@ struct LocationServiceTests {
       .init(application: id, authorization: authorization))
   }
 
-  /// Returns the authorization in the answer to a start.
+  /// Calls a method, such as the start of a service, and returns the authorization in the answer.
   private func start(
     _ application: TestApplication, _ method: String, _ parameters: JSONValue = [:]
   ) throws -> JSONValue {
@@ -55,8 +57,8 @@ struct LocationServiceTests {
     return try #require(answer["parameters"]).decode(Wire.ListMonitoredRegions.Output.self).regions
   }
 
-  /// Simulates a location again and again until the daemon knows on which side of the boundary of
-  /// the region the machine is.
+  /// Simulates a location inside or outside the region repeatedly, until the daemon has determined
+  /// that the machine is on this side of the boundary.
   private func stay(_ daemon: DaemonFixture, inside isInside: Bool) throws {
     try waitUntil("the machine is \(isInside ? "inside" : "outside")") {
       try daemon.post(latitude: 0, longitude: isInside ? inside : outside)
@@ -65,7 +67,7 @@ struct LocationServiceTests {
     }
   }
 
-  /// Returns the events up to the first one with a field.
+  /// Returns the events up to the first one with the given field.
   private func events(
     _ application: TestApplication, upTo field: String
   ) throws -> [JSONValue] {

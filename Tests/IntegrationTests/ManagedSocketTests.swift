@@ -191,7 +191,7 @@ struct ManagedSocketTests {
       // suspension.
       try peer.send(text, at: BootClock.now() + UInt64(round * 7919 % 12_000) * 1000)
       #expect(try control.receive()?.errorName == nil)
-      // The application reads only on request.
+      // The application reads only when it receives a socket event.
       while received.utf8.count < sent.utf8.count {
         received += try it.application.nextReading().text
       }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("The installed manual pages")
 struct ManualPageTests {
-  /// The commands without a manual page. They serve the development of the scheduler, and their
-  /// help is their only documentation.
+  /// The commands without a manual page. `simulate` serves the development of the scheduler, and
+  /// `help` shows the help of other commands.
   private static let withoutPage: Set<String> = ["simulate", "help"]
 
   private let documents: InstalledDocuments

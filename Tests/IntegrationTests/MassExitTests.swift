@@ -7,9 +7,9 @@ import Testing
 /// Contract §15, with many applications that end at the same moment.
 @Suite("§15: 2,000 applications that end at once do not delay other clients")
 struct MassExitTests {
-  /// Adopts children and kills all of them at once, while another connection sends calls
-  /// continuously. Prints two times in milliseconds: the slowest answer, and the time until the
-  /// daemon has reported all ends.
+  /// Adopts children, kills all of them at once, and then sends calls until the daemon has reported
+  /// all ends. Prints two times in milliseconds: the slowest answer, and the time until the last
+  /// report.
   private static let program = """
     import json, os, select, signal, socket, sys, time
     def connect():

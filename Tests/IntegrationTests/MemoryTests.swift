@@ -13,8 +13,9 @@ struct MemoryTests {
   private let news = "org.test.news"
   private let folder = TemporaryDirectory(mode: 0o755)
 
-  /// Returns a simulated machine of 1000 MiB with the given free memory, and its daemon. The daemon
-  /// reads only the given pressure, because pressure of other tests would affect the whole machine.
+  /// Starts the daemon of a simulated machine of 1000 MiB with the given available memory. If
+  /// `pressure` is not nil, the daemon reads only this pressure, because pressure of other tests
+  /// affects the whole machine.
   private func fixture(
     available: Int, _ pressure: RealPressure? = nil, policy: [(String, String)] = []
   ) throws -> DaemonFixture {

@@ -3,8 +3,8 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 import Testing
 
-/// Compares the real daemon with the core. As in the simulation, a seed determines the actions of
-/// users and programs, but the daemon, the processes and the time are real.
+/// A comparison of the real daemon with the core. As in the simulation, a seed determines the
+/// actions of users and programs, but the daemon, the processes and the time are real.
 @Suite("The real daemon behaves as the core")
 struct ModelTests {
   /// Three fixed seeds and a random one. A failure names its seed.

@@ -68,7 +68,7 @@ struct ModemCallTests {
     #expect(try scene.isInterrupted)
     try scene.modem.endByOtherPhone()
     try scene.wait(untilInterrupted: false)
-    // The second call has an object of its own, beside that of the first.
+    // ModemManager keeps the D-Bus object of the first call, and creates another for the second.
     try scene.modem.ring()
     try scene.wait(untilInterrupted: true)
     try scene.modem.hangUp()

@@ -17,7 +17,9 @@ struct NavigatorExampleTests {
     let monitor: Monitor
     let navigator: TestProcess
 
-    /// - Parameter audio: The audio server on which the chimes play.
+    /// Starts the daemon and the navigator, and waits until the navigator has requested locations.
+    ///
+    /// - Parameter audio: The audio server on which the chimes play; nil for no chimes.
     init(audio: AudioServer? = nil) throws {
       let daemon = try DaemonFixture(
         .init(

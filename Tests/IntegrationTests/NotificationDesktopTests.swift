@@ -29,7 +29,8 @@ struct NotificationDesktopTests {
     case killedDaemon, stoppedDaemon, killedAgent, stoppedAgent
   }
 
-  /// Restarts the daemon or the agent. Waits until the new agent has shown the notification again.
+  /// Restarts the daemon or the agent. After a restart of the agent, waits until the new agent has
+  /// shown the notification again.
   private func restart(
     _ restart: Restart, _ daemon: DaemonFixture, _ desktop: Desktop, shown number: Int
   ) throws -> DaemonFixture {
@@ -44,7 +45,7 @@ struct NotificationDesktopTests {
     return daemon
   }
 
-  /// Waits until all notifications of an application satisfy a condition.
+  /// Waits until all notifications of the application have the given state.
   private func wait(
     _ daemon: DaemonFixture, for state: ApplicationInterface.NotificationState
   ) throws {

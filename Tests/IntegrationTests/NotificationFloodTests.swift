@@ -11,9 +11,9 @@ import Testing
 struct NotificationFloodTests {
   private let nobody: UInt32 = 65534
 
-  /// Registers 200 ids and schedules notifications with the longest texts for each: the maximum
-  /// number until the user's quota is used up, and then a few. Prints the number of stored
-  /// notifications and the exceeded quotas.
+  /// Registers 200 ids, and schedules notifications with the longest texts for each: 128 until the
+  /// user's quota is used up, and then 8. Prints the number of stored notifications and the
+  /// exceeded quotas.
   private static let flood = """
     import json, os, socket, sys
     def encoded(method, parameters, **flags):
@@ -101,7 +101,7 @@ struct NotificationFloodTests {
     #expect(after - before < 24 << 20)
     #expect(eventLog < 4 << 20)
     #expect(store < 16 << 20)
-    // A stored notification can be cancelled by its id alone.
+    // The user can cancel a stored notification by its id alone.
     let cancel: JSONValue = ["notification": 7]
     let cancelled = try user.call(
       user.open(), "org.taskschedd.Control.CancelNotifications", cancel)

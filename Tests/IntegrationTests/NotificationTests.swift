@@ -231,7 +231,7 @@ struct NotificationTests {
     let second = try daemon.call(
       ControlInterface.CancelNotifications.self, .init(notification: numbers[1]))
     #expect(second.cancelled == [numbers[1]])
-    // The owner may cancel a notification, and no other user.
+    // The owner may cancel a notification; another user may not.
     let control = "org.taskschedd.Control."
     let cancel: JSONValue = ["notification": .integer(Int64(numbers[2]))]
     let stranger = try OtherUser(daemon, uid: nobody - 1)
@@ -297,7 +297,7 @@ struct NotificationTests {
 }
 
 extension DaemonFixture {
-  /// Presents a notification as an operator, and returns its id.
+  /// Schedules or presents a notification as an operator, and returns its id.
   @discardableResult
   func post(
     _ application: String, _ title: String, body: String? = nil, sound: String? = nil,

@@ -6,8 +6,8 @@ import Testing
 
 /// A process that gets the pid of a process that has ended.
 private enum PIDReuser {
-  /// Starts a process with the pid in its argument. The process prints `born`, stops itself, and
-  /// prints `continued` when it is resumed.
+  /// Starts a process with the given pid. The process prints `born`, stops itself, and prints
+  /// `continued` when a program resumes it.
   static let program = """
     import ctypes, os, signal, sys
     libc, tid = ctypes.CDLL(None, use_errno=True), ctypes.c_int(int(sys.argv[1]))

@@ -33,7 +33,7 @@ struct PermissionTests {
       return pid == Int(program.pid) && reason.contains("may stop and kill")
     }
     #expect(try daemon.applications().isEmpty)
-    // A user's process may register itself.
+    // A process of the daemon's own user may register itself.
     let own = try TestApplication(daemon, "org.test.nobodys", uid: nobody)
     try own.registered()
   }

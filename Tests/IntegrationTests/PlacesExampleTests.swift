@@ -9,7 +9,7 @@ import Testing
 @Suite("The example with places is launched where the user arrives")
 struct PlacesExampleTests {
   private let id = "org.example.places"
-  /// A place on the equator, and its region of 200 m.
+  /// The argument of the example: a place on the equator, with a region of 200 m.
   private let library = "library=0,0.01,200"
   private let inside = 0.01
   private let outside = 0.02
@@ -45,7 +45,7 @@ struct PlacesExampleTests {
       .first { $0.application == id }?.regions.first
   }
 
-  /// The titles of the notifications.
+  /// Returns the titles of the notifications.
   private func notifications(_ daemon: DaemonFixture) throws -> [String] {
     try daemon.notifications(of: id).map(\.content.title)
   }

@@ -35,7 +35,7 @@ struct PlayerExampleTests {
           ]))
       self.daemon = daemon
       monitor = try Monitor(daemon)
-      // After this, the server accepts clients.
+      // Waits until the server accepts clients.
       other = try AudioClient(of: server.path) {
         $0.environment += [SystemString("TASKSCHEDD_SOCKET=\(daemon.socketPath)")]
       }
@@ -72,7 +72,7 @@ struct PlayerExampleTests {
 
     func nextLine() throws -> String { try player.nextLine() }
 
-    /// What the daemon knows of the player's audio.
+    /// Returns what the player does with audio, as the daemon knows it.
     func audio() throws -> [ControlInterface.AudioUse] {
       try daemon.application(PlayerExampleTests.id).instance?.audio ?? []
     }

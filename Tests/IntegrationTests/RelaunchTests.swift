@@ -8,13 +8,13 @@ import Testing
 @Suite("§8: Launch and relaunch")
 struct RelaunchTests {
   private let id = "org.test.voip"
-  /// Shorter delays than those of the contract: 250 ms, doubling to 1 s, instead of 1 s, doubling
+  /// Shorter delays than those of the contract: the delay doubles from 250 ms to 1 s, not from 1 s
   /// to 5 min.
   private static let policy = [
     ("RelaunchDelay", "250ms"), ("RelaunchDelayMax", "1s"), ("RelaunchResetTime", "1h"),
   ]
 
-  /// Returns a manifest of mode voip.
+  /// Returns a manifest with a shell script as its program, by default with mode voip.
   ///
   /// - Parameter script: the script that sh runs.
   private func manifest(_ script: String, modes: String = "\"voip\"") -> String {
@@ -68,7 +68,7 @@ struct RelaunchTests {
     return path
   }
 
-  /// Resumes the program that waits at the FIFO.
+  /// Opens the FIFO, so that the waiting program continues.
   private func open(_ gate: String) throws {
     let program = try TestProcess.shell("echo go > \(gate)")
     _ = try program.waitForExit()

@@ -91,11 +91,11 @@ struct SampleOutputTests {
   private static let uploader = "org.example.uploader"
   private static let minimal = "org.example.minimal"
 
-  /// The commands in the documents that this suite does not run.
+  /// The sample commands that this suite does not run.
   private static let others: Set<String> = [
     "taskctl run --id org.example.render render film.blend   # suspended in the background",
     "taskctl task --name backup rsync -a ~/ backup:home/     "
-      + "# runs rsync in the background, for at most BackgroundTime",
+      + "# runs rsync in the background; the daemon kills it after BackgroundTime (10 min)",
     // These outputs need a machine that is short of memory, and a busy GPU.
     "taskctl why org.example.maps", "taskctl status org.example.sync",
     // The program of the example manifest is not installed.

@@ -12,7 +12,8 @@ import Testing
 struct ShortageTests {
   private let id = "org.test.program"
 
-  /// Runs the body while the daemon can open only the given number of additional descriptors.
+  /// Runs the body while the daemon can open only the given number of additional descriptors, plus
+  /// 2, because descriptorCount() also counts the entries `.` and `..`.
   private func allowing(
     _ more: Int, _ daemon: DaemonFixture, _ body: () throws -> Void
   ) throws {
@@ -67,7 +68,7 @@ struct ShortageTests {
     #expect(try early.call(list)?.errorName == nil)
     var late: RawClient?
     try allowing(0, daemon) {
-      // The kernel completes the connection, but the daemon cannot accept it.
+      // The kernel completes the connection even if the daemon cannot accept it.
       late = try RawClient(daemon)
       #expect(try late?.send(list) == true)
       #expect(try early.call(list)?.errorName == nil, "an earlier connection is served")

@@ -105,7 +105,7 @@ struct SnapshotTests {
     arguments: [
       ("1048577", "the maximum is 1048576"), ("sparse", "a file of 1099511627776 bytes"),
       ("empty", "an empty file"), ("text", "not a PNG image"), ("truncated", "truncated"),
-      ("longer", "1 other bytes follow"), ("writing", "open for writing only"),
+      ("longer", "with 1 bytes after its end"), ("writing", "open for writing only"),
       ("pipe", "a pipe; a memfd"), ("/", "a file; a memfd"), ("/dev/zero", "a file; a memfd"),
       ("/etc/passwd", "a file; a memfd"), ("path", "O_PATH"),
     ])

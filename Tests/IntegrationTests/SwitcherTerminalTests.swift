@@ -10,7 +10,7 @@ struct SwitcherTerminalTests {
   private let first = "org.test.first"
   private let second = "org.test.second"
 
-  /// A terminal, and two applications without a terminal. `second` is active.
+  /// A terminal, and applications without a terminal. The last application is active.
   private final class Scene {
     let daemon: DaemonFixture
     let terminal: TestTerminal
@@ -102,7 +102,7 @@ struct SwitcherTerminalTests {
     let pid = try switcherPID(it)
     kill(pid, ["TERM": SIGTERM, "INT": SIGINT, "HUP": SIGHUP][signal]!)
     try it.terminal.wait(for: "\u{1b}[?25h\u{1b}[?1049l")
-    // When a signal ends the command, the shell discards what was typed before its prompt.
+    // When a signal ends the command, the shell discards input that arrived before its prompt.
     try it.terminal.wait(for: "$ ")
     try it.terminal.type("echo code=$?\n")
     try it.terminal.wait(for: "code=\(code)")
@@ -152,7 +152,7 @@ struct SwitcherTerminalTests {
     let terminal = try TestTerminal(daemon)
     try terminal.type("TERM=xterm \(Programs.path(of: "taskctl")) switcher\n")
     try terminal.wait(for: "> \(first)")
-    // The application does not acknowledge willTerminate, so it is terminating for a while.
+    // The application does not acknowledge willTerminate, so its termination takes a while.
     let connection = try daemon.connect()
     _ = try? connection.call(
       ControlInterface.Terminate.self, .init(application: first), timeout: .zero)

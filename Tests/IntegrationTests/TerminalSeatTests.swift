@@ -19,7 +19,7 @@ struct TerminalSeatTests {
     try daemon.python(Programs.resource("terminals.py"), commands)
   }
 
-  /// Waits until both applications have come to the foreground, in any order.
+  /// Waits until both applications have started, in any order.
   private func waitForBoth(_ monitor: Monitor) throws {
     var waiting: Set<String> = [first, second]
     try monitor.next("both applications") { change in

@@ -20,12 +20,12 @@ struct VoipExampleTests {
       port = String(try process.nextLine().split(separator: " ").last!)
     }
 
-    /// Waits until the server has printed the words.
+    /// Waits until the server has printed a line that ends with the words.
     func wait(for words: String) throws {
       while try !process.nextLine().hasSuffix(words) {}
     }
 
-    /// Calls the phone, and waits until it has answered and has noticed the end of the call.
+    /// Calls the phone, and waits until the server has reported the answer and the end of the call.
     func call(from caller: String) throws {
       let path = Programs.path(of: "voip-example")
       let call = try TestProcess(path, ["voip-example", "call", port, "ada", caller])
@@ -40,7 +40,7 @@ struct VoipExampleTests {
     try waitUntil("the phone is suspended") { try daemon.application(id).state == .suspended }
   }
 
-  /// The titles of the phone's notifications.
+  /// Returns the titles of the phone's notifications.
   private func notifications(_ daemon: DaemonFixture) throws -> [String] {
     try daemon.call(ControlInterface.ListNotifications.self, .init(application: id))
       .notifications.map(\.notification.content.title)

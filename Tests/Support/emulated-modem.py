@@ -2,11 +2,16 @@
 
     emulated-modem.py NAME
 
-It prints `ready` when it listens. On its standard input, a line `ring` begins a call from another
-phone, and a line `end` ends the call as the other phone does. A line `cell LAC CI` moves the modem
-to another cell; LAC is the area and CI the cell, both as hexadecimal numbers. A line `no cell` makes
-the modem lose its network. It then prints the same line. It has one call at most. To commands that
-a telephone does not need, it answers with an error. It ends with its input.
+The program prints `ready` when it listens. It reads lines from its standard input, and prints each
+line again when it has carried it out:
+
+    ring            begins a call from another phone
+    end             ends the call, as the other phone does
+    cell LAC CI     moves the modem to cell CI of area LAC, both as hexadecimal numbers
+    no cell         makes the modem lose its network
+
+The modem has one call at most. It answers commands that a telephone does not need with an error.
+The program ends with its input.
 """
 
 import select

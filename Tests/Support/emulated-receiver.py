@@ -6,8 +6,9 @@ Eight times a second, it sends its position to a UDP port of this machine: a dat
 sentences GGA, GSA and RMC. gpsd reads them from the device udp://127.0.0.1:PORT. The receiver
 begins at the first position of the track. A line on its standard input names a waypoint of the
 file: the receiver moves forward to the position of the track that is nearest to the waypoint, SPEED
-times as fast as the track was recorded, and then prints the name. It tells the time of this
-machine, and the speed with which the track was recorded. It ends with its input.
+times as fast as the track was recorded, and then prints the name. The sentences contain the time of
+this machine, and the speed with which the track was recorded, or 0 while the receiver stands. The
+program ends with its input.
 """
 
 import math
@@ -59,7 +60,7 @@ class Track:
 
 
 def offset(one, two):
-    """Returns how far a place is to the north and to the east of another, in meters."""
+    """Returns how far the second place is to the north and to the east of the first, in meters."""
     meters = 6371008.8 * math.pi / 180
     middle = math.cos(math.radians((one[0] + two[0]) / 2))
     return (two[0] - one[0]) * meters, (two[1] - one[1]) * meters * middle

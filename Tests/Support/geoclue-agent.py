@@ -1,5 +1,5 @@
-"""Plays a GeoClue agent, which permits programs to receive the location, and a GNSS receiver, which
-sends NMEA 0183 sentences to a Unix socket.
+"""Simulates a GeoClue agent, which permits programs to receive the location, and a GNSS receiver,
+which sends NMEA 0183 sentences to a Unix socket.
 
 Arguments: the path of the socket; the number of the highest accuracy level that the agent permits,
 or "absent" for no agent. Reads commands in JSON from standard input, and answers each with a line.

@@ -6,6 +6,8 @@ extension SystemdTests {
   /// Runs the program of `Chaos/`, which boots a separate machine. `make chaos` runs it for longer.
   @Suite("kill -9 while 200 clients work")
   struct Chaos {
+    /// Runs the program to its end.
+    ///
     /// - Returns: the exit code and the complete output.
     private func run(
       _ command: String, _ arguments: String...

@@ -18,7 +18,7 @@ extension SystemdTests {
       _ = try machine.run("systemctl", "stop", "taskschedd-gpsd.socket", "taskschedd-gpsd.service")
     }
 
-    /// Connects to the socket, and returns the first line of gpsd, or what went wrong.
+    /// Connects to the socket, and returns the first line of gpsd, or the name of the error.
     private func greeting(as user: UInt32? = nil) throws -> String {
       let program = """
         import socket, sys
@@ -32,7 +32,7 @@ extension SystemdTests {
       return try machine.must("python3", "-I", "-c", program, Self.path, as: user).text
     }
 
-    /// Returns whether gpsd is available, as the daemon sees it.
+    /// Returns the availability of gpsd that the daemon reports, such as `[True]`.
     private func isAvailable() throws -> String {
       let program = """
         import json, socket

@@ -78,13 +78,13 @@ struct InstalledMachine {
     return try client.readLine() ?? "it ended"
   }
 
-  /// The cgroup of the system's unit.
+  /// The cgroup of the unit of the system's daemon.
   var unit: ControlGroup { machine.group.child("system.slice").child("taskschedd.service") }
 
   /// The cgroup of the applications' units.
   var slice: ControlGroup { machine.group.child("taskschedd.slice") }
 
-  /// Returns the unit cgroups of an application's instances, including those of earlier daemons.
+  /// Returns the cgroups of an application's units, including those that an earlier daemon started.
   func groups(of application: String) throws -> [ControlGroup] {
     try slice.children().filter { $0.name.hasPrefix("app-taskschedd-\(application)@") }
   }
@@ -117,7 +117,7 @@ struct InstalledMachine {
     try machine.must("sh", "-c", "mkdir -p \"${1%/*}\" && echo \"$2\" > \"$1\"", "sh", path, text)
   }
 
-  /// Waits until the daemon's monitor reports that an application is in a state.
+  /// Waits until the daemon's monitor reports that an application is in the given state.
   func wait(
     for application: String, toBe state: String, options: [String] = [], as user: UInt32? = nil
   ) throws {

@@ -91,7 +91,7 @@ extension SystemdTests {
       try machine.must("systemctl", "daemon-reload")
       let output = try launch("command = [\"true\"]")
       #expect(output.code != 0)
-      #expect(output.text.contains("systemd could not start its unit"), "\(output.text)")
+      #expect(output.text.contains("systemd could not start the unit"), "\(output.text)")
       #expect(output.text.contains("journalctl -u 'app-taskschedd-org.example.own\\x2done@"))
     }
 

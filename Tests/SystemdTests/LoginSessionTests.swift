@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// Sessions of a real logind. The sessions have no compositor, so `loginctl` takes the role of
-  /// the desktop and of the screen locker.
+  /// Sessions of a real logind. The sessions have no compositor, so the test itself locks them,
+  /// with `loginctl` or by setting LockedHint.
   @Suite(
     "§20 Screen lock, with a real logind",
     .enabled(
@@ -30,7 +30,7 @@ extension SystemdTests {
       }
     }
 
-    /// Runs the body. Then closes the sessions, and removes the manifests.
+    /// Starts the daemon, and runs the body. Then closes the sessions, and removes the manifests.
     private func scene(_ body: () throws -> Void) throws {
       defer {
         for id in [Self.front, Self.second] {
@@ -267,12 +267,14 @@ extension SystemdTests {
 
 /// A session of a user, which a service of the machine opened by PAM.
 private struct LoginSession {
-  /// logind's id.
+  /// The id of the session in logind.
   let id: String
   private let machine: Machine
   private let unit: String
   private let process: TestProcess
 
+  /// Opens the session.
+  ///
   /// - Parameter command: the program of the session; by default one that only waits.
   init(
     _ machine: Machine, _ user: UInt32, seat: String, type: String, _ command: [String]

@@ -32,8 +32,8 @@ extension SystemdTests {
       try machine.must("taskctl", "list")
     }
 
-    /// Changes the directories as a reboot does: removes the runtime directory, and keeps the state
-    /// directory.
+    /// Simulates a reboot: stops the daemon and the applications, removes the event log, and starts
+    /// the daemon. The state directory stays.
     private func reboot() throws {
       try machine.must("systemctl", "stop", "taskschedd.service", "taskschedd.slice")
       try machine.must("rm", "-rf", "/run/taskschedd/event-log")
@@ -217,7 +217,7 @@ extension SystemdTests {
         try desktop.waitForNotify()
         #expect(try desktop.displayedCount() == count)
       }
-      // dunst can choose only the first notification of its list by a number: the oldest, number 0.
+      // dunst chooses a notification by its position. The oldest notification is at position 0.
       func choose(of option: String) throws {
         try desktop.control("action", "0")
         try installed.wait(
@@ -377,7 +377,7 @@ private final class MachineDesktop {
     let user = Self.user
     try machine.must("systemctl", "start", "user@\(user).service")
     let directory = "/run/user/\(user)"
-    // Stops the bus of the user's systemd if it is installed, because it listens at the same path.
+    // The user's systemd may have started a bus that listens at the same path.
     _ = try machine.run("systemctl", "--user", "stop", "dbus.socket", "dbus.service", as: user)
     try machine.must("rm", "-f", directory + "/bus")
     let address = "unix:path=\(directory)/bus"

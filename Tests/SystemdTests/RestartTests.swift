@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// §15: the daemon never forgets an acknowledged begin, keep-alive, notification or
-  /// registration, even after a crash, an upgrade or kill -9.
+  /// §15: the daemon never forgets a task, keep-alive handler, notification or registration that it
+  /// has acknowledged, even after a crash, an upgrade or kill -9.
   @Suite("Death and restart of the daemon")
   struct Restarts {
     private static let id = "org.example.client"
@@ -221,7 +221,7 @@ extension SystemdTests {
       #expect(status.contains("schedulerStopped"))
     }
 
-    /// Mounts a separate file system for the event log. Does not start the daemon.
+    /// Stops the daemon, and mounts a separate file system for the event log.
     private func mount(size: String) throws {
       try machine.must("systemctl", "stop", "taskschedd.service")
       try machine.must("mkdir", "-p", Self.folder)

@@ -83,8 +83,8 @@ extension SystemdTests {
       }
     }
 
-    /// Runs with the `LimitNOFILE=524288` of the daemon's unit, and with a seventh of the unit's
-    /// watchdog time.
+    /// Runs with the `LimitNOFILE=524288` of the daemon's unit, and with a watchdog time of 4 s
+    /// instead of the unit's 30 s.
     @Test(
       "§12: The watchdog does not kill a daemon that examines 10,000,000 descriptors"
     )
@@ -200,8 +200,8 @@ extension SystemdTests {
         """)
     func manyConnections() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
-      // The store also has some of the daemon's own descriptors. Closing them takes long, which
-      // would delay the kernel's report of the daemon's end.
+      // The store also has some of the daemon's own descriptors. The kernel needs long to close
+      // them, and would otherwise report the end of a daemon late.
       let others = Int(try installed.property("NFileDescriptorStore")) ?? 0
       #expect(
         others >= 3, "the store has watches of the time zone and the locale, and a pressure trigger"

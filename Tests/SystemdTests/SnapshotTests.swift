@@ -63,12 +63,13 @@ extension SystemdTests {
         .map { String($0) }
     }
 
-    /// The number of descriptors that systemd keeps for the daemon.
+    /// Returns the number of descriptors that systemd keeps for the daemon.
     private func storedCount() throws -> Int {
       Int(try installed.property("NFileDescriptorStore")) ?? -1
     }
 
-    /// Waits until systemd has carried out the daemon's messages about stored descriptors.
+    /// Waits until systemd keeps the given number of descriptors for the daemon; with `orLess`,
+    /// also fewer.
     private func waitForStored(_ count: Int, orLess: Bool = false) throws {
       let end = BootClock.now() + 20_000_000_000
       while true {

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// Tests the properties of systemd and the kernel that let a restarted daemon wake applications
-  /// by their sockets.
+  /// The properties of systemd and the kernel by which a restarted daemon can wake applications for
+  /// data on their sockets.
   @Suite("systemd's file descriptor store")
   struct SocketStores {
-    /// In its first run, stores three watches and two of their sockets, as if applications held
-    /// these sockets open, and kills itself. In its second run, prints for each watch whether its
-    /// socket still exists, and the number of its events.
+    /// In its first run, stores three watches and the connections of two of them, as if
+    /// applications held these connections open, and kills itself. In its second run, prints for
+    /// each watch whether its socket still exists, and the number of its events.
     private static let program = """
       import os, select, socket
       def notify(state, *fds):

@@ -46,8 +46,8 @@ extension SystemdTests {
       try installed.ask(client, line)
     }
 
-    /// Returns the next event, which may first resume the application. Skips the answer to the last
-    /// acknowledgement, which the application prints only now if it was suspended before.
+    /// Waits for the next event. If the application was suspended, it first prints the answer to
+    /// its last acknowledgement. This function skips that answer.
     private func event(_ client: TestProcess) throws -> String {
       try client.writeLine("event")
       while let line = try client.readLine() {
@@ -128,8 +128,8 @@ extension SystemdTests {
       throw MachineError(sentence: "the daemon has no timer of CLOCK_BOOTTIME_ALARM")
     }
 
-    /// logind's signal PrepareForSleep is not needed: an alarm that is always set wakes the machine
-    /// from a sleep of any kind.
+    /// The daemon does not need logind's signal PrepareForSleep, because it sets the alarm whenever
+    /// a handler or notification waits, and not only before a sleep.
     @Test(
       "The alarm that wakes a sleeping machine is set while a handler or notification waits",
       .enabled(

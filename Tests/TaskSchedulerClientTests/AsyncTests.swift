@@ -108,7 +108,7 @@ import Testing
   }
 }
 
-/// Returns only after its cancellation.
+/// Waits until the task is cancelled, and throws `CancellationError`.
 private func cancellation() async throws {
   let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
   for await _ in stream {}

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerClient
 
-/// A connection of the library to a peer that sends what the test commands.
+/// A connection of the library to a peer that the test controls.
 private final class Script {
   private let directory: TemporaryDirectory
   let connection: Connection

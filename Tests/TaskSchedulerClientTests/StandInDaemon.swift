@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 
 /// A stand-in for the daemon, in the process of the test. It implements the interface, but not the
-/// rules of the contract: the test decides what it sends.
+/// rules of the contract: the test decides which events it sends.
 final class StandInDaemon: Sendable {
   typealias Application = ApplicationInterface
 

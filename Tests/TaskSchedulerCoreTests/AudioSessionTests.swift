@@ -185,7 +185,7 @@ struct AudioTakeoverTests {
     let player = world.makeAwareAtOwnSeat(music)
     world.start(player)
     world.muting = .never
-    // An agent that stops ends all mutes.
+    // When the agent stops, it ends all mutes.
     world.feed(.session(.audioLost(mail.owner)))
     for index in world.streams.indices { world.streams[index].isMuted = false }
     world.feed(world.audioReport)

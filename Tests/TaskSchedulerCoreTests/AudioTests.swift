@@ -399,7 +399,7 @@ struct MuteTests {
     var (world, id) = player()
     world.sendAway(mail)
     world.muting = .never
-    // An agent that stops ends all mutes.
+    // When the agent stops, it ends all mutes.
     world.feed(.session(.audioLost(user)))
     world.streams[0].isMuted = false
     world.feed(world.audioReport)

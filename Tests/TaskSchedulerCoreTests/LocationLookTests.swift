@@ -3,8 +3,8 @@ import Testing
 @testable import TaskSchedulerCore
 
 extension World {
-  /// Creates a suspended application that monitors a region. The machine is at a distance from
-  /// ``home``.
+  /// Returns a world with a suspended application that monitors a region. The machine is `meters`
+  /// north of ``home``.
   fileprivate static func monitoring(
     at meters: Double, _ change: (inout Policy) -> Void = { _ in }
   ) -> World {
@@ -108,7 +108,7 @@ struct LocationLookTests {
   @Test("A keep-alive burst begins no look that the location of the same wake-up replaces")
   func lateBurst() {
     var world = World.monitoring(at: 36_250)
-    // The significant change of another user is the wake-up that calls the handler.
+    // The location for another user's application is the wake-up that calls the handler.
     let app = key("org.example.run", uid: 2000)
     let id = world.makeLocated(app, modes: [])
     world.monitorChanges(id)

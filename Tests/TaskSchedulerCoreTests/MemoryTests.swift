@@ -6,7 +6,8 @@ import Testing
 struct MemoryTests {
   private let chat = key("org.example.chat")
 
-  /// Reports memory pressure below MemoryFloorPercent, and advances the time by the warning time.
+  /// Reports memory pressure while less than MemoryFloorPercent is available, and advances the time
+  /// by MemoryWarningTime.
   private func outlastWarning(_ world: inout World) {
     world.available = 80
     world.press()

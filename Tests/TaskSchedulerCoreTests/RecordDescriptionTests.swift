@@ -8,8 +8,8 @@ private func ended(
   .ended(End(reason: reason, at: Instant(nanoseconds: 1), detail: detail, forced: forced))
 }
 
-/// Examples of changes, at least one of each kind. `text` is what follows the application's id in
-/// the sentence.
+/// Examples of changes, at least one of each kind. `text` is the part of the sentence after the
+/// application's id.
 private let examples: [(change: Record.Change, kind: Record.Kind, text: String)] = [
   (
     .transition(from: .notRunning, to: .active, cause: .launch), .transition,

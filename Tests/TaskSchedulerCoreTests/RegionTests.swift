@@ -7,7 +7,8 @@ private let entered = RegionCrossing(office, isInside: true)
 private let left = RegionCrossing(office, isInside: false)
 
 extension World {
-  /// Creates a suspended application that monitors a region. The machine is outside the region.
+  /// Returns a world with a suspended application that monitors a region. The machine is outside
+  /// the region.
   fileprivate static func monitoring(
     _ region: Region = region("office"), _ change: (inout Policy) -> Void = { _ in }
   ) -> (World, InstanceID) {
@@ -21,7 +22,7 @@ extension World {
     return (world, id)
   }
 
-  /// Moves the machine, and keeps it there for longer than RegionDwell.
+  /// Moves the machine to a place, and keeps it there for longer than RegionDwell.
   fileprivate mutating func stay(at meters: Double, accuracy: Double? = 5) {
     for _ in 0..<5 {
       locate(meters, accuracy: accuracy)

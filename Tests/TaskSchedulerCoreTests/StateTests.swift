@@ -200,7 +200,7 @@ struct StateTests {
     world.acknowledgeAll(InstanceID(1))
     #expect(world.switcher == [mail.id.name, maps.id.name, music.id.name, "org.example.never"])
     world.feed(.process(.leaderExited(id, .exited(code: 0))))
-    // The daemon cannot launch the ended application again, so it has left the switcher.
+    // The ended application has no manifest, so it has left the switcher.
     #expect(world.switcher == [mail.id.name, maps.id.name, music.id.name, "org.example.never"])
     let positions = world.scheduler.statuses(at: world.now).map(\.switcherPosition)
     #expect(positions == [1, 2, nil, nil])

@@ -222,7 +222,7 @@ extension World {
     effects.compactMap { if case .dropPicture(let id) = $0 { id } else { nil } }
   }
 
-  /// The snapshots of an application in the order of their records.
+  /// Returns the recorded snapshots of an application, in order.
   fileprivate func changes(of key: ApplicationKey) -> [Snapshot?] {
     effects.compactMap { effect -> Snapshot?? in
       guard case .record(let record) = effect, record.application == key,

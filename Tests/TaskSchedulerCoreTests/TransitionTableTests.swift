@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// The causes of transitions, in the words of the table in contract §2.
+/// The causes of transitions in the table in contract §2.
 enum Cause: String, CaseIterable {
   case launchedToForeground = "launch to the foreground"
   case launchedInBackground = "launch in the background"

@@ -86,7 +86,8 @@ extension World {
 
   // MARK: Applications
 
-  /// Creates an application in the background, with mode audio if `modes` does not say otherwise.
+  /// Creates an unaware application in the foreground of a seat of its own, by default with mode
+  /// audio.
   mutating func makeUnawareAtOwnSeat(
     _ app: ApplicationKey, _ modes: [BackgroundMode] = [.audio]
   ) -> InstanceID {

@@ -81,7 +81,7 @@ extension World {
       time: WallTime(nanoseconds: Int64(now.nanoseconds) + 1_700_000_000_000_000_000))
   }
 
-  /// The last needs that the sources were told.
+  /// The needs that the scheduler last told the sources.
   var needs: LocationNeeds? {
     effects.compactMap { if case .location(.need(let needs)) = $0 { needs } else { nil } }.last
   }
@@ -89,7 +89,7 @@ extension World {
   /// Whether a receiver must run.
   var isReceiving: Bool { scheduler.locationNeeds.accuracy != nil }
 
-  /// Returns the distances from ``home`` of the updates that an instance was told, in meters.
+  /// Returns the distances from ``home`` of the updates that an instance received, in meters.
   func updates(_ id: InstanceID) -> [Int] {
     notices(id).compactMap {
       guard case .location(let location) = $0 else { return nil }
@@ -108,7 +108,7 @@ extension World {
     }
   }
 
-  /// Acknowledges all notices that an instance must acknowledge.
+  /// Acknowledges the crossings and significant changes that an instance is handling.
   mutating func acknowledgeNotices(_ id: InstanceID) {
     for notice in scheduler.instances[id]?.handling.notices ?? [] {
       switch notice {
@@ -128,7 +128,7 @@ extension World {
     }
   }
 
-  /// The orders about questions to the user, in order: true shows a question, false removes one.
+  /// The orders to show a question to the user (true) or to remove one (false), in sequence.
   var questions: [Bool] {
     effects.compactMap { if case .location(.ask(_, let isShown)) = $0 { isShown } else { nil } }
   }

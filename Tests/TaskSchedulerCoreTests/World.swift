@@ -4,8 +4,8 @@ import Testing
 
 /// A simulated world that carries out the scheduler's effects in a test.
 ///
-/// The world calls `checkInvariants()` after every event. It answers `checkTracer`, `suspend`,
-/// `spawn`, `terminate` and `kill` as the properties of type ``Answer`` say.
+/// The world calls `checkInvariants()` after every event. It answers an effect as its properties
+/// say, most of which have the type ``Answer``.
 struct World {
   /// When and how the world answers an effect.
   enum Answer { case atOnce, never, failing }
@@ -22,7 +22,8 @@ struct World {
   var storing = Answer.atOnce
   var measuring = Answer.atOnce
   var reclaiming = Answer.atOnce
-  /// When the session agent carries out an order to mute streams, and reports the result.
+  /// When the session agent carries out an order to change mutes or volumes, and reports the
+  /// result.
   var muting = Answer.atOnce
   /// The streams of the audio server of the user 1000.
   var streams: [AudioStream] = []
@@ -204,7 +205,7 @@ struct World {
 
   mutating func forget() { effects = [] }
 
-  /// Replaces the daemon by a new daemon, which starts after `duration` from the stored state.
+  /// Replaces the daemon by a new daemon, which starts `duration` later with the stored state.
   mutating func crash(awayFor duration: Duration = .milliseconds(100)) throws {
     let lastAlive = now
     scheduler = try StoredReader.read(Scheduler.self, from: StoredWriter.bytes(of: scheduler))

@@ -2,7 +2,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// The times that Python's zoneinfo computes, which reads the same tz database independently.
+/// The times that Python computes with zoneinfo, an independent reader of the same tz database.
 /// zoneinfo cannot report when a gap in local time ends, so the program finds the end by bisection.
 enum Oracle {
   /// Returns the output of a program as lines.

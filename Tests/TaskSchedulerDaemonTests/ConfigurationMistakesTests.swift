@@ -145,8 +145,8 @@ struct ConfigurationMistakesTests {
     fixture.write(path, mistake.text)
     let (configuration, problems) = Configuration.load(from: fixture.system)
     #expect(problems.map(\.description) == mistake.expected.map { fixture.root + path + $0 })
-    // A refused setting changes nothing. The exception is a setting that contradicts another
-    // setting, because the values in force are compared.
+    // A refused setting changes nothing. Settings that contradict each other stay in the
+    // configuration, because the daemon compares them after it has read all files.
     if !mistake.text.contains("BackgroundTime = \"3s\"") {
       #expect(configuration.options == DaemonOptions())
       #expect(configuration.policy == Policy())

@@ -9,7 +9,7 @@ struct DefaultSeatsTests {
   private let seats = DefaultSeats()
   private var graphical: SeatID { seats.ofUser(1000) }
 
-  /// Returns a process of session 4711 with or without a terminal.
+  /// Returns a process of a session, with the given terminal, or without a terminal (0).
   private func process(session: Int = 4711, terminal: Int) throws -> ProcessStat {
     let line = "99 (sh) S 1 99 \(session) \(terminal) 99 0 0 0 0 0 1 1 0 0 20 0 1 0 500 0 0\n"
     return try #require(Array(line.utf8).withUnsafeBytes { ProcessStat(parsing: $0) })

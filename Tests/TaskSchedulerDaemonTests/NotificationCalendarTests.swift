@@ -3,8 +3,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Contract §9: "Schedule at a wall-clock time with a time zone, optional repeat interval (minute …
-/// year, calendar rules, across daylight saving)".
+/// Tests of contract §9: a notification fires at a wall-clock time in a time zone, and may repeat
+/// by the calendar, also across daylight saving time.
 @Suite("When notifications fire")
 struct NotificationCalendarTests {
   private let calendar = NotificationCalendar()

@@ -7,8 +7,8 @@ private func unshare(_ flags: Int32) -> Int32
 
 /// Functions that mount a small disk and fill it.
 enum SmallDisk {
-  /// Mounts a tmpfs that only this process sees. Call it only in an exit test, which has a process
-  /// of its own.
+  /// Mounts a tmpfs that only this process sees. Call this function only in an exit test, which has
+  /// a process of its own.
   static func mount(_ path: String, bytes: Int) {
     let newMounts: Int32 = 0x0002_0000  // CLONE_NEWNS
     precondition(unshare(newMounts) == 0, "unshare: \(SystemError.describe(errno))")

@@ -127,7 +127,7 @@ struct BadSwayTests {
       try focus.wait("the monitor connects") { _ in try sway.accept() }
     }
     sway.closePeer()
-    // Waits twice as long as the delay before a further attempt.
+    // A further attempt would follow after 1.28 s. The test waits twice as long.
     var isOver = false
     let timer = try focus.loop.timer { isOver = true }
     timer.set(BootClock.now() + 2_560_000_000)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("§20: The session agent's attachment to a daemon")
 struct DaemonLinkTests {
-  /// A link to a stand-in daemon, and what the link has reported.
+  /// A link to a stand-in daemon, and the reports of the link.
   private final class Scene {
     let loop: EventLoop
     let directory = TemporaryDirectory()

@@ -21,7 +21,7 @@ final class StandInDaemon {
   /// The connection of the agent that attached last.
   private(set) var agent: StandInPeer?
   private(set) var attachments = 0
-  /// All calls but Attach, in their order.
+  /// All calls except Attach, in the order of their arrival.
   private(set) var reports: [ReceivedCall] = []
   /// The bytes of the answer to Attach; nil for the usual answer.
   var answerToAttach: [UInt8]?

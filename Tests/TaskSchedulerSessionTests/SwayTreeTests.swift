@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import Testing
 
 /// Tests with trees that were recorded from sway 1.7 with two outputs. A tree says of each window
-/// whether it is visible. Members that the agent does not read were removed.
+/// whether it is visible. The recordings omit most members that the agent does not read.
 @Suite("§20: The windows in sway's tree, in recorded messages")
 struct SwayTreeTests {
   private static let directory =

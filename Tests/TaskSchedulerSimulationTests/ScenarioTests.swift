@@ -2,7 +2,7 @@ import TaskSchedulerCore
 import TaskSchedulerSimulation
 import Testing
 
-/// Returns a scenario's timeline in a short form: `13s mail callback …`.
+/// Returns a scenario's timeline in a short form, such as `1s notRunning -> active`.
 private func lines(_ text: String) throws -> [String] {
   ScenarioRunner.timeline(of: try Scenario(text)).entries.map { entry in
     let what: String =

@@ -110,8 +110,8 @@ struct MonitorTests {
     _ = screen.take(.init(application: sample()))
     _ = screen.take(.init(ready: true))
     #expect(
-      screen.doubt == "taskctl: there is no application 'org.example.mial' yet at"
-        + " the daemon of /s;"
+      screen.doubt == "taskctl: the daemon of /s does not know an application"
+        + " 'org.example.mial' yet;"
         + " did you mean 'org.example.mail'?")
     #expect(screen.take(change(.taskBegan, "org.example.mial")) != "")
   }

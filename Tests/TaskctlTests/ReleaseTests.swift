@@ -72,7 +72,7 @@ struct ReleaseTests {
     let other = try StoppedProgram(socket: folder.file("elsewhere/socket"))
     let outcome = try TaskctlProcess(["release", "--event-log", path], socket: nil).outcome()
     #expect(outcome.code == 1)
-    #expect(outcome.errors.hasPrefix("taskctl: not resumed: the event log \(path)/event-log.1: "))
+    #expect(outcome.errors.hasPrefix("taskctl: not released: the event log \(path)/event-log.1: "))
     #expect(outcome.output == "resumed: process \(own.pid) (sleep)\n")
     #expect(try !own.isStopped)
     #expect(try other.isStopped)
@@ -105,7 +105,7 @@ struct ReleaseTests {
     #expect(outcome.code == 1)
     #expect(
       outcome.errors == "taskctl: UnreadableEventLog: permission to read \(path) denied: only root "
-        + "and the daemon's user may\n")
+        + "and the daemon's user may read it\n")
   }
 }
 

@@ -88,7 +88,7 @@ private func replay(_ arguments: [String], socket: String? = nil) throws -> Task
   try TaskctlProcess(["simulate", "--replay"] + arguments, socket: socket).outcome()
 }
 
-/// The expected timeline of the events of `RecordedDaemon.upload`.
+/// The beginning of the expected timeline of the events of `RecordedDaemon.upload`.
 private let uploadTimeline = """
      1s  > register org.example.mail
          org.example.mail  notRunning -> inactive (register)

@@ -77,7 +77,8 @@ struct WakeUpRenderingTests {
     let text = StatusText.text(application, context)
     #expect(text.contains("\n  Last launch: failed, \(moment): execve: \\x1bENOENT\n"), "\(text)")
     #expect(
-      text.contains("\n    Unmanaged: process 4711 has been running since taskschedd stopped\n"))
+      text.contains(
+        "\n    Unmanaged: process 4711 has run without management since taskschedd stopped\n"))
   }
 
   @Test("The list of notifications shows their owner, their time with its zone, and repetition")

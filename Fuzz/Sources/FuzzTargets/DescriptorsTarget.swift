@@ -4,11 +4,11 @@ import TaskSchedulerDaemon
 
 /// Messages with file descriptors on a real socket, which the daemon's `MessageInput` receives.
 ///
-/// The input is a list of steps. `s` sends bytes: the next byte is the number of descriptors, the
-/// byte after it is the length, and then the bytes follow. `n` receives a message. `t` receives a
-/// message and claims its first descriptor. `r` simulates the daemon's death: a new receiver
-/// continues with the collected data. `l` peeks at a message; the receiver then dies before it
-/// receives the message. At the end, the target ends the stream and receives the rest.
+/// The input is a list of steps. `s` sends bytes: the next byte modulo 12 is the number of
+/// descriptors, the byte after it is the length, and then the bytes follow. `n` receives a message.
+/// `t` receives a message and claims its first descriptor. `r` simulates the daemon's death: a new
+/// receiver continues with the collected data. `l` peeks at a message; the receiver then dies
+/// before it receives the message. At the end, the target ends the stream and receives the rest.
 ///
 /// The target checks that every message arrives whole, in order and as soon as it is complete, with
 /// the descriptors that were sent with its bytes. It also checks that unclaimed descriptors are
@@ -140,7 +140,7 @@ private struct DescriptorStream: ~Copyable {
     case .incomplete:
       try require(whole.isEmpty, "a complete message was not received")
       try areClosed(previous)
-      // The rest of an incomplete message can no longer arrive, so the receiver is done.
+      // After the end of the stream, the rest of an incomplete message cannot arrive.
       return isAtEnd
     case .closed:
       try require(whole.isEmpty, "the receiver reported the end before the last message")
@@ -217,8 +217,8 @@ private struct DescriptorStream: ~Copyable {
   consuming func finish() throws {
     try UnixSocket.shutdown(near.rawValue, Int(SHUT_WR))
     isAtEnd = true
-    // A receive call returns the bytes of at most one send with descriptors, so the number of sends
-    // limits the number of steps.
+    // A receive call returns the bytes of at most one send with descriptors. The number of sends
+    // and of messages therefore limits the number of steps.
     var stepsLeft = sentCount + 3
     while !isOver {
       try require(stepsLeft > 0, "the receiver did not report the end of the stream")

@@ -3,10 +3,10 @@ import TaskSchedulerEventLog
 
 /// A damaged event log, which a daemon reads and replays at its start.
 ///
-/// The first byte of the input is a set of flags: bit 0 corrects the checksum of every record after
-/// the edits, bit 1 accepts an event log of any boot. Then follow edits of an intact event log. An
-/// edit has five bytes: the operation (set, exchange bits, add, copy eight bytes from another
-/// position, truncate), the position (two bytes) and an operand (two bytes).
+/// The first byte of the input is a set of flags, and the next bytes are edits of an intact event
+/// log. With bit 0, the target corrects all checksums after the edits. With bit 1, it accepts an
+/// event log of any boot. An edit has five bytes: the operation (set, flip bits, add, copy eight
+/// bytes from another position, truncate), the position (two bytes) and an operand (two bytes).
 ///
 /// If the checksums are not corrected, the result must be a state that the scheduler had. In any
 /// case, no code may trap, and the state of the scheduler must satisfy its invariants.

@@ -76,9 +76,9 @@ struct clinux_peer {
 /// Reads the credentials of the peer (SO_PEERCRED).
 int clinux_peer_credentials(int fd, struct clinux_peer *peer);
 
-/// Makes glibc return every freed block of at least `bytes` bytes to the kernel, and also the free
-/// space at the end of the heap when it exceeds `bytes` bytes. Without this call, glibc raises both
-/// limits at run time, up to 64 MiB.
+/// Makes glibc return every freed block of at least `bytes` bytes to the kernel. Also makes glibc
+/// return the free space at the end of the heap when it exceeds `bytes` bytes. Without this call,
+/// glibc raises both thresholds at run time, up to 64 MiB.
 void clinux_return_blocks(size_t bytes);
 /// Returns all empty pages to the kernel (malloc_trim).
 void clinux_trim_heap(void);

@@ -20,7 +20,7 @@ enum {
   CPULSE_ENDED
 };
 
-// What a stream is for: the property media.role of the stream, else of its client.
+// The purpose of a stream: the property media.role of the stream, or else of its client.
 typedef enum {
   // There is no such property.
   CPULSE_ROLE_NONE,
@@ -51,22 +51,23 @@ typedef struct {
   bool is_claimed;
   // Whether a measured stream has played only silence since the last measurement.
   bool is_silent;
-  // A number for the entry of the server's database in which the server remembers the mute and the
-  // volume of the stream, for the next stream with the same entry; 0 if there is no such entry.
+  // A number for the entry of the server's database that remembers the mute and the volume of the
+  // stream; 0 if there is no such entry. A new stream begins with the mute and the volume in its
+  // entry.
   uint32_t memory;
 } cpulse_stream;
 
 typedef struct cpulse cpulse;
 
-// Begins to connect to the server at the path. Returns NULL without memory, or a negated errno in
-// *error.
+// Begins to connect to the server at the path. On failure, returns NULL, and sets *error to a
+// negated errno.
 cpulse *cpulse_new(const char *path, int *error);
 // Closes the connection.
 void cpulse_free(cpulse *pulse);
 // A descriptor that is readable when cpulse_dispatch must be called.
 int cpulse_descriptor(const cpulse *pulse);
-// Handles what has arrived, without waiting. Returns a positive number if more work is pending, so
-// that the caller must call again, 0 if there is none, or a negated errno.
+// Handles what has arrived, without waiting. Returns 0 if nothing more is pending, or a negated
+// errno. Returns a positive number if more may be pending: the caller must then call again.
 int cpulse_dispatch(cpulse *pulse);
 
 int cpulse_state(const cpulse *pulse);
@@ -78,11 +79,11 @@ bool cpulse_is_refused(const cpulse *pulse);
 uint32_t cpulse_cookie(const cpulse *pulse);
 
 // Whether the server itself lowers, mutes or pauses streams by their roles. The first list has the
-// first answer. If a module or a sink is added or removed later, as `pactl load-module` does,
+// first answer. If a module or a sink is added or removed later (`pactl load-module`),
 // cpulse_is_stale returns true, and the next list has the new answer.
 bool cpulse_manages_roles(const cpulse *pulse);
 
-// Whether something has changed since the last list was begun.
+// Whether something has changed since the last list was begun. False while a list is being read.
 bool cpulse_is_stale(const cpulse *pulse);
 // Begins to read the list again, if it is not being read.
 void cpulse_refresh(cpulse *pulse);
@@ -91,7 +92,7 @@ bool cpulse_take_listed(cpulse *pulse);
 size_t cpulse_stream_count(const cpulse *pulse);
 cpulse_stream cpulse_stream_at(const cpulse *pulse, size_t number);
 
-// Mutes a playback stream, or ends its mute. A stream that has ended is ignored.
+// Mutes a playback stream, or ends its mute. Ignores a stream that has ended.
 void cpulse_set_mute(cpulse *pulse, uint32_t index, bool is_muted);
 // Sets the volume of the loudest channel of a playback stream, and keeps the balance that the
 // channels have in the last list. Ignores a stream that is not in that list or has no volume, and a

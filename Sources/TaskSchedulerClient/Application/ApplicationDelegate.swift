@@ -34,7 +34,7 @@ public protocol ApplicationDelegate: Sendable {
   /// Tells the delegate that the application leaves the background.
   ///
   /// The application is inactive until the method returns. ``applicationDidBecomeActive(_:)``
-  /// follows.
+  /// follows, unless the windows of the application are visible without the focus.
   func applicationWillEnterForeground(_ application: ScheduledApplication)
 
   /// Tells the delegate that the daemon will end the process when the method returns.
@@ -95,8 +95,9 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the machine has moved by 500 m or more.
   ///
-  /// ``ScheduledApplication/startMonitoringSignificantLocationChanges()`` requests this event. If
-  /// the application does not run, the daemon launches it.
+  /// ``ScheduledApplication/startMonitoringSignificantLocationChanges()`` requests this event. The
+  /// first event reports the first location after the request. If the application does not run,
+  /// the daemon launches it.
   ///
   /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
   /// The daemon suspends it again when the method has returned.

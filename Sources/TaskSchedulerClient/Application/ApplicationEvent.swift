@@ -14,7 +14,8 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The application is in the background. After the acknowledgement, the daemon suspends the
   /// application, unless the application has begun a background task.
   case didEnterBackground
-  /// The application leaves the background. It is inactive until it has acknowledged this event.
+  /// The application leaves the background. It is inactive until it has acknowledged this event, or
+  /// longer if its windows are visible without the focus.
   case willEnterForeground
   /// The daemon ends the process after the acknowledgement. A suspended application does not
   /// receive this event before the daemon ends it.
@@ -70,8 +71,9 @@ public enum ApplicationEvent: Hashable, Sendable {
   case didUpdateLocation(Location)
   /// The machine has moved by 500 m or more.
   ///
-  /// ``ScheduledApplication/startMonitoringSignificantLocationChanges()`` requests this event. If
-  /// the application does not run, the daemon launches it.
+  /// ``ScheduledApplication/startMonitoringSignificantLocationChanges()`` requests this event. The
+  /// first event reports the first location after the request. If the application does not run,
+  /// the daemon launches it.
   ///
   /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
   /// The daemon suspends it again after the acknowledgement.

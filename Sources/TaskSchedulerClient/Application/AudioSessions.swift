@@ -14,12 +14,13 @@ extension ScheduledApplication {
   /// application plays together with others. Otherwise it interrupts others when it begins to play,
   /// and others interrupt it: ``ApplicationEvent/didReceiveAudioInterruption(_:)``.
   ///
-  /// Without this call, the session is ``AudioCategory/playback`` without options. An application
-  /// that only records, or whose streams all have the media role `event`, mixes with others. An
-  /// application whose streams all have the roles `notification` or `a11y` ducks others.
+  /// Without this call, the streams of the application determine its session. An application that
+  /// only records, or whose playback streams all have the media role `event`, mixes with others. An
+  /// application whose playback streams all have the role `event`, `notification` or `a11y` ducks
+  /// others. Any other session is ``AudioCategory/playback`` without options.
   ///
   /// A second call replaces the session. After a restart of the daemon, the library sets it again.
-  /// If ``isManaged`` is false, the daemon does not learn of the session.
+  /// If ``isManaged`` is false, no daemon learns of the session.
   ///
   /// - Throws: An error of the connection if the daemon is away for more than 2.3 s. After an
   ///   error, call the method again.

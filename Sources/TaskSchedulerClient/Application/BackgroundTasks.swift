@@ -106,11 +106,11 @@ extension ScheduledApplication {
 
   // MARK: - Scopes
 
-  /// Runs a body within a background task, which ends when the body returns, throws or is
-  /// cancelled.
+  /// Runs a body within a background task, which ends when the body returns or throws.
   ///
-  /// At expiration the library cancels the Swift task of the body. The body then has
-  /// `ExpirationLead`, 5 s by default, to return; after that, the daemon kills the application.
+  /// At expiration, and if the calling task is cancelled, the library cancels the Swift task of the
+  /// body. After an expiration, the body has `ExpirationLead`, 5 s by default, to return. Otherwise
+  /// the daemon kills the application.
   ///
   /// - Parameters:
   ///   - name: A name for operators and the log, as in

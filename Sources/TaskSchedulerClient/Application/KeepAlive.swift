@@ -17,9 +17,9 @@ extension ScheduledApplication {
   /// Sets the keep-alive handler, which the daemon calls at least once in each interval.
   ///
   /// The daemon resumes a suspended application for the call. It calls the handlers of all
-  /// applications together, as rarely as their intervals allow: a call may come early, but never
-  /// late. The call is over when the handler returns. The daemon kills an application whose
-  /// handler takes longer than `KeepAliveHandlerTime`, 30 s by default.
+  /// applications together, as rarely as their intervals allow. A call may come early, and comes
+  /// late only if the machine sleeps. The call is over when the handler returns. The daemon kills
+  /// an application whose handler takes longer than `KeepAliveHandlerTime`, 30 s by default.
   ///
   /// A second call of this method replaces the interval and the handler. After a restart of the
   /// daemon, the library sets them again. The manifest must declare the background mode `voip`.

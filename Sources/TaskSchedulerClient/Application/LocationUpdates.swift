@@ -22,7 +22,7 @@ extension ScheduledApplication {
   /// it, the locations follow without another call.
   ///
   /// After a restart of the daemon, the library starts the updates again. If the daemon refuses
-  /// them, or knows no source of locations within 2.3 s, the application receives
+  /// them, or still knows no source of locations after 2.3 s, the application receives
   /// ``ApplicationEvent/didLoseLocationUpdates(_:)``.
   ///
   /// - Parameters:

@@ -14,8 +14,8 @@ public struct SocketConditions: OptionSet, Hashable, Sendable {
   public static let hangUp = SocketConditions(rawValue: 4)
   /// The socket has an error.
   public static let error = SocketConditions(rawValue: 8)
-  /// The daemon could not watch the socket for a time, and watches it again. Data may have arrived
-  /// during that time, so read the socket without blocking.
+  /// The daemon could not watch the socket for a time. Data may have arrived during that time, so
+  /// read the socket without blocking.
   public static let unwatched = SocketConditions(rawValue: 16)
   /// The daemon no longer manages the socket, and has refused to manage it again.
   public static let lost = SocketConditions(rawValue: 32)
@@ -46,8 +46,8 @@ public final class ManagedSocket: Hashable, Sendable {
   /// The descriptor that the application passed to ``ScheduledApplication/manage(socket:)``.
   public let fileDescriptor: Int32
 
-  /// The cookie of the socket. It shows whether the descriptor still refers to the same socket,
-  /// because the application may have closed the socket and opened another one.
+  /// The cookie of the socket. The application may have closed the socket and opened another one
+  /// with the same descriptor; the cookie then differs.
   let cookie: UInt64?
   private let application: ScheduledApplication
   /// The daemon's number of the socket; nil if the daemon no longer manages it.

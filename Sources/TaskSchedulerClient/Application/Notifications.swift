@@ -11,11 +11,11 @@ extension ScheduledApplication {
   ///         CalendarDate(year: 2026, month: 11, day: 22, hour: 16, timeZone: "Europe/Berlin"),
   ///         repeats: .day))
   ///
-  /// The notification is stored durably when the method returns. It fires even if the application
-  /// ends, the daemon restarts or the machine reboots. An active application receives
-  /// ``ApplicationEvent/didReceive(_:)``. Otherwise the desktop shows the notification; if the user
-  /// selects it, the application receives ``ApplicationEvent/didSelect(_:)``. A notification does
-  /// not resume a suspended application.
+  /// When the method returns, the daemon has stored the notification durably. The notification
+  /// fires even if the application ends, the daemon restarts or the machine reboots. An active
+  /// application receives ``ApplicationEvent/didReceive(_:)``. Otherwise the desktop shows the
+  /// notification; if the user selects it, the application receives
+  /// ``ApplicationEvent/didSelect(_:)``. A notification does not resume a suspended application.
   ///
   /// - Parameters:
   ///   - content: The content of the notification.

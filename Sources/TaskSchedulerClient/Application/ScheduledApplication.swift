@@ -8,9 +8,9 @@ import TaskSchedulerWire
 ///       "org.example.uploader", delegate: Uploader())
 ///
 /// A registered application receives an event at each change of its state, and can ask for time in
-/// the background. It stays registered until the process ends or ``close()`` is called, whether or
-/// not the program keeps this object. After a restart of the daemon the library connects and
-/// registers again.
+/// the background. It stays registered until the process ends or calls ``close()``, whether or not
+/// the program keeps this object. After a restart of the daemon, the library connects and registers
+/// again.
 ///
 /// Each request has two forms. The first one is asynchronous. The second one, with the suffix
 /// `AndWait`, blocks the calling thread; it is for delegates and expiration handlers. A request

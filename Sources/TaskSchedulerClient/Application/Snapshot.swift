@@ -5,9 +5,8 @@ import TaskSchedulerWire
 extension ScheduledApplication {
   /// Sets the snapshot: the picture that the application switcher shows in place of the icon.
   ///
-  /// The usual place for this call is
-  /// `applicationDidEnterBackground(_:)`, but it is
-  /// possible at any time. Each call replaces the earlier snapshot. The daemon keeps the picture in
+  /// An application usually calls this method in `applicationDidEnterBackground(_:)`, but may call
+  /// it at any time. Each call replaces the earlier snapshot. The daemon keeps the picture in
   /// memory, also after the end of the application if its manifest says how to launch it again.
   ///
   /// - Parameters:
@@ -42,7 +41,7 @@ extension ScheduledApplication {
     do throws(SystemError) {
       file = try MemoryFile.make(named: "snapshot", holding: image)
     } catch {
-      throw .connectionFailed("the snapshot could not be passed to taskschedd: \(error)")
+      throw .connectionFailed("the library cannot pass the snapshot to taskschedd: \(error)")
     }
     input.snapshotFileDescriptor = FileDescriptorIndex(0)
     _ = try ask(

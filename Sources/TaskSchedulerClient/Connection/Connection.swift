@@ -18,7 +18,7 @@ package final class Connection: Sendable {
   private struct State {
     var peer = ClientConnection()
     var buffer = MessageBuffer(messageBytesMax: Connection.answerBytesMax)
-    /// The method whose replies are read one at a time.
+    /// The method of the `callMore` whose last reply the caller has not read; nil if there is none.
     var streaming: String?
     var error: ConnectionError?
   }
@@ -59,7 +59,8 @@ package final class Connection: Sendable {
   /// closed the connection.
   package var descriptor: Int32 { socket.rawValue }
 
-  /// Closes the connection, from any thread: a call that waits throws `ConnectionError.closed`.
+  /// Closes the connection. Any thread may do this. A call that waits for its answer throws
+  /// `ConnectionError.closed`.
   package func close() {
     isClosed.store(true, ordering: .releasing)
     // Closing would free the descriptor while another thread waits on it. A shutdown wakes that

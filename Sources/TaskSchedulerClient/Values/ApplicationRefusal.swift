@@ -105,7 +105,8 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
     case .invalidNotification(let field, let reason):
       "the \(field) of the notification is not valid: \(reason)"
     case .unknownNotification(let notification):
-      "there is no notification \(notification); it was cancelled, or never existed"
+      "the daemon has no notification \(notification); it never existed, was cancelled, or is too "
+        + "old"
     case .notStored(let reason): "the daemon could not store the change: \(reason)"
     case .stateNotSaved: "taskschedd cannot save its state; its runtime directory is full"
     case .multitaskingNotSupported(let id):

@@ -36,7 +36,7 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   case boot
   /// The daemon launched the application again, because it had ended unexpectedly.
   case relaunch
-  /// The device has moved a significant distance, or crossed the border of a region.
+  /// The device has moved a significant distance, or crossed the boundary of a region.
   case location
   /// A user selected a notification of the application.
   case notification
@@ -55,11 +55,10 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The reason that the environment of this process names; nil if neither the daemon nor `taskctl
-  /// run` started the process.
+  /// The reason that the environment of this process names; nil if it names none.
   ///
-  /// The daemon and `taskctl run` set the variable `TASKSCHEDD_LAUNCH_REASON`, so that a program
-  /// knows the reason before it registers.
+  /// The daemon, `taskctl run` and `taskctl task` set the variable `TASKSCHEDD_LAUNCH_REASON`, so
+  /// that a program knows the reason before it registers.
   public static var ofEnvironment: LaunchReason? {
     guard let value = getenv("TASKSCHEDD_LAUNCH_REASON") else { return nil }
     return LaunchReason(rawValue: String(cString: value))

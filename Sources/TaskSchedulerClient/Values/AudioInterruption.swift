@@ -7,9 +7,9 @@ public enum AudioInterruption: Hashable, Sendable {
   case began
   /// The interruption has ended.
   ///
-  /// If `shouldResume` is true, the application may play again: it played when the interruption
-  /// began, and only a phone call interrupted it. Otherwise the user has chosen to play another
-  /// application, so this application must not play by itself.
+  /// If `shouldResume` is true, a phone call was the cause, and the application may play again.
+  /// Otherwise the user has chosen to listen to another application, so the interrupted application
+  /// must not play by itself.
   case ended(shouldResume: Bool)
 
   init(_ interruption: ApplicationInterface.AudioInterruption) {

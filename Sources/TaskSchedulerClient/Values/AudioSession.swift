@@ -8,7 +8,7 @@ public struct AudioSession: Hashable, Sendable {
   public let options: Options
 
   /// What other applications may do while the application plays. Without an option, the application
-  /// interrupts them.
+  /// interrupts them, unless its category is ``AudioCategory/ambient``.
   public struct Options: OptionSet, Hashable, Sendable {
     public let rawValue: Int
 

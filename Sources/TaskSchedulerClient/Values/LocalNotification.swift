@@ -141,9 +141,10 @@ public struct LocalNotification: Hashable, Sendable, Identifiable {
   public enum State: String, Hashable, Sendable, CaseIterable {
     /// The notification waits for its time.
     case scheduled
-    /// The notification has fired, and no desktop has shown it yet.
+    /// The notification has fired. Since then, no desktop has shown it, and the application has not
+    /// received it.
     case fired
-    /// A desktop has shown the notification.
+    /// A desktop has shown the notification, or the active application has received it.
     case presented
 
     init(_ state: ApplicationInterface.NotificationState) {

@@ -10,8 +10,7 @@ struct AudioDucking: Equatable, Sendable {
   /// The streams whose volume the daemon is restoring, ordered by their ids. Each entry is the
   /// change that restores the volume.
   private(set) var raising: [AudioVolumeChange] = []
-  /// The lowered streams that no report has shown with the lowered volume yet, ordered by their
-  /// ids.
+  /// The streams of both lists whose lowered volume no report has shown yet, ordered by their ids.
   private(set) var unseen: [AudioStreamID] = []
   /// The streams whose lowered volume the user has changed, ordered by their ids. The daemon does
   /// not change their volumes until the next call of ``raise()``.
@@ -28,8 +27,8 @@ struct AudioDucking: Equatable, Sendable {
     left.removeAll { all[$0] == nil }
     let low = Dictionary(
       returned.map { ($0.stream, $0.from) }, uniquingKeysWith: { first, _ in first })
-    // An agent that stops restores all volumes, and the next agent lowers them again. Until a
-    // report shows the lowered volume again, the stream must stay in `raising`.
+    // When an agent stops, it restores all volumes, and the next agent lowers them again. Until a
+    // report shows the lowered volume again, such a stream must not leave `raising`.
     let undone = lowered.filter { change in
       guard let volume = all[change.stream]?.volume else { return false }
       return AudioVolumeChange.isSame(volume, change.from) && !unseen.contains(change.stream)
@@ -68,7 +67,7 @@ struct AudioDucking: Equatable, Sendable {
     if !volume.isSeen { unseen = (unseen + [id]).sorted() }
   }
 
-  /// Lists the changes that lower the volumes of streams to a percentage.
+  /// Adds streams to ``lowered``. Returns the changes that lower their volumes to a percentage.
   mutating func lower(_ streams: [AudioStream], to percent: Int) -> [AudioVolumeChange] {
     var changes: [AudioVolumeChange] = []
     for stream in streams
@@ -85,7 +84,8 @@ struct AudioDucking: Equatable, Sendable {
     return changes
   }
 
-  /// Lists the changes that restore all lowered volumes.
+  /// Moves all streams from ``lowered`` to ``raising``. Returns the changes that restore their
+  /// volumes.
   mutating func raise() -> [AudioVolumeChange] {
     let changes = lowered.map(\.reversed)
     for change in changes { insert(change, into: &raising) }

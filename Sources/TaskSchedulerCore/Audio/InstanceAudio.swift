@@ -7,11 +7,11 @@
 // the same media role.
 //
 // The idea: each muted stream is in one of two lists. `muted` lists the streams that must be muted,
-// because the instance is suspended. `restoring` lists the streams that must be unmuted. A stream
-// leaves `restoring` only after one report has shown the stream muted and a later report has shown
-// it unmuted. A single report may be older than the order to unmute. A report contains the number
-// of the server's memory for each stream. The daemon unmutes a new stream that begins muted if it
-// has muted a stream with the same number.
+// because the instance is suspended or interrupted. `restoring` lists the streams that must be
+// unmuted. A stream leaves `restoring` only after one report has shown the stream muted and a later
+// report has shown it unmuted. A single report may be older than the order to unmute. A report
+// contains the number of the server's memory for each stream. If the daemon has muted a stream with
+// a number, it unmutes each new stream with this number that begins muted.
 //
 // Why this is right: the lists follow from the events in the event log, so that they survive the
 // daemon. A new agent receives both lists again. Muting or unmuting a stream twice does no harm.
@@ -27,7 +27,7 @@ struct InstanceAudio: Equatable, Sendable {
   private(set) var muted: [AudioStreamID] = []
   /// The streams whose mute the daemon is ending, ordered by their ids.
   private(set) var restoring: [AudioStreamID] = []
-  /// The muted streams that no report has shown muted yet, ordered by their ids.
+  /// The streams of both lists that no report has shown muted yet, ordered by their ids.
   private(set) var unseen: [AudioStreamID] = []
   /// The numbers of the server's memories for the streams that the daemon has changed.
   private(set) var memories: [AudioStreamID: UInt32] = [:]
@@ -75,7 +75,7 @@ struct InstanceAudio: Equatable, Sendable {
     if own.contains(where: { $0.isAudible && !audible.contains($0.id) }) { silence.end() }
     streams = own
     let ended = heldMemories { all[$0] == nil }
-    // An agent that stops ends all mutes, and the next agent mutes the streams again. Until a
+    // When an agent stops, it ends all mutes, and the next agent mutes the streams again. Until a
     // report shows such a stream muted again, the stream must not leave `restoring`.
     let undone = muted.filter { all[$0]?.isMuted == false && !unseen.contains($0) }
     unseen = (unseen + undone).sorted()
@@ -131,8 +131,8 @@ struct InstanceAudio: Equatable, Sendable {
 
   mutating func setGrace(until end: Instant?) { graceEnds = end }
 
-  /// Lists the streams to mute, because the instance is about to be suspended: those that are
-  /// audible, and those whose mute the daemon is ending.
+  /// Adds streams to ``muted``: those that are audible, and those whose mute the daemon is ending.
+  /// Returns the added streams, which the agent must mute.
   mutating func mute() -> [AudioStreamID] {
     let audible = streams.lazy.filter(\.isAudible).map(\.id)
     let fresh = Set(audible).union(restoring).subtracting(muted).sorted()
@@ -144,7 +144,8 @@ struct InstanceAudio: Equatable, Sendable {
     return fresh
   }
 
-  /// Lists the streams to unmute, because the instance runs again.
+  /// Moves all streams from ``muted`` to ``restoring``. Returns these streams, which the agent must
+  /// unmute.
   mutating func unmute() -> [AudioStreamID] {
     let ended = muted
     restoring = (restoring + ended).sorted()
@@ -238,12 +239,12 @@ struct AudioSilence: Equatable, Sendable {
   mutating func end() { isLong = false }
 }
 
-/// A notification for the user that an application records in the background.
+/// A notification that tells the user that an application records audio in the background.
 public struct RecordingNotice: Equatable, Sendable {
   public var instance: InstanceID
   public var application: ApplicationKey
-  /// The instant since which the notice is shown. The instance and this instant together identify
-  /// the notice.
+  /// The instant since which the agent shows the notice. The instance and this instant together
+  /// identify the notice.
   public var since: Instant
 
   public init(_ instance: InstanceID, _ application: ApplicationKey, since: Instant) {

@@ -63,8 +63,8 @@ struct Players: Equatable, Sendable {
     var readAt: Instant?
     /// Whether a read waits until `RemoteReadInterval` has passed since ``readAt``.
     var isReadWaiting = false
-    /// Whether the next agent must play the media player. An agent paused the player because of a
-    /// phone call, and the call ended while no agent could command the player.
+    /// Whether the next agent must start the media player again. An agent paused the player because
+    /// of a phone call, and the call ended while no agent could command the player.
     var mustPlay = false
   }
 

@@ -47,8 +47,8 @@ struct BackgroundTime: Equatable, Sendable {
     isOver = limit(policy) <= now
   }
 
-  /// Restarts `BackgroundTime` after a debugger has detached. The scheduler calls the expiration
-  /// handlers again.
+  /// Restarts `BackgroundTime` after a debugger has detached. Before the new end, the scheduler
+  /// calls the expiration handlers of the tasks that have not expired yet.
   mutating func restartLimit(at now: Instant) {
     self = BackgroundTime(at: now)
   }

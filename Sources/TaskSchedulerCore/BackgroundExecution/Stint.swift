@@ -3,8 +3,8 @@
 struct Stint: Equatable, Sendable {
   var time: BackgroundTime
   var suspension = Suspension.none
-  /// The deadline by which an instance that was launched in the background must open its event
-  /// stream; nil for other instances.
+  /// The deadline by which an instance that was launched or adopted in the background must open its
+  /// event stream; nil if no such deadline is pending.
   var launchEnds: Instant?
   /// The measurement of the instance's resource use; nil until the measurement begins.
   var use: UseMeasurement?

@@ -42,7 +42,7 @@ public struct ListeningReport: Equatable, Sendable {
   /// The number of all addresses.
   public var count: Int
   /// Whether the daemon examined all descriptors of the application's processes. If not, it may
-  /// have missed locks on shared files and listening sockets.
+  /// have missed listening sockets and locks on shared files.
   public var isComplete: Bool
 
   public init(_ addresses: [String] = [], isComplete: Bool = true) {

@@ -23,8 +23,8 @@ public struct Callback: Equatable, Sendable {
   public let kind: CallbackKind
 }
 
-/// The unacknowledged callbacks of one instance. One callback is in flight. When the application
-/// acknowledges it, the scheduler sends the next one.
+/// The unacknowledged callbacks of one instance. At most one callback is in flight. When the
+/// application acknowledges it, the scheduler sends the next one.
 struct Callbacks: Equatable, Sendable {
   private(set) var inFlight: Callback?
   /// The start of the limit of the callback in flight.

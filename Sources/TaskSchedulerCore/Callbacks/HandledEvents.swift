@@ -1,6 +1,6 @@
 /// The events that an instance is handling, such as data on a managed socket (contract §5). An
-/// event entitles the instance to run until the instance acknowledges the event, at most for
-/// `EventTime`.
+/// event entitles the instance to run until the instance acknowledges the event, or until the time
+/// for the event ends. This time is usually `EventTime`.
 struct HandledEvents: Equatable, Sendable {
   struct Entry: Equatable {
     let id: CallbackID
@@ -45,7 +45,7 @@ struct HandledEvents: Equatable, Sendable {
     return entries.remove(at: index).notice
   }
 
-  /// Removes the events whose time has ended. Returns whether there were any.
+  /// Removes the events whose time has ended. Returns whether there were such events.
   mutating func endIfOver(at now: Instant) -> Bool {
     let count = entries.count
     entries.removeAll { $0.endsAt <= now }
@@ -59,10 +59,10 @@ struct HandledEvents: Equatable, Sendable {
   }
 }
 
-/// The notices that wait until an application opens its event stream, and the newest system change
-/// and memory warning that it has received.
+/// The notices that wait until an application opens its event stream. Also records which system
+/// changes and which memory warning the application has received.
 struct Inbox: Equatable, Sendable {
-  /// The maximum number of notices; further notices are discarded. A user chooses far fewer
+  /// The maximum number of notices. The inbox discards further notices. A user chooses far fewer
   /// notifications before an application opens its event stream.
   private static let noticesMax = 64
 

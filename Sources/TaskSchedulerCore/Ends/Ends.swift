@@ -18,9 +18,8 @@ public enum EndReason: Equatable, Sendable {
   case excessiveUse
   case optedOut
   case schedulerStopped
-  /// The application was adopted because of its window, and the daemon must not suspend it, for
-  /// example because it plays audio. The application continues to run, but the daemon no longer
-  /// manages it.
+  /// The daemon adopted the application because of its window, and must not suspend it, for example
+  /// because it plays audio. The application continues to run, but the daemon no longer manages it.
   case released
 
   /// Whether an operator or the user ordered the end.

@@ -1,5 +1,6 @@
-/// A termination in progress. Its first reason stays, except that an order of a user or an operator
-/// replaces a reason of the daemon (contract §14).
+/// A termination in progress. Its first reason stays, with two exceptions. An order of a user or an
+/// operator replaces a reason of the daemon (contract §14). A missing acknowledgement replaces any
+/// reason that is not an order.
 struct Termination: Equatable, Sendable {
   var reason: EndReason
   var phase: Phase
@@ -15,7 +16,7 @@ struct Termination: Equatable, Sendable {
   var isOrdered: Bool { reason.isOrdered }
 
   enum Phase: Equatable {
-    /// The daemon has sent willTerminate, and the application has not acknowledged it.
+    /// The application has not acknowledged willTerminate, which may wait behind other callbacks.
     case callbacks
     /// The daemon has sent the stop signal. SIGKILL follows at this instant.
     case signalled(killAt: Instant)

@@ -2,8 +2,9 @@
 public struct KeepAlive: Equatable, Sendable {
   /// The interval. The scheduler calls the handler at least once before each interval ends.
   public let interval: Duration
-  /// The start of the current interval: the instant when the handler was set, or the planned
-  /// instant of the burst that last called it.
+  /// The start of the current interval: the instant when the handler was set, or the instant of the
+  /// burst that last called the handler. If that burst was slightly late, the interval starts at
+  /// the planned instant of the burst.
   public internal(set) var countedFrom: Instant
   /// The instant of the last call of the handler; nil before the first call.
   public internal(set) var lastRun: Instant?

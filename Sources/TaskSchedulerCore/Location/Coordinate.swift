@@ -1,11 +1,11 @@
 /// A place on the earth (WGS 84).
 public struct Coordinate: Hashable, Sendable {
-  /// In degrees, -90 to 90; positive north of the equator.
+  /// The latitude in degrees, -90 to 90; positive north of the equator.
   public let latitude: Double
-  /// In degrees, -180 to 180; positive east of Greenwich.
+  /// The longitude in degrees, -180 to 180; positive east of Greenwich.
   public let longitude: Double
 
-  /// - Returns: nil if a value is not a number or out of its range.
+  /// Creates a place; nil if a value is not a number or out of its range.
   public init?(latitude: Double, longitude: Double) {
     guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
     self.latitude = latitude
@@ -16,7 +16,7 @@ public struct Coordinate: Hashable, Sendable {
   private static let earthRadius = 6_371_008.8
 
   /// Returns the straight distance to another place, in meters. Up to 100 km, it is shorter than
-  /// the distance on the surface by less than 1 m.
+  /// the distance on the surface by less than 1.1 m.
   public func distance(to other: Coordinate) -> Double {
     let (one, two) = (unitVector, other.unitVector)
     let (x, y, z) = (one.x - two.x, one.y - two.y, one.z - two.z)
@@ -30,8 +30,8 @@ public struct Coordinate: Hashable, Sendable {
     )
   }
 
-  // The standard library has no trigonometry, and results of the C library differ between
-  // versions, which a replay must not depend on.
+  // The standard library has no trigonometry. The results of the C library differ between its
+  // versions, but a replay must have the same results with every version.
 
   /// Returns the sine of an angle in degrees, -450 to 450. The error is below 1e-15.
   static func sine(_ degrees: Double) -> Double {

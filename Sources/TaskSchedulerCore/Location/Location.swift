@@ -4,9 +4,9 @@ public struct Location: Equatable, Sendable {
   /// The radius, in meters, of the circle that contains the true position with a probability of
   /// 68 %; nil if the source does not know it.
   public var accuracy: Double?
-  /// In meters above the mean sea level.
+  /// The altitude in meters above the mean sea level.
   public var altitude: Double?
-  /// In meters per second.
+  /// The speed in meters per second.
   public var speed: Double?
   /// The direction of the motion, in degrees clockwise from north, 0 up to 360.
   public var course: Double?
@@ -34,8 +34,8 @@ public struct Location: Equatable, Sendable {
   var radius: Double { accuracy ?? Self.accuracyAssumed }
 }
 
-/// How accurate an application wants the location to be. Of the sources that are accurate enough,
-/// the daemon uses the one that needs the least power.
+/// How accurate an application wants the location to be. The sources need to be only as accurate as
+/// the most demanding application requires.
 public enum LocationAccuracy: String, Comparable, Sendable, CaseIterable {
   case best, tenMeters, hundredMeters, kilometer, threeKilometers
 
@@ -56,8 +56,8 @@ public enum LocationAccuracy: String, Comparable, Sendable, CaseIterable {
 /// What an application wants of continuous updates.
 public struct LocationRequest: Equatable, Sendable {
   public var desiredAccuracy: LocationAccuracy
-  /// The distance, in meters, from the location of the last update at which the next update
-  /// follows; nil for every location.
+  /// The least distance, in meters, between the locations of two successive updates; nil to receive
+  /// every location.
   public var distanceFilter: Double?
 
   public init(desiredAccuracy: LocationAccuracy = .best, distanceFilter: Double? = nil) {
@@ -105,7 +105,7 @@ public enum LocationDenial: String, Equatable, Sendable, CaseIterable {
 public struct LocationRules: Equatable, Sendable {
   public var allowed: [ApplicationID]
   public var denied: [ApplicationID]
-  /// Whether every application is allowed that ``denied`` does not contain.
+  /// Whether the rules allow each application that ``denied`` does not contain.
   public var allowsAll: Bool
 
   public init(
@@ -148,9 +148,10 @@ public struct LocationNeeds: Equatable, Sendable {
   /// The accuracy of the locations that are needed; nil if none are needed, and no receiver needs
   /// to run.
   public var accuracy: LocationAccuracy?
-  /// The users whose applications need locations, in order.
+  /// The users whose session agents must report GeoClue's locations, in order; empty while gpsd is
+  /// available.
   public var users: [UserID]
-  /// Whether a change of the cell or of the access point must be reported.
+  /// Whether the radio sources must report a change of the cell or of the access point.
   public var watchesRadio: Bool
 
   public init(

@@ -10,8 +10,8 @@ public enum LocationEvent: Equatable, Sendable {
   case startMonitoring(RequestID, InstanceID, Region)
   case stopMonitoring(RequestID, InstanceID, RegionID)
   case requestAuthorization(RequestID, InstanceID)
-  /// The decision of an operator or, without a request, the answer of the user. `notDetermined`
-  /// makes the scheduler ask again.
+  /// A decision with taskctl or, without a request, the answer of the user. After `notDetermined`,
+  /// the scheduler asks the user again when the application uses or requests the location.
   case authorize(RequestID?, ApplicationKey, LocationAuthorization)
   /// Ends the regions and the significant changes of an application, and withdraws the decision.
   case forget(RequestID, ApplicationKey)
@@ -20,7 +20,8 @@ public enum LocationEvent: Equatable, Sendable {
   case sourceChanged(LocationSource, isAvailable: Bool)
   /// A source reports a location.
   case located(LocationSource, Location)
-  /// An operator simulates a location for the applications of one user; nil for all users.
+  /// A user or an operator simulates a location for the applications of one user or, with nil, of
+  /// all users.
   case posted(RequestID, Location, for: UserID?)
   /// The modem has another cell, or the network another access point.
   case moved
@@ -67,14 +68,15 @@ public enum LocationChange: Equatable, Sendable {
   case monitorSignificantChanges(Bool)
   /// The user's or the operator's decision, and whether the user has been asked.
   case authorize(LocationAuthorization, wasAsked: Bool)
-  /// The application was told whether the machine is inside a region.
+  /// The side of a region's boundary on which the machine is. The application has received the
+  /// report about it, or receives none.
   case report(RegionCrossing)
 }
 
 /// What the store contains about one application.
 public struct StoredLocationServices: Equatable, Sendable {
-  /// A region, and whether the machine is inside, as the application was last told; nil if the
-  /// application was told nothing.
+  /// A region, and whether the machine is inside; nil if that is not known.
+  /// ``LocationChange/report(_:)`` changes the side.
   public struct MonitoredRegion: Equatable, Sendable {
     public var region: Region
     public var isInside: Bool?

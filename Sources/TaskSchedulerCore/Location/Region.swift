@@ -6,7 +6,7 @@ public struct RegionID: Hashable, Comparable, Sendable {
   /// The maximum length, in bytes.
   public static let bytesMax = 128
 
-  /// - Returns: nil if the name is empty or longer than ``bytesMax``.
+  /// Creates an id; nil if the name is empty or longer than ``bytesMax``.
   public init?(_ name: String) {
     guard (1...Self.bytesMax).contains(name.utf8.count) else { return nil }
     self.name = name
@@ -29,7 +29,7 @@ public struct RegionID: Hashable, Comparable, Sendable {
 public struct Region: Equatable, Sendable {
   public var id: RegionID
   public var center: Coordinate
-  /// In meters; see ``radii``.
+  /// The radius in meters; see ``radii``.
   public let radius: Double
   public var notifiesOnEntry: Bool
   public var notifiesOnExit: Bool
@@ -38,7 +38,7 @@ public struct Region: Equatable, Sendable {
   /// ``Coordinate/distance(to:)`` is not exact.
   public static let radii: ClosedRange<Double> = 100...100_000
 
-  /// - Returns: nil if the radius is out of bounds.
+  /// Creates a region; nil if the radius is out of bounds.
   public init?(
     _ id: RegionID, center: Coordinate, radius: Double, notifiesOnEntry: Bool = true,
     notifiesOnExit: Bool = true

@@ -9,7 +9,7 @@ struct UserLocation: Equatable, Sendable {
     /// No location is needed for regions and significant changes.
     case idle
     case due(at: Instant)
-    /// A receiver determines the location.
+    /// A receiver determines the location. `found` tells whether it has reported a location.
     case under(since: Instant, found: Bool)
   }
 
@@ -35,7 +35,7 @@ struct UserLocation: Equatable, Sendable {
   /// The least time between two significant changes. Source: contract §17, as on iOS.
   static let changeInterval: Duration = .seconds(300)
   /// The maximum delay of a late report, in nanoseconds. If a location is older than the newest
-  /// location by at least this delay, the source's clock was corrected.
+  /// location by at least this delay, the scheduler assumes that the source's clock was corrected.
   private static let lateMax: Int64 = 600_000_000_000
 
   var isUnderWay: Bool { if case .under = look { true } else { false } }

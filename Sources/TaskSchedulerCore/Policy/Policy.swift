@@ -25,9 +25,9 @@ public struct Policy: Equatable, Sendable {
   /// handlers. Must be less than `BackgroundTime`. Source: contract §4.
   public var expirationLead: Duration = .seconds(5)
 
-  /// `LaunchTime`: how long an application that the daemon launched in the background may take to
-  /// open its event stream. After this time, the scheduler treats it as an unaware application.
-  /// Source: this project; iOS ends a launch that takes 20 s.
+  /// `LaunchTime`: how long an application that the daemon launched or adopted in the background
+  /// may take to open its event stream. After this time, the scheduler treats it as an unaware
+  /// application. Source: this project; iOS ends a launch that takes 20 s.
   public var launchTime: Duration = .seconds(20)
 
   /// `SuspendRetryInterval`: the time between a failed suspension and the next try.
@@ -39,10 +39,10 @@ public struct Policy: Equatable, Sendable {
   /// the end of the tracing. Source: this project.
   public var tracerCheckInterval: Duration = .seconds(1)
 
-  /// `WakeTolerance`: how late the scheduler may notice that a limit has passed and still enforce
-  /// the limit. If the scheduler notices it later, it assumes that the machine slept. It then
-  /// restarts the limit of a callback, or `ExpirationLead`. Source: this project; longer than any
-  /// delay on a machine that is awake.
+  /// `WakeTolerance`: how late the scheduler may notice a deadline and still enforce the limit. If
+  /// the scheduler notices the deadline later, it assumes that the machine slept, and restarts the
+  /// limit. `BackgroundTime` and the limits for audio do not restart, but `ExpirationLead` does.
+  /// Source: this project; longer than any delay on a machine that is awake.
   public var wakeTolerance: Duration = .seconds(2)
 
   /// `KeepAliveMinimum`: the shortest interval of a keep-alive handler. Source: contract §6, as on
@@ -89,9 +89,10 @@ public struct Policy: Equatable, Sendable {
   /// takes at most 9 kB on the disk.
   public var notificationsPerUserMax = 1024
 
-  /// `MaxCustomChanges`: how many kinds of custom system changes each user may post. The scheduler
-  /// stores the newest change of each kind for suspended applications. Changes that operators post
-  /// for all users have a quota of their own, of the same size. Source: this project.
+  /// `MaxCustomChanges`: how many custom system changes with different names the scheduler holds
+  /// for each user. The scheduler frees a name when all applications have received its change.
+  /// Changes that operators post for all users have a quota of their own, of the same size. Source:
+  /// this project.
   public var customChangesMax = 256
 
   /// `MaxTasksPerApplication`: how many background tasks an application may have outstanding.
@@ -113,7 +114,7 @@ public struct Policy: Equatable, Sendable {
   public var queuedCallbacksMax = 64
 
   /// `MaxEndedApplications`: how many ended applications without a manifest the scheduler remembers
-  /// for each user. The switcher shows them, and `taskctl why` explains their ends. Source: this
+  /// for each user. `taskctl list` shows them, and `taskctl why` explains their ends. Source: this
   /// project.
   public var endedApplicationsMax = 64
 
@@ -149,7 +150,7 @@ public struct Policy: Equatable, Sendable {
 
   /// `MemoryQuietTime`: how long the kernel must report no pressure before the scheduler considers
   /// the pressure over. Must be longer than `MemoryPressureWindow`. Source: this project; while
-  /// pressure lasts, the kernel reports it once in each window.
+  /// pressure lasts, the kernel reports it at least once in each window.
   public var memoryQuietTime: Duration = .seconds(10)
 
   /// `MemoryFloorPercent`: under pressure of the whole machine, the scheduler terminates
@@ -215,8 +216,8 @@ public struct Policy: Equatable, Sendable {
   /// delays the suspension by less than a person notices.
   public var audioMuteTime: Duration = .milliseconds(100)
 
-  /// `DuckLevel`: the percentage to which the volume of applications is lowered while another one
-  /// ducks them. Source: contract §13.
+  /// `DuckLevel`: the percentage to which the daemon lowers the volume of an application while
+  /// another application ducks it. Source: contract §13.
   public var duckLevel = 20
 
   /// `RemoteReadTime`: how long a suspended media player runs to answer a read of its properties.
@@ -232,8 +233,8 @@ public struct Policy: Equatable, Sendable {
   public var regionDwell: Duration = .seconds(20)
 
   /// `LocationFixTime`: how long a receiver may run to determine a location for regions and
-  /// significant changes, and how long a simulated location counts in place of real ones. Source:
-  /// this project; a receiver without aiding data needs 30 to 60 s.
+  /// significant changes. A simulated location replaces the locations of the sources for the same
+  /// time. Source: this project; a receiver without aiding data needs 30 to 60 s.
   public var locationFixTime: Duration = .seconds(60)
 
   /// `MaxRegionsPerApplication`: how many regions an application may monitor. Source: contract §17,

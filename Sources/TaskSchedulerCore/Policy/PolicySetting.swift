@@ -60,8 +60,9 @@ extension PolicySetting {
         + "be less than BackgroundTime."),
     PolicySetting(
       "LaunchTime", .timeSpan(\.launchTime, .milliseconds(10) ... .seconds(3600)),
-      "How long an application that the daemon launched in the background may take to open its "
-        + "event stream. After this time, the daemon treats it as an unaware application."),
+      "How long an application that the daemon launched or adopted in the background may take to "
+        + "open its event stream. After this time, the daemon treats it as an unaware application, "
+        + "which receives no callbacks."),
     PolicySetting(
       "SuspendRetryInterval",
       .timeSpan(\.suspendRetryInterval, .milliseconds(10) ... .seconds(3600)),
@@ -72,8 +73,9 @@ extension PolicySetting {
         + "traces the application, no limit applies to it."),
     PolicySetting(
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
-      "How long after a deadline the daemon still enforces the limit. If the daemon notices the "
-        + "deadline even later, it assumes that the machine slept, and restarts the limit."),
+      "How late the daemon may notice a deadline and still enforce the limit. If the daemon "
+        + "notices the deadline later, it assumes that the machine slept, and restarts the limit. "
+        + "BackgroundTime and the limits for audio do not restart, but ExpirationLead does."),
     PolicySetting(
       "KeepAliveMinimum", .timeSpan(\.keepAliveMinimum, .milliseconds(20) ... .seconds(86_400)),
       "The shortest interval of a keep-alive handler."),
@@ -106,8 +108,8 @@ extension PolicySetting {
         + "in the foreground. After this time, the daemon kills the application."),
     PolicySetting(
       "FocusSettleTime", .timeSpan(\.focusSettleTime, .milliseconds(10) ... .seconds(60)),
-      "How long the daemon waits while no window has the keyboard focus, before it makes the "
-        + "application that last had the focus inactive."),
+      "How long the daemon waits while no window has the keyboard focus. After this time, the "
+        + "application that last had the focus becomes inactive."),
     PolicySetting(
       "HiddenGraceTime", .timeSpan(\.hiddenGraceTime, .milliseconds(10) ... .seconds(86_400)),
       "How long, after FocusSettleTime, the windows of an application may be hidden before the "
@@ -120,27 +122,31 @@ extension PolicySetting {
     PolicySetting(
       "AudioGraceTime", .timeSpan(\.audioGraceTime, .milliseconds(10) ... .seconds(3600)),
       "How long an application with mode audio may run in the background after its last stream has "
-        + "ended, been paused or muted."),
+        + "ended, been paused or muted. The audio session of an application, with or without this "
+        + "mode, ends after the same time."),
     PolicySetting(
       "AudioSilenceTime", .timeSpan(\.audioSilenceTime, .seconds(1) ... .seconds(3600)),
       "How long an application with mode audio may play only silence in the background. After this "
         + "time, it counts as paused."),
     PolicySetting(
       "AudioMuteTime", .timeSpan(\.audioMuteTime, .milliseconds(1) ... .seconds(10)),
-      "How long the suspension of an audible application waits until the session agent has muted "
-        + "it. After this time, the daemon suspends the application anyway."),
+      "How long the daemon waits, before a suspension, for the session agent to mute an audible "
+        + "application. After this time, the daemon suspends the application anyway."),
     PolicySetting(
       "DuckLevel", .count(\.duckLevel, 1...100),
-      "The percentage to which the volume of applications is lowered while an application plays "
-        + "that ducks others. 100 means that no volume is lowered."),
+      "The percentage to which the daemon lowers the volume of an application while another "
+        + "application ducks it. The percentage applies to the scale that volume controls show, "
+        + "which is cubic: 20 lowers the level by about 42 dB. 100 means that the daemon lowers no "
+        + "volume."),
     PolicySetting(
       "RegionDwell", .timeSpan(\.regionDwell, .milliseconds(10) ... .seconds(3600)),
-      "How long the machine must be beyond the boundary of a region before an application is told "
-        + "that it entered or left the region."),
+      "How long the machine must be beyond the boundary of a region before the daemon tells an "
+        + "application that the machine entered or left the region."),
     PolicySetting(
       "LocationFixTime", .timeSpan(\.locationFixTime, .seconds(1) ... .seconds(900)),
       "How long a receiver may run to determine the location for regions and significant changes. "
-        + "A location that taskctl simulates counts for as long in place of real ones."),
+        + "A location that taskctl simulates replaces the locations of the sources for the same "
+        + "time."),
     PolicySetting(
       "RemoteReadTime", .timeSpan(\.remoteReadTime, .milliseconds(10) ... .seconds(3600)),
       "How long a suspended media player may run when a program reads its properties. Must be less "
@@ -148,8 +154,8 @@ extension PolicySetting {
     PolicySetting(
       "RemoteReadInterval",
       .timeSpan(\.remoteReadInterval, .milliseconds(20) ... .seconds(86_400)),
-      "How often, at most, a suspended media player runs because a program reads its properties. "
-        + "Status bars read them all the time."),
+      "Programs that read the properties of a suspended media player make it run at most once in "
+        + "this time. Some programs, such as status bars, read the properties all the time."),
     PolicySetting(
       "AudioRecordingNotice", .flag(\.audioRecordingNotice),
       "Whether the session agent shows a notification while an application records audio in the "
@@ -181,8 +187,9 @@ extension PolicySetting {
       "MemoryFloorPercent", .count(\.memoryFloorPercent, 0...100),
       "Under pressure of the whole machine, the daemon terminates applications only while less "
         + "than this percentage of the machine's memory is available. Below half of this "
-        + "percentage, the daemon does not wait for MemoryWarningTime. Under pressure of its own "
-        + "slice, the daemon terminates applications regardless of this percentage."),
+        + "percentage, the daemon does not wait for MemoryWarningTime. Under pressure within "
+        + "the slice of the applications, the daemon terminates applications regardless of this "
+        + "percentage."),
     PolicySetting(
       "MemoryPageOut", .flag(\.memoryPageOut),
       "Whether the daemon writes the memory of an application to swap as soon as the application "
@@ -210,7 +217,8 @@ extension PolicySetting {
     PolicySetting(
       "MaxSnapshotsPerUser", .count(\.snapshotsPerUserMax, 1...65_536),
       "How many applications of one user may have a picture in the application switcher, of at "
-        + "most 1 MiB each. Beyond this number, the least recently active ones lose theirs."),
+        + "most 1 MiB each. Beyond this number, the least recently active applications lose their "
+        + "pictures."),
     PolicySetting(
       "MaxNotificationsPerApplication", .count(\.notificationsPerApplicationMax, 1...65_536),
       "How many scheduled notifications one application may have."),
@@ -222,15 +230,17 @@ extension PolicySetting {
       "How many regions one application may monitor."),
     PolicySetting(
       "MaxRegionsPerUser", .count(\.regionsPerUserMax, 1...65_536),
-      "How many regions all applications of one user may monitor."),
+      "How many regions all applications of one user may monitor. Each region costs CPU time, "
+        + "because the daemon compares each location with each region."),
     PolicySetting(
       "MaxLocationApplicationsPerUser", .count(\.locationApplicationsPerUserMax, 1...65_536),
-      "How many applications of one user may have used the location. `taskctl location forget` "
-        + "makes room for others."),
+      "For how many applications of one user the daemon remembers a decision about the location, "
+        + "a region, or a request for significant changes. 'taskctl location forget' makes room "
+        + "for others."),
     PolicySetting(
       "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
-      "How many names of custom system changes one user may post. The daemon keeps the newest "
-        + "change of each name for suspended applications."),
+      "How many custom system changes with different names the daemon holds for each user. The "
+        + "daemon frees a name when all applications have received its change."),
     PolicySetting(
       "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
       "The number of ended applications without a manifest that the daemon remembers for each "

@@ -19,7 +19,7 @@ public protocol EffectHandler: AnyObject {
   /// ``SchedulerEvent/deadlineReached``.
   ///
   /// - Parameters:
-  ///   - deadline: The next deadline; nil if no limit is set.
+  ///   - deadline: The next deadline; nil if there is none.
   ///   - wakeUp: The instant at which to wake a sleeping machine; nil lets it sleep.
   func didHandleAll(deadline: Instant?, wakeUp: Instant?)
 }

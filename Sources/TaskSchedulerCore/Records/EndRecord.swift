@@ -94,8 +94,8 @@ extension EndReason {
     }
   }
 
-  /// The level of the record: a warning for an end that neither the application nor a user or an
-  /// operator chose.
+  /// The level of the record: a warning if a fault ended the application, or if the daemon ended it
+  /// because of a broken rule or a lack of memory.
   var level: LogLevel {
     switch self {
     case .crashed(let signal): Signal(signal).isFault ? .warning : .notice

@@ -1,6 +1,6 @@
 // The records of changes for the journal, monitors and timelines. A new record needs a case, a
 // kind, a description and a stored form in this file; the code that prints records does not change.
-// Some records have a description in a file of its own: `EndRecord`, `LocationRecord`,
+// The descriptions of some records are in other files: `EndRecord`, `LocationRecord`,
 // `MemoryRecord` and `ResourceRecord`.
 
 /// One change, for the log and the monitors.
@@ -61,7 +61,7 @@ public struct Record: Equatable, Sendable {
     case audioDucked(Bool)
     /// The audio of the application is interrupted; with nil, it is no longer interrupted.
     case audioInterrupted(by: AudioInterrupter?)
-    /// The application's phone call began, ended or was put on hold.
+    /// The application's phone call began, ended, was put on hold, or is no longer on hold.
     case callChanged(CallChange)
     case location(LocationRecord)
   }

@@ -10,8 +10,8 @@ extension ListeningReport {
     }
     if !isComplete {
       words.append(
-        "has more descriptors than the daemon examines, so the daemon may have missed locks on "
-          + "shared files and listening sockets")
+        "has descriptors that the daemon did not examine, so the daemon may have missed listening "
+          + "sockets and locks on shared files")
     }
     return words.joined(separator: "; ")
   }

@@ -13,7 +13,7 @@ struct Application: Equatable, Sendable {
   /// The number of the last activation, which orders the application switcher; 0 if the switcher
   /// does not contain the application.
   var activation: UInt64 = 0
-  /// The state of automatic relaunches; nil if the scheduler never planned or barred one.
+  /// The state of automatic relaunches; nil if the scheduler has nothing to remember about them.
   var relaunch: Relaunch?
 
   /// Whether the application has no process, no launch and no manifest.

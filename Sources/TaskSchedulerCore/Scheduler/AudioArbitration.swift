@@ -6,9 +6,9 @@
 // others, and mixing sessions do neither.
 //
 // The idea: the scheduler remembers nothing about pairs of applications. After each change, it
-// determines from the active sessions and the calls what should interrupt each instance, and
-// whether the volume of the instance should be lowered. Then it begins and ends interruptions
-// accordingly.
+// determines what should interrupt each instance, and whether the instance should have a lower
+// volume. Only the active sessions and the calls decide this. Then the scheduler begins and ends
+// interruptions, and changes volumes, accordingly.
 //
 // Why this is right: an interruption ends exactly when its cause ends, because the scheduler
 // determines the cause anew after each change.
@@ -62,7 +62,8 @@ extension Scheduler {
   // MARK: Active sessions
 
   /// Begins the sessions of the instances that have begun to play or record. Ends the sessions of
-  /// the instances that stopped playing and recording `AudioGraceTime` ago.
+  /// the instances that stopped playing and recording `AudioGraceTime` ago. During this time, an
+  /// exclusive session also ends when a newer exclusive session exists.
   private mutating func updateAudioSessions(
     of user: UserID, _ ids: [InstanceID], again: Set<InstanceID>, at now: Instant
   ) {
@@ -77,9 +78,9 @@ extension Scheduler {
       // still be muted, and are then not audible.
       let isRestarted = again.contains(id) && instance.isInterruptedByApplication
       if isRestarted { active[id] = nil }
-      // An agent that stops ends all mutes. The next agent reports a suspended application as
-      // audible until the agent has muted the application again. A suspended application does not
-      // play, whatever the report shows.
+      // When an agent stops, it ends all mutes. Until the next agent has muted a suspended
+      // application again, it reports the application as audible. But a suspended application does
+      // not play.
       let isSounding = instance.audio?.isSounding == true && instance.state != .suspended
       guard let audio = instance.audio, isSounding || isRestarted else {
         let end = now.advanced(by: policy.audioGraceTime)

@@ -8,7 +8,7 @@ extension Instance {
     return audio.isInUse || audio.graceEnds != nil
   }
 
-  /// Whether audio entitles the instance to run: it has mode audio, or a phone call.
+  /// Whether audio can entitle the instance to run: it has mode audio, or a phone call.
   private var mayPlay: Bool {
     backgroundModes.contains(.audio) || audio?.isInCall == true
   }
@@ -22,7 +22,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Starts `AudioGraceTime` when the last stream has ended, been paused or muted.
+  /// Starts `AudioGraceTime` if the instance has ceased to play and record. Cancels it if the
+  /// instance plays or records, or if audio cannot entitle the instance to run.
   func setGrace(
     of next: inout InstanceAudio, before: InstanceAudio, in turn: borrowing Turn
   ) {

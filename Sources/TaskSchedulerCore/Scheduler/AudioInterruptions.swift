@@ -24,7 +24,8 @@ extension Scheduler {
       .map(AudioInterrupter.application)
   }
 
-  /// Begins or ends the interruption of an instance's audio.
+  /// Begins or ends the interruption of an instance's audio, or changes its cause. Mutes an
+  /// interrupted instance that plays again.
   mutating func interruptAudio(
     of id: InstanceID, isCalling: Bool, again: Set<InstanceID>, in turn: inout Turn
   ) {
@@ -46,8 +47,8 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: wanted, in: &$1) }
       activateAfterCall(instance, in: &turn)
     case (.phoneCall?, .application(let other)) where hasCall(other, of: instance):
-      // The other application may have rung before its call began. The ringing interrupted this
-      // instance as other playback does. From now on, the call interrupts it.
+      // The other application may have rung before its call began. Like other playback, the ringing
+      // interrupted this instance. From now on, the call interrupts this instance.
       updateInstance(id, in: &turn) { $0.continueAudioInterruption(by: .phoneCall, in: &$1) }
     case (.phoneCall, _), (.application, .application):
       guard again.contains(id) else { return }
@@ -87,8 +88,9 @@ extension Scheduler {
     activate(nil, before.application, cause: .callEnded, in: &turn)
   }
 
-  /// Has the agent play the media player of an instance again, after the agent has paused it. If no
-  /// agent can do this now, the next agent does it.
+  /// Orders the agent to start the instance's media player again, which the agent paused earlier.
+  /// If no agent can do this now, the scheduler gives the order when an agent next reports the
+  /// player.
   private mutating func playAgain(_ instance: Instance, in turn: inout Turn) {
     let user = instance.application.owner
     if sessions.audio[user]?.canCommand == true {
@@ -107,7 +109,8 @@ extension Instance {
   fileprivate mutating func beginAudioInterruption(
     by interrupter: AudioInterrupter, pausing: Bool, in turn: inout Turn
   ) {
-    // A suspended instance is muted anyway. It is interrupted if it plays after it is resumed.
+    // A suspended instance is muted anyway. If it plays after its next resume, the scheduler
+    // interrupts it then.
     guard termination == nil, !isSuspendedOrStopping else { return }
     record(.audioInterrupted(by: interrupter), in: &turn)
     if hasStream, handling.unacknowledgedCount < turn.policy.queuedCallbacksMax {
@@ -138,8 +141,9 @@ extension Instance {
     record(.audioInterrupted(by: interrupter), in: &turn)
   }
 
-  /// Ends the interruption of the instance's audio, if there is one. After a phone call, the
-  /// application may play again. If it is suspended, it is resumed for this.
+  /// Ends the interruption of the instance's audio, if there is one. Tells the application, if it
+  /// was told of the interruption; this resumes a suspended application. After a phone call, also
+  /// lets a muted application run, so that it can play again.
   mutating func endAudioInterruption(in turn: inout Turn) {
     guard let interrupted = audio?.interrupted else { return }
     audio?.interrupted = nil
@@ -156,7 +160,7 @@ extension Instance {
     }
   }
 
-  /// Has the agent play the instance's media player again, after the agent has paused it.
+  /// Orders the agent to start the instance's media player again, which the agent paused earlier.
   mutating func playAgain(in turn: inout Turn) {
     guard termination == nil else { return }
     turn.emit(.remote(.command(application.owner, id, .play)))

@@ -1,8 +1,9 @@
 // Audio (contract §13).
 //
 // A session agent reports all streams of its user's audio server whenever they change. With mode
-// audio, an instance that is audible or records may run in the background. The streams of every
-// other instance are muted before the instance is suspended; `InstanceAudio` explains how.
+// audio, an instance that is audible or records may run in the background. Before the scheduler
+// suspends an instance, the agent mutes the streams that are still audible; `InstanceAudio`
+// explains how.
 
 extension Scheduler {
   mutating func apply(_ snapshot: AudioSnapshot, of user: UserID, in turn: inout Turn) {
@@ -203,8 +204,8 @@ extension Instance {
     }
   }
 
-  /// Mutes, measures and shows the streams of an instance as its state requires. Call this after
-  /// every change of the instance.
+  /// Adjusts the mutes, the measurements and the recording notice of an instance to its state. Call
+  /// this after every change of the instance.
   mutating func adjustAudio(in turn: inout Turn) {
     guard audio != nil else { return }
     adjustMutes(in: &turn)
@@ -226,8 +227,9 @@ extension Instance {
     }
   }
 
-  /// Returns whether the user must be told that the instance records in the background. An instance
-  /// that has only callbacks to acknowledge is suspended soon, so nothing is shown.
+  /// Returns whether the agent must show the user that the instance records in the background. The
+  /// agent does not show an instance that has only callbacks to acknowledge, because the scheduler
+  /// suspends it soon.
   private func recordsInBackground(_ turn: borrowing Turn) -> Bool {
     guard state == .background, termination == nil, audio?.isRecording == true else {
       return false
@@ -236,8 +238,8 @@ extension Instance {
       || callbacks.isEmpty && isEntitled(turn.policy, at: turn.instant, byAudio: false)
   }
 
-  /// Has the agent measure whether the streams play only silence, if only audible streams entitle
-  /// the instance to run.
+  /// Orders the agent to measure whether the streams play only silence, if only audible streams
+  /// entitle the instance to run. Otherwise orders the agent to stop measuring.
   private mutating func adjustMeasuring(in turn: inout Turn) {
     guard let streams = audio?.streams else { return }
     let audible = mayBeMeasured(at: turn.instant, turn.policy) ? streams.filter(\.isAudible) : []
@@ -256,8 +258,8 @@ extension Instance {
     return !isEntitled(policy, at: now, byAudio: false)
   }
 
-  /// Mutes the streams of an instance that is about to be suspended. Unmutes the streams of an
-  /// instance that runs.
+  /// Mutes the audible streams of an instance that is about to be suspended, or that an
+  /// interruption mutes. Otherwise ends the mutes.
   mutating func adjustMutes(in turn: inout Turn) {
     let owner = application.owner
     if mustBeMuted {

@@ -30,8 +30,8 @@ extension Instance {
     return now < stint.time.limit(policy)
   }
 
-  /// Suspends an instance without an entitlement, or kills it if it has tasks outstanding. Resumes
-  /// an instance that has an entitlement again.
+  /// Suspends an instance in the background that has no entitlement, or kills it if it has tasks
+  /// outstanding. Undoes a suspension in progress if the instance has an entitlement again.
   ///
   /// Call this after every change that may affect the entitlements.
   ///

@@ -24,6 +24,7 @@ public enum Effect: Equatable, Sendable {
   /// Sends SIGKILL to every process.
   case kill(InstanceID)
   /// Releases an ended instance: resumes its remaining processes or, with `killing`, kills them.
+  /// The daemon also kills them if it launched the instance and the leader has exited.
   case release(InstanceID, killing: Bool)
   /// Checks whether a debugger outside the instance traces one of its processes. The daemon first
   /// handles every request that the application has already sent, and then answers with the event
@@ -52,7 +53,8 @@ public enum Reply: Equatable, Sendable {
   case cancelled([NotificationID])
   /// The application that received a command.
   case controlled(ApplicationKey)
-  /// A location service has started. Unless the application is authorized, it receives nothing yet.
+  /// The authorization, after the start of a location service or a request for authorization.
+  /// Unless the application is authorized, it receives no locations yet.
   case located(LocationAuthorization)
   case refused(Refusal)
 }

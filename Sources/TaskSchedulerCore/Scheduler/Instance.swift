@@ -1,8 +1,7 @@
 /// One run of an application: its state, and the promises of the scheduler to the application.
 ///
-/// Extensions in this directory implement the sections of the contract: `Lifecycle`, `TimeLimits`,
-/// `BackgroundExecution`, `KeepAliveCalls`, `SocketWakeUps`, `SystemChangeDelivery`,
-/// `MemoryPressure`, `ResourceLimits`, `Terminating`.
+/// Extensions in the other files of this directory implement the sections of the contract, for
+/// example in `Lifecycle` and `TimeLimits`.
 struct Instance: Equatable, Sendable {
   let id: InstanceID
   let application: ApplicationKey

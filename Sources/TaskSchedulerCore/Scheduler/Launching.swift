@@ -1,5 +1,5 @@
 // The start of applications (contract §2, §8). The scheduler launches an application, the
-// application registers itself, or an operator puts a running process under management.
+// application registers itself, or an operator or the daemon adopts a running process.
 
 /// The way in which an instance starts.
 struct StartPlan: Equatable, Sendable {

@@ -48,7 +48,8 @@ extension Scheduler {
   }
 
   /// Begins the looks that are due soon, because the machine is awake anyway. A look that is due
-  /// begins when the deadline is handled, unless the location of this turn replaces it.
+  /// already begins when the scheduler handles the deadline, unless the location of this turn
+  /// replaces the look.
   mutating func lookEarly(in turn: Turn) {
     for user in location.users.keys.sorted() {
       guard let one = location.users[user], let due = one.dueAt, let last = one.locatedAt,
@@ -175,7 +176,7 @@ extension Scheduler {
 
   // MARK: Status
 
-  /// The questions that wait for the answer of a user, in order.
+  /// Returns the questions that wait for the answer of a user, in order.
   public func locationQuestions(for user: UserID) -> [ApplicationKey] {
     location.applications.filter { $0.key.owner == user && $0.value.isAsking }.keys.sorted()
   }

@@ -118,8 +118,8 @@ extension Scheduler {
 
   // MARK: Telling applications
 
-  /// Tells an application the waiting reports. Resumes it if it is suspended, and launches it if it
-  /// does not run.
+  /// Tells an application the waiting reports. Resumes it if it is suspended. If it does not run,
+  /// launches it, if that is possible.
   mutating func tellWaiting(of key: ApplicationKey, in turn: inout Turn) {
     guard location.applications[key]?.waiting.isEmpty == false else { return }
     guard let application = applications[key] else { return }
@@ -184,7 +184,7 @@ extension Scheduler {
     location.updates[instance.id] = nil
     let key = instance.application
     guard location.applications[key] != nil, applications.manifest(for: key) == nil else { return }
-    // Without a manifest, an application that has ended and uses nothing is forgotten.
+    // The scheduler forgets an ended application that has no manifest and uses no service.
     location.change(key) { if !$0.monitors { $0.lastUsed = nil } }
   }
 }

@@ -209,8 +209,8 @@ extension Scheduler {
     store(.authorize(decision, wasAsked: wasAsked), of: key, request, in: &turn)
   }
 
-  /// Deletes the regions, the significant changes and the authorization of an application, which
-  /// survive its end. The request is answered when the last of these deletions is stored.
+  /// Deletes what survives the end of an application: its regions, its request for significant
+  /// changes and its authorization. The reply comes when the last of these deletions is durable.
   private mutating func forget(
     _ request: RequestID, _ key: ApplicationKey, in turn: inout Turn
   ) {
@@ -276,7 +276,8 @@ extension Scheduler {
     turn.emit(.location(.store(id, key, change)))
   }
 
-  /// Stores that an application knows on which side of a region's boundary the machine is.
+  /// Stores on which side of a region's boundary the machine is, once the application needs no
+  /// report about it any more.
   mutating func storeReport(
     _ crossing: RegionCrossing, of key: ApplicationKey, in turn: inout Turn
   ) {

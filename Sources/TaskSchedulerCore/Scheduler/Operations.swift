@@ -126,7 +126,7 @@ extension Scheduler {
   }
 
   /// Terminates an application. The reply comes when the leader has exited, or at once if the
-  /// application does not run.
+  /// application does not run. Refuses the request while the application is being launched.
   mutating func terminate(
     _ request: RequestID?, _ key: ApplicationKey, byUser: Bool, in turn: inout Turn
   ) {

@@ -1,8 +1,8 @@
 // Phone calls (contract §13).
 //
-// While a modem has a call, the audio of all users is interrupted. While an application has a call,
-// the audio of the user's other applications is interrupted. An application's call is on hold while
-// its user has a newer call. `AudioInterruptions` begins and ends the interruptions.
+// A call of a modem interrupts the audio of all users. A call of an application interrupts the
+// audio of the user's other applications. An application's call is on hold while its user has a
+// newer call. `AudioInterruptions` begins and ends the interruptions.
 
 extension Scheduler {
   mutating func apply(_ calls: [ModemCall], in turn: inout Turn) {
@@ -85,7 +85,8 @@ extension Scheduler {
 
   // MARK: Hold
 
-  /// Puts on hold each application's call that is not the newest call of its user.
+  /// Puts on hold each application's call that is not the newest call of its user, and takes the
+  /// newest call off hold.
   private mutating func holdCalls(in turn: inout Turn) {
     var newest: [UserID: Calls.Call] = [:]
     let owners = calls.answered.map { call in

@@ -1,9 +1,10 @@
-// Automatic launches (contract §8). The scheduler launches applications at the daemon's start, and
-// after an end that neither the application (exit code 0) nor a user or an operator chose.
+// Automatic launches (contract §8). The scheduler launches applications when the daemon starts. It
+// also launches them after an end that neither the application (exit code 0) nor a user or an
+// operator chose.
 
 extension Application {
   /// Whether the scheduler launches the application without a request: when the daemon starts, and
-  /// after a crash.
+  /// after an end that neither the application nor a user or an operator chose.
   fileprivate var isPersistent: Bool {
     guard let manifest, manifest.launchKey == key else { return false }
     return manifest.isLaunchable && manifest.multitasking
@@ -47,8 +48,8 @@ extension Scheduler {
     _ key: ApplicationKey, reason: LaunchReason, in turn: inout Turn
   ) {
     if applications[key]?.launching != nil {
-      // A user or an operator has requested the launch in progress. If that launch fails, the
-      // scheduler relaunches the application.
+      // Another launch, for example at the request of a user, is in progress. If that launch fails,
+      // the scheduler relaunches the application.
       return planRelaunch(key, after: nil, in: &turn)
     }
     launch(nil, key, target: .background, reason: reason, in: &turn)
@@ -96,7 +97,8 @@ extension Scheduler {
   }
 
   /// Handles a request to terminate an application that does not run: cancels its relaunch. The
-  /// reply is the last end, if the application ever ran.
+  /// reply is the last end, if the application ever ran. Refuses the request while the application
+  /// is being launched.
   mutating func terminateNotRunning(
     _ request: RequestID?, _ application: Application, in turn: inout Turn
   ) {

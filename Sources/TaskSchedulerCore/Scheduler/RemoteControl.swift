@@ -2,8 +2,8 @@
 // audible last, also when it is suspended.
 //
 // A session agent sees every call to a media player on the session bus. The call waits in the
-// player's socket, so the scheduler only has to let the player run; it answers by itself. An aware
-// application that is no media player on the bus receives the commands as notices.
+// player's socket, so the scheduler only has to let the player run. The player then answers by
+// itself. An aware application that is no media player on the bus receives the commands as notices.
 
 extension Scheduler {
   // MARK: Calls to the players of applications
@@ -71,7 +71,7 @@ extension Scheduler {
     return now < readAt.advanced(by: policy.remoteReadInterval)
   }
 
-  /// Resumes the media players whose reads have waited for `RemoteReadInterval`.
+  /// Resumes the media players with a waiting read whose `RemoteReadInterval` has passed.
   mutating func readsDue(in turn: inout Turn) {
     for user in sessions.audio.keys.sorted() {
       let players = sessions.audio[user]?.players

@@ -3,8 +3,7 @@
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
 // report with the previous report, and acts on each window that differs. An operator's order for an
 // application is therefore in force until a window of the application changes. A change of a window
-// may start a limit. The limit ends at the next change of that window, and at every order for the
-// application.
+// may start a limit. A later change may end the limit, and every order for the application ends it.
 
 /// A report of a user's session agent, of logind, or of ModemManager.
 public enum SessionEvent: Equatable, Sendable {
@@ -18,7 +17,7 @@ public enum SessionEvent: Equatable, Sendable {
   case audio(UserID, AudioSnapshot)
   /// The agent that reported the audio of the user is lost.
   case audioLost(UserID)
-  /// The user has chosen the notice that an application records.
+  /// The user has chosen the notice about an application that records.
   case recordingChosen(ApplicationKey)
   /// All instances of the user that are media players on the session bus.
   case players(UserID, [InstanceID])
@@ -102,8 +101,8 @@ extension Scheduler {
       .filter { $0.value.application.owner == user && $0.value.window != nil }.map(\.value.id)
   }
 
-  /// Returns the visibility of each running instance of a user. At each seat, at most one instance
-  /// has the focus.
+  /// Returns the visibility of each running instance that the report of a user contains. At each
+  /// seat, at most one instance has the focus.
   private func visibilities(
     _ snapshot: WindowSnapshot, of user: UserID
   ) -> [InstanceID: WindowVisibility] {

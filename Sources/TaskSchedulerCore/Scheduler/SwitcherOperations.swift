@@ -61,7 +61,8 @@ extension Scheduler {
   }
 
   /// Terminates an application, and removes it from the switcher with its snapshot. The reply comes
-  /// when the leader has exited, or at once if the application does not run.
+  /// when the leader has exited, or at once if the application does not run. Refuses the request
+  /// while the application is being launched.
   private mutating func removeFromSwitcher(
     _ request: RequestID, _ key: ApplicationKey, byUser: Bool, in turn: inout Turn
   ) {

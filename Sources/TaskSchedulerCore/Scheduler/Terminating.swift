@@ -1,8 +1,8 @@
 // The termination of an instance (contract §2, §3, §14).
 
 extension Instance {
-  /// Begins the termination of the instance: willTerminate, then the stop signal, then SIGKILL. A
-  /// suspended instance is killed without notice.
+  /// Begins the termination of the instance: willTerminate, then the stop signal, then SIGKILL.
+  /// Kills a suspended instance without notice.
   mutating func terminate(
     _ reason: EndReason, _ detail: EndDetail? = nil, waiter: RequestID?, in turn: inout Turn
   ) {

@@ -2,7 +2,8 @@
 //
 // Before the scheduler enforces a limit, the daemon checks whether a debugger outside the instance
 // traces one of its processes. While a debugger traces the instance, the scheduler enforces only
-// the limits of an end that an operator or the user has ordered (contract §3).
+// the limits of an end that an operator or the user has ordered (contract §3). A debugger does not
+// affect the limits for unfocused and hidden windows.
 
 extension Instance {
   /// Returns the earliest deadline of the instance.
@@ -92,7 +93,7 @@ extension Instance {
     }
   }
 
-  /// Restarts each limit after a debugger has detached.
+  /// Restarts `BackgroundTime` and the limits of unanswered messages after a debugger has detached.
   private mutating func restartLimits(in turn: inout Turn) {
     stint?.time.restartLimit(at: turn.instant)
     restartAnswers(in: &turn)
@@ -105,7 +106,7 @@ extension Instance {
     restartAnswers(in: &turn)
   }
 
-  /// Restarts the limit of every unanswered message.
+  /// Restarts the limit of every unanswered message, of a launch and of the stop signal.
   mutating func restartAnswers(in turn: inout Turn) {
     callbacks.restartLimit(at: turn.instant)
     handling.extend(until: turn.instant.advanced(by: turn.policy.eventTime))

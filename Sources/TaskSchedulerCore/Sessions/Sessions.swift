@@ -3,8 +3,8 @@ struct Sessions: Equatable, Sendable {
   /// The session agents by user: those that are attached, and those that were lost less than
   /// `SessionGraceTime` ago.
   var agents: [UserID: SessionAgent] = [:]
-  /// The audio servers of users whose session agents report streams, or whose streams the daemon
-  /// must unmute.
+  /// The audio servers and the media players, by user. An entry exists while the scheduler must
+  /// remember something about them.
   var audio: [UserID: SessionAudio] = [:]
   var locks: [SeatID: SeatLock] = [:]
 
@@ -50,8 +50,8 @@ struct SessionAudio: Equatable, Sendable {
   var restoring: [AudioStreamID: ReturnedMute] = [:]
   /// The streams whose volumes must be restored and that belong to no running instance.
   var raising: [AudioStreamID: ReturnedVolume] = [:]
-  /// The mutes and volumes that the server remembers of ended streams because of the daemon. The
-  /// keys are the numbers of the server's memories.
+  /// The mutes and volumes of ended streams that the server remembers because the daemon set them.
+  /// The keys are the numbers of the server's memories.
   var remembered: [UInt32: RememberedAudio] = [:]
   /// The playback streams of the last report that have run, ordered by their ids.
   var known: [AudioStreamID] = []
@@ -64,8 +64,8 @@ struct SessionAudio: Equatable, Sendable {
   var managesRoles = false
   var players = Players()
 
-  /// The maximum number of ``remembered``. Source: this project; a desktop has fewer programs that
-  /// play.
+  /// The maximum number of entries in ``remembered``. Source: this project; a desktop has fewer
+  /// programs that play.
   static let rememberedMax = 1024
 
   /// Whether the agent can call media players: it is attached, and has reported them.

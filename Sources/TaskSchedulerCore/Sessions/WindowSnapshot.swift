@@ -39,7 +39,8 @@ public struct WindowSnapshot: Equatable, Sendable {
 
 /// What the scheduler knows about the windows of one instance.
 struct ReportedWindow: Equatable, Sendable {
-  /// The visibility of the windows; nil after the reports of a lost agent were discarded.
+  /// The visibility of the windows; nil after the scheduler has discarded the reports of a lost
+  /// agent.
   private(set) var visibility: WindowVisibility?
   /// The instant of the last change of the visibility.
   private(set) var since: Instant

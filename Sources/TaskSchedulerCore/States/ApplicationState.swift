@@ -1,12 +1,12 @@
 /// The five states of an application (contract §2). Foreground is `active` or `inactive`;
 /// background is `background` or `suspended`.
 public enum ApplicationState: String, Equatable, Sendable, CaseIterable {
-  /// The application has no process. A launch leads to `active` or `background`.
+  /// The scheduler manages no process of the application. A launch leads to `inactive`, `active` or
+  /// `background`.
   case notRunning
-  /// The application is in the foreground of its seat. It was interrupted, its window is visible
-  /// without the focus, or it has not yet acknowledged didFinishLaunching or willEnterForeground.
-  /// It may become `active`, `background`
-  /// or `notRunning`.
+  /// The application is in the foreground of its seat. It was interrupted, its windows do not have
+  /// the focus, or it has not yet acknowledged didFinishLaunching or willEnterForeground. It may
+  /// become `active`, `background` or `notRunning`.
   case inactive
   /// The application is in the foreground of its seat. It may become `inactive`, `background` or
   /// `notRunning`.
@@ -28,9 +28,10 @@ public enum LaunchTarget: String, Equatable, Sendable {
 
 /// The reason for the start of an instance.
 public enum LaunchReason: String, Equatable, Sendable, CaseIterable {
-  /// A user chose the application, or the application registered itself.
+  /// A user chose the application, the application registered itself, or the daemon adopted the
+  /// application because of its window.
   case user
-  /// An operator ran `taskctl launch` or `taskctl run`.
+  /// A user or an operator ran `taskctl launch` or `taskctl run`.
   case `operator`
   /// The daemon started.
   case boot
@@ -38,7 +39,7 @@ public enum LaunchReason: String, Equatable, Sendable, CaseIterable {
   case relaunch
   /// The location changed significantly, or the machine entered or left a region.
   case location
-  /// A user chose a notification of the application.
+  /// A user chose a notification of the application, or answered a call of a modem.
   case notification
   /// A modem has an incoming call, and the setting `CallApplication` names the application.
   case call
@@ -64,7 +65,7 @@ public enum TransitionCause: Equatable, Sendable {
   case activate
   /// The application acknowledged the callbacks of its transition to the foreground.
   case acknowledged
-  /// The application was interrupted, or lost the focus while visible.
+  /// A user or an operator made the application inactive.
   case interruption
   /// A user or an operator sent the application to the background.
   case sendAway
@@ -91,13 +92,14 @@ public enum TransitionCause: Equatable, Sendable {
   case unfocused
   /// The windows of the application have been hidden for `FocusSettleTime` and `HiddenGraceTime`.
   case hidden
-  /// All windows of the suspended application have been closed, and not by the application.
+  /// All windows of the suspended application have disappeared or become unknown. The application
+  /// itself could not close them.
   case closed
   /// The screen of the seat was locked.
   case locked
   /// The screen of the seat was unlocked.
   case unlocked
-  /// The application is audible or records, and its manifest declares mode audio.
+  /// The application is audible or records, and has mode audio or a phone call.
   case audio
   /// The application must handle a command, for example of a media key.
   case remoteControl
@@ -106,12 +108,12 @@ public enum TransitionCause: Equatable, Sendable {
   /// The application must be told of a change of the location, or that the machine entered or left
   /// a region.
   case location
-  /// A phone call began or was put on hold.
+  /// A phone call began, was put on hold, or is no longer on hold.
   case call
   /// A phone call ended.
   case callEnded
-  /// The application was adopted because of its window, and must not be suspended. The scheduler no
-  /// longer manages the application.
+  /// The daemon adopted the application because of its window, and must not suspend the
+  /// application. The scheduler no longer manages it.
   case released
 
   /// The name of the cause in the log and on the wire.

@@ -24,7 +24,7 @@ public enum Refusal: Equatable, Sendable, Error {
   case noEventStream
   case unknownSocket(SocketID)
   case unknownNotification(NotificationID)
-  /// The store could not save the change of a notification or a badge.
+  /// The store could not save the change of a notification, a badge or a location service.
   case notStored(reason: String)
   /// The application cannot receive the message: it does not run, is suspended, or has no event
   /// stream.
@@ -32,7 +32,7 @@ public enum Refusal: Equatable, Sendable, Error {
   /// An operator or the user terminated the application. Only a launch that an operator or a user
   /// requests starts it again.
   case terminatedByOperator
-  /// No application of the user that receives remote control has been audible.
+  /// The user has no application that receives remote control and has been audible.
   case nothingPlayed(UserID)
   /// No source of locations is available.
   case locationUnavailable

@@ -7,7 +7,7 @@ public struct Explanation: Equatable, Sendable {
   /// The cause of the current state; nil if the application has never run.
   public var cause: TransitionCause?
   /// The last ended entitlement to run in the background. It is nil in the foreground, and if no
-  /// entitlement has ended since the application left the foreground.
+  /// entitlement has ended since the application last entered the state `background`.
   public var lastEntitlement: EndedEntitlement?
   /// Whether a debugger traces the application. If so, the scheduler enforces only the limits of an
   /// end that a user or an operator ordered.
@@ -50,9 +50,9 @@ public struct EndedEntitlement: Equatable, Sendable {
     case silence
     /// The session agent that reported the audio was lost.
     case audioLost
-    /// The application acknowledged an event for which it was resumed.
+    /// The application acknowledged an event that it was handling.
     case eventHandled
-    /// `EventTime` passed.
+    /// The time for an event passed, usually `EventTime`.
     case eventTime
     /// `LaunchTime` passed, and the application had not opened its event stream.
     case launchTime
@@ -77,7 +77,7 @@ public struct Limit: Equatable, Sendable {
     case launch
     /// The time to handle an event ends.
     case event
-    /// `AudioGraceTime` ends.
+    /// `AudioGraceTime` or `AudioSilenceTime` ends.
     case audio
     /// The daemon suspends the application even if its audio is not muted.
     case mute

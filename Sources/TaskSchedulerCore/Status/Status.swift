@@ -18,7 +18,7 @@ public struct ApplicationStatus: Equatable, Sendable {
   public var launchFailure: LaunchFailure?
   /// The next automatic launch; nil if none is planned.
   public var nextLaunch: NextLaunch?
-  /// The number of notifications that have not fired yet.
+  /// The number of notifications that wait for their time, or for the store.
   public var scheduledNotifications: Int
 }
 
@@ -42,8 +42,8 @@ public struct InstanceStatus: Equatable, Sendable {
   /// The reason for the termination in progress; nil if there is none.
   public var ending: EndReason?
   public var isSuspending: Bool
-  /// The application that displaced this application at its seat. It is nil in the foreground, and
-  /// if this application left the foreground for another cause.
+  /// The application whose activation at the same seat made this application inactive or sent it to
+  /// the background; nil if the cause was another one.
   public var displacedBy: ApplicationKey?
   public var entitlements: [Entitlement]
   public var callbacksPending: Int

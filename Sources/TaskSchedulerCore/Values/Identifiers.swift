@@ -144,7 +144,7 @@ public struct SeatID: Hashable, Comparable, Sendable {
   public let name: String
   public init(_ name: String) { self.name = name }
 
-  /// Whether this seat is `other`, or `other` is within this seat.
+  /// Returns whether `other` is this seat, or is within this seat.
   public func contains(_ other: SeatID) -> Bool {
     other == self || other.name.hasPrefix(name + "/")
   }

@@ -3,7 +3,7 @@ import HeapModule
 /// A set of values, each with an id, that finds the least value.
 ///
 /// A change costs O(log n). The heap keeps outdated entries until they reach its top. The queue
-/// rebuilds the heap when the outdated entries outnumber the current entries.
+/// rebuilds the heap when the outdated entries outnumber the current entries by more than 64.
 struct IndexedPriorityQueue<
   ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable
 >: Sendable {

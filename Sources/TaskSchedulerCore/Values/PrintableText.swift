@@ -20,7 +20,7 @@ package enum PrintableText {
   }
 
   /// Returns the text in quotes, with its quotes, backslashes and unprintable characters escaped.
-  /// If the text is longer than `lengthMax`, the rest is replaced by `…`.
+  /// If the text is longer than `lengthMax`, returns only its start, followed by `…`.
   ///
   /// - Parameter lengthMax: The maximum length in Unicode scalars. A character may have any number
   ///   of scalars.

@@ -23,10 +23,11 @@ struct IncomingCall: Equatable {
     number.isEmpty ? "Unknown number" : Self.bounded(PrintableText.of(number))
   }
 
-  /// The id of the notification about the call, from ``idBase`` to ``RecordingNotices/idBase``.
+  /// The id of the notification about the call, from ``idBase`` to below
+  /// ``RecordingNotices/idBase``.
   ///
-  /// The id is a hash (FNV-1a) of the names of the call and of ModemManager. Every daemon computes
-  /// the same id, so an answer that the user gave while no daemon ran belongs to the right call.
+  /// The id is a hash (FNV-1a) of ``service`` and ``path``. Every daemon computes the same id, so
+  /// an answer that the user gave while no daemon ran belongs to the right call.
   var id: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in "\(service) \(path)".utf8 {

@@ -11,8 +11,8 @@ import TaskSchedulerWire
 /// so no other user receives it, and the log does not contain it.
 ///
 /// The daemon stores nothing about the notifications. After a restart, it shows them again with the
-/// same ids once ModemManager and logind have answered. Until then, the daemon keeps each answer
-/// that an agent reports.
+/// same ids once ModemManager and logind have answered. Until then, the daemon keeps the last
+/// answer of each user.
 final class IncomingCalls: DaemonNotices {
   /// The parts of the daemon that show, answer and announce calls.
   struct Environment {
@@ -32,11 +32,11 @@ final class IncomingCalls: DaemonNotices {
     var call: IncomingCall
     /// The time of the last firing, in nanoseconds since 1970.
     var firedAt: Int
-    /// The users that were told of the call.
+    /// The users that the daemon has told of the call.
     var users: Set<UserID> = []
     /// The name of the shown notification at the notification service of each user.
     var names: [UserID: DesktopName] = [:]
-    /// Whether `CallApplication` was told of the call.
+    /// Whether the daemon has told `CallApplication` of the call.
     var isAnnounced: Bool
     /// Whether a user has answered the call, and ModemManager has not refused the answer.
     var isAnswered = false
@@ -53,9 +53,9 @@ final class IncomingCalls: DaemonNotices {
   private var timer: TimerSource?
   /// The calls that ring, by the ids of their notifications.
   private var ringing: [UInt64: Ringing] = [:]
-  /// The calls that an earlier daemon has announced, by their paths.
+  /// The paths of the calls that an earlier daemon has announced; empty after the first update.
   private var announcedBefore: Set<String>
-  /// Whether ModemManager has reported its calls.
+  /// Whether the daemon knows which calls ring.
   private var isKnown = false
   /// The last answer of each user that arrived before the calls and users were known.
   private var early: [UserID: (id: UInt64, answer: CallAnswer)] = [:]
@@ -76,7 +76,8 @@ final class IncomingCalls: DaemonNotices {
 
   // MARK: Calls and users
 
-  /// Replaces the ringing calls with `calls`. Shows new calls, and withdraws calls that have ended.
+  /// Replaces the ringing calls with `calls`. Shows new and changed calls, and withdraws calls that
+  /// no longer ring.
   func update(_ calls: [IncomingCall]) {
     isKnown = true
     let wasSilent = isSilent
@@ -187,9 +188,9 @@ final class IncomingCalls: DaemonNotices {
 
   /// Tells `CallApplication` of the calls that have begun to ring.
   ///
-  /// The daemon tells the application of each user at the machine's screens. If the manifest names
-  /// a user, the daemon also tells the application of that user. If no user is at the screens and
-  /// the manifest names no user, the daemon tells the application of the daemon's own user.
+  /// Posts an event for the application of each user at the machine's screens, and of the user that
+  /// the manifest names. If there is no such user, posts an event for the application of the
+  /// daemon's own user.
   private func announce() {
     let ids = ringing.keys.sorted().filter { ringing[$0]?.isAnnounced == false }
     if ids.isEmpty { return }

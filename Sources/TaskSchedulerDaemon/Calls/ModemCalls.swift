@@ -269,7 +269,7 @@ enum ModemCallState: Int32 {
   ///   ``unknown``.
   init(_ number: Int32) { self = Self(rawValue: number) ?? .unknown }
 
-  /// Whether the call has been answered; nil if there is no call.
+  /// Whether the call has been answered; nil if the call has ended or its state is unknown.
   var isAnswered: Bool? {
     switch self {
     case .active, .held: true

@@ -19,8 +19,8 @@ final class WakeAlarm {
     } catch {
       log.write(
         .notice,
-        "the daemon cannot wake the machine from sleep. A keep-alive handler or a notification "
-          + "that becomes due during sleep waits until the machine wakes for another reason. "
+        "the daemon cannot wake the machine from sleep. A keep-alive handler, notification or "
+          + "location that is due during sleep waits until the machine wakes for another reason. "
           + "CLOCK_BOOTTIME_ALARM: \(error)")
     }
   }

@@ -11,8 +11,8 @@ public struct AdoptionSettings: Hashable, Sendable {
   public var adopt = Programs.only([])
   /// `except`: app ids that `adopt = "all"` does not include.
   public var except: [String] = []
-  /// `never`: app ids and program names that the daemon never adopts, even if another setting
-  /// includes them. They are added to ``AdoptionRules/builtInNames``.
+  /// `never`: app ids and names of programs that the daemon never adopts, even if another setting
+  /// includes them. The daemon adds these names to ``AdoptionRules/builtInNames``.
   public var never: [String] = []
 
   public init() {}

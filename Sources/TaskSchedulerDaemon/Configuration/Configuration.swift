@@ -34,7 +34,7 @@ public struct Configuration: Equatable, Sendable {
 public struct EffectiveSetting: Hashable, Sendable {
   /// The name with its table: `policy.CallbackTimeout`.
   public var name: String
-  /// The value as written in the file, without quotes: `6s`, `1024`, `true`.
+  /// The value as written in the file: `6s`, `1024`, `true`. Without quotes, unless it is a list.
   public var value: String
   public var `default`: String
   public var source: SettingSource

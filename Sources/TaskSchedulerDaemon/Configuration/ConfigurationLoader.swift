@@ -5,8 +5,8 @@ import TaskSchedulerWire
 extension Configuration {
   /// Reads all files, starting from the defaults.
   ///
-  /// Returns every problem in every file. If there is a problem, the returned configuration lacks
-  /// the refused settings, so the caller must keep its previous configuration.
+  /// Returns the problems of all files (see ``ProblemList``). If there is a problem, the returned
+  /// configuration lacks the refused settings, so the caller must keep its previous configuration.
   public static func load(
     from paths: ConfigurationPaths
   ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
@@ -55,8 +55,8 @@ struct ConfigurationPrefetch {
   /// Whether a file of settings has a problem. The manifests may still be unread.
   var hasProblems: Bool { !settings.problems.isEmpty }
 
-  /// Returns the complete configuration after all files have been read. Returns nil if there is a
-  /// problem, and logs each problem.
+  /// Waits until the thread has read all manifests, and returns the complete configuration. If
+  /// there is a problem, logs each problem and returns nil.
   func whole(_ log: Log) -> Configuration? {
     let (configuration, problems) = Configuration.join(settings, manifests.value)
     for problem in problems {

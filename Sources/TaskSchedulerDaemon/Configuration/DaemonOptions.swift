@@ -63,14 +63,14 @@ public struct DaemonOptions: Hashable, Sendable {
   /// `background-priority`: whether background applications run with lower priority.
   public var backgroundPriority = true
   /// `background-nice`: the minimum nice value of background threads. Source: this project; at 15,
-  /// a thread has a thirtieth of the weight of a thread at 0 (sched(7)).
+  /// a thread has about a thirtieth of the weight of a thread at 0 (sched(7)).
   public var backgroundNice = 15
   /// `SharedResources`: files on which an application must hold no lock when the daemon suspends
   /// it. Source: contract §12.
   public var sharedResources: [String] = []
 
-  /// `CallApplication`: the application that is woken or launched for a call of a modem; nil for
-  /// none.
+  /// `CallApplication`: the application that the daemon wakes or launches for an incoming call of a
+  /// modem; nil for none.
   public var callApplication: ApplicationID?
 
   /// `[focus]`.
@@ -78,8 +78,8 @@ public struct DaemonOptions: Hashable, Sendable {
   /// `[location]`.
   public var location = LocationSettings()
 
-  /// The weight of a control group that corresponds to `backgroundNice`, in percent. Each step of
-  /// the nice value is a factor of 1.25 (sched(7)).
+  /// The weight of a control group that corresponds to `backgroundNice`, in percent of the default
+  /// weight. Each step of the nice value is a factor of 1.25 (sched(7)).
   public var backgroundWeight: Int {
     max(1, Int((0..<backgroundNice).reduce(100.0) { weight, _ in weight / 1.25 }.rounded()))
   }

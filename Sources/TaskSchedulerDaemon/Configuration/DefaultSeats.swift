@@ -19,9 +19,9 @@ struct DefaultSeats {
 
   /// Returns the seat of a process that has a controlling terminal; nil for any other process.
   ///
-  /// The name contains the process's session, because the kernel reuses the number of a closed
-  /// terminal. Otherwise, processes of the closed terminal and of the new terminal would have the
-  /// same seat.
+  /// The name contains the process's session id (setsid(2)), because the kernel reuses the number
+  /// of a closed terminal. Otherwise, processes of the closed terminal and of the new terminal
+  /// would have the same seat.
   ///
   /// - Parameter session: the seat of the process's login session.
   func ofTerminal(_ process: ProcessStat, in session: SeatID) -> SeatID? {

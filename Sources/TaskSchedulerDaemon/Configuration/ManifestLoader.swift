@@ -77,7 +77,7 @@ struct ManifestLoader {
   }
 
   /// Returns the reason why the daemon does not trust a file; nil if it does. If the file is a link
-  /// out of its directory, every directory above the link's target is checked too.
+  /// out of its directory, the daemon must also trust every directory above the link's target.
   private func reasonToDistrust(of facts: FileStatus, path: String, in folder: String) -> String? {
     if let reason = reasonToDistrust(of: facts) { return reason }
     guard Directory.isLink(path: path) else { return nil }

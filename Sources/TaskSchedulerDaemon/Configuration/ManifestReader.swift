@@ -27,7 +27,7 @@ package struct ManifestReader {
   /// The maximum length of `location-purpose`, in Unicode scalars. Source: this project; desktops
   /// show about three lines of a notification.
   static let purposeMax = 200
-  /// The prefix of the variables that the daemon sets.
+  /// The prefix of the variables that only the daemon may set.
   static let reservedPrefix = "TASKSCHEDD_"
 
   /// Reads `document` as the manifest of `id`, which is the name of its file.

@@ -31,7 +31,8 @@ public struct SettingDescription: Sendable {
     section == .daemon ? [.key(name)] : [.key(section.rawValue), .key(name)]
   }
 
-  /// Returns the value in `configuration`, as written in the file but without quotes.
+  /// Returns the value in `configuration`, as written in the file; without quotes, unless the value
+  /// is a list.
   public func value(in configuration: Configuration) -> String {
     read(configuration).description
   }
@@ -69,8 +70,8 @@ extension SettingDescription {
     .choice(
       "launch-mechanism", \.options.launchMechanism,
       "How the daemon starts the programs of manifests: as transient services of systemd (unit), "
-        + "as its own children (child), or as services if systemd started the daemon (auto). "
-        + "Takes effect when the daemon starts."),
+        + "as its own children (child), or as services if systemd started the daemon and otherwise "
+        + "as children (auto). Takes effect when the daemon starts."),
     .policy(.multitaskingSupported, in: .daemon),
     SettingDescription(
       name: "operator-group", section: .daemon, kind: .groupName,
@@ -106,8 +107,8 @@ extension SettingDescription {
       "How many connections one user may have open."),
     .count(
       "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
-      "How many monitors of all applications (taskctl monitor) one user may run, and how many of "
-        + "each single application."),
+      "How many monitors (taskctl monitor) of all applications one user may run. The same number "
+        + "applies to the monitors of each single application."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
       summary: "How many bytes a client may leave unread before the daemon closes the connection.",
@@ -115,8 +116,9 @@ extension SettingDescription {
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
     SettingDescription(
       name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
-      summary: "How many bytes the unfinished messages and unread replies of one user may take. "
-        + "If a message or reply exceeds this number, the daemon closes its connection.",
+      summary: "How many bytes the unfinished messages of one user, which have arrived only in "
+        + "part, and the unread replies to this user may take. If a message or a reply would "
+        + "exceed this number, the daemon closes the connection that it belongs to.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
     SettingDescription(
@@ -184,8 +186,8 @@ extension SettingDescription {
   fileprivate static let locationSettings: [SettingDescription] = [
     SettingDescription(
       name: "allow", section: .location, kind: .applications(allowsAll: true),
-      summary: "The ids of the applications that may learn the location without asking the user, "
-        + "or \"all\".",
+      summary: "The ids of the applications that may learn the location without a question to the "
+        + "user, or \"all\".",
       read: {
         switch $0.options.location.allow {
         case .all: .text("all")
@@ -202,8 +204,8 @@ extension SettingDescription {
       }),
     SettingDescription(
       name: "deny", section: .location, kind: .applications(allowsAll: false),
-      summary: "The ids of the applications that may not learn the location, whatever allow and "
-        + "the user say.",
+      summary: "The ids of the applications that may not learn the location, even if allow "
+        + "includes them or the user allows them.",
       read: { .names($0.options.location.deny.map(\.name)) },
       write: {
         if case .names(let names) = $1 {

@@ -14,9 +14,9 @@ public enum SettingKind: Hashable, Sendable {
   case applicationID
   /// Absolute paths of files.
   case paths
-  /// App ids or names of programs; with `allowsAll`, also the string `all`.
+  /// A list of app ids or names of programs; with `allowsAll`, alternatively the string `all`.
   case programs(allowsAll: Bool)
-  /// Ids of applications; with `allowsAll`, also the string `all`.
+  /// A list of ids of applications; with `allowsAll`, alternatively the string `all`.
   case applications(allowsAll: Bool)
   /// The absolute path of a Unix socket, or empty for none.
   case socketPath
@@ -32,7 +32,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
   case paths([String])
   case names([String])
 
-  /// The value as written in the file, without quotes.
+  /// The value as written in the file; without quotes, unless the value is a list.
   public var description: String {
     switch self {
     case .timeSpan(let span): TimeSpan.format(span)
@@ -311,7 +311,7 @@ extension SettingKind {
   }
 }
 
-/// Returns text from a file in quotes, escaped for a message.
+/// Returns the text in quotes, escaped for a message.
 func quoted(_ text: String) -> String { PrintableText.quoted(text) }
 
 /// Numbers of bytes in systemd's notation, with suffixes to base 1024.
@@ -320,7 +320,7 @@ public enum ByteCount {
     ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10), ("B", 1),
   ]
 
-  /// Returns the number for `65536`, `64K`, `1M` or `2G`; nil for any other text.
+  /// Returns the number for a text such as `65536`, `64K`, `1M` or `2G`; nil for other texts.
   public static func parse(_ text: String) -> Int? {
     let unit = units.first { $0.suffix == text.last }
     let digits = unit == nil ? text[...] : text.dropLast()

@@ -34,8 +34,9 @@ public struct TOMLDocument: Sendable {
 
   /// Parses the bytes of a file.
   ///
-  /// - Returns: The document, or nil and the problems. The problems include each invalid byte, each
-  ///   NUL and each duplicate key. After the first syntax error or overlong key, parsing ends.
+  /// - Returns: The document, or nil and the problems. If the file contains NULs or invalid UTF-8,
+  ///   the only problem is the first of them. Otherwise the problems include each escaped NUL and
+  ///   each duplicate key (see ``ProblemList``) up to the first syntax error or overlong key.
   public static func parse(
     _ bytes: [UInt8], file: String
   ) -> (document: TOMLDocument?, problems: [ConfigurationProblem]) {

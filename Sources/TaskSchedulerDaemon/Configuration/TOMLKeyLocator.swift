@@ -33,7 +33,7 @@ public struct TOMLKeyLocator: Sendable {
 
   /// A key with more parts than allowed.
   public struct LongKey: Hashable, Sendable {
-    /// The first parts of the key, as many as are allowed.
+    /// The first parts of the key, or all parts.
     public var path: [TOMLPathComponent]
     public var line: Int
   }
@@ -79,7 +79,7 @@ public struct TOMLKeyLocator: Sendable {
     return nil
   }
 
-  // Each scanning step returns nil for invalid TOML, after recording the fault.
+  // Each scanning step returns nil after it has recorded a fault or a key with too many parts.
 
   private mutating func fail<Value>(_ expected: String) -> Value? {
     let lineStart = text[..<position].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0

@@ -157,7 +157,7 @@ final class EffectRunner: EffectHandler {
   }
 
   private func answer(_ request: RequestID, _ reply: TaskSchedulerCore.Reply) {
-    // The instance must own the stream before the first event is sent.
+    // The instance must own the stream before the daemon sends the first event.
     if case .registered(let registration) = reply,
       let connection = subsystems.requests.connection(of: request)
     {

@@ -120,7 +120,7 @@ final class EventLogDirectory: EventLogFiles {
     return mapping
   }
 
-  /// The length of the spare file; 0 if there is none.
+  /// The length of the spare file, in bytes; 0 if there is none.
   private var spareBytesCount: Int {
     guard let facts = FileStatus(path: sparePath), facts.isRegularFile else { return 0 }
     return facts.bytesCount

@@ -22,13 +22,16 @@ extension Log {
     case .behind(let problem):
       write(
         .error,
-        "cannot write the event log: \(problem). The daemon accepts no new requests until "
-          + "it can. If the daemon crashes before then, it loses track of all applications",
+        "cannot write the event log: \(problem). Until this succeeds, the daemon refuses "
+          + "registrations, background tasks and other requests that a crash would lose. If the "
+          + "daemon crashes before then, all applications must register again",
         id: .eventLogBehind)
     case .whole: write(.notice, "the event log is complete again", id: .eventLogWhole)
     case .nextHasNoRoom(let problem):
       write(
-        .error, "no space for the next event log: \(problem). The daemon accepts no new requests",
+        .error,
+        "no space for the next event log: \(problem). The daemon refuses registrations, background "
+          + "tasks and other requests that a crash could lose",
         id: .eventLogBehind)
     case .nextHasRoom:
       write(.notice, "there is space for the next event log again", id: .eventLogWhole)

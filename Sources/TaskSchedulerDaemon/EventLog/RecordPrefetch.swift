@@ -21,8 +21,8 @@ final class RecordPrefetch: RecordSource {
     var damage: EventLogDamage?
   }
 
-  /// The reader. The creator of this object owns the reader's bytes, and keeps them until the
-  /// thread ends.
+  /// The reader, in a form that another thread may receive. The creator of the ``RecordPrefetch``
+  /// owns the reader's bytes, and keeps them until the thread ends.
   private struct Reader: @unchecked Sendable {
     var records: RecordReader
   }
@@ -32,8 +32,8 @@ final class RecordPrefetch: RecordSource {
   private var taken: ArraySlice<Record> = []
   private(set) var damage: EventLogDamage?
 
-  /// Begins to read. If the system cannot create a thread, each record is read when the daemon
-  /// needs it.
+  /// Begins to read on another thread. If the system cannot create a thread, the returned source
+  /// reads each record when the daemon needs the record.
   static func begin(_ records: RecordReader) -> any RecordSource {
     if let prefetch = try? RecordPrefetch(records) { return prefetch }
     return records

@@ -97,7 +97,7 @@ struct ChildProcessStarter: ProgramStarter {
     return own
   }
 
-  /// Opens the output of a program: the journal, with the application's name as the identifier.
+  /// Opens the output of a program: the journal, with the application's id as the identifier.
   /// Without a journal, the program writes to the daemon's standard error.
   private static func output(of id: ApplicationID) throws(SystemError) -> FileDescriptor {
     let descriptor = sd_journal_stream_fd(id.name, LOG_INFO, 1)

@@ -2,8 +2,8 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Programs that an earlier daemon launched, that still run, and that no event log names. The
-/// daemon recognizes them by the environment that the earlier daemon gave them.
+/// Programs that an earlier daemon launched and that still run. If no intact event log names them,
+/// the daemon recognizes them by the environment that the earlier daemon gave them.
 struct EarlierLaunches {
   /// The variable that only launched programs have. Its value is the reason for the launch.
   static let reasonName = "TASKSCHEDD_LAUNCH_REASON"
@@ -15,7 +15,7 @@ struct EarlierLaunches {
   let markers: EnvironmentMarkers
   let proc: ProcFS
 
-  /// Returns the oldest process of each instance. If the application is launched again, the daemon
+  /// Returns the oldest process of each instance. At the next launch of the application, the daemon
   /// manages that process instead of starting another one.
   func leaders() -> [Leader: DaemonState.Instance] {
     var first: [String: ProcessStat] = [:]

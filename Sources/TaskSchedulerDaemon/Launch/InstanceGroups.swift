@@ -6,8 +6,8 @@ import TaskSchedulerCore
 /// the instances' units.
 ///
 /// The name of a group below the daemon's own is `APPLICATION.PID-INSTANCE`, with the daemon's pid.
-/// The name alone does not identify an instance: each daemon numbers instances from 1, and a later
-/// daemon may have the pid of a killed one.
+/// The name alone does not identify an instance: a daemon that has lost its event log numbers
+/// instances from 1 again, and may have the pid of an earlier daemon.
 struct InstanceGroups {
   /// The daemon's own group, or the slice of the units.
   let parent: ControlGroup
@@ -59,9 +59,10 @@ struct InstanceGroups {
   /// they belong to units.
   ///
   /// - Parameters:
-  ///   - held: The paths of groups that this daemon took over.
-  ///   - relaunched: Instances that are launched again. The function kills the remaining processes
-  ///     of these instances.
+  ///   - held: The paths of groups that this daemon took over, or in which it is starting programs.
+  ///     The function skips these groups.
+  ///   - relaunched: Instances whose launch this daemon repeats. The function kills the remaining
+  ///     processes of these instances.
   /// - Returns: The names of the groups that still have processes, and the failures. A failure in
   ///   one group does not stop the release of others.
   func releaseLeftovers(
@@ -90,8 +91,8 @@ struct InstanceGroups {
     return (inUse.sorted(), failures)
   }
 
-  /// Resumes all processes of a group that a daemon created. No other program stops processes in
-  /// such a group, so the function never undoes a stop by another program.
+  /// Resumes all processes of an instance's group. The function assumes that only daemons stop
+  /// processes in such a group.
   private static func continueAll(of group: ControlGroup, in proc: ProcFS) throws(SystemError) {
     for pid in try group.processes() where pid > 0 {
       // The kernel may have reused the pid since it was read. With the pidfd open, the daemon can

@@ -7,7 +7,7 @@ import TaskSchedulerCore
 /// use (`app-LAUNCHER-APPLICATION@RANDOM`). NUMBER is random, because a daemon that has lost its
 /// event log numbers instances from 1 again.
 enum InstanceUnits {
-  /// systemd's limit on the length of a unit's name.
+  /// systemd's limit on the length of a unit's name, in bytes.
   private static let nameBytesMax = 255
   private static let prefix = "app-taskschedd-"
 

@@ -25,7 +25,7 @@ public enum LaunchHelper {
     var environment: [SystemString]
   }
 
-  /// The failed step, in the form that is written to the pipe.
+  /// The failed step and its errno, as the helper writes them to the pipe.
   struct Failure {
     enum Step: Int32 {
       case directory = 1
@@ -112,8 +112,8 @@ extension LaunchHelper.Failure {
 }
 
 extension LaunchHelper.Order {
-  /// NUL-terminated strings: the directory, the search path, the number of arguments, the
-  /// arguments, and the environment.
+  /// The strings of the file, each without the NUL that follows it: the directory, the search path,
+  /// the number of arguments, the arguments, and the environment.
   private var strings: [SystemString] {
     [SystemString(directory), SystemString(searchPath), "\(arguments.count)"] + arguments
       + environment

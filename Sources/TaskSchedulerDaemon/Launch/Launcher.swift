@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The launcher of manifests' programs (contract §8). It starts a program as a service if a service
-/// manager started the daemon as its service, and otherwise as a child of the daemon.
+/// The launcher of manifests' programs (contract §8). It starts programs as services or as children
+/// of the daemon, according to the setting `launch-mechanism` (``LaunchMechanism``).
 final class Launcher {
   /// A running program.
   struct Launched {
@@ -79,7 +79,7 @@ final class Launcher {
     do throws(SystemError) {
       found = try Users.user(uid: uid)
     } catch {
-      throw Failure(reason: "looking up the user \(uid): \(error)")
+      throw Failure(reason: "could not look up the user \(uid): \(error)")
     }
     guard let user = found else {
       throw Failure(reason: "\(manifest.file): user: there is no user with uid \(uid)")

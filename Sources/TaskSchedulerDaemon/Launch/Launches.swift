@@ -24,7 +24,8 @@ final class Launches {
   /// Returns the region that the machine entered or left, if this is the reason for an
   /// application's launch; otherwise nil.
   var launchRegion: (ApplicationKey) -> RegionID? = { _ in nil }
-  /// The processes that this daemon or a previous one released when it stopped, and that still run.
+  /// Leaders that no daemon manages: a daemon released them when it stopped, or launched them
+  /// before it lost its event log. They may have ended.
   private(set) var leftRunning: [Leader: DaemonState.Instance] = [:]
   private var unmanagedLeaders: [Leader: UnmanagedLeader] = [:]
   /// The launches that have begun, until the scheduler has handled their success or failure.
@@ -149,7 +150,7 @@ final class Launches {
     }
   }
 
-  /// Restores the processes that a previous daemon released and that still run.
+  /// Adds those of the leaders that still run to ``leftRunning``.
   func restoreLeftRunning(_ left: [Leader: DaemonState.Instance]) {
     for (leader, instance) in left {
       let stat = (try? proc.stat(leader.pid)) ?? nil
@@ -160,7 +161,7 @@ final class Launches {
     }
   }
 
-  /// Returns the processes that a previous daemon released and that still run, by application.
+  /// Returns, for each application, the oldest running process in ``leftRunning``.
   func unmanagedProcesses() -> [ApplicationKey: Leader] {
     var processes: [ApplicationKey: Leader] = [:]
     for (leader, instance) in leftRunning {
@@ -176,8 +177,8 @@ final class Launches {
     return processes
   }
 
-  /// Returns the oldest process of an application that an earlier daemon released and that still
-  /// runs, and stores it as an unmanaged leader. Skips a process that belongs to an instance.
+  /// Removes an application's oldest running process from ``leftRunning``, stores it as an
+  /// unmanaged leader, and returns it. Skips a process that belongs to an instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
     let left = leftRunning.values.filter {
       $0.application == key.id.name && $0.details.uid == key.owner.uid

@@ -11,8 +11,8 @@ struct Program {
   /// The value of TASKSCHEDD_INSTANCE in the environment.
   var marker: String
 
-  /// The directories in which the daemon searches for a program that a manifest names without a
-  /// directory.
+  /// The default PATH of programs. The daemon also searches it for a program that a manifest names
+  /// without a directory, unless the manifest sets PATH.
   static let searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
   var directory: String { manifest.workingDirectory ?? user.home }

@@ -164,7 +164,7 @@ private final class TransientUnitStart {
     childs = FileDescriptor(taking: theirs)
     try hold.setNonblocking(true)
     timer = try loop.timer { [weak self] in
-      self?.fail("systemd did not start its unit within \(TimeSpan.format(Self.timeout))")
+      self?.fail("systemd did not start the unit within \(TimeSpan.format(Self.timeout))")
     }
     timer?.set(BootClock.after(Self.timeout))
     holdSource = try loop.watch(ours, for: .input) { [weak self] _ in self?.held() }
@@ -192,7 +192,7 @@ private final class TransientUnitStart {
       }
       guard let count else { return }
       if count > 0 { return try release(try theOnlyProcess()) }
-      fail("systemd could not start its unit: `journalctl -u '\(group.name)'` shows the reason")
+      fail("systemd could not start the unit: `journalctl -u '\(group.name)'` shows the reason")
     } catch {
       fail(String(describing: error))
     }

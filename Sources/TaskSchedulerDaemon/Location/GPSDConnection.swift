@@ -22,7 +22,7 @@ final class GPSDConnection {
   /// The maximum number of bytes to read before other sources of the loop have their turn.
   private static let turnBytesMax = 16 << 10
   /// The maximum number of bytes to read in a second. A receiver that reports ten times a second
-  /// makes gpsd send about 30 kB. Source: this project.
+  /// makes gpsd send about 30 kB a second. Source: this project.
   private static let secondBytesMax = 256 << 10
   private static let second: UInt64 = 1_000_000_000
 
@@ -37,8 +37,8 @@ final class GPSDConnection {
 
   /// Connects to the socket at `path`, and asks gpsd for positions.
   ///
-  /// - Throws: ENOENT and ECONNREFUSED if no process listens, EAGAIN if it does not accept
-  ///   connections, EACCES.
+  /// - Throws: ENOENT and ECONNREFUSED if no process listens, EAGAIN if the listener's backlog is
+  ///   full, EACCES.
   init(
     path: String, loop: EventLoop, report: @escaping (Occurrence) -> Void
   ) throws(SystemError) {
@@ -54,16 +54,16 @@ final class GPSDConnection {
     source = nil
   }
 
-  /// Asks gpsd not to send positions any more, and stops reading. The connection closes when it is
-  /// released.
+  /// Asks gpsd not to send positions any more, and stops reading. The socket closes when the owner
+  /// releases this object.
   func stop() {
     guard source != nil else { return }
     send(#"?WATCH={"enable":false};"#)
     close()
   }
 
-  /// Sends a request. Requests are few and short, so that they always fit into the socket. If gpsd
-  /// has closed the connection, reading reports this.
+  /// Sends a request. Requests are few and short, so they always fit into the socket's buffer. If
+  /// gpsd has closed the connection, ``read()`` reports the end.
   private func send(_ request: String) {
     var request = request
     _ = request.withUTF8 { bytes in

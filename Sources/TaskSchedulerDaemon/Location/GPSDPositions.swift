@@ -3,8 +3,8 @@ import TaskSchedulerCore
 /// Selects the positions that the daemon takes from gpsd.
 ///
 /// gpsd repeats a position when it knows more details, and it reports a position for each receiver.
-/// The daemon takes only the first position with a given timestamp, and at most ``countMax``
-/// positions a second.
+/// The daemon takes only positions that are later than the last one, or earlier by
+/// ``correctionMin`` or more, and at most ``countMax`` positions a second.
 struct GPSDPositions {
   /// The maximum number of positions within each second. Source: this project; fast receivers
   /// report 10 positions a second.

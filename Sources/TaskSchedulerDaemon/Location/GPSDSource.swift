@@ -46,8 +46,8 @@ final class GPSDSource {
     case open(GPSDConnection)
   }
 
-  /// The path of the socket. When the settings are read again, a failure is forgotten even if the
-  /// path is the same, because a person may have repaired gpsd.
+  /// The path of the socket. Each reload of the settings sets it. While no locations are needed,
+  /// this also ends a failure, because a person may have repaired gpsd.
   var path: String {
     didSet {
       if timer == nil { return }
@@ -72,7 +72,8 @@ final class GPSDSource {
   private var positions = GPSDPositions()
   private var delay: Duration
   private var failureTime: Duration
-  /// The instants at which the last connection was begun, and at which gpsd answered.
+  /// The instants at which the daemon last connected, and at which gpsd last answered, in
+  /// nanoseconds since boot.
   private var connectedAt: UInt64?
   private var openedAt: UInt64 = 0
   private var loggedAt: UInt64?
@@ -160,7 +161,7 @@ final class GPSDSource {
     reconsider()
   }
 
-  /// Watches for the socket before examining it, so that no change is missed.
+  /// Watches for the socket, and examines it afterwards, so that the daemon misses no change.
   private func watchSocket() {
     if path.isEmpty {
       absence = "the setting gpsd is empty"
@@ -257,8 +258,7 @@ final class GPSDSource {
 
   private func heard(_ next: GPSDReport) {
     switch next {
-    // The greeting comes from gpsd, not from the proxy. gpsd answers the daemon's request after the
-    // greeting.
+    // The greeting is not an answer. gpsd answers the daemon's request after the greeting.
     case .version, .other: break
     case .devices(let paths): opened(with: Set(paths.prefix(Self.receiversMax)))
     case .device(let path, let isOpen):

@@ -28,12 +28,12 @@ struct LocationQuestion {
     let words = (services ?? []).map(\.words)
     guard let last = words.last else { return "It wants to know where you are." }
     let first = words.dropLast().joined(separator: ", ")
-    // With three parts, as in "a, b, and c".
+    // A list of three has a comma before "and": "a, b, and c".
     let conjunction = words.count > 2 ? ", and " : " and "
     return "It wants to know \(first.isEmpty ? "" : first + conjunction)\(last)."
   }
 
-  /// The id of the notification, from ``idBase`` to ``IncomingCall/idBase``.
+  /// The id of the notification, from ``idBase`` to below ``IncomingCall/idBase``.
   ///
   /// The id is a hash (FNV-1a) of the application and its owner. Every daemon computes the same id,
   /// so an answer that the user gave while no daemon ran belongs to the right question.

@@ -5,23 +5,23 @@ import TaskSchedulerWire
 /// Asks users whether applications may learn the location, and passes the answers on
 /// (contract.md#location-question).
 ///
-/// A question is a notification with two actions. It stays until the user chooses one of them, or
-/// an operator decides. If the user closes it without an answer, the application stays undecided,
-/// and the daemon shows the question again only when the user's agent next attaches.
+/// A question is a notification with two actions. It stays open until the user chooses an action,
+/// or the settings or an operator decide. If the user closes the notification without an answer,
+/// the daemon shows the question again only when the user's agent next attaches.
 ///
 /// The scheduler knows which questions are open, and a daemon stores nothing else about them. After
 /// a restart, the daemon shows the questions again with the same ids.
 final class LocationQuestions: DaemonNotices {
   /// The parts of the daemon that know the questions and take the answers.
   struct Environment {
-    /// Returns the applications about which a user must be asked, in order.
+    /// Returns the applications about which the daemon must ask a user, in order.
     var questions: (UserID) -> [ApplicationKey]
     /// Returns the manifest with an id, if any.
     var manifest: (ApplicationID) -> ApplicationManifest?
     var post: (LocationEvent) -> Void
   }
 
-  /// What the daemon knows about a question that it has shown.
+  /// The state of a question that the daemon has shown.
   private struct Shown {
     /// The time of the last firing, in nanoseconds since 1970.
     var firedAt: Int
@@ -44,7 +44,7 @@ final class LocationQuestions: DaemonNotices {
   /// Shows the question about an application.
   func show(_ key: ApplicationKey) { agents.show(order(key), to: key.owner) }
 
-  /// Removes the question about an application, because it is decided.
+  /// Removes the question about an application after the decision.
   func hide(_ key: ApplicationKey) {
     let name = shown.removeValue(forKey: key)?.name
     agents.withdraw(
@@ -70,8 +70,8 @@ final class LocationQuestions: DaemonNotices {
       shown: known.name.map { .init($0) })
   }
 
-  /// Returns the application that an open question of a user is about; nil if there is no such
-  /// question.
+  /// Returns the application of a user's open question with this notification id; nil if there is
+  /// no such question.
   private func application(_ id: Int, of user: UserID) -> ApplicationKey? {
     guard contains(id) else { return nil }
     return environment.questions(user).first { question($0).id == UInt64(id) }

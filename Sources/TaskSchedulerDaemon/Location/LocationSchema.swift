@@ -7,7 +7,8 @@ enum LocationSchema: StoreSchema {
   static let signature: Int64 = 0x5453_4c00
   static let reserveBytesMax = 1 << 20
 
-  /// The table `application` has no row for an application about which nothing is known.
+  /// The definitions of the tables. The table `application` has no row for an application without a
+  /// decision, a question or monitored changes.
   static let tables = """
     CREATE TABLE application (
       id TEXT NOT NULL,
@@ -83,7 +84,7 @@ enum LocationSchema: StoreSchema {
       ])
   }
 
-  /// Removes the row of an application about which nothing is known.
+  /// Removes the row of an application without a decision, a question or monitored changes.
   private static func prune(_ key: ApplicationKey, _ database: Database) throws(DatabaseError) {
     try database.run(
       """
@@ -157,7 +158,7 @@ enum LocationSchema: StoreSchema {
 
   // MARK: Recovery
 
-  /// - Returns: The number of recovered regions and of recovered rows about applications.
+  /// - Returns: The number of recovered rows in both tables.
   static func salvage(from path: String, into database: Database) throws(DatabaseError) -> Int {
     guard let damaged = try? Database(path: path) else { return 0 }
     var contents = Contents()

@@ -55,8 +55,8 @@ final class LocationSources {
   /// The states of all sources, in a fixed order.
   var states: [LocationSourceState] { [gpsd.state, cell.state, accessPoint.state] }
 
-  /// Reports which sources are available, now and whenever that changes. A source whose service
-  /// does not answer is reported as not available after a time limit.
+  /// Reports which sources are available, now and after each change. After a time limit, reports a
+  /// source whose service does not answer as not available.
   func start() {
     attempt("of gpsd") { () throws(SystemError) in
       moveTimer = try loop.timer { [weak self] in self?.reportMove() }

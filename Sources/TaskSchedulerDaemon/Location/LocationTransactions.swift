@@ -8,11 +8,11 @@ import TaskSchedulerCore
 /// A thread writes the changes (``StoreWriter``). The next daemon repeats each change that this
 /// daemon has not reported.
 final class LocationTransactions {
-  /// The store; nil if its file is unusable. The daemon then refuses the changes. While the writer
-  /// runs, only its thread may use the store.
+  /// The store; nil if its file is unusable, or without a state directory. The daemon then refuses
+  /// the changes. While the writer runs, only its thread may use the store.
   private let store: LocationStore?
   private var writer: StoreWriter<LocationStore>?
-  /// The reason why no change can be stored.
+  /// The reason why the daemon refuses changes; unused if there is a store.
   private let problem: String
   private let log: Log
   private let post: (LocationEvent) -> Void
@@ -37,8 +37,8 @@ final class LocationTransactions {
       } catch {
         problem = error.message
         log.write(
-          .error, "refusing to monitor regions and significant changes until the next start: "
-            + "\(error)", id: .storeFailed)
+          .error, "refusing regions, significant changes and decisions about the location until "
+            + "the next start: \(error)", id: .storeFailed)
       }
     }
     self.store = store
@@ -99,7 +99,7 @@ final class LocationTransactions {
         switch answer.result {
         case .success: post(.stored(id))
         case .failure(let error):
-          log.write(.error, "a change is not stored: \(error)", id: .storeFailed)
+          log.write(.error, "refused a change of location data: \(error)", id: .storeFailed)
           post(.storeFailed(id, reason: "\(error)"))
         }
       }

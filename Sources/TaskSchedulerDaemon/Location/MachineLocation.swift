@@ -26,8 +26,8 @@ final class MachineLocation {
 
   /// Begins to report which sources are available, and to report locations.
   ///
-  /// - Parameter needs: What the scheduler needs. It may have reported these needs to an earlier
-  ///   daemon only.
+  /// - Parameter needs: The scheduler's needs. The scheduler may have reported them only to an
+  ///   earlier daemon.
   func start(_ needs: LocationNeeds) {
     need(needs)
     sources.start()

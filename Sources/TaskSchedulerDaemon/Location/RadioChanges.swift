@@ -11,7 +11,8 @@ enum RadioOccurrence: Equatable {
 struct RadioChanges {
   /// The availability that was reported last; nil before the first report.
   private(set) var isAvailable: Bool?
-  /// Whether moves are reported. A new watch begins with the transmitters of its first update.
+  /// Whether the source reports moves. A new watch begins with the transmitters of its first
+  /// update.
   var isWatched = false { didSet { if isWatched != oldValue { last = nil } } }
   /// The transmitters of the watch's last update that was not empty. An empty set if all updates
   /// were empty; nil before the first update.

@@ -7,7 +7,7 @@ import TaskSchedulerCore
 /// as root, and cannot assign a record to another user. It therefore keeps some records in memory.
 /// It returns to each user the records about that user's applications (contract §16).
 struct RecentRecords {
-  /// One record as it was logged.
+  /// One record, with the message that the owner of the application may read.
   struct Entry {
     /// The position of the record among the records of all users.
     var number: UInt64
@@ -21,7 +21,7 @@ struct RecentRecords {
   /// The limits for one user's records: their number, and the total size of their messages.
   static let recordsMax = 500
   static let bytesMax = 64 << 10
-  /// The maximum size of a message. Longer messages are cut.
+  /// The maximum size of a message, in bytes. The daemon cuts longer messages.
   static let messageBytesMax = 1024
   /// The maximum number of users. Beyond it, the daemon drops the records of the user whose newest
   /// record is the oldest.

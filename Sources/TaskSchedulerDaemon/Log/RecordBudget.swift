@@ -15,10 +15,10 @@ struct RecordBudget {
   enum Verdict: Hashable {
     /// Write the record.
     ///
-    /// - Parameter leftOut: How many records of the user were suppressed in the last period. The
-    ///   log reports this number once.
+    /// - Parameter leftOut: The number of the user's records that the log suppressed in the last
+    ///   period. The log reports this number once.
     case write(leftOut: Int)
-    /// Suppress the record, and report that further records of the user are suppressed.
+    /// Suppress the record, and report that the log suppresses further records of the user.
     case beginLeavingOut
     case leaveOut
   }

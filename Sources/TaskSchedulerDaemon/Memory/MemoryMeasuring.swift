@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A measurement of the memory of instances, within a time limit. The size of a process that was
-/// not read when the limit expired is an estimate from statm.
+/// The measurement of the memory of instances, within a time limit. The size of a process that the
+/// daemon has not read when the limit expires is an estimate from statm.
 final class MemoryMeasuring {
   /// The time limit for listing the processes, and the equal time limit for reading smaps_rollup
   /// (100 processes of 12 MB take 28 ms). With 500 applications, the choice of the application to
@@ -32,8 +32,8 @@ final class MemoryMeasuring {
     self.find = find
   }
 
-  /// Calls `answer` with the sizes of the given instances, in any order. The size of an ended
-  /// instance is 0.
+  /// Calls `answer` with the sizes of the given instances, in the order of `ids`. The size of an
+  /// ended instance is 0.
   func measure(_ ids: [InstanceID], answer: @escaping ([MemorySize]) -> Void) {
     let round = MeasuringRound(findProcesses(ids), ids)
     jobLast += 1
@@ -118,8 +118,7 @@ private struct MeasuredInstance {
     let identity: ProcessIdentity
     /// The resident and swapped memory, an upper bound of the dirty memory.
     let resident: UInt64
-    /// The estimate of the dirty memory: resident memory that is neither file-backed nor shared,
-    /// and swapped memory.
+    /// The estimate of the dirty memory: the resident anonymous memory, and the swapped memory.
     let estimate: UInt64
     var dirty: UInt64?
     var proportional: UInt64?
@@ -211,7 +210,7 @@ private final class MeasuringRound {
 
   /// The ratio of dirty memory to the estimates, over all processes that were read.
   ///
-  /// An estimate includes memory shared with a parent or siblings. Without a correction, a process
+  /// An estimate includes pages shared with a parent or siblings. Without a correction, a process
   /// that was not read would appear too large, and the daemon would terminate its application
   /// first.
   private var likeness: Double {

@@ -30,7 +30,8 @@ final class MemoryReclaiming {
     self.loop = loop
   }
 
-  /// Calls `done` once, when all processes of the instance have exited.
+  /// Calls `done` once, when all processes of the instance have exited, unless another call for the
+  /// same instance replaces this one.
   ///
   /// - Parameter instance: The instance; nil if the daemon no longer manages it.
   func reclaim(_ instance: InstanceProcesses?, done: @escaping () -> Void) {
@@ -59,9 +60,9 @@ final class MemoryReclaiming {
     if own.isEmpty { done() }
   }
 
-  /// Restores the priority of the process. The threads of the process free its memory themselves;
-  /// at background priority, they would run last. If the daemon has no permission, the exit takes
-  /// longer.
+  /// Sets the nice value of all threads of the process to 0. These threads free the memory of the
+  /// process; at background priority, they would run last. If the daemon has no permission, the
+  /// exit takes longer.
   private func restorePriority(_ handle: ProcessHandle) {
     let pid = handle.identity.pid
     for thread in (try? proc.threads(pid) ?? []) ?? [] {

@@ -18,8 +18,8 @@ final class LocalNotifications {
     case note(String)
   }
 
-  /// The store; nil if its file is unusable. The daemon then refuses all notifications. While the
-  /// writer runs, only its thread may use the store.
+  /// The store; nil if its file is unusable, or without a state directory. The daemon then refuses
+  /// all notifications. While the writer runs, only its thread may use the store.
   private let store: NotificationStore?
   private var writer: StoreWriter<NotificationStore>?
   private let problem: StoreError?
@@ -265,7 +265,7 @@ final class LocalNotifications {
   }
 
   /// Closes notifications that the store has removed. Otherwise the user would still see them, but
-  /// could not activate them.
+  /// choosing them would have no effect.
   private func forget(_ ids: [NotificationID]) {
     for id in ids {
       let row = stored[id]
@@ -350,7 +350,7 @@ final class LocalNotifications {
     agents.show(order(row, firedAt: at), to: row.application.owner)
   }
 
-  /// Closes a removed notification if an agent was told to show it.
+  /// Closes a removed notification if the daemon may have told an agent to show it.
   private func withdraw(_ row: StoredNotification) {
     guard row.shownAs != nil || row.isDue else { return }
     agents.withdraw(row.id, shownAs: row.shownAs, of: row.application.owner)

@@ -111,7 +111,7 @@ struct NotificationCalendar {
       return WallTime(nanoseconds: first.nanoseconds + count * period)
     }
 
-    /// Returns the first firing time after a moment of a schedule that repeats in local time.
+    /// Returns the first firing time after `moment`, for a schedule that repeats in local time.
     ///
     /// - Parameter repetition: Returns the local time of the n-th repetition.
     private func inLocalTime(
@@ -120,7 +120,7 @@ struct NotificationCalendar {
       guard moment <= Self.end else { return nil }
       func time(_ count: Int) -> WallTime { Self.moment(repetition(self, count), rules) }
       // Searches for the number of the repetition by bisection, because the times ascend. Two times
-      // are equal only if a clock change skips more than a day.
+      // are equal only if a clock change skips a day or more.
       var (low, high) = (1, 366 * (LocalTime.yearMax - LocalTime.yearMin + 2))
       while low < high {
         let middle = (low + high) / 2

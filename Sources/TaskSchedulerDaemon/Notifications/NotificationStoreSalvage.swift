@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The readable part of a damaged store: the notifications before and after the damage, in the
-/// order of their ids, and the applications' badges.
+/// The readable part of a damaged store: the notifications before and after the damage, and the
+/// applications' badges.
 struct NotificationSalvage {
   private(set) var rows: [NotificationID: StoredNotification] = [:]
   private var badges: [ApplicationKey: Int] = [:]

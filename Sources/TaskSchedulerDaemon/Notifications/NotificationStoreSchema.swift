@@ -7,8 +7,8 @@ enum NotificationSchema: StoreSchema {
   static let signature: Int64 = 0x5453_4e00
   static let reserveBytesMax = 4 << 20
 
-  /// With AUTOINCREMENT, SQLite keeps the highest assigned id in sqlite_sequence. Pruning reads
-  /// only the index, not the rows with their texts.
+  /// The definitions of the tables and the index. With AUTOINCREMENT, SQLite keeps the highest
+  /// assigned id in sqlite_sequence. Pruning reads only the index, not the rows with their texts.
   static let tables = """
     CREATE TABLE notification (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -57,7 +57,8 @@ enum NotificationSchema: StoreSchema {
         WHERE id = ?3 AND firedAt IS NOT ?1
         """, [.time(at), .time(next), .id(id)])
     case .presented(let id, let at):
-      // If the notification is shown again, the time of its first presentation remains.
+      // If a desktop shows the notification again without a new firing, `presentedAt` does not
+      // change.
       try database.run(
         """
         UPDATE notification

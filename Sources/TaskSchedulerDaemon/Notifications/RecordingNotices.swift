@@ -20,7 +20,7 @@ final class RecordingNotices {
     self.agents = agents
   }
 
-  /// Returns the instance of a notice; nil if the id belongs to a local notification.
+  /// Returns the instance of a notice; nil if the id belongs to any other notification.
   private static func instance(_ id: Int) -> InstanceID? {
     guard let number = UInt64(exactly: id), number >= idBase else { return nil }
     return InstanceID(number - idBase)

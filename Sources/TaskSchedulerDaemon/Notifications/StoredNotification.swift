@@ -12,8 +12,8 @@ struct StoredNotification: Equatable {
   var firesAt: WallTime?
   /// The last firing time.
   var firedAt: WallTime?
-  /// The time at which the notification was first shown to the user, or delivered to its
-  /// application, since it last fired.
+  /// The time at which the notification was last shown to the user or delivered to its application
+  /// because of a new firing. A repeated presentation without a new firing leaves it unchanged.
   var presentedAt: WallTime?
   /// Whether the notification must be presented: it has fired, or was requested without a schedule,
   /// and has not been presented since.
@@ -88,7 +88,7 @@ enum NotificationChange: Equatable {
   case shown(NotificationID, DesktopName?)
   /// The firing time changed because the rules of the schedule's time zone changed.
   case moved(NotificationID, to: WallTime)
-  /// The notification was cancelled, or the store's limits removed it.
+  /// The application, the user or an operator cancelled the notification.
   case removed(NotificationID)
   /// The number on an application's icon changed; 0 stands for no number.
   case badge(ApplicationKey, Int)

@@ -33,7 +33,8 @@ struct StoredNotifications: Equatable {
       byID[id]?.isDue = true
       byID[id]?.firesAt = next
     case .presented(let id, let at):
-      // If the notification is shown again, the time of its first presentation remains.
+      // If a desktop shows the notification again without a new firing, `presentedAt` does not
+      // change.
       if byID[id]?.isDue == true { byID[id]?.presentedAt = at }
       byID[id]?.isDue = false
     case .shown(let id, let name): byID[id]?.shownAs = name
@@ -91,7 +92,7 @@ struct StoredNotifications: Equatable {
       .sorted { $0.uid < $1.uid }
   }
 
-  /// The notifications that have fired and have not been shown, in the order of their firing.
+  /// The notifications that have fired and have not been presented, in the order of their firing.
   var unpresented: [StoredNotification] {
     rows { $0.isDue && $0.firedAt != nil }.sorted {
       ($0.firedAt?.nanoseconds ?? .max, $0.id) < ($1.firedAt?.nanoseconds ?? .max, $1.id)

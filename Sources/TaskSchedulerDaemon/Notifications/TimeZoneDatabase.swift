@@ -4,10 +4,10 @@ import TaskSchedulerWire
 
 /// The tz database of the system.
 ///
-/// The daemon reads a file, usually less than 4 KB, on each use. A changed rule therefore applies
-/// as soon as the distribution's packages deliver it, without a restart. Foundation's zones, in
-/// contrast, are compiled into the program, and libc knows one zone at a time for the whole
-/// process.
+/// The daemon reads the file of a zone, usually less than 4 KB, on each use. A changed rule
+/// therefore applies as soon as the distribution's packages deliver it, without a restart.
+/// Foundation's zones, in contrast, are compiled into the program, and libc knows one zone at a
+/// time for the whole process.
 struct TimeZoneDatabase {
   let path: String
 

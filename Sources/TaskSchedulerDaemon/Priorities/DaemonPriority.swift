@@ -16,7 +16,8 @@ final class DaemonPriority {
 
   /// Sets the nice value of the daemon's session.
   ///
-  /// - Returns: nil if the nice value of the session needs no change.
+  /// - Returns: nil if the kernel uses no autogroups, the daemon does not lead its session, or the
+  ///   daemon's nice value is not negative.
   init?(in proc: ProcFS, loop: EventLoop) throws(SystemError) {
     let own = getpid()
     guard getsid(0) == own, proc.usesAutogroups,
@@ -33,8 +34,8 @@ final class DaemonPriority {
     do throws(SystemError) {
       try proc.set(.autogroup, to: nice, thread: own, process: own, group: nil)
     } catch {
-      // The kernel permits one change of a session in ``Priorities/autogroupInterval``, and the
-      // daemon has just changed another session.
+      // The kernel permits one change in each ``Priorities/autogroupInterval``, for all sessions of
+      // the machine together.
       if error.errno == EAGAIN { timer?.set(BootClock.after(Priorities.autogroupInterval)) }
     }
   }

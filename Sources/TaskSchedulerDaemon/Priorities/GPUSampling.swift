@@ -9,14 +9,14 @@ import TaskSchedulerCore
 /// therefore reads counters only for instances that have such a descriptor. It searches for the
 /// descriptors when an instance enters the background, and at each measurement. Between
 /// measurements, inotify reports when any process of the machine opens a GPU device. After
-/// ``openingDelay``, the daemon scans each background instance without a known device once. If no
-/// program opens a GPU device, the watch costs nothing. inotify does not report a descriptor that
-/// another application passed, or that belongs to a container's own device file. The next
-/// measurement finds such a descriptor.
+/// ``openingDelay``, the daemon scans each background instance without a known device once, unless
+/// it scanned the instance too recently. If no program opens a GPU device, the watch costs nothing.
+/// inotify does not report a descriptor that another application passed, or that belongs to a
+/// container's own device file. The next measurement finds such a descriptor.
 ///
 /// While an instance has an open device, the daemon reads the counters of the known descriptors
 /// every ``interval``. It scans all descriptors of the instance so rarely that the scans take at
-/// most 5 % of the time.
+/// most 5 % of the time of one CPU.
 final class GPUSampling {
   /// The interval between two readings. The sum of two intervals, ``openingDelay`` and the time of
   /// a scan is less than 2 s. With a driver that counts cycles, the daemon computes the use only
@@ -24,8 +24,8 @@ final class GPUSampling {
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
-  /// The minimum time between two scans of an instance, as a multiple of the duration of a scan.
-  /// Scans thus take at most a twentieth of the time.
+  /// The minimum time between two scans of an instance, as a multiple of the CPU time of a scan.
+  /// Scans thus take at most a twentieth of the time of one CPU.
   private static let restFactor = 20
 
   /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
@@ -84,7 +84,8 @@ final class GPUSampling {
     return isWatching
   }
 
-  /// Scans all processes of an instance. Calls `answer` when the meter has the result.
+  /// Scans the descriptors of the given processes of an instance. Calls `answer` when the meter has
+  /// the result.
   func sample(
     _ instance: InstanceResources, members: [ProcessStat], answer: @escaping () -> Void = {}
   ) {

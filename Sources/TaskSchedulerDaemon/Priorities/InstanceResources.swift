@@ -10,8 +10,8 @@ final class InstanceResources {
   var priority = ProcessPriority.foreground
   /// The priorities that the daemon lowered.
   ///
-  /// While the daemon starts, all clients wait for it. It therefore reads the priorities that a
-  /// previous daemon lowered only when it first needs them.
+  /// While the daemon starts, all clients wait for it. It therefore converts the records of a
+  /// previous daemon only when it first needs them.
   var lowered: LoweredPriorities {
     _read {
       takeHeldLowered()
@@ -24,7 +24,8 @@ final class InstanceResources {
   }
   private var ownLowered = LoweredPriorities()
   private var heldLowered: [DaemonState.Lowered]?
-  /// The work that lowers or restores the priorities; nil when it is complete.
+  /// The work that lowers or restores the priorities, in progress or complete; nil if there is
+  /// none.
   var prioritizing: ProcessWorkQueue.Work?
   var isPartlyLowered = false
   /// Whether the daemon has lowered the CPU weight and the I/O weight of the control group.

@@ -37,14 +37,15 @@ struct LoweredPriorities {
   /// a linear search is fast enough. An index would take six times the memory of the items.
   private var index: Index?
   private var countMax = Self.countMin
-  /// When the daemon began to lower the instance's priorities, in the ticks of
-  /// ``ProcessIdentity/startTime``; nil if a previous daemon lowered them. A thread that started
-  /// earlier did not inherit a lowered priority.
+  /// The instant at which the daemon began to lower the instance's priorities, in the ticks of
+  /// ``ProcessIdentity/startTime``; nil before that, or if a previous daemon lowered them. A thread
+  /// that started earlier did not inherit a lowered priority.
   private var since: UInt64?
-  /// The priorities that could not be lowered, with the reasons.
+  /// The priorities that the daemon could not lower, with the reasons.
   var obstacles: [PriorityKind: String] = [:]
 
-  /// The number of items above which the daemon removes the items of ended threads.
+  /// The initial and smallest value of `countMax`, the number of items above which the daemon
+  /// removes the items of ended threads.
   private static let countMin = 1024
   /// The maximum number of items without an index.
   private static let unindexedMax = 16
@@ -128,14 +129,13 @@ struct LoweredPriorities {
     (since, countMax) = (nil, Self.countMin)
   }
 
-  /// Returns sentences about the lowered priorities and about those that the daemon could not
-  /// lower.
+  /// Returns descriptions of the lowered priorities and of those that the daemon could not lower.
   ///
   /// - Parameter priority: The current priority of the instance.
   func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []
-    // The interface reports the throttle itself, so the CPU limit of the throttle is left out here.
+    // The interface reports the throttle in another field, so this list omits its CPU limit.
     for kind in PriorityKind.allCases where kind != .processorLimit {
       let lowered = items.filter { $0.kind == kind && $0.before != $0.after }
       if let last = lowered.last {
@@ -155,7 +155,7 @@ extension PriorityKind {
     case .nice: "nice value"
     case .ioPriority: "I/O priority"
     case .policy: "real-time scheduling"
-    case .outOfMemoryScore: "score for the out-of-memory killer"
+    case .outOfMemoryScore: "out-of-memory score"
     case .autogroup: "session's nice value"
     case .processorWeight: "CPU weight"
     case .ioWeight: "I/O weight"
@@ -170,7 +170,7 @@ extension PriorityKind {
     case .ioPriority: "lowest best-effort I/O priority \(threads)"
     case .policy: "no real-time scheduling \(threads)"
     case .outOfMemoryScore:
-      "score for the out-of-memory killer \(after) of "
+      "out-of-memory score \(after) of "
         + (count == 1 ? "1 process" : "\(count) processes")
     case .autogroup:
       "nice value \(after) of \(count == 1 ? "its session" : "its \(count) sessions")"

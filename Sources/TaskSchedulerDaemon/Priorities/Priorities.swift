@@ -7,13 +7,14 @@ import TaskSchedulerEventLog
 /// The priorities of background instances. The daemon lowers the priorities (contract §12), and
 /// later restores their exact values.
 ///
-/// If an instance has a control group with a CPU or I/O controller, the daemon lowers the weight of
-/// the group. Otherwise it sets the nice value and the I/O priority of each thread, which new
-/// threads and processes inherit. The event log stores each previous value before the daemon
-/// changes the value.
+/// If the control group of an instance has a CPU controller, the daemon lowers the CPU weight of
+/// the group. Otherwise it sets the nice value of each thread. If the group has an I/O controller,
+/// the daemon lowers the I/O weight. Otherwise it sets the I/O priority of each thread. A new
+/// thread or process inherits the values of the thread that creates it. The event log stores each
+/// previous value before the daemon changes the value.
 final class Priorities {
-  /// The minimum interval that the kernel requires between two changes of autogroups by a process
-  /// without CAP_SYS_ADMIN.
+  /// The interval between two changes of autogroups. Without CAP_SYS_ADMIN, the kernel refuses a
+  /// change less than 100 ms after the last one.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let scanDelay: Duration = .milliseconds(500)
   /// The maximum number of values in one record. A longer record could exceed the space of an event
@@ -57,14 +58,14 @@ final class Priorities {
     scanTimer = try loop.timer { [weak self] in self?.lowerRemaining() }
   }
 
-  /// Sets the priority of an instance. Cancels the work for another priority.
+  /// Sets the priority of an instance. Cancels the work for the previous priority.
   func prioritize(_ instance: InstanceResources, _ priority: ProcessPriority) {
     let before = instance.priority
     instance.priority = priority
     guard priority.isLowered else { return restore(instance) }
     let isFirst = !instance.hasLowered
-    // In an instance that is already lowered, only the score for the out-of-memory killer changes.
-    // New processes have inherited the other values.
+    // In an instance that is already lowered, only the out-of-memory score changes. New processes
+    // have inherited the other values.
     let onlyScore = !isFirst && before.isLowered && before != priority && !instance.isPartlyLowered
     lower(instance, onlyScore: onlyScore)
     guard isFirst, instance.origin.group == nil else { return }
@@ -73,8 +74,8 @@ final class Priorities {
   }
 
   /// Lowers the processes that belong to an instance but are not in its process trees, for all
-  /// instances that were lowered since the last call. One walk over all processes of the machine
-  /// serves any number of instances.
+  /// instances without a control group that the daemon lowered since the last call. One walk over
+  /// all processes of the machine serves any number of instances.
   private func lowerRemaining() {
     let ids = toScan
     toScan = []
@@ -301,7 +302,7 @@ final class Priorities {
   /// Limits the CPU time of the instance's control group, in percent of one CPU; nil restores the
   /// previous limit.
   ///
-  /// - Returns: false if the group has no CPU controller.
+  /// - Returns: false if the instance has no writable control group with a CPU controller.
   func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {
     guard let percent else {
       let items = instance.lowered.items.filter { $0.kind == .processorLimit }

@@ -1,8 +1,11 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Lowers the priorities of all threads of an instance, in steps, until a walk finds no new thread.
-/// Finally, removes ended threads from ``LoweredPriorities``.
+/// Lowers the priorities of the threads of an instance, in steps.
+///
+/// A lowering of the whole instance repeats its walk until it finds no new thread, at most
+/// `walksMax` times. It then removes ended threads from ``LoweredPriorities``. A lowering of given
+/// processes walks once.
 struct PriorityLowering {
   /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
@@ -11,7 +14,7 @@ struct PriorityLowering {
 
   let instance: InstanceResources
   private unowned let priorities: Priorities
-  /// The current walk; nil when all threads are lowered.
+  /// The current walk; nil after the last walk, while the lowering searches for ended threads.
   private var walk: ThreadWalk?
   /// Whether this lowering walks all processes of the instance; false if it walks only given ones.
   private let isWhole: Bool
@@ -38,7 +41,7 @@ struct PriorityLowering {
     walk = ThreadWalk(members, in: priorities.proc)
   }
 
-  /// Lowers some threads. Returns false when all are lowered.
+  /// Performs a step, which lowers at most one thread. Returns false when the lowering is complete.
   mutating func step() throws(SystemError) -> Bool {
     // The daemon may have begun to restore the instance after the walk had started.
     guard instance.priority.isLowered else { return false }

@@ -6,21 +6,22 @@ struct ResourceMeter {
   /// Whether a measurement is in progress.
   private(set) var isWatched = false
   private var processor: Duration = .zero
-  /// The CPU time at the last reading.
+  /// The CPU time at the last reading, in microseconds (control group) or in ticks (processes).
   private var processorLast: UInt64?
   private(set) var gpu: Duration = .zero
   private var engines: [GPUClient: [String: EngineMeter]]?
   /// The descriptors of GPU devices that the last scan found.
   private(set) var gpuFiles: [GPUFile] = []
 
-  /// Begins a measurement. Resource use before this call does not count.
+  /// Begins a measurement. GPU use before this call does not count. The scheduler subtracts earlier
+  /// CPU time.
   mutating func begin() {
     if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
   }
 
   mutating func end() { isWatched = false }
 
-  /// Reads the CPU time of a control group, if the kernel counts it.
+  /// Reads the CPU time that the processes of a control group have used.
   mutating func readProcessors(of group: ControlGroup) throws(SystemError) {
     add(try group.cpuMicroseconds(), unit: .microseconds(1))
   }

@@ -54,8 +54,8 @@ enum AdoptionRules {
 
   /// Returns the id of the application for an app id. An app id that is a reverse-DNS name with at
   /// least three labels, such as `org.gnome.TextEditor`, is the id. Otherwise, the id is `desktop.`
-  /// and the app id, in which `-` replaces each byte that a label cannot contain: `desktop.foot`,
-  /// `desktop.Gimp-2-10`.
+  /// and the app id, cut to the maximum length. `-` replaces each byte that a label cannot contain:
+  /// `desktop.foot`, `desktop.Gimp-2-10`.
   ///
   /// - Returns: nil for an empty app id.
   static func application(for appID: String) -> ApplicationID? {
@@ -104,7 +104,7 @@ extension AdoptionRules {
   ) -> String? {
     if let audio = findings.servers.first(where: { isAudio($0) }) { return audioReason(audio) }
     return findings.terminals.first { $0 != terminal }.map {
-      "it is a terminal, at which a program runs (\($0.name))"
+      "it is a terminal in which a program runs (\($0.name))"
     }
   }
 }

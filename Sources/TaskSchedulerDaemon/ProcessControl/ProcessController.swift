@@ -36,13 +36,13 @@ final class ProcessController {
   private(set) var endedInstanceGroups: EndedInstanceGroups?
   /// The suspended instances that the daemon must still compare with the kernel.
   var comparisons = SuspensionComparisons()
-  /// The instances with a process that the kernel did not allow the daemon to resume.
+  /// The instances with a process that the daemon could not resume yet.
   var refusals: [InstanceID: InstanceProcesses] = [:]
   private(set) var refusalTimer: TimerSource?
   var options: DaemonOptions {
     didSet { priorities.options = options }
   }
-  /// The state of an instance in the scheduler.
+  /// Returns the state of an instance in the scheduler.
   let state: (InstanceID) -> ApplicationState
   /// The exit statuses of leaders in systemd units, which systemd reports; nil if the kernel
   /// reports all exit statuses.
@@ -216,7 +216,9 @@ final class ProcessController {
         group, timeout: options.suspendTimeout, loop: loop, finish: finish)
     }
     if mechanism == .freezer {
-      throw SystemError(call: "cgroup.freeze: it has no control group of its own", errno: ENOTSUP)
+      throw SystemError(
+        call: "cgroup.freeze: the instance has no control group of its own that can be frozen",
+        errno: ENOTSUP)
     }
     guard let processScanner else { preconditionFailure("the scanner lives as long as its owner") }
     return try SignalSuspension(
@@ -284,8 +286,8 @@ final class ProcessController {
   /// Records the processes of an instance that is about to end. After the end of the leader, the
   /// kernel no longer reports the leader as the parent of the others.
   ///
-  /// - Parameter end: Called when all processes are recorded, unless the instance is killed or ends
-  ///   first.
+  /// - Parameter end: Called when the walk over the processes is complete or has failed, unless the
+  ///   instance is killed or ends first.
   func remember(_ id: InstanceID, end: @escaping () -> Void = {}) {
     guard let instance = instances[id] else { return }
     // The kernel lists the processes of a control group, so the daemon need not record them.
@@ -309,8 +311,8 @@ final class ProcessController {
     kill(instance)
   }
 
-  /// Releases an instance that has ended. Kills the remaining processes if the daemon launched or
-  /// ended the instance; otherwise they run unmanaged.
+  /// Stops managing an instance. Kills the remaining processes if `killing` is true, or if the
+  /// daemon launched the instance and its leader has ended. Otherwise they run unmanaged.
   func release(_ id: InstanceID, killing: Bool) {
     guard let instance = instances.removeValue(forKey: id) else { return }
     instance.isReleased = true

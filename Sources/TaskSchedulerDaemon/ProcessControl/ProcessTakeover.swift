@@ -74,8 +74,8 @@ extension ProcessController {
     }
   }
 
-  /// Resumes the processes of an instance that the daemon could not take over, or kills them if a
-  /// daemon launched the instance.
+  /// Releases the known processes of an instance that the daemon could not take over. Restores
+  /// their priorities, and resumes them, or kills them if a daemon launched the instance.
   private func releaseProcesses(_ held: DaemonState.Instance, _ id: InstanceID) {
     let group = held.details.group.map { ControlGroup(path: $0) }
     restorePriorities(held.lowered)
@@ -100,9 +100,13 @@ extension ProcessController {
   /// Takes over or resumes the stopped processes that the lost end of the event log may have named.
   ///
   /// The function treats a stopped process of an instance as stopped by a daemon; the scheduler
-  /// decides when to resume the instance. The function resumes all other stopped processes at once.
+  /// decides when to resume the instance. Of the processes in `unclear` and the stopped processes
+  /// with a marker, the function at once resumes those that belong to no instance.
   ///
-  /// - Parameter unclear: The processes that the readable remains of the event log name.
+  /// - Parameters:
+  ///   - unclear: The processes that the readable remains of the event log name.
+  ///   - markers: The markers that identify processes of this daemon's instances by their
+  ///     environment.
   func claimStopped(_ unclear: Leftovers, _ markers: EnvironmentMarkers) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
     var groups: Set<String> = []

@@ -21,7 +21,7 @@ extension ProcessController {
     return fresh
   }
 
-  /// Returns sentences about the priorities of an instance that the daemon lowered.
+  /// Returns descriptions of an instance's lowered priorities.
   func loweredWords(of id: InstanceID) -> [String] {
     resources[id].map { $0.lowered.words($0.priority) } ?? []
   }
@@ -131,7 +131,8 @@ extension ProcessController {
     suspensionScans?.add(instance.id, user: instance.uid, scan)
   }
 
-  /// Stores the findings of the last examination.
+  /// Reports the findings of the examination of a stopped instance. If the daemon must not suspend
+  /// an adopted program, reports only that.
   func take(_ findings: DescriptorScan.Findings, of instance: InstanceProcesses) {
     if instance.origin.isFromWindow, let reason = reasonForRelease(findings, instance) {
       return report(.process(.released(instance.id, reason: reason)))

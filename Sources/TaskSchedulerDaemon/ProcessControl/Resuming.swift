@@ -3,9 +3,9 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// Resumes stopped processes (contract.md#never-stay-suspended). The kernel refuses to resume a
-// process that has changed its user. The daemon then reports the problem, and tries again each
-// second until it succeeds.
+// Resumes stopped processes (contract.md#never-stay-suspended). Without CAP_KILL, the daemon cannot
+// resume a process that has changed its user. The daemon then reports the problem, and tries again
+// each second until it succeeds.
 extension ProcessController {
   private static let refusalRetryInterval: Duration = .seconds(1)
 
@@ -13,10 +13,12 @@ extension ProcessController {
   private static let resumedAtOnce = 256
   private static let resumedInStep = 16
 
-  /// Sends SIGCONT to all processes that the daemon has stopped, the last first, so that no parent
-  /// runs before its children. Processes that another program had already stopped stay stopped.
+  /// Thaws the control group. Then sends SIGCONT to all processes that the daemon has stopped, the
+  /// last first, so that no parent runs before its children. Processes that another program had
+  /// already stopped stay stopped.
   ///
-  /// - Parameter end: Called when all are resumed, as far as the kernel permits it.
+  /// - Parameter end: Called when all are resumed, as far as the kernel permits it. Not called if
+  ///   the daemon stops the processes again first.
   func resumeProcesses(of instance: InstanceProcesses, end: @escaping () -> Void = {}) {
     let problem = thaw(instance)
     let resumption = instance.resumption ?? Resumption()

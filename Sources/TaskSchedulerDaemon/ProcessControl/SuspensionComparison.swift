@@ -21,8 +21,8 @@ struct SuspensionComparisons {
 }
 
 extension ProcessController {
-  /// The time for which a client waits for the comparison. The daemon continues the comparison in
-  /// later turns of half that time.
+  /// The maximum time for which a client waits for the comparison. The daemon continues the
+  /// comparison in later turns of half that time.
   private static let comparisonTime: Duration = .milliseconds(4)
   /// If another program resumes an instance twice within this time, the daemon shows operators a
   /// problem of the application. The problem disappears when no resume has followed for this time.
@@ -39,11 +39,11 @@ extension ProcessController {
     }
   }
 
-  /// Compares the suspended instances with the kernel for a limited time, and the rest later. A new
-  /// call does not restart a comparison in progress. Otherwise a comparison might never reach the
-  /// last instance.
+  /// Compares the suspended instances with the kernel for a limited time, and the rest later. A
+  /// call for several instances does not restart a comparison in progress. Otherwise a comparison
+  /// might never reach the last instance.
   ///
-  /// - Returns: Whether any instance runs.
+  /// - Returns: Whether this call has found an instance that runs.
   @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
     if ids.count == 1, ids.last != comparisons.waiting.last {

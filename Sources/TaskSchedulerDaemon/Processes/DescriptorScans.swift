@@ -17,7 +17,7 @@ final class DescriptorScans {
 
   private static let process = __priority_which_t(PRIO_PROCESS.rawValue)
   private static let threadsMax = 4
-  /// The number of answers to deliver before other events are handled.
+  /// The maximum number of answers to deliver before the loop handles other events.
   private static let answersAtOnceMax = 64
 
   private let proc: ProcFS
@@ -79,7 +79,7 @@ final class DescriptorScans {
         }
       }
     } catch {
-      // No thread is available, so the findings report that nothing was examined.
+      // If no other thread runs either, the findings report that nothing was examined.
       shared.change { $0.giveUp() }
       notifier.notify()
     }

@@ -37,8 +37,8 @@ final class EndedInstanceGroups {
       }
       waiting[group] = ended
     } catch {
-      // The group no longer exists, or the daemon has no permission to remove it. An empty group
-      // may stay, because it uses almost no memory.
+      // The group no longer exists, or the daemon cannot watch it. An empty group may stay, because
+      // it uses almost no memory.
     }
   }
 

@@ -33,7 +33,7 @@ final class InstanceProcesses {
 
   /// A suspension in progress.
   var suspension: (any Suspension)?
-  /// Whether the suspension waits until the daemon has begun all work of a takeover.
+  /// Whether the suspension waits for its turn in the work of a takeover.
   var isToBeSuspended = false
   /// A resumption in progress.
   var resumption: Resumption?
@@ -149,7 +149,8 @@ final class InstanceProcesses {
     stoppedIdentities.insert(process.identity)
   }
 
-  /// Removes and returns the process that was stopped last; nil if no process could be opened.
+  /// Removes and returns the process that was stopped last; nil if no process is left that the
+  /// daemon can open.
   func takeLastStopped() -> StoppedProcess? {
     if takenStopped.isEmpty { takeHeldStopped() }
     guard let last = takenStopped.popLast() else { return nil }

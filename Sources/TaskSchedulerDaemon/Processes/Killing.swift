@@ -59,7 +59,7 @@ final class Killing {
   deinit { work?.cancel() }
 
   /// Begins the kill. The owner calls this once, after it has stored this object. If the instance
-  /// has few processes, they are killed when the call returns.
+  /// has few processes, the daemon usually kills them before this call returns.
   func begin() {
     begin(.stopping(ProcessTreeWalk(instance, membership)), atOnce: true)
   }

@@ -1,8 +1,11 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A walk down the process tree of an instance, from the leader and the other known processes. The
-/// walk does not find descendants whose parents have ended. A step examines one process.
+/// A walk over the processes of an instance. A step examines one process.
+///
+/// If the instance has a control group, the walk lists the processes of the group. Otherwise it
+/// descends the process tree from the leader and the other known processes. It then does not find
+/// descendants whose parents have ended.
 struct ProcessTreeWalk {
   private enum Place {
     case known(ProcessIdentity)
@@ -65,8 +68,8 @@ struct ProcessTreeWalk {
     return stat.hasEnded ? .nothing : .member(stat)
   }
 
-  /// Returns a process; nil if the walk has already visited it, if it has ended, or if it belongs
-  /// to another instance.
+  /// Returns a process; nil if the walk has already visited it, if it no longer exists, or if it
+  /// leads another instance.
   private func examine(_ place: Place) throws(SystemError) -> ProcessStat? {
     switch place {
     case .known(let identity):

@@ -77,8 +77,8 @@ final class ProcessWorkQueue {
 
   /// The key, in place of a uid, for work that serves several users, such as a scan of the machine.
   static let everybody = UInt32.max
-  /// The maximum time of one turn. Source: this project; a tenth of the time in which the daemon
-  /// answers another user's call.
+  /// The maximum time of one turn, in nanoseconds. Source: this project; a tenth of the 20 ms
+  /// within which the daemon answers another user's call.
   private static let turnTime: UInt64 = 2_000_000
   /// The maximum number of steps in one turn.
   static let stepsMax = 64

@@ -14,7 +14,8 @@ protocol Suspension: AnyObject {
 /// The result of a suspension.
 enum SuspensionOutcome {
   case completed
-  /// Some processes did not stop. The caller resumes the others.
+  /// Some processes did not stop, or the daemon could not examine them. The caller resumes all
+  /// processes.
   case failed(reason: String)
 }
 
@@ -114,7 +115,8 @@ private struct ScanBackoff {
 /// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. If a walk
 /// finds only processes that the daemon has already signalled, it has found all processes. The
 /// kernel reports a stop only to the parent. The daemon therefore examines the processes again,
-/// with growing pauses, while a process still runs.
+/// with growing pauses, while a process still runs. If the instance has no control group, a sweep
+/// (``ProcessScanner``) finally searches for descendants whose parents have ended.
 final class SignalSuspension: Suspension {
   /// The number of threads of a process to examine in a step.
   private static let threadsAtOnce = 16

@@ -11,7 +11,7 @@ final class TakeoverWork {
   private let begin: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
   private var timer: TimerSource?
-  /// Whether the daemon must still begin some of the work. Suspensions wait until this is false.
+  /// Whether the daemon must still begin some of the work.
   private(set) var isUnderWay = false {
     didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
   }

@@ -25,7 +25,7 @@ final class Connection: WorkSource, CurrentCall {
   var isSaved = false
   var isDeferred = false
   private(set) var isOpen = true
-  /// Whether the event log says that a part of the connection's data exists only in memory.
+  /// Whether data of the connection exists only in memory, as last recorded in the event log.
   private var isUnsaved = false
   /// The instance of the client's process, as ``InstanceConnections`` found it.
   var knownInstance: InstanceID?
@@ -144,7 +144,7 @@ final class Connection: WorkSource, CurrentCall {
 
   /// Carries out the calls that are in the socket now, and no call that arrives later.
   ///
-  /// - Parameter end: The instant at which to stop (CLOCK_BOOTTIME).
+  /// - Parameter end: The instant at which to stop, in nanoseconds since boot.
   func carryOutPending(until end: UInt64) {
     let start = BootClock.now()
     var left = waitingCount
@@ -282,9 +282,9 @@ final class Connection: WorkSource, CurrentCall {
 
   /// Receives a part of a message from the socket.
   ///
-  /// The event log stores the part first. The socket's peek mark (SO_PEEK_OFF) shows how many bytes
-  /// of the part were received, and the next daemon receives the rest. A connection with received
-  /// descriptors does not survive the daemon, because the descriptors are lost with the daemon.
+  /// The event log stores the part before the daemon receives it. The socket's peek mark
+  /// (SO_PEEK_OFF) shows how many bytes were received, and the next daemon receives the rest. A
+  /// connection with received descriptors does not survive the daemon, because they do not.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
@@ -462,7 +462,7 @@ final class Connection: WorkSource, CurrentCall {
     sent = 0
   }
 
-  /// Reports the memory that the daemon holds for the client. Closes the connection at the limit.
+  /// Reports the held memory and descriptors. Closes the connection if they exceed a limit.
   private func updateHeldResources() {
     noteUnsaved()
     var now = HeldResources()

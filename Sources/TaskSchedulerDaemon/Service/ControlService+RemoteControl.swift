@@ -4,8 +4,8 @@ import TaskSchedulerWire
 // Remote control (contract §13).
 
 extension ControlService {
-  /// The maximum of `seconds`, about 31 years. Source: this project; with a greater number, the
-  /// event log could not store the time in nanoseconds.
+  /// The maximum of `seconds`, about 31 years. Source: this project; the event log stores
+  /// nanoseconds in 64 bits, which suffice for 292 years.
   private static let secondsMax = 1e9
 
   func remoteControl(_ input: Interface.RemoteControl.Input, _ connection: Connection) throws {

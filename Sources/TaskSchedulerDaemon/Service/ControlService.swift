@@ -18,7 +18,7 @@ final class ControlService: ControlInterface.Implementation {
   let memory: MemoryService
   let pictures: SnapshotPictures
   let loginSessions: LoginSessions
-  /// Returns the states of the sources of locations that serve all users.
+  /// Returns the states of the location sources that serve all users.
   let locationSources: () -> [LocationSourceState]
   let pump: Pump
   let settings: CurrentSettings
@@ -120,8 +120,8 @@ final class ControlService: ControlInterface.Implementation {
     monitors.add(connection, monitor)
   }
 
-  /// Returns the applications that a monitor may see: those of one user or of all users, or one
-  /// application.
+  /// Returns the applications that a monitor may see: those of one user or of all users, or only
+  /// those with the requested id.
   private func limits(
     of input: Interface.Monitor.Input, _ peer: Peer
   ) throws -> DaemonState.Monitor {
@@ -196,7 +196,7 @@ final class ControlService: ControlInterface.Implementation {
   var proc: ProcFS { membership.proc }
 
   func isOperator(_ peer: Peer) -> Bool {
-    // Root and the daemon's own user are operators in any case.
+    // Root is an operator in any case, so a change of the operators' group does not matter.
     if peer.uid != 0 { settings.reconsiderOperators() }
     return peer.isOperator {
       settings.isOperator(peer.credentials, groups: (try? peer.groups()) ?? [])
@@ -244,8 +244,9 @@ final class ControlService: ControlInterface.Implementation {
     described([status], for: peer, withUnit: withUnit)[0]
   }
 
-  /// Returns the application that the caller requests, if the caller may operate it. If the caller
-  /// is not an operator, another user's application counts as unknown.
+  /// Returns the application that the caller requests, if the caller may operate it. To a caller
+  /// that is not an operator, another user's application counts as unknown. Such a caller must not
+  /// name another user as the owner.
   ///
   /// - Parameter moreOwners: Returns the owners of those applications with this id that the
   ///   scheduler does not know.

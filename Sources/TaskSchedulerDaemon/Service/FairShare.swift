@@ -87,8 +87,8 @@ final class FairShare {
   /// The number of calls that a connection may answer before it returns to the loop, if no other
   /// user waits.
   private static let callsAtOnceMax = 16
-  /// The maximum number of accounts of users without connections. Beyond that number, the daemon
-  /// removes accounts with full credit.
+  /// The number of accounts of users without connections at which the daemon removes accounts with
+  /// full credit.
   private static let strangersMax = 64
 
   private var accounts: [TimeShareParty: Account] = [:] {

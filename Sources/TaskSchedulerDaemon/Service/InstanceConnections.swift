@@ -70,14 +70,14 @@ final class InstanceConnections {
       }
       connection.peer.unmanagedSince = generation
     } catch {
-      // The daemon reports the failure when it carries out the call.
+      // A connection that the daemon cannot examine counts as unmanaged for now.
     }
     return true
   }
 
   /// Determines the instances of those connections of one user that have pending calls.
   ///
-  /// - Parameter end: The instant at which to stop (CLOCK_BOOTTIME).
+  /// - Parameter end: The instant at which to stop, in nanoseconds since boot.
   /// - Returns: The connections whose instance was determined, and whether all were examined.
   func place(
     of user: UInt32, _ applications: ApplicationService, until end: UInt64

@@ -13,8 +13,8 @@ final class LimitCheck {
   struct Connections {
     /// Accepts the waiting connections.
     var accept: () -> Void
-    /// Carries out the calls that these instances of one user have made so far. Stops at an instant
-    /// of CLOCK_BOOTTIME. Returns whether all calls were carried out.
+    /// Carries out the calls that these instances of one user have made so far. Stops at the given
+    /// instant, in nanoseconds since boot. Returns whether all calls were carried out.
     var carryOut: (Set<InstanceID>, UInt32, UInt64) -> Bool
     /// Returns the user of an instance; nil if it has ended.
     var user: (InstanceID) -> UInt32?

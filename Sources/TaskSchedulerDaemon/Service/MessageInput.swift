@@ -51,15 +51,15 @@ package struct MessageInput: ~Copyable {
     messageMax: descriptorsMax, closesElsewhere: true)
   /// The number of collected bytes of an unfinished message, or of the last message.
   var collectedCount: Int { collected.count }
-  /// Whether the socket may have had more data than the last peek returned. A peek ends at the
-  /// buffer's end, and at descriptors.
+  /// Whether the socket may have had data after the last message. A peek ends at the buffer's end,
+  /// and at descriptors.
   package private(set) var mayHaveMore = false
   /// Whether descriptors are attached to the data of the last peek.
   package private(set) var hasDescriptors = false
   /// The number of bytes of the last step that are still in the socket, including a message's NUL.
   package private(set) var untakenCount = 0
   private var collected: [UInt8] = []
-  /// The number of bytes received so far from a message whose end is still in the socket.
+  /// The number of bytes received so far from a message whose end the daemon has not received.
   package private(set) var takenCount = 0
 
   package init() {}
@@ -110,10 +110,11 @@ package struct MessageInput: ~Copyable {
   }
 
   /// Passes the whole messages in the socket to a closure, in order. Stops when the closure returns
-  /// false, at descriptors, and while a message is being collected.
+  /// false, and at descriptors. The caller must not call this function while a message is being
+  /// collected.
   ///
-  /// - Returns: The bytes of the messages for which the closure returned true, and whether there
-  ///   may be more.
+  /// - Returns: The number of bytes of the messages for which the closure returned true, and
+  ///   whether there may be more.
   package mutating func wholeMessages(
     _ socket: Int32, _ buffer: ReadBuffer, goOn: (UnsafeRawBufferPointer) -> Bool
   ) -> (bytes: Int, mayHaveMore: Bool) {

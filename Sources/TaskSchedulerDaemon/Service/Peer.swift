@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 
 /// The process at the other end of a connection, as the kernel recorded it when the client
-/// connected. The kernel's record does not depend on what the client sends.
+/// connected. The kernel's record does not depend on the client's messages.
 ///
 /// The daemon reads the properties of the process only when it needs them. After a takeover of
 /// thousands of connections, few of them send calls.

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 // Translates the scheduler's refusals into the errors of each interface.
 
 extension Refusal {
-  /// Returns the error for an application.
+  /// Returns the error that reports this refusal to an application.
   func failure(toApplication name: String) -> ApplicationInterface.Failure {
     switch self {
     case .alreadyRunning(let pid, let state):
@@ -35,7 +35,7 @@ extension Refusal {
     }
   }
 
-  /// Returns the error for an operator.
+  /// Returns the error that reports this refusal to an operator.
   func failure(toOperator name: String) -> ControlInterface.Failure {
     switch self {
     case .unknownApplication: .unknownApplication(application: name, nearest: nil)

@@ -101,7 +101,7 @@ final class Requests {
       connection.reply(
         ApplicationInterface.ManageSocket.Output(socket: Int(clamping: socket.number)))
     case .scheduled(let id):
-      // The answer to `PostNotification` has the same form, so this serves both methods.
+      // The answer to `PostNotification` has the same form, so this case serves both methods.
       connection.reply(
         ApplicationInterface.ScheduleNotification.Output(notification: Int(clamping: id.number)))
     case .cancelled(let ids):

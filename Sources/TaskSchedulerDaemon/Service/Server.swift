@@ -29,7 +29,7 @@ final class Server: ConnectionOwner {
   private(set) var connections: [ObjectIdentifier: Connection] = [:]
   private let store: DescriptorStore
   /// The connections that are not in systemd's store yet. A connection that the client closes
-  /// within ``saveDelay`` never enters the store.
+  /// within ``saveDelay`` usually never enters the store.
   private var unsaved: [ObjectIdentifier: Connection] = [:]
   private var saveTimer: TimerSource?
   private static let saveDelay: Duration = .milliseconds(50)
@@ -186,9 +186,9 @@ final class Server: ConnectionOwner {
     }
   }
 
-  /// Stops accepting until a connection is closed, or for ``acceptPause``. If the daemon lacks
-  /// descriptors or memory, the next attempt would fail too, and the waiting connection would wake
-  /// the daemon at once.
+  /// Stops accepting until a connection closes, but at most for ``acceptPause``. If the daemon
+  /// lacks descriptors or memory, the next attempt would fail too, and the waiting connection would
+  /// wake the daemon at once.
   private func pauseAccepting() {
     isPaused = true
     source?.wait(for: [])
@@ -213,7 +213,8 @@ final class Server: ConnectionOwner {
     return connection
   }
 
-  /// Takes over a connection from an earlier daemon; returns nil if that fails.
+  /// Takes over a connection from an earlier daemon; returns nil if the user has too many
+  /// connections.
   func restore(
     _ number: Int32, cookie: UInt64, held: DaemonState.Connection?
   ) throws(SystemError) -> Connection? {
@@ -263,7 +264,7 @@ final class Server: ConnectionOwner {
   }
 
   /// Sends the client the reason for the refusal, and closes the connection. Does not wait for a
-  /// call, because an open connection would need a descriptor that the user may not have.
+  /// call, because an open connection would occupy a descriptor beyond the user's share.
   private func refuse(_ socket: consuming FileDescriptor, of uid: UInt32) {
     let max = options.connectionsPerUserMax
     if refusedUsers.insert(uid).inserted {
@@ -301,7 +302,8 @@ final class Server: ConnectionOwner {
     heldByUser[user] = kept == HeldResources() ? nil : kept
     if change.descriptors > 0, kept.descriptors > options.unfinishedDescriptorsPerUserMax {
       return "user \(user) exceeds MaxUnfinishedDescriptorsPerUser "
-        + "(\(options.unfinishedDescriptorsPerUserMax) descriptors in unfinished messages)"
+        + "(\(options.unfinishedDescriptorsPerUserMax) descriptors in unfinished messages and "
+        + "unread answers)"
     }
     if change.unfinished > 0, kept.unfinished > options.unfinishedBytesPerUserMax {
       return "user \(user) exceeds MaxUnfinishedBytesPerUser "
@@ -415,7 +417,7 @@ final class Server: ConnectionOwner {
   }
 }
 
-/// The turn of the listening socket, which comes when nothing else is ready.
+/// The listening socket as a source of work in ``FairShare``.
 private final class ListenerWork: WorkSource {
   var isDeferred = false
   var takeTurn: () -> Void = {}

@@ -133,9 +133,9 @@ extension ControlInterface.SnapshotKind {
 
 extension ControlInterface.Application {
   /// - Parameters:
-  ///   - location: How the application uses the location; nil if it does not.
+  ///   - location: The application's use of the location; nil if it does not use the location.
   ///   - unmanaged: The process of the application, if it runs without management.
-  ///   - lowered: Sentences about the lowered priorities.
+  ///   - lowered: Descriptions of the lowered priorities.
   ///   - unit: The systemd unit of the application's leader.
   ///   - isVisible: Returns whether the caller may see the applications of a user.
   init(

@@ -1,14 +1,14 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// From the streams of an audio server to the instances of a user (contract §13).
+// How the daemon finds the instance of each stream of an audio server (contract §13).
 //
 // The problem: most audio servers know the process of a stream only from the client itself. A
 // program that names the process of another application must not keep that application running.
 //
 // The idea: if the server did not read the pid from the client's socket, the daemon examines the
 // descriptors of the named process. The stream belongs to the instance of the process only if the
-// process is connected to the server. The kernel reports the connection, not the client.
+// process is connected to the server. The kernel, not the client, reports the connection.
 //
 // Why this is right: a program can still claim the pid of an application that is connected to the
 // server. But that application could keep itself running anyway, by playing silence. A report
@@ -199,8 +199,8 @@ final class ReportedAudio {
       streams.lazy.filter { $0.isClaimed && $0.process == process }.map { $0.id(of: server) })
   }
 
-  /// Returns the processes of instances whose connections must be examined, because a client has
-  /// claimed their pids.
+  /// Returns those processes of instances whose connections the daemon must examine, because a
+  /// client has claimed their pids.
   func unprovenProcesses() -> [ProcessIdentity] {
     let claimed = Set(streams.lazy.filter(\.isClaimed).map(\.process))
     return claimed.filter { process in

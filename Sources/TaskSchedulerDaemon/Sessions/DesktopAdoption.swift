@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Begins to manage programs that the settings choose when their windows first appear (contract
-/// §20).
+/// Begins to manage a program when its first window appears, if the settings choose the program
+/// (contract §20).
 ///
 /// Before the daemon adopts a program, it examines all processes of the program. It does not adopt
 /// a program that the session or the user needs while its windows are hidden: a part of the
@@ -49,7 +49,8 @@ final class DesktopAdoption {
     return settings.chooses(appID) && !AdoptionRules.isNever(appID: appID, settings)
   }
 
-  /// Examines the program of a window that belongs to no application, and adopts the program.
+  /// Examines the program of a window that belongs to no application, and then adopts or refuses
+  /// the program.
   ///
   /// - Parameter visibility: Returns the visibility of the windows of the process; nil once the
   ///   process has no window.
@@ -91,7 +92,7 @@ final class DesktopAdoption {
     return candidate
   }
 
-  /// Examines the descriptors of the program on a thread, and then adopts the program.
+  /// Examines the descriptors of the program on a thread, and then adopts or refuses the program.
   private func examineConnections(
     _ candidate: AdoptionCandidate, visibility: @escaping () -> WindowVisibility?
   ) {
@@ -120,7 +121,7 @@ final class DesktopAdoption {
       throw AdoptionRefusal("it is connected to taskschedd at \(PrintableText.quoted(daemon))")
     }
     guard findings.hasAllServers else {
-      throw AdoptionRefusal("its connections cannot all be examined")
+      throw AdoptionRefusal("the daemon cannot examine all its connections")
     }
   }
 

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Reports to the scheduler what session agents report about GeoClue.
+/// Passes the session agents' reports about GeoClue to the scheduler.
 ///
 /// A location counts only while GeoClue is available to the user and the daemon has ordered
 /// locations from the user's agent. An agent could otherwise fill the event log.

@@ -7,9 +7,9 @@ struct LoginSession: Equatable {
   var uid: UInt32
   /// logind's seat, such as `seat0`; nil for a session without a seat, such as a remote one.
   var seat: String?
-  /// `wayland`, `x11`, `tty` and others.
+  /// The type of the session: `wayland`, `x11`, `tty` or another.
   var type = "unspecified"
-  /// `user` for a user's session. A display manager's session has the class `greeter`.
+  /// The class of the session: `user` for a user's session, `greeter` for a display manager's.
   var sessionClass = "user"
   var isRemote = false
   /// Whether the session is on the screen of its seat. Always true for a session without a seat.

@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reports which seats are locked, as logind knows it (contract §20).
+/// Asks logind about the login sessions, and reports which seats are locked (contract §20).
 ///
 /// The daemon does not start the bus or logind, and does not wait for them. While one of them is
 /// absent, the last known state stays valid. When both have appeared, the daemon reads the state
@@ -10,7 +10,7 @@ import TaskSchedulerCore
 ///
 /// When a signal reports a changed property, the daemon asks logind for the value. logind stores no
 /// value for the signals Lock and Unlock. Every process can send signals on the system bus, so the
-/// daemon accepts these two only from logind.
+/// daemon accepts them only from logind.
 final class LoginSessions {
   private let loop: EventLoop
   /// The only user whose sessions count; nil for all users.
@@ -30,16 +30,16 @@ final class LoginSessions {
   private var reportedAt: UInt64 = 0
   /// The seats that the scheduler knows as locked.
   private(set) var locked: Set<SeatID>
-  /// The locked seats that the scheduler knows as locked by a request only.
+  /// The seats in ``locked`` that count as locked only because a program requested the lock.
   private var requested: Set<SeatID>
-  /// The seats that were locked by a request only when the previous daemon ended.
+  /// The value of ``requested`` when the previous daemon ended.
   private let requestedBefore: Set<SeatID>
   /// The users at the machine's own screens. While logind is absent, the last known value stays.
   private(set) var localUsers = LocalUsers.unknown
   /// Called when ``localUsers`` has changed. The owner sets this function once.
   var localUsersChanged: () -> Void = {}
 
-  /// A session that logind listed.
+  /// A session that logind has named.
   private struct Entry {
     /// The session; nil until logind has answered the first question about it.
     var session: LoginSession?
@@ -62,7 +62,8 @@ final class LoginSessions {
   /// - Parameters:
   ///   - user: The user of the user's own daemon; nil for the system's daemon.
   ///   - locked: The seats that the scheduler knows as locked.
-  ///   - requested: The seats in `locked` that only a request locked.
+  ///   - requested: The seats in `locked` that count as locked only because a program requested the
+  ///     lock.
   init(
     loop: EventLoop, address: BusAddress, user: UInt32?, locked: Set<SeatID>,
     requested: Set<SeatID>, report: @escaping (SessionEvent) -> Void

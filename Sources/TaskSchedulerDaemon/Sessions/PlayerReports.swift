@@ -1,14 +1,14 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// From the media players on a session bus to the instances of a user (contract §13).
+// How the daemon finds the instance of each media player on a session bus (contract §13).
 //
 // The problem: a session agent reports each call to a media player, by the player's name. A status
 // bar may read a player every second, and each event costs space in the event log. A call may also
 // arrive before the daemon knows the instance of the player.
 //
-// The idea: the daemon posts a call only if it makes a difference to the scheduler. A call to a
-// player whose instance is not known yet waits until the instance is found.
+// The idea: the daemon posts a call only if the call makes a difference to the scheduler. A call to
+// a player whose instance is not known yet waits until the instance is found.
 //
 // Why this is right: the scheduler decides again when it handles the event. Of several waiting
 // calls to one player, the call for which the player may run longest is sufficient, because the

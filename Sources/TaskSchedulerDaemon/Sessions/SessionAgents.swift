@@ -111,7 +111,7 @@ final class SessionAgents {
       leave(earlier)
       earlier.end(.agentReplaced)
       // The scheduler keeps the states that follow from the earlier agent's reports until the new
-      // agent has reported.
+      // agent has reported, but at most for `SessionGraceTime`.
       loseReports(of: uid)
     }
     // The event log must not name the attachment before the reply has been sent. The next daemon
@@ -148,8 +148,7 @@ final class SessionAgents {
   /// - Parameters:
   ///   - users: The users whose windows the scheduler knows from an agent.
   ///   - audioUsers: The users whose audio the scheduler knows from an agent.
-  ///   - locationUsers: The users with GeoClue, as the scheduler knows from an
-  ///     agent.
+  ///   - locationUsers: The users with GeoClue, as the scheduler knows from an agent.
   func recovered(
     reporting users: [UserID], audio audioUsers: [UserID], locations locationUsers: [UserID]
   ) {

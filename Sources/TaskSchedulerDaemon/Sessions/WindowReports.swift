@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// From the windows of a session to the instances of a user.
+// How the daemon finds the instance of each window of a session (contract §20).
 //
 // The problem: a session agent reports the processes of up to 1024 windows after each change of the
 // focus. The scheduler needs instances. To find the instance of a process, the daemon reads several
@@ -34,7 +34,8 @@ final class WindowReports {
 
   /// - Parameters:
   ///   - inFront: Returns those of the given instances that are in front at their seats.
-  ///   - focusMoved: Called with the user if another window gets the focus than in the last report.
+  ///   - focusMoved: Called with the user if the focus has moved to another instance since the last
+  ///     report.
   init(
     processes: ProcessController, inFront: @escaping ([InstanceID]) -> [InstanceID],
     focusMoved: @escaping (UInt32) -> Void, post: @escaping (Event) -> Void
@@ -94,7 +95,7 @@ final class WindowReports {
     }
   }
 
-  /// Returns the instances of a user whose ancestors are not known.
+  /// Returns the user's instances for which the ancestors of the leader are not known.
   private func unknownLeaders(_ session: SessionWindows, of uid: UInt32) -> [InstanceProcesses] {
     processes.instances.values.filter { $0.uid == uid && session.ancestors[$0.id] == nil }
   }

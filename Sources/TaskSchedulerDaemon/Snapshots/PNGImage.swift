@@ -9,8 +9,8 @@ package struct PNGImage: Hashable {
   package static let bytesMax = 1 << 20
   /// The maximum width, and the maximum height, in pixels.
   package static let sideMax = 16_384
-  /// The maximum number of pixels, a little more than an 8K screen has. A reader that decodes 1 MiB
-  /// with more pixels would need more than 128 MiB.
+  /// The maximum number of pixels, a little more than an 8K screen has. A reader that decodes an
+  /// image with more pixels would need more than 128 MiB.
   package static let pixelsMax = 1 << 25
   /// The number of bytes of the signature and of IHDR, which contain the size in pixels.
   package static let headerBytesCount = 33
@@ -56,7 +56,8 @@ package struct PNGImage: Hashable {
     }
   }
 
-  /// Checks that chunks follow one another up to IEND, and that one of them has pixels.
+  /// Checks that chunks follow one another up to IEND, that one of them has pixels, and that no
+  /// byte follows IEND.
   private static func checkChunks(_ bytes: [UInt8]) throws(PNGProblem) {
     var place = headerBytesCount
     var hasPixels = false
@@ -114,10 +115,12 @@ package enum PNGProblem: Error, Hashable, CustomStringConvertible {
     case .wrongSize(let width, let height):
       "a PNG image of \(width) x \(height) pixels; each side must be 1 to \(PNGImage.sideMax), and "
         + "the image must have at most \(PNGImage.pixelsMax) pixels"
-    case .unknownFormat: "a PNG image in a format that the PNG specification does not define"
+    case .unknownFormat:
+      "a PNG image whose IHDR has a bit depth, color type or method that the PNG specification "
+        + "does not define"
     case .truncated: "a truncated PNG image: it ends before the chunk IEND"
     case .noPixels: "a PNG image without pixels: the chunk IDAT is missing"
-    case .bytesAfterEnd(let count): "a PNG image that \(count) other bytes follow"
+    case .bytesAfterEnd(let count): "a PNG image with \(count) bytes after its end"
     }
   }
 }

@@ -5,8 +5,7 @@ import TaskSchedulerCore
 /// systemd's descriptor store keeps for the next daemon. The event log contains only the ids of the
 /// pictures.
 ///
-/// The daemon copies the bytes, so that the application cannot change them later, and so that the
-/// memory does not disappear with the application.
+/// The daemon copies the bytes, so that the application cannot change them later.
 final class SnapshotPictures {
   private let store: DescriptorStore
   private var pictures: [SnapshotID: Picture] = [:]

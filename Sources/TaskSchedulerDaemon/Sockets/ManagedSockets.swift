@@ -10,10 +10,10 @@ import TaskSchedulerCore
 /// while the application runs wakes nothing. If the application has not read that data, the daemon
 /// reports it at the suspension. The daemon reports nothing twice.
 ///
-/// The daemon does not keep a connection open (``SocketWatch``). A connection that the application
-/// closes is closed, and no connection outlives the application.
+/// The daemon does not keep a connection open (``SocketWatch``). A connection ends when the
+/// application closes it, and no connection outlives the application.
 final class ManagedSockets {
-  /// Reports the sockets of an instance that are ready, in the order in which they were handed
+  /// Reports the ready sockets of an instance, in the order in which the application handed them
   /// over.
   typealias Report = (InstanceID, [(socket: UInt64, conditions: SocketPollEvents)]) -> Void
 

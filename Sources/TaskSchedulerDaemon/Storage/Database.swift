@@ -2,8 +2,9 @@ import CSQLite
 
 /// A connection to an SQLite database.
 ///
-/// Use a connection on one thread only. A statement is prepared for its first run and kept until
-/// the connection closes. Use few different statements, and bind the values that vary.
+/// Use a connection on one thread at a time. The connection prepares a statement for its first run,
+/// and keeps the statement until the connection closes. Use few different statements, and bind the
+/// values that vary.
 final class Database {
   private let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
@@ -64,12 +65,12 @@ final class Database {
     return all
   }
 
-  /// Returns the integer in the first column of the first row; nil if there is none.
+  /// Returns the first integer in the first column of the rows; nil if there is none.
   func integer(_ sql: String, _ values: [SQLValue] = []) throws(DatabaseError) -> Int64? {
     try rows(sql, values) { $0.integer(0) }.first
   }
 
-  /// Returns the text in the first column of the first row; nil if there is none.
+  /// Returns the first text in the first column of the rows; nil if there is none.
   func text(_ sql: String, _ values: [SQLValue] = []) throws(DatabaseError) -> String? {
     try rows(sql, values) { $0.text(0) }.first
   }

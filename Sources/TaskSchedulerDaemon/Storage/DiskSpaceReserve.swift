@@ -4,9 +4,9 @@ import LinuxSystem
 /// such as notifications, on a full disk. SQLite needs some pages even for a removal; the daemon
 /// frees this file to provide them.
 ///
-/// The file is larger than the part of the store's WAL that is not checkpointed. After a removal,
-/// the store checkpoints and truncates the WAL. It allocates the reserve again if no other program
-/// has taken the space.
+/// The file is larger than the part of the store's WAL that is not checkpointed. After a removal
+/// that needed the reserve, the store checkpoints and truncates the WAL. It allocates the reserve
+/// again if no other program has taken the space.
 final class DiskSpaceReserve {
   private let path: String
   private let bytesMax: Int
@@ -45,7 +45,7 @@ final class DiskSpaceReserve {
 
   /// Frees the space.
   ///
-  /// - Returns: Whether the reserve had any space.
+  /// - Returns: Whether the call has freed space.
   func release() -> Bool {
     guard isAllocated else { return false }
     isAllocated = false

@@ -84,8 +84,8 @@ final class Statement {
 
 /// A row of a statement's result, valid until the statement advances.
 ///
-/// Columns count from 0. A column of another type than requested reads as NULL, because a damaged
-/// file may contain such a column.
+/// Columns count from 0. A column whose type differs from the requested one reads as NULL, because
+/// a damaged file may contain such a column.
 struct Row: ~Copyable {
   private let statement: Statement
 

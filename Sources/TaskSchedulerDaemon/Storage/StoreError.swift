@@ -24,7 +24,7 @@ struct StoreError: Error, Hashable, CustomStringConvertible {
   var description: String { message }
 }
 
-// The parameter `contents` is what the store contains, in the plural: `notifications`.
+// The parameter `contents` names the contents of the store in the plural: `notifications`.
 extension StoreError {
   init(_ error: SystemError, _ path: String, contents: String) {
     let isFull = error.errno == ENOSPC || error.errno == EDQUOT
@@ -58,10 +58,10 @@ extension StoreError {
   static func damaged(_ path: String, _ detail: String) -> StoreError {
     StoreError(
       kind: .damaged,
-      message: "\(path) is damaged: \(detail). The daemon renames the file at its next start")
+      message: "\(path) is damaged: \(detail); the daemon renames the file at its next start")
   }
 
-  /// - Parameter what: What exists at `place`, such as "a directory".
+  /// - Parameter what: The kind of the file at `place`, such as "a directory".
   static func noFile(
     _ path: String, _ what: String, at place: String, contents: String
   ) -> StoreError {

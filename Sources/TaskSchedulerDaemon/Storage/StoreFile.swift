@@ -40,8 +40,8 @@ final class StoreFile<Schema: StoreSchema> {
     try boundLog()
   }
 
-  /// Makes SQLite checkpoint the WAL at a quarter of the reserve's size. The WAL exceeds this size
-  /// by at most one transaction.
+  /// Makes SQLite checkpoint the WAL at a quarter of the reserve's size, but not below 16 KiB nor
+  /// above 1 MiB. The WAL exceeds this size by at most one transaction.
   private func boundLog() throws(StoreError) {
     let pages = min(256, max(4, reserve.bytes / 4 / 4096))
     try attempt { () throws(DatabaseError) in

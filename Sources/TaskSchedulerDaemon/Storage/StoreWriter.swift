@@ -8,10 +8,10 @@ import LinuxSystem
 protocol WritableStore: AnyObject, SendableMetatype {
   /// A change of the contents. A repeated change has no effect.
   associatedtype Change: Sendable
-  /// What the writer reports after it has written changes.
+  /// The result that the writer reports after it has written changes.
   associatedtype Outcome: Sendable
 
-  /// What the store contains, in the plural, as messages name it.
+  /// The name of the store's contents in messages, in the plural.
   static var contents: String { get }
 
   /// Writes all changes or none. The changes are durable when this function returns.

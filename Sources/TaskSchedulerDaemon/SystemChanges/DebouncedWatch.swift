@@ -18,8 +18,8 @@ final class DebouncedWatch {
   private let becameQuiet: () -> Void
   private var source: DescriptorSource?
   private var timer: TimerSource?
-  /// The deadline of the current burst: the burst then ends even if further messages arrive; nil
-  /// between bursts.
+  /// The deadline of the current burst (see ``lengthMax``), in nanoseconds since boot; nil between
+  /// bursts.
   private var limit: UInt64?
 
   /// - Parameters:

@@ -18,7 +18,8 @@ struct DescriptorStore {
   /// Whether a service manager started the daemon, and provides a store.
   let isThere = getenv("NOTIFY_SOCKET") != nil && getenv("INVOCATION_ID") != nil
 
-  /// Stores a client's connection. systemd removes it when both ends are shut down.
+  /// Stores a client's connection. systemd removes the connection when the client closes it, or
+  /// when both directions are shut down.
   func save(connection number: Int32) {
     send("FDSTORE=1\nFDNAME=\(Self.connectionName)", number)
   }
@@ -82,7 +83,7 @@ struct DescriptorStore {
 
   /// The descriptors that systemd passes to a starting daemon.
   struct Inherited {
-    /// The listening sockets. The caller closes them.
+    /// The listening sockets. The caller takes them over or closes them.
     var listeners: [Int32] = []
     var network = NetworkSockets()
     var connections: [Int32] = []

@@ -23,10 +23,11 @@ final class SystemdManager {
   /// The time limit for a reply. The manager may be reading all of its units again.
   private static let timeout: Duration = .seconds(25)
 
-  /// Connects to the manager that runs this process as a service: the system's manager, or the
-  /// user's own.
+  /// Creates a connection to the manager that runs this process as a service: the system's manager,
+  /// or the user's own. Connects at the first call.
   ///
-  /// - Returns: nil if no manager started this process as a service.
+  /// - Returns: nil if no manager started this process as a service, or the manager's private
+  ///   socket is not available.
   init?(loop: EventLoop, scope: ConfigurationPaths.Scope) throws(SystemError) {
     guard let starter = Self.environment("SYSTEMD_EXEC_PID"), starter == "\(getpid())" else {
       return nil
@@ -95,7 +96,7 @@ final class SystemdManager {
 
   // MARK: Signals
 
-  /// Passes every message to `listener` from now on.
+  /// Passes every message of later connections to `listener`.
   func listen(_ listener: @escaping (OpaquePointer) -> Void) {
     self.listener = listener
   }

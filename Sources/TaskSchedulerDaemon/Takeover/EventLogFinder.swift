@@ -9,8 +9,8 @@ struct FoundEventLog {
   let number: UInt64
   let file: MappedEventLog
   let replay: Replay
-  /// Processes that the dead daemon possibly left stopped, but that the intact records of this
-  /// event log do not name; nil if neither this nor a newer event log is damaged.
+  /// The processes that the dead daemon may have left stopped, according to the readable remains of
+  /// this and of newer event logs; nil if all these event logs are undamaged.
   let unclear: Leftovers?
 }
 
@@ -94,8 +94,8 @@ struct EventLogFinder {
     note(bytes, &unclear)
     let place = (try? directory.setAside(number)) ?? directory.path(of: number)
     log.write(
-      .error, "cannot use the event log \(directory.path(of: number)): \(problem). It was renamed "
-        + "to \(place)", id: .eventLogRefused)
+      .error, "cannot use the event log \(directory.path(of: number)): \(problem); the daemon "
+        + "renamed it to \(place)", id: .eventLogRefused)
   }
 
   /// Resumes the processes that event logs name, and the processes whose environment names this

@@ -32,7 +32,8 @@ struct InterruptedCall {
   }
 
   /// Returns true if the new daemon cannot know whether the client received a reply. Receives the
-  /// call's message from the socket if the previous daemon did not receive it.
+  /// call's message from the socket if the event log contains the call's event, but the previous
+  /// daemon did not receive the message.
   ///
   /// The function records the progress of the call in the event log at once. This daemon may die
   /// before it serves another call. Without the record, the next daemon would then mistake the

@@ -33,8 +33,8 @@ struct Takeover {
 
   /// Takes over the previous daemon's applications, or releases those that it cannot take over.
   ///
-  /// - Returns: Whether the scheduler starts with an empty state, because there was no previous
-  ///   daemon or it had released all applications.
+  /// - Returns: Whether the scheduler starts with an empty state, because the daemon found no
+  ///   usable event log, or the previous daemon had released all applications.
   func run() throws(SystemError) -> Bool {
     var isNew = true
     if let replay = startup.replay {
@@ -48,7 +48,8 @@ struct Takeover {
     return isNew
   }
 
-  /// Records the programs that a previous daemon launched, if no event log names them.
+  /// Records the programs that a previous daemon launched, as their environment shows. The event
+  /// log is missing or damaged, so it may not name them.
   private func restoreLaunched() {
     let markers = EnvironmentMarkers(socket: socketPath)
     subsystems.launches.restoreLeftRunning(
@@ -95,8 +96,8 @@ struct Takeover {
     log.write(.notice, message, id: .recovered)
   }
 
-  /// Releases the processes that a previous daemon left behind. If this fails, the daemon serves
-  /// clients nevertheless.
+  /// Releases the processes that a previous daemon left behind. A failure to release one group does
+  /// not keep the daemon from starting.
   private func releaseLeftovers() throws(SystemError) {
     let held = Set(processes.held.values.compactMap(\.details.group))
     guard

@@ -10,7 +10,7 @@ package struct AudioFailure: Error, Hashable, Sendable, CustomStringConvertible 
   package var description: String
 }
 
-/// A connection to an audio server on the loop. It never waits.
+/// A connection to an audio server that never blocks the loop.
 final class AudioConnection {
   /// An event of the connection.
   enum Occurrence {

@@ -3,17 +3,18 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// Reports the streams of the user's audio server, mutes streams, and changes their volumes.
+/// A monitor that reports the streams of the user's audio server, mutes streams, and changes their
+/// volumes.
 ///
 /// The server may be PulseAudio, or PipeWire with pipewire-pulse. The server may end and start
-/// again at any time: inotify reports its socket. The monitor never polls.
+/// again at any time: inotify reports its socket.
 final class AudioMonitor {
   /// An event of the monitor.
   enum Occurrence {
     /// The streams have changed. The first report follows when the server has sent its streams, or
     /// when no server listens.
     case streams(AudioStreams)
-    /// The audio server cannot be reached. The monitor waits for it.
+    /// The monitor cannot reach the audio server, and waits for it.
     case unreachable(AudioFailure)
   }
 
@@ -29,8 +30,8 @@ final class AudioMonitor {
   private static let firstDelay: UInt64 = 10_000_000
   /// The maximum number of doublings. The longest delay is 5.5 minutes.
   private static let doublingsMax = 15
-  /// The number of failed attempts after which the monitor no longer tries a socket on which no
-  /// server listens. It then waits for a new socket.
+  /// The number of retries after which the monitor no longer tries a socket on which no server
+  /// listens. It then waits for a new socket.
   private static let attemptsMax = 7
   /// The maximum number of streams in a report.
   static let streamsMax = 1024
@@ -88,7 +89,8 @@ final class AudioMonitor {
     connection.refresh()
   }
 
-  /// Calls `done` once the server has carried out all orders, or if no server runs.
+  /// Calls `done` when the server has carried out all orders, or at once if there is no connection
+  /// to a server. May call `done` more than once.
   func settle(_ done: @escaping () -> Void) {
     guard case .ready(let connection) = state else { return done() }
     settled = done
@@ -147,7 +149,7 @@ final class AudioMonitor {
     }
   }
 
-  /// Prepares the next attempt.
+  /// Reports the failure, and prepares the next attempt.
   private func ended(_ failure: AudioFailure) {
     state = .waiting
     refreshTimer?.clear()
@@ -180,7 +182,7 @@ final class AudioMonitor {
 
   /// Reports a list of streams, and sends the changes of volumes that waited for a new list.
   ///
-  /// - Returns: The mutes that the list does not confirm.
+  /// - Returns: The mute orders that the list does not confirm.
   private func listed(
     _ streams: [cpulse_stream], of connection: AudioConnection
   ) -> [(stream: UInt32, isMuted: Bool)] {

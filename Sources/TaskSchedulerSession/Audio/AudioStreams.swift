@@ -23,8 +23,8 @@ package struct AudioStream: Hashable, Sendable {
   package var process: ProcessIdentity
   /// Whether the client told the server its pid.
   package var isClaimed: Bool
-  /// Whether the stream is not paused and is connected to a device. The volume of a playback stream
-  /// is also above zero.
+  /// Whether the stream is not paused, is connected to a device and, if it plays, has a volume
+  /// above zero.
   package var isRunning: Bool
   package var isMuted: Bool
   /// Whether the stream played only silence in the last second. False if it is not measured.
@@ -38,7 +38,7 @@ package struct AudioStream: Hashable, Sendable {
   package static let fullVolume = 65536
 }
 
-/// All streams of the user's audio server at one instant.
+/// The streams of the user's audio server whose processes are known, at one instant.
 package struct AudioStreams: Hashable, Sendable {
   /// The server; nil if no server runs.
   package var server: AudioServer?

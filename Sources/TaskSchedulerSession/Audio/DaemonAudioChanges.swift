@@ -1,11 +1,10 @@
 import TaskSchedulerWire
 
-/// The streams of the audio server that the daemons have muted, and the streams whose volume they
-/// have lowered.
+/// The streams that the daemons have muted, and the streams whose volume the daemons have lowered.
 ///
 /// After a daemon has ended for good, its applications run again, but remain muted or quiet. If a
-/// daemon does not return, the agent therefore ends its mutes and restores the volumes that it has
-/// lowered.
+/// daemon does not return, the agent therefore ends the daemon's mutes, and restores the volumes
+/// that the daemon has lowered.
 struct DaemonAudioChanges {
   /// The orders that restore the streams of one audio server.
   struct Restoration: Equatable {
@@ -13,7 +12,7 @@ struct DaemonAudioChanges {
     var mute: SessionInterface.AudioMute?
   }
 
-  /// What a daemon has changed at the streams of one audio server.
+  /// The changes of a daemon to the streams of one audio server.
   private struct Changes {
     var generation: Int
     var muted: Set<Int> = []

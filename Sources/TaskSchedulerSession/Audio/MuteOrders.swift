@@ -1,4 +1,4 @@
-/// The mutes that the daemons ordered and that no list of streams has confirmed yet.
+/// The orders to mute a stream, or to end its mute, that no list of streams has confirmed yet.
 ///
 /// The connection to the audio server may end before the server has carried out an order. The agent
 /// therefore keeps each order until a list shows its result. After a new connection, the agent

@@ -37,8 +37,8 @@ struct VolumeOrders {
 
   var isEmpty: Bool { orders.isEmpty }
 
-  /// Adds a change. If it begins at the volume at which the outstanding change of the stream ends,
-  /// both become one order. Otherwise it replaces the outstanding change.
+  /// Adds a change. If it begins at the final volume of the stream's outstanding change, the two
+  /// changes become one order. Otherwise the new change replaces the outstanding one.
   mutating func add(_ change: AudioVolumeChange, of generation: UInt64) {
     let key = Key(generation: generation, stream: change.stream)
     var earlier = [change.from]
@@ -53,8 +53,8 @@ struct VolumeOrders {
       earlier: Array(earlier.suffix(Order.earlierMax)), volume: change.to)
   }
 
-  /// Removes the orders that a list of all streams confirms, those for streams that have ended, and
-  /// those for streams whose volume the user has changed.
+  /// Removes the orders that a list of all streams confirms. Also removes the orders for streams
+  /// that have ended, or whose volume the user has changed.
   ///
   /// - Parameter volumes: The volume of each playback stream of the running server.
   /// - Returns: The other orders that have not been sent. From now on, they count as sent.

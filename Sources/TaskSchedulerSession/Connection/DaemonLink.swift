@@ -16,7 +16,8 @@ final class DaemonLink {
     /// The daemon has accepted the agent.
     case attached
     case order(Order)
-    /// The daemon cannot be reached. The link reports each reason once.
+    /// The attachment has ended or failed, for this reason. The link does not report the same
+    /// reason twice in a row.
     case unreachable(ConnectionEnd)
     /// The daemon refused a report with this error. The link continues with the next report.
     case refused(error: String)
@@ -55,12 +56,12 @@ final class DaemonLink {
 
   /// The delay after the first failed attempt, in nanoseconds. It doubles with each further
   /// attempt. The link must try again, because inotify reports a socket when it is bound, slightly
-  /// before its process listens, and nothing reports that the process listens.
+  /// before its process listens. Nothing reports that the process listens.
   private static let firstDelay: UInt64 = 10_000_000
   /// The maximum number of doublings. The longest delay is 5.5 minutes.
   private static let doublingsMax = 15
-  /// The number of failed attempts after which the link no longer tries a socket on which no
-  /// process listens. It then waits for a new socket.
+  /// The number of retries after which the link no longer tries a socket on which no process
+  /// listens. It then waits for a new socket.
   private static let attemptsMax = 7
   /// The end of an attachment that lasted at least this long, in nanoseconds, does not count as a
   /// failed attempt.
@@ -146,8 +147,8 @@ final class DaemonLink {
     sendReports()
   }
 
-  /// Reports what happened to a notification of the daemon. If the daemon cannot be reached, the
-  /// link reports it after the next attachment.
+  /// Reports what happened to a notification of the daemon. If the link is not attached, it sends
+  /// the report after the next attachment.
   func add(_ report: NotificationReport) {
     notifications.add(report)
     sendReports()
@@ -223,8 +224,8 @@ final class DaemonLink {
       problem = reason
       report(.unreachable(reason))
     }
-    // No timer is necessary if the socket is missing, or refused `attemptsMax` attempts: the watch,
-    // which began before the attempt, reports the next socket.
+    // No timer is necessary if the socket is missing, or still refuses after `attemptsMax` retries.
+    // The watch, which began before the attempt, reports the next socket.
     if case .failed(let error) = reason {
       if error.isMissing { return }
       // A process that has exited left the socket file behind.

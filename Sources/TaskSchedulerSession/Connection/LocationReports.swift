@@ -1,9 +1,9 @@
 import TaskSchedulerWire
 
-/// Decides which report about the location the daemon receives next.
+/// The outstanding reports about the location, in the order in which the daemon receives them.
 ///
-/// A location that was not sent is replaced by a newer one. ``GeoClueClient`` limits how often the
-/// location changes.
+/// A newer location replaces one that was not sent. ``GeoClueClient`` limits how often the location
+/// changes.
 struct LocationReports {
   /// The contents of a report.
   enum Report: Equatable {

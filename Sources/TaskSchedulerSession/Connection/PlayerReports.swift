@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// Decides which report about media players the daemon receives next, and when.
+/// The outstanding reports about media players, with their order and pace.
 ///
 /// A program can call a player thousands of times a second, and each report wakes the daemon. While
 /// the report of a call waits, the calls of the same kind to the same player need no report. A

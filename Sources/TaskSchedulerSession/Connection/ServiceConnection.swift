@@ -27,7 +27,7 @@ package enum ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A connection to a Varlink service on the loop. It never blocks.
+/// A connection to a Varlink service that never blocks the loop.
 final class ServiceConnection {
   /// An event of the connection.
   enum Occurrence {

@@ -1,4 +1,4 @@
-/// Decides which report of the windows the daemon receives next, and when.
+/// The next report of the windows, and the pace of these reports.
 ///
 /// The focus can change thousands of times a second, and each report wakes the daemon. The first
 /// reports after a pause are sent at once, because some compositors report one change of the focus

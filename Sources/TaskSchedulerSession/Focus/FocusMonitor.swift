@@ -12,8 +12,8 @@ package final class FocusMonitor {
   package enum Occurrence: Equatable {
     /// The windows of the session after a change.
     case windows(SessionWindows)
-    /// Nothing is known about the windows any more: the compositor, X server or window manager
-    /// ended. `reason` is nil if the window manager ended.
+    /// Nothing is known about the windows any more, because the compositor, X server or window
+    /// manager ended. `reason` is nil if the window manager or KWin ended.
     case unknown(reason: SourceEnd?)
     /// The monitor found no compositor or X server of a kind that it knows. It waits for one.
     case absent
@@ -21,9 +21,9 @@ package final class FocusMonitor {
 
   /// The delay after the first failed attempt. It doubles with each further attempt. The monitor
   /// must try again, because inotify reports a socket when it is bound, slightly before its process
-  /// listens, and nothing reports that the process listens.
+  /// listens. Nothing reports that the process listens.
   private static let firstDelay: Duration = .milliseconds(10)
-  /// The number of failed attempts after which the monitor only waits for a new socket.
+  /// The number of retries after which the monitor only waits for a new socket.
   private static let attemptsMax = 7
   /// The end of a connection that lasted at least this long does not count as a failed attempt.
   private static let lastingTime: Duration = .seconds(10)

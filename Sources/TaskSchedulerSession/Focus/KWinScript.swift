@@ -18,7 +18,7 @@ package enum KWinScript {
   /// - Parameter service: the agent's name on the bus: a unique name such as `:1.42`.
   package static func text(service: String) -> String {
     """
-    // KWin 6 calls windows what KWin 5 calls clients.
+    // The windows of KWin 6 are the clients of KWin 5.
     const isNew = workspace.windowList !== undefined;
     const all = () => isNew ? workspace.windowList() : workspace.clientList();
     const active = () => isNew ? workspace.activeWindow : workspace.activeClient;
@@ -81,7 +81,7 @@ package enum KWinReportError: Error, Hashable, Sendable, CustomStringConvertible
       "the report of KWin's script has \(bytes) bytes; the maximum is \(KWinReport.bytesMax)"
     case .badJSON(let error): "the report of KWin's script is malformed: \(error)"
     case .field(let name):
-      "\"\(name)\" is missing or of another type in the report of KWin's script"
+      "\"\(name)\" is missing or has the wrong type in the report of KWin's script"
     }
   }
 }

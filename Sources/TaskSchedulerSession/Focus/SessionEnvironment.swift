@@ -18,7 +18,8 @@ package struct SessionEnvironment: Hashable, Sendable {
   /// the variable names no Unix socket.
   package var systemBusAddress: String?
   /// The absolute path of the audio server's socket, as PulseAudio's clients find it: from
-  /// PULSE_SERVER, PULSE_RUNTIME_PATH or ``runtimeDirectory``; nil for a server on another machine.
+  /// PULSE_SERVER, PULSE_RUNTIME_PATH or ``runtimeDirectory``. Nil if they name no absolute path,
+  /// such as for a server on another machine.
   package var audioSocket: String?
   /// The user of the session.
   package var uid: UInt32

@@ -6,8 +6,8 @@ package enum WindowVisibility: Hashable, Sendable {
   case focused
   /// The window is on the screen without the focus. Other windows may cover it.
   case visible
-  /// The window is minimized, in the scratchpad, on a workspace that no output shows, behind
-  /// another tab, or (in sway and i3) behind a full-screen window.
+  /// The window is minimized, in the scratchpad, on a workspace that no output shows, or behind
+  /// another tab. In sway and i3, a window behind a full-screen window is also hidden.
   case hidden
 }
 

@@ -2,12 +2,12 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to sway's socket on the loop. It never blocks.
+/// A connection to sway's socket that never blocks the loop.
 final class SwayConnection {
   /// An event of the connection.
   enum Occurrence {
     case message(SwayMessage)
-    /// The connection has handled all bytes that had arrived.
+    /// The connection has handled all complete messages that it has read.
     case caughtUp
     /// The connection has ended. It reports nothing more.
     case ended(SourceEnd)
@@ -38,7 +38,8 @@ final class SwayConnection {
     source = nil
   }
 
-  /// Sends a request. Requests are few and short, so that they always fit into the socket.
+  /// Sends a request. Requests are few and short. If one does not fit into the socket, sway has
+  /// stopped reading, and the connection fails.
   func send(_ type: SwayMessageType, _ payload: String = "") throws(SourceEnd) {
     let message = SwayMessageBuffer.request(type, payload)
     let result = message.withUnsafeBytes { bytes in

@@ -1,8 +1,8 @@
 import TaskSchedulerWire
 
 // The messages of sway's IPC (sway-ipc(7)), without I/O. A message consists of "i3-ipc", the
-// payload's length and the type as 32-bit numbers in the machine's byte order, and the payload,
-// which is JSON text.
+// payload's length and the type, and the payload, which is JSON text. The length and the type are
+// 32-bit numbers in the machine's byte order.
 
 /// The types of sway's messages that the agent uses, as sway-ipc(7) numbers them.
 package enum SwayMessageType: UInt32, Sendable {
@@ -30,7 +30,7 @@ package struct SwayMessage: Hashable, Sendable {
   }
 }
 
-/// A message that sway's protocol does not allow. The connection cannot be used any further.
+/// A violation of sway's protocol, after which the connection is unusable.
 package enum SwayViolation: Error, Hashable, Sendable, CustomStringConvertible {
   case badMagic
   case oversized(bytes: Int)
@@ -40,7 +40,7 @@ package enum SwayViolation: Error, Hashable, Sendable, CustomStringConvertible {
   case unexpectedReply(SwayMessageType)
   case subscriptionRefused
   case eventWithoutChange(SwayMessageType)
-  /// The tree of windows lacks a required field.
+  /// A field of the tree of windows is missing or has the wrong type.
   case badTree(SwayTreeError)
   /// sway does not read what the agent sends.
   case notReading
@@ -67,7 +67,7 @@ package struct SwayMessageBuffer: Sendable {
   /// bytes.
   package static let payloadBytesMax = 16 << 20
 
-  /// "i3-ipc".
+  /// The bytes with which every message begins.
   private static let magic = Array("i3-ipc".utf8)
   private static let headerCount = magic.count + 8
 

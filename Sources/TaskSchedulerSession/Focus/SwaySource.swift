@@ -6,9 +6,9 @@ import TaskSchedulerWire
 ///
 /// sway's events do not report everything that changed: a change of the workspace shows and hides
 /// windows without an event for each window. After an event, the source therefore requests the
-/// whole tree, once for all events that have arrived. An event that arrives between the request and
-/// the tree needs no further request, because sway sends events and the tree in the order in which
-/// they happened.
+/// whole tree, once for all events that have arrived. sway sends events and the tree in the order
+/// in which they happened. An event that arrives between the request and the tree therefore needs
+/// no further request.
 ///
 /// sway sends no event for a change of the layout (`layout tabbed`). The source notices the change
 /// at the next event.
@@ -29,8 +29,8 @@ final class SwaySource: WindowSource {
   /// Connects to the socket at `path`.
   ///
   /// - Parameter display: the display of Xwayland; if nil, the processes of X11 windows are not
-  ///   known. A connection starts Xwayland, so the source connects only when there is an X11
-  ///   window.
+  ///   known. A connection to the display starts Xwayland, so the source makes this connection only
+  ///   when there is an X11 window.
   init(
     path: String, display: String?, loop: EventLoop, lookUp: @escaping ProcessLookup,
     report: @escaping (SourceReport) -> Void

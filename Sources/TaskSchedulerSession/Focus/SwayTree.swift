@@ -9,7 +9,7 @@ package enum SwayTreeError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .field(let field, let node):
-      "\"\(field)\" is missing or of another type in node \(node.map(String.init) ?? "unknown")"
+      "\"\(field)\" is missing or has the wrong type in node \(node.map(String.init) ?? "unknown")"
     }
   }
 }
@@ -37,9 +37,9 @@ package enum SwayClient: Hashable, Sendable {
 package enum SwayTree {
   /// Returns the windows, of which at most one is focused.
   ///
-  /// sway marks one node of the tree as focused. If this node is a container, which the user
-  /// selected with `focus parent`, the window that last had the focus in the container counts as
-  /// focused.
+  /// sway marks one node of the tree as focused. With `focus parent`, the user selects a container,
+  /// and this node is that container. The window that last had the focus in the container then
+  /// counts as focused.
   package static func windows(_ tree: JSONValue) throws(SwayTreeError) -> [SwayWindow] {
     var reader = Reader()
     try reader.visit(tree, isFocused: false)

@@ -22,7 +22,7 @@ package enum SourceEnd: Error, Hashable, Sendable, CustomStringConvertible {
   case closed
   /// The connection failed, or could not be made.
   case failed(SystemError)
-  /// sway sent a message that its protocol does not allow.
+  /// sway violated the protocol of its IPC.
   case sway(SwayViolation)
   /// The connection to the X server could not be made, or the server lacks an extension.
   case x(XFailure)

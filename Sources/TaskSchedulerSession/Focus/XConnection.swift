@@ -19,14 +19,14 @@ struct XProperty {
   var bytes: [UInt8] = []
 }
 
-/// A connection to an X server on the loop.
+/// A connection to an X server that never blocks the loop.
 ///
 /// Connecting waits for the server, so another thread connects. After that, the connection never
 /// waits: it sends requests, and handles the replies as they arrive, in the order of the requests.
 final class XConnection {
   /// An event of the connection.
   enum Occurrence {
-    /// Requests can be made.
+    /// The connection is open, and accepts requests.
     case ready
     case event(XEvent)
     /// The connection has handled everything that had arrived.
@@ -207,7 +207,7 @@ final class XConnection {
     }
   }
 
-  /// Reads whether a window and all windows around it are mapped. Passes nil if the window is gone.
+  /// Reads whether a window and all its ancestors are mapped. Passes nil if the window is gone.
   func readIsViewable(_ window: UInt32, _ handler: @escaping (Bool?) -> Void) {
     guard let server else { return }
     let cookie = xcb_get_window_attributes(server.connection, window)

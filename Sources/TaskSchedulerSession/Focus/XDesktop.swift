@@ -4,7 +4,7 @@ struct XWindow: Hashable {
   /// The pid of the client that created the window.
   var pid: Int32?
   var applicationID: String?
-  /// Whether the window and all windows around it are mapped.
+  /// Whether the window and all its ancestors are mapped.
   var isViewable = false
   /// Whether the window manager says that the user cannot see the window (_NET_WM_STATE_HIDDEN).
   var isHidden = false

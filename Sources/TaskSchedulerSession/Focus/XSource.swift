@@ -5,9 +5,9 @@ import LinuxSystem
 /// openbox and the desktop environments. i3's own IPC reports less: neither processes nor changes
 /// of the layout.
 ///
-/// After events, the source reads the properties of the root window and then those of all windows:
-/// two round trips, however many events and windows there are. If an event arrives meanwhile, the
-/// source reads everything once more.
+/// After events, the source reads the properties of the root window and then those of all windows.
+/// This takes two round trips, however many events and windows there are. If an event arrives
+/// meanwhile, the source reads everything once more.
 ///
 /// The server itself reports the process of a window (X-Resource). The property _NET_WM_PID is only
 /// a claim of the program.
@@ -93,8 +93,8 @@ final class XSource: WindowSource {
   private func readWindows(_ list: [UInt32], check: UInt32) {
     guard let connection else { return }
     connection.selectEvents(of: check)
-    // The active window comes first. In a list of more than `windowsMax` windows, which begins with
-    // the oldest, it could otherwise be cut off.
+    // The active window comes first. The list begins with the oldest window, so the limit
+    // `windowsMax` could otherwise exclude the active one.
     let active = list.filter { $0 == next.activeWindow }
     let ids = Set((active + list).prefix(Self.windowsMax))
     known = known.filter { ids.contains($0.key) }

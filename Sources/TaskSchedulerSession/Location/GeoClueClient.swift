@@ -40,7 +40,7 @@ final class GeoClueClient {
   private static let properties = "org.freedesktop.DBus.Properties"
   /// The name under which GeoClue and its agents know this program.
   private static let desktopID = "taskschedd-session"
-  /// The time between two reports of locations, in nanoseconds.
+  /// The shortest time between two reports of locations, in nanoseconds.
   private static let interval: UInt64 = 100_000_000
 
   private weak var bus: MessageBus?
@@ -81,7 +81,7 @@ final class GeoClueClient {
     }
   }
 
-  /// Deletes the object, which GeoClue must have created.
+  /// Deletes the object. Has no effect before GeoClue has created the object.
   func end() {
     switch state {
     case .creating, .ended: return

@@ -8,7 +8,7 @@ extension SessionInterface.Location {
   /// - Parameters:
   ///   - values: the reply to `org.freedesktop.DBus.Properties.GetAll`.
   ///   - now: the time to use if the location has none, in microseconds since 1970.
-  /// - Returns: nil if the location is no place on the earth.
+  /// - Returns: nil if the reply is malformed, or the location is no place on the earth.
   init?(geoClue values: MessageReader, now: Int64) {
     var numbers: [String: Double] = [:]
     var time: (seconds: UInt64, microseconds: UInt64)?
@@ -54,8 +54,8 @@ extension SessionInterface.Location {
       measuredAtUSec: Int(time.flatMap { Self.microseconds($0.seconds, $0.microseconds) } ?? now))
   }
 
-  /// Returns a time in microseconds since 1970; nil if GeoClue does not know it, or if it is later
-  /// than any time that the interface can express.
+  /// Returns a time in microseconds since 1970; nil if GeoClue does not know it, or if it is out of
+  /// range.
   private static func microseconds(_ seconds: UInt64, _ rest: UInt64) -> Int64? {
     guard seconds > 0, seconds < UInt64(Int64.max) / 1_000_000_000, rest < 1_000_000 else {
       return nil

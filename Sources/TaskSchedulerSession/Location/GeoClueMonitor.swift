@@ -11,16 +11,17 @@ import TaskSchedulerWire
 // time.
 //
 // The idea: the bus reports whether GeoClue runs, and whether the bus can start it. While a daemon
-// needs locations, the monitor has the bus start GeoClue, and creates a client. An attempt without
-// an answer counts as failed after a while, but continues, because GeoClue answers when its agent
-// appears. After a failure, the next attempt follows with increasing delays. A client that receives
-// no location is replaced by one that requests the highest accuracy.
+// needs locations, the monitor asks the bus to start GeoClue, and creates a client. An attempt
+// without an answer counts as failed after a while, but continues, because GeoClue answers when its
+// agent appears. After a failure, the next attempt follows with increasing delays. If a client
+// receives no location, the monitor replaces it by one that requests the highest accuracy.
 //
-// Why this is right: without an order, there is no client, and nothing is polled. GeoClue counts as
-// available until it fails, because only an attempt shows whether the user's GeoClue agent permits
-// locations.
+// Why this is right: without an order, there is no client, and the monitor polls nothing. GeoClue
+// counts as available until it fails, because only an attempt shows whether the user's GeoClue
+// agent permits locations.
 
-/// Reports whether GeoClue is available, and the locations of GeoClue while they are needed.
+/// A monitor that reports whether GeoClue is available, and GeoClue's locations while a daemon
+/// needs them.
 final class GeoClueMonitor {
   /// An event of the monitor.
   enum Occurrence {
@@ -28,8 +29,8 @@ final class GeoClueMonitor {
     /// bus listens.
     case available(Bool)
     case location(SessionInterface.Location)
-    /// The agent cannot report the location. The monitor does not report the same problem again
-    /// until ``solved``, nor an invalid location until a valid location has followed.
+    /// The agent cannot report the location. The monitor does not repeat the last problem until
+    /// ``solved``, nor an invalid location until a valid location has followed.
     case limited(GeoClueProblem)
     /// The agent can report the location again.
     case solved
@@ -79,7 +80,7 @@ final class GeoClueMonitor {
   /// level that is needed.
   private var needsExact = false
   private var attempt = Attempt.none
-  /// Whether GeoClue has failed to send locations, and has not sent any since.
+  /// Whether GeoClue has failed to send locations, and has not recovered since.
   private var isFailing = false
   /// The reason for ``isFailing`` that was reported last.
   private var problem: GeoClueProblem?
@@ -281,10 +282,10 @@ final class GeoClueMonitor {
     guard case .activating = attempt else { return }
     switch answer {
     case .reply:
-      // The bus has not reported the owner. GeoClue may have ended again.
+      // The bus has reported no owner, so GeoClue may already have ended.
       readOwner { [weak self] owner in
         guard let self, case .activating = attempt else { return }
-        if owner == nil { fail(.notStarted("it has ended at once")) }
+        if owner == nil { fail(.notStarted("GeoClue ended immediately")) }
         ownerChanged(to: owner)
         update()
       }

@@ -1,8 +1,8 @@
 import EventLoop
 import LinuxSystem
 
-/// The numbers on the icons of applications, as docks read them: the signal Update of
-/// com.canonical.Unity.LauncherEntry, which the agent sends for each application with a badge.
+/// The numbers on the icons of applications, as docks read them. The agent sends the signal Update
+/// of com.canonical.Unity.LauncherEntry for each application with a badge.
 ///
 /// Docks forget the badges of a connection that ends. When a dock starts and takes the name
 /// com.canonical.Unity, the agent sends all badges again.

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 
 /// The notifications and badges of several daemons on the desktop of the user.
 ///
-/// After each attachment, a daemon sends all notifications and badges again that it wants shown,
+/// After each attachment, a daemon again sends all notifications and badges that it wants shown,
 /// and then the order `synchronized`. The agent then removes the daemon's other notifications and
 /// badges.
 final class DesktopNotifications {

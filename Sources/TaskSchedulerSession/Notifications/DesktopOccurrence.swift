@@ -24,8 +24,8 @@ package enum DesktopFailure: Hashable, Sendable, CustomStringConvertible {
   case noService(String)
   /// The service did not reply in time. It may still show the notification.
   case noAnswer
-  /// The service refuses the notification, or exits each time that it receives it. The agent drops
-  /// the notification.
+  /// The service refuses the notification, or has exited each time that it received the
+  /// notification. The agent drops the notification.
   case refused(String)
 
   /// Whether the agent keeps the notification, to show it as soon as possible.

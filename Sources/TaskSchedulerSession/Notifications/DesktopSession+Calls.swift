@@ -73,7 +73,8 @@ extension DesktopSession {
     }
   }
 
-  /// Closes a notification that the application cancelled while its Notify call was pending.
+  /// Handles the end of a pending Notify call whose notification was withdrawn meanwhile. Closes
+  /// the notification if the service shows it as `name`, or else reports it as closed.
   private func withdraw(_ id: NotificationKey, _ name: UInt32?) {
     if let name { toClose.append((id, name)) } else { report(.closed(id)) }
   }

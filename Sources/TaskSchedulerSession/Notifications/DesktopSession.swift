@@ -8,9 +8,9 @@ import TaskSchedulerWire
 /// service can show it.
 ///
 /// The session is connected while a notification waits or is shown, because a service sends its
-/// signals to the connection that called Notify, and while an application has a badge. Otherwise
-/// it disconnects, because each signal wakes the agent. All calls are asynchronous, and a service
-/// may never reply.
+/// signals to the connection that called Notify. It is also connected while an application has a
+/// badge. Otherwise the session disconnects, because each signal wakes the agent. All calls are
+/// asynchronous, because a service may never reply.
 final class DesktopSession {
   /// The state of the service on the connected bus.
   private enum Service {
@@ -73,8 +73,8 @@ final class DesktopSession {
 
   /// Shows a notification as soon as possible. Replaces an earlier notification with the same key.
   ///
-  /// If an earlier agent had shown the notification and the same service still runs, the service
-  /// shows it again at the same place, without a sound. This is necessary because a service may
+  /// An earlier agent may have shown the notification. If the same service still runs, it shows the
+  /// notification again at the same place, without a sound. This is necessary because a service may
   /// report an activation only to the connection that last called Notify. If the service has
   /// changed, the notification counts as closed.
   func show(_ notification: PresentedNotification) {
@@ -105,7 +105,7 @@ final class DesktopSession {
     worker?.request()
   }
 
-  /// Withdraws the notifications of a daemon whose keys are not in `keys`.
+  /// Withdraws a daemon's notifications, except those with the given keys.
   func keep(_ keys: Set<NotificationKey>, of daemon: Int) {
     for key in table.keys(of: daemon) where !keys.contains(key) { close(key, shown: nil) }
   }
@@ -391,8 +391,9 @@ final class DesktopSession {
       member: member)
   }
 
-  /// Handles the exit of the service. Notifications whose Notify call is pending wait again. The
-  /// agent reports the shown notifications as closed.
+  /// Handles the exit of the service, or the end of the connection. Notifications whose Notify call
+  /// is pending wait again; after several exits, the agent drops them. The agent reports the shown
+  /// notifications as closed.
   ///
   /// - Parameter isFault: Whether a request may have caused the exit.
   private func endService(isFault: Bool) {

@@ -1,4 +1,4 @@
-/// Prepares applications' texts for D-Bus and for display.
+/// Functions that prepare applications' texts for D-Bus and for display.
 ///
 /// D-Bus does not allow NUL, and sd-bus refuses Unicode noncharacters. A notification service must
 /// not receive megabytes of text.

@@ -1,8 +1,8 @@
 import TaskSchedulerWire
 
-/// What the agent reports to a daemon about one of the daemon's notifications.
+/// A report to a daemon about one of the daemon's notifications.
 struct NotificationReport: Equatable {
-  /// What happened to a notification.
+  /// An event of a notification.
   enum Kind: Equatable {
     case shown(SessionInterface.ShownNotification)
     case chosen(action: String?, activationToken: String?)
@@ -33,8 +33,8 @@ struct NotificationReport: Equatable {
 
 /// The reports about notifications that a daemon has not acknowledged, in their order.
 ///
-/// The queue has at most four reports for each notification, so it stays small while a daemon does
-/// not read.
+/// The queue has at most four unsent reports for each notification, so it stays small while a
+/// daemon does not read.
 struct NotificationReports {
   private var queue: [NotificationReport] = []
   /// Whether the first report was sent and the reply has not arrived.
@@ -46,8 +46,8 @@ struct NotificationReports {
     queue.append(report)
   }
 
-  /// Returns whether the daemon has not yet acknowledged the end of a notification. The daemon may
-  /// then send the notification again, and the agent must not show it.
+  /// Returns whether a report about the end of a notification is outstanding. The daemon may then
+  /// send the notification again, and the agent must not show it.
   func hasEnd(of notification: SessionInterface.Notification) -> Bool {
     queue.contains { report in
       guard report.notification == notification.id, report.firedAt == notification.firedAt else {

@@ -94,7 +94,7 @@ struct PresentationTable {
     return nil
   }
 
-  /// What the caller must do after ``close(_:shownAs:)``.
+  /// The action that the caller must take after ``close(_:shownAs:)``.
   enum Closing: Equatable {
     /// Make the service close the notification with this id.
     case byService(UInt32)
@@ -178,7 +178,7 @@ struct PresentationTable {
     guard !queue.isEmpty else { return nil }
     let id = queue.removeFirst()
     guard var entry = entries[id], let notification = entry.waiting else {
-      preconditionFailure("a queued notification is not waiting")
+      preconditionFailure("the queue has a key without a notification to show")
     }
     entry.waiting = nil
     entry.pending = notification
@@ -192,8 +192,8 @@ struct PresentationTable {
     case shown
     /// The service discarded the notification at once.
     case discarded
-    /// The application cancelled the notification meanwhile. The service must close the
-    /// notification with this id, if there is one.
+    /// The daemon withdrew the notification meanwhile. The service must close the notification with
+    /// this id, if there is one.
     case cancelled(UInt32?)
   }
 
@@ -225,8 +225,9 @@ struct PresentationTable {
     /// The notification waits again, at the head of the queue.
     case waits
     case givenUp
-    /// The application cancelled the notification meanwhile. The service must close the earlier
-    /// notification with this id, which the cancelled one was to replace.
+    /// The daemon withdrew the notification meanwhile. The service must close the earlier
+    /// notification with this id, if there is one: the withdrawn notification would have replaced
+    /// it.
     case cancelled(UInt32?)
   }
 
@@ -275,7 +276,8 @@ struct PresentationTable {
     return id
   }
 
-  /// Handles ActionInvoked. Returns nil if the user has chosen the notification before.
+  /// Handles ActionInvoked. Returns nil if the service shows no such notification, or the user has
+  /// chosen the notification before.
   mutating func chosen(_ name: UInt32) -> (id: NotificationKey, token: String?)? {
     guard let id = names[name], var entry = entries[id], !entry.isChosen else { return nil }
     let token = entry.token

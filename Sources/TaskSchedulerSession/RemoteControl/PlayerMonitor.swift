@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// Sees the calls of all programs to media players, as a monitor of the session bus.
+/// A monitor of the session bus, which sees the calls of all programs to media players.
 ///
 /// The bus copies each call to its monitors. If the player is suspended, the call itself waits in
 /// the player's socket, and the player answers it when it is resumed.
@@ -12,7 +12,7 @@ final class PlayerMonitor {
     /// A program has called a media player. `destination` is a unique or well-known name of the
     /// player.
     case called(destination: String, sender: String, SessionInterface.PlayerCall)
-    /// The bus does not permit monitors. This is reported once.
+    /// The bus does not permit monitors. The event occurs once for several refusals in a row.
     case refused(String)
   }
 

@@ -11,7 +11,8 @@ final class PlayerService {
   enum Occurrence {
     /// A program has sent the player a command. The command is for this daemon.
     case commanded(daemon: Int, MediaPlayerCommand)
-    /// The bus does not permit the player's name. This is reported once.
+    /// The bus does not permit the player's name. The event occurs once for several refusals in a
+    /// row.
     case nameRefused(BusError)
   }
 

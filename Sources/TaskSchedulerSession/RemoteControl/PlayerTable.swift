@@ -10,9 +10,9 @@ struct PlayerTable {
   /// The process of each owner, as far as it is known.
   private var processes: [String: ProcessIdentity] = [:]
 
-  /// Sets the owner of a player's name; nil if it has none.
+  /// Sets the owner of a player's name. A nil owner means that the name has left the bus.
   ///
-  /// - Returns: The owner if its process is not known.
+  /// - Returns: The owner if its process is not known; otherwise nil.
   mutating func setOwner(_ owner: String?, of name: String) -> String? {
     let before = owners[name]
     owners[name] = owner

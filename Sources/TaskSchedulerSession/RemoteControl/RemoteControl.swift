@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The media players on the session bus: reports the players and the calls to them, sends them the
+/// The media players on the session bus. Reports the players and the calls to them, sends them the
 /// commands of the daemons, and shows the player `taskschedd`.
 ///
 /// Two connections are necessary, because a monitor of the bus cannot send messages. The bus may
@@ -10,8 +10,8 @@ import TaskSchedulerWire
 final class RemoteControl {
   /// An event of the media players.
   enum Occurrence {
-    /// The players have changed. The first report follows when the bus has listed all names on it,
-    /// or when no bus listens.
+    /// The players have changed. The first report follows when the bus has listed all its names, or
+    /// when no bus listens.
     case players([MediaPlayer])
     /// A program other than the agent has called a player.
     case called(MediaPlayerCall)

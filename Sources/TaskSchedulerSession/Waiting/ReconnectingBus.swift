@@ -2,19 +2,20 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A connection to a message bus. When the connection is lost, this class connects again. While no
-/// bus listens, inotify reports when a bus begins to listen.
+/// A connection to a message bus. When the connection ends, this class connects again. While no bus
+/// listens, inotify reports when a bus begins to listen.
 final class ReconnectingBus {
   /// An event of the connection.
   enum Occurrence {
     case connected
-    /// There is no connection. The next one follows as soon as a bus listens.
+    /// There is no connection. The class connects again after a delay, as soon as a bus listens.
     case disconnected
     case message(MessageReader)
   }
 
-  /// The limits of the delay between the end of a connection and the next attempt. The delay
-  /// doubles each time, and is `delayMin` again after a connection that lasted for `lastingTime`.
+  /// The shortest and the longest delay between the end of a connection, or a failed attempt, and
+  /// the next attempt. The delay doubles each time. After a connection that lasted for
+  /// `lastingTime` (in nanoseconds), it is `delayMin` again.
   private static let delayMin: Duration = .seconds(1)
   private static let delayMax: Duration = .seconds(64)
   private static let lastingTime: UInt64 = 64_000_000_000

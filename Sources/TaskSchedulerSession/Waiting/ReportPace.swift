@@ -1,9 +1,9 @@
-/// The pace of reports that wake a daemon. After a pause, the first reports are sent at once. Then
-/// one report is sent in each interval.
+/// The pace of reports that wake a daemon. After a pause, the agent sends the first reports at
+/// once. Then it sends one report in each interval.
 struct ReportPace {
   /// The average time between two reports of most kinds, in nanoseconds.
   static let interval: UInt64 = 20_000_000
-  /// The number of reports of most kinds that are sent at once after a pause.
+  /// The number of reports of most kinds that the agent sends at once after a pause.
   static let burst: UInt64 = 4
 
   private let interval: UInt64
@@ -15,13 +15,13 @@ struct ReportPace {
 
   /// - Parameters:
   ///   - interval: the average time between two reports, in nanoseconds.
-  ///   - burst: the number of reports that are sent at once after a pause, at least 1.
+  ///   - burst: the number of reports that the agent sends at once after a pause, at least 1.
   init(interval: UInt64 = ReportPace.interval, burst: UInt64 = ReportPace.burst) {
     self.interval = interval
     self.burst = burst
   }
 
-  /// The instant of the next report.
+  /// The earliest instant of the next report, in nanoseconds since boot.
   var next: UInt64 {
     let credit = interval * (burst - 1)
     return due > credit ? due - credit : 0

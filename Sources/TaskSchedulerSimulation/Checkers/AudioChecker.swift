@@ -44,7 +44,7 @@ struct AudioEntitlementChecker: Checker {
 }
 
 extension AudioEntitlementChecker {
-  /// Checks that the user is shown which applications record in the background
+  /// Checks that the agent shows the user which applications record in the background
   /// (contract.md#audio-recording-notice).
   private func checkNotice(
     _ instance: ObservedInstance, _ observed: ObservedState
@@ -80,8 +80,10 @@ extension AudioEntitlementChecker {
   }
 }
 
-/// Checks that the daemon mutes what a suspended application plays, and nothing else, and that it
-/// ends each mute (contract.md#audio-mute).
+/// Checks that the daemon mutes what a suspended application plays, and that it ends each mute
+/// (contract.md#audio-mute).
+///
+/// The daemon also mutes an interrupted application (contract.md#call-muted), but nothing else.
 struct MuteChecker: Checker {
   static let name = "mutes"
 

@@ -2,9 +2,9 @@ import TaskSchedulerCore
 
 /// Checks the lowered volumes, the ends of audio sessions, and the recorded interrupters.
 ///
-/// The volume of an application is lowered exactly while another application of the user plays with
-/// a ducking session, and each lowered volume is given back (contract.md#audio-duck). A session
-/// ends when its `AudioGraceTime` has passed. Records name the right interrupter
+/// The daemon lowers the volume of an application exactly while another application of the user
+/// plays with a ducking session, and restores each lowered volume (contract.md#audio-duck). A
+/// session ends when its `AudioGraceTime` has passed. Records name the right interrupter
 /// (contract.md#audio-takeover).
 struct AudioSessionChecker: Checker {
   static let name = "audio sessions"
@@ -71,7 +71,7 @@ struct AudioSessionChecker: Checker {
         + "\(change.to), but must be lowered from \(volume) to \(level)")
   }
 
-  /// Checks that an order gives back exactly the volume that the stream had.
+  /// Checks that an order restores exactly the volume that the stream had.
   private func checkReturn(
     _ change: AudioVolumeChange, of user: UserID, _ observed: ObservedState
   ) throws(Finding) {

@@ -3,8 +3,9 @@ import TaskSchedulerCore
 /// Checks that the device wakes for keep-alive handlers as rarely as their deadlines allow
 /// (contract.md#keep-alive-bursts).
 ///
-/// A burst comes only when a handler cannot wait, and no earlier than one shortest interval after
-/// the previous burst. It calls only the handlers that cannot wait for the next burst.
+/// Unless another event has woken the device, a burst comes only when a handler cannot wait, and
+/// not before the shortest interval has passed since the previous burst. In every case, a burst
+/// calls exactly the handlers that cannot wait for the next burst.
 struct BurstChecker: Checker {
   static let name = "bursts"
 

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
 /// Checks when the daemon launches an application by itself (contract.md#launch). The daemon does
-/// so only at its start, for an incoming call, and after an end that neither the application nor a
-/// user or an operator chose.
+/// so only at its start, for an incoming call, for a report of the location, and after an end that
+/// neither the application nor a user or an operator chose.
 ///
 /// A relaunch comes after a delay that grows with each relaunch. If the daemon ended the
 /// application to free memory, the relaunch also waits for the end of memory pressure. No relaunch

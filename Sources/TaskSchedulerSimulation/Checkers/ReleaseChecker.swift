@@ -2,7 +2,8 @@ import TaskSchedulerCore
 
 /// Checks that every instance is released once (contract.md#never-stay-suspended).
 ///
-/// After its release, no effect names the instance, and its processes are not stopped.
+/// After the release, no effect names the instance. When the scheduler stops, the processes of the
+/// released instances run.
 struct ReleaseChecker: Checker {
   static let name = "release"
 

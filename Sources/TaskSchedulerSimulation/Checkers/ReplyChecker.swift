@@ -2,8 +2,8 @@ import TaskSchedulerCore
 
 /// Checks that every request receives exactly one reply.
 ///
-/// The reply comes at once, except the replies to a launch, a termination, and a change of
-/// notifications or of what applications may learn about the location.
+/// The reply comes at once, except the reply to a launch, to a termination, and to a request about
+/// notifications or the location that the daemon stores first.
 struct ReplyChecker: Checker {
   static let name = "replies"
 

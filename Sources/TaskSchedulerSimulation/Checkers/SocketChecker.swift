@@ -3,7 +3,7 @@ import TaskSchedulerCore
 /// Checks that the daemon watches the managed sockets of an application while the application is
 /// suspended, and at no other time (contract.md#sockets).
 ///
-/// The application receives the names of all its ready sockets, and of no others.
+/// The application receives the numbers of all its ready sockets, and of no others.
 struct SocketChecker: Checker {
   static let name = "sockets"
 

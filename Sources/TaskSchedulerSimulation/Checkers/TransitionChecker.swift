@@ -3,9 +3,9 @@ import TaskSchedulerCore
 /// Checks that states change only as in the contract's table, each for its cause
 /// (contract.md#states).
 ///
-/// At each seat, at most one application is active or becomes active. Several applications are in
-/// the foreground of a seat only if they have, or had, windows. An aware application is inactive
-/// until it has acknowledged its launch or its entry into the foreground.
+/// At each seat, at most one application is active or becomes active. Of any two applications in
+/// the foreground of a seat, at least one has, or had, a window. An aware application that enters
+/// the foreground is inactive until it has acknowledged its launch or its entry.
 struct TransitionChecker: Checker {
   static let name = "transitions"
 

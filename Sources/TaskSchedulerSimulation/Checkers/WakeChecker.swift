@@ -2,10 +2,11 @@ import TaskSchedulerCore
 
 /// Checks that no suspended application resumes without a cause.
 ///
-/// The causes are an activation, an event that the application must handle, audio that entitles it
-/// to run, a call of its keep-alive handler, its registration, and the stop of the scheduler. A
-/// system change (contract.md#change-no-wake) is not a cause, nor is a notification that fires
-/// (contract.md#notification-fire).
+/// A resume comes with a transition to another state, except at the stop of the scheduler. This
+/// checker examines the transitions with the cause `event`; other checkers examine the other
+/// causes. An event is a ready or lost socket, a call of the keep-alive handler, an activity, or a
+/// message about a phone call or an interruption. It is neither a system change
+/// (contract.md#change-no-wake) nor a notification that fires (contract.md#notification-fire).
 struct WakeChecker: Checker {
   static let name = "wake-ups"
 

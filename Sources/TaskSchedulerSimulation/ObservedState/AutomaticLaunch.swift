@@ -14,7 +14,7 @@ extension EndReason {
   /// Whether a user or operator chose the end. The daemon does not relaunch such an application.
   var isByPerson: Bool { self == .terminatedByOperator || self == .terminatedByUser }
 
-  /// Whether neither the application nor a user or operator chose the end
+  /// Whether the daemon relaunches an application after an end with this reason
   /// (contract.md#launch-relaunch).
   var callsForRelaunch: Bool {
     self != .exited(code: 0) && !isByPerson && self != .optedOut && self != .schedulerStopped

@@ -46,7 +46,7 @@ extension ObservedAudio {
 }
 
 // The interruptions and the lowered volumes of applications (contract.md#audio-takeover,
-// contract.md#audio-duck). Only the calls and the active sessions determine them.
+// contract.md#audio-duck). Calls, active sessions and audible streams determine them.
 extension ObservedState {
   /// Returns the running instances of a user, ordered by their ids.
   func instancesOwned(by user: UserID) -> [ObservedInstance] {

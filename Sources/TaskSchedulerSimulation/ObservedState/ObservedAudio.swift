@@ -74,7 +74,7 @@ struct ObservedAudioSessions {
   // MARK: The current event
   /// The streams that the current event requires the daemon to unmute.
   var mustUnmute: [AudioStreamID] = []
-  /// The streams whose volume the current event requires the daemon to give back.
+  /// The streams whose volume the current event requires the daemon to restore.
   var mustReturn: Set<AudioStreamID> = []
   /// The users whose interruptions and volumes are determined again at the current event.
   var arbitrated: Set<UserID> = []

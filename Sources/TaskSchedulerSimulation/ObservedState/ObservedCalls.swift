@@ -53,8 +53,8 @@ struct ObservedInterruption {
   enum Cause: Equatable { case phoneCall, application }
   enum Means: Equatable { case told(wasActive: Bool), paused, unnoticed }
 
-  /// The present cause. It may change from a phone call to an application. It changes from an
-  /// application to a phone call only if this application begins the phone call.
+  /// The present cause. It may change from `phoneCall` to `application`. It changes from
+  /// `application` to `phoneCall` only if the interrupting application itself has a phone call.
   var cause: Cause
   /// The application that interrupted when the cause last changed; nil for a phone call.
   var interrupter: ApplicationKey?
@@ -238,8 +238,8 @@ extension ObservedState {
 
   /// Ends the interruption of an instance's audio, if there is one.
   ///
-  /// - Parameter playsOn: Whether the agent makes a media player play that a phone call has paused.
-  ///   This is false if the instance itself has a call now.
+  /// - Parameter playsOn: Whether the agent starts a media player again that it has paused for a
+  ///   phone call. This is false if the instance itself has a call now.
   func endInterruption(of instance: ObservedInstance, playsOn: Bool = true) {
     guard let interruption = instance.audio.interruption else { return }
     let isCall = interruption.cause == .phoneCall

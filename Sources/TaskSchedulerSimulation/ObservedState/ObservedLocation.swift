@@ -13,8 +13,8 @@ struct ObservedRegion {
   /// The least margin around the boundary, in meters.
   private static let marginMin = 50.0
 
-  /// Takes a location. Returns the side that it decides, and whether that is a crossing; nil if the
-  /// side stays the same.
+  /// Takes a location. Returns the new side, and whether the change is a crossing; nil if the
+  /// location does not decide a new side.
   mutating func take(
     _ location: Location, at now: Instant, dwell: Duration
   ) -> (isInside: Bool, isCrossing: Bool)? {
@@ -81,7 +81,7 @@ struct ObservedLocationUse {
   var wasAsked = false
   /// Whether the user sees the question.
   var isAsking = false
-  /// Nil if the application monitors no significant changes.
+  /// The reference for significant changes; nil if the application does not monitor them.
   var reference: Reference?
   var regions: [RegionID: ObservedRegion] = [:]
   var waiting: [Report] = []
@@ -89,7 +89,7 @@ struct ObservedLocationUse {
   var wasTold = false
 
   var monitors: Bool { reference != nil || !regions.isEmpty }
-  /// Whether the application never used a service, and no decision about the application exists.
+  /// Whether the application monitors nothing, was told nothing, and no decision about it exists.
   var isUnused: Bool {
     authorization == .notDetermined && !wasAsked && !monitors && waiting.isEmpty && !wasTold
   }

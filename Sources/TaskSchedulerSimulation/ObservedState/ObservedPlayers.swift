@@ -14,7 +14,8 @@ struct ObservedPlayers {
     /// Whether a read waits until `RemoteReadInterval` has passed.
     var isReadWaiting = false
 
-    /// Whether an agent must play the player as soon as possible, because the agent paused it.
+    /// Whether an agent must start the player again as soon as possible, because an agent has
+    /// paused the player.
     var mustPlay = false
 
     /// The instant at which a read no longer has to wait.
@@ -47,7 +48,7 @@ struct ObservedPlayers {
 }
 
 extension ObservedInstance {
-  /// Whether the application receives commands as notices, unless it is a media player on the bus.
+  /// Whether the application receives commands as notices if it is no media player on the bus.
   var takesRemoteControl: Bool { isAware && plan.modes.contains(.audio) }
 }
 

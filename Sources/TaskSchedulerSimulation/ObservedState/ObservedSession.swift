@@ -233,7 +233,7 @@ extension ObservedState {
   }
 
   /// Records that a deadline was reached: discards the reports of agents that were lost
-  /// `SessionGraceTime` ago, and enforces the limits of windows that have passed.
+  /// `SessionGraceTime` ago, and enforces the expired limits of windows.
   func sessionDeadlineReached() {
     for (user, lostAt) in sessions.agents {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }

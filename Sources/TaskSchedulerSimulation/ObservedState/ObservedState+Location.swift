@@ -41,7 +41,8 @@ extension ObservedState {
     planLooks()
   }
 
-  /// Records that an instance has opened its event stream, on which it is told waiting reports.
+  /// Records that an instance has opened its event stream, so that the daemon must tell the
+  /// application its waiting reports.
   func streamOpened(_ id: InstanceID) {
     if let instance = self[id], !isRefused { location.mustTell.insert(instance.key) }
   }
@@ -261,8 +262,9 @@ extension ObservedState {
     if location.applications[key]?.monitors == true || updates != nil { askIfUndecided(key) }
   }
 
-  /// Determines which instances may run in the background because of their location updates,
-  /// discards the reports that their applications may not learn any more, and settles questions.
+  /// Determines which instances may run in the background because of their location updates.
+  /// Discards the reports that applications may not learn any more, and removes the questions that
+  /// the settings have decided.
   func authorizationsChanged() {
     for instance in live {
       instance.isLocating =

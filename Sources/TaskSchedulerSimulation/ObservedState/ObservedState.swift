@@ -289,8 +289,8 @@ final class ObservedState {
 // MARK: Effects
 
 extension ObservedState {
-  /// Finishes an event: cancels the next attempt to suspend each instance that is entitled to run
-  /// again.
+  /// Finishes an event. If an instance has become entitled to run, cancels the next attempt to
+  /// suspend it.
   func finish() {
     noteSilence()
     noteOrderedMutes()

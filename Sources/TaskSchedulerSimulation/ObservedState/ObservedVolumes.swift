@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// The volume of a stream that the daemon has lowered.
 struct LoweredVolume {
-  /// The volume to give back.
+  /// The volume to restore.
   var original: Int
   var low: Int
 
@@ -13,7 +13,7 @@ struct LoweredVolume {
 /// The volumes of one instance that the daemon has lowered.
 struct ObservedVolumes {
   var lowered: [AudioStreamID: LoweredVolume] = [:]
-  /// The streams whose volume the daemon is giving back.
+  /// The streams whose volume the daemon is restoring.
   var returning: [AudioStreamID: LoweredVolume] = [:]
   /// The streams whose lowered volume the user has changed. The daemon does not change their volume
   /// until nothing lowers the volumes of the instance any more.
@@ -22,7 +22,7 @@ struct ObservedVolumes {
   var all: [AudioStreamID: LoweredVolume] { lowered.merging(returning) { first, _ in first } }
 }
 
-// The volumes that the daemon lowers and gives back (contract.md#audio-duck).
+// The volumes that the daemon lowers and restores (contract.md#audio-duck).
 extension ObservedState {
   /// Takes a report of a user's streams. Of the streams that belong to no running instance, removes
   /// those whose volume the agent has restored, and those that have ended.

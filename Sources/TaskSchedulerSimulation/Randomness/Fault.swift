@@ -35,9 +35,9 @@ public enum Fault: String, CaseIterable, Equatable, Sendable {
   case configurationChanges
   /// A launched program crashes within 3 s.
   case crashLoops
-  /// The store cannot save a change of notifications.
+  /// A store cannot save a change of notifications or of location services.
   case storeFails
-  /// A write of the notification store takes up to 30 s.
+  /// A write of a store takes up to 30 s.
   case storeIsSlow
   /// The wall clock is set.
   case clockIsSet

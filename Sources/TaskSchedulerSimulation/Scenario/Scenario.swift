@@ -26,8 +26,8 @@ public struct Scenario: Equatable, Sendable {
     public var expireDelay: Duration? = .milliseconds(100)
     /// The delay from SIGTERM to the exit; nil if the application does not exit.
     public var terminateDelay: Duration? = .milliseconds(100)
-    /// The delay from an event of a socket to its acknowledgement; nil if the application does not
-    /// acknowledge such events.
+    /// The delay from an event, such as one of a socket, to its acknowledgement; nil if the
+    /// application does not acknowledge events.
     public var handleDelay: Duration? = .milliseconds(10)
     /// The time that the daemon needs to stop the processes; nil if it cannot stop them.
     public var stopDelay: Duration? = .milliseconds(5)
@@ -109,8 +109,7 @@ public struct ScenarioProblem: Error, Equatable, Sendable {
   public var column: Int
   /// The mistake, and what would be right.
   public var message: String
-  /// The wrong word, in place of which one of ``candidates`` is expected; nil if the mistake is of
-  /// another kind.
+  /// The wrong word, which must be one of ``candidates``; nil if the mistake is of another kind.
   public var word: String?
   public var candidates: [String] = []
 }

@@ -111,8 +111,8 @@ struct ScenarioReader {
     return scenario
   }
 
-  /// Reads a time or a time span. The sum of all times and time spans in the scenario has a
-  /// maximum, so that additions do not overflow.
+  /// Reads a time or a time span. A time has a maximum, and so has the sum of all time spans in the
+  /// scenario, so that additions do not overflow.
   private mutating func moment(
     _ words: inout ScenarioWords, _ what: String, adding: Bool = true
   ) throws(ScenarioProblem) -> Duration {

@@ -84,6 +84,7 @@ struct ScenarioWords {
   /// Reads a time span of one or more words.
   ///
   /// A span ends at the first word that does not begin with a digit, or at the end of the line.
+  /// With `isToEnd`, it ends only at the end of the line.
   mutating func timeSpan(
     _ what: String, isToEnd: Bool = false
   ) throws(ScenarioProblem) -> Duration {

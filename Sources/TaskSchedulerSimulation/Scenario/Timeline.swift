@@ -38,7 +38,7 @@ public struct Timeline: Equatable, Sendable {
     case expiration(TaskID, remaining: Duration?)
     /// A signal that the daemon sends to the processes.
     case signal(Signal)
-    /// A notice that the application need not answer.
+    /// A message to the application other than a callback.
     case notice(Notice)
     /// A notification of the application that is shown to the user.
     case shown(NotificationID)

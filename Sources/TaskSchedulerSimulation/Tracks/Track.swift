@@ -5,11 +5,11 @@ public struct Track: Equatable, Sendable {
   /// A point of a track.
   public struct Point: Equatable, Sendable {
     public var coordinate: Coordinate
-    /// In meters above the mean sea level.
+    /// The height above the mean sea level, in meters.
     public var altitude: Double?
-    /// In meters per second.
+    /// The speed in meters per second.
     public var speed: Double?
-    /// The direction of the motion, in degrees clockwise from north, 0 up to 360.
+    /// The direction of the motion, in degrees clockwise from north, from 0 to less than 360.
     public var course: Double?
     public var time: WallTime?
     /// The line of the file at which the point begins, from 1.
@@ -34,7 +34,7 @@ public struct Track: Equatable, Sendable {
   /// The maximum number of points. Source: this project; eleven days with a point in each second.
   public static let pointsMax = 1_000_000
 
-  /// - Returns: nil if there are no points, or more than ``pointsMax``.
+  /// Creates a track; nil if there are no points, or more than ``pointsMax``.
   public init?(_ points: [Point]) {
     guard (1...Self.pointsMax).contains(points.count) else { return nil }
     self.points = points

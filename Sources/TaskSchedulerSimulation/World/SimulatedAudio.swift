@@ -65,7 +65,7 @@ struct SimulatedAudio {
   }
 
   /// Returns the number of the server's memory. Streams of different applications with the same
-  /// role share a memory.
+  /// role share a memory, except those with the role `other`.
   private static func memory(of key: ApplicationKey, _ role: AudioRole) -> UInt32 {
     switch role {
     case .other: key.id.name.utf8.reduce(10) { $0 &* 31 &+ UInt32($1) } | 16
@@ -307,7 +307,7 @@ extension Simulation {
     }
   }
 
-  /// Attaches all agents, ends all calls, and pauses all streams later.
+  /// Attaches all agents, ends all calls, and pauses their streams. The other streams pause later.
   func endAudioFaults() {
     guard configuration.hasSessionAgents else { return }
     endCalls()
@@ -324,7 +324,7 @@ extension Simulation {
     send(.audio(user, audioSnapshot(of: user)), of: user)
   }
 
-  /// Checks that no stream is muted, except those of suspended applications.
+  /// Checks that no stream that has run is muted, except those of suspended applications.
   func checkMutes() {
     for user in sessions.keys.sorted() {
       let streams = sessions[user]?.audio.streams ?? [:]

@@ -44,7 +44,7 @@ struct SimulatedPlace: Equatable {
 }
 
 extension SeededGenerator {
-  /// Returns a number from 0 up to 1.
+  /// Returns a number from 0 to less than 1.
   mutating func share() -> Double { Double(below(UInt64(1) << 32)) / Double(UInt64(1) << 32) }
 
   /// Returns a number within a range.

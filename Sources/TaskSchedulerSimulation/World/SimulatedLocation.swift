@@ -218,7 +218,7 @@ extension Simulation {
     if isUp { post(.location(.sourceChanged(source, isAvailable: !isAvailable))) }
   }
 
-  /// Lets a source vanish, in most cases for a while.
+  /// Lets a source vanish, in most cases for a while, or lets a vanished source return.
   func changeSource(_ chance: inout SeededGenerator) {
     let sources = configuration.locationSources
     guard !sources.isEmpty else { return }

@@ -17,8 +17,8 @@ extension Simulation {
 
   // MARK: Applications
 
-  /// Lets an application make a request. It may be suspended, may be terminating, or may no longer
-  /// exist when the daemon receives the call.
+  /// Lets an application make a request. The application may be suspended, may be terminating, or
+  /// may no longer exist when the daemon receives the call.
   private func requestLocation(_ chance: inout SeededGenerator) {
     // A process that has ended sent its call before its end.
     let isLate = chance.happens(100)

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// The volumes of streams. Users change them, and agents lower them and give them back.
+// The volumes of streams. Users change them, and agents lower and restore them.
 extension Simulation {
   /// How much a volume may differ from a volume of an order and still count as the same.
   private static let volumeTolerance = 64

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// The simulated daemon uses the production code of the pump and of the event log. The daemon dies
-// at any effect, and the next daemon continues from the event log.
+// The simulated daemon uses the production code of the pump and of the event log. The daemon may
+// die at any effect. The next daemon then continues from the event log.
 extension Simulation {
   private func pump(_ scheduler: Scheduler, _ eventLog: EventLog) -> Pump {
     let daemon = SimulatedDaemon(self, eventLog)

@@ -178,7 +178,7 @@ public struct Workload: Sendable {
     }
   }
 
-  /// Draws an activity: audio, location or events.
+  /// Draws the beginning or the end of an activity; nil if no process can begin one.
   private func activityAction(_ chance: inout SeededGenerator, _ world: some WorkloadState)
     -> Action?
   {

@@ -3,8 +3,8 @@
 /// Messages end with a NUL, which JSON text never contains. The daemon peeks at its socket and
 /// reads a message only when it is complete; a client collects bytes in a `MessageBuffer`.
 public struct MessageScanner: Hashable, Sendable {
-  /// The default maximum length of a message, including its terminating NUL: 1 MiB, a thousand
-  /// times what the interfaces need.
+  /// The default maximum length of a message, including its terminating NUL: 1 MiB, about five
+  /// times the length of a report of 1024 audio streams.
   public static let messageBytesMaxDefault = 1 << 20
 
   /// The maximum length of a message, including its terminating NUL, in bytes.

@@ -16,8 +16,8 @@ extension MethodFailure {
 public protocol InterfaceFailure: MethodFailure, Hashable, Sendable, CustomStringConvertible {
   /// Creates the error with this name; nil if the interface has no such error.
   ///
-  /// Throws `ParameterError` if the parameters do not match the declaration of the error. Unknown
-  /// parameters are ignored.
+  /// Throws `ParameterError` if the parameters do not match the declaration of the error. Ignores
+  /// unknown parameters.
   init?(name: String, parameters: JSONValue) throws(ParameterError)
   /// Appends the parameters to an open object.
   func writeFields(to object: inout [UInt8])
@@ -43,7 +43,8 @@ extension InterfaceFailure {
   }
 }
 
-/// A field of a message that is missing, unknown, of the wrong type or not valid.
+/// An error about a field of a message: the field is missing, unknown, of the wrong type or not
+/// valid.
 public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The path of the field within the parameters, with dots: `tasks[0].name`. Empty for the
   /// parameters as a whole.

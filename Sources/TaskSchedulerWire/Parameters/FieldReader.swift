@@ -9,7 +9,7 @@ public struct FieldReader {
     self.context = context
   }
 
-  /// Reads the parameters of an error. Unknown fields are ignored, as in all replies.
+  /// Reads the parameters of an error. Ignores unknown fields, as in all replies.
   init(error parameters: JSONValue) throws(ParameterError) {
     try self.init(parameters, ReadingContext(unknownFields: .ignored, claims: nil))
   }

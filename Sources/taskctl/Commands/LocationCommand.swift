@@ -130,7 +130,7 @@ struct LocationCommand: ParsableCommand {
   /// `taskctl location reset APP`.
   struct Reset: DaemonCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take the decision about an application back, so that the user is asked again.",
+      abstract: "Withdraw the decision about an application; the daemon then asks the user again.",
       discussion: """
         If the application uses a location service, the daemon asks the user at once. Otherwise it \
         asks when the application starts one.

@@ -12,8 +12,8 @@ struct MemoryCommand: DaemonCommand {
       applications in the background, never the foreground. Of each group, the application with \
       the most DIRTY memory goes first; at a tie, the least recently active. DIRTY is the private \
       dirty and swapped memory, which the termination frees. NEXT is the position in the order of \
-      termination. A size with ~ is an estimate, because the daemon could not measure the \
-      application in time. With --json: the reply of GetMemory of org.taskschedd.Control.
+      termination. A size with ~ is an estimate, because the daemon could not measure all \
+      processes of the application. With --json: the reply of GetMemory of org.taskschedd.Control.
 
       Example: taskctl memory
       """)

@@ -102,8 +102,8 @@ struct MonitorScreen {
     lines = ChangeLines(context: context())
   }
 
-  /// Returns the text for one reply; empty for a reply about a filtered application. Without
-  /// --json, the text is also empty until the snapshot is complete.
+  /// Returns the text for one reply; empty for a reply about an application that the filter omits.
+  /// Without --json, the text is also empty until the snapshot is complete.
   mutating func take(_ reply: ControlInterface.Monitor.Output) -> String {
     if let known = reply.application {
       ids.append(known.application)
@@ -129,8 +129,8 @@ struct MonitorScreen {
     guard let application, snapshot.isEmpty else { return nil }
     let nearest = nearestName(to: application, among: ids)
       .map { "; did you mean '\(PrintableText.of($0))'?" }
-    return "taskctl: there is no application '\(PrintableText.of(application))' yet"
-      + " at \(daemon)\(nearest ?? "")"
+    return "taskctl: \(daemon) does not know an application"
+      + " '\(PrintableText.of(application))' yet\(nearest ?? "")"
   }
 
   private mutating func notice(_ state: ControlInterface.State) {

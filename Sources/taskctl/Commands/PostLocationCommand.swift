@@ -91,14 +91,16 @@ struct PostLocationCommand: DaemonCommand {
 
   func validate() throws {
     if let accuracy, !(accuracy > 0 && accuracy.isFinite) {
-      throw ValidationError("the accuracy must be more than 0 m")
+      throw ValidationError("--accuracy is \(accuracy); it must be finite and more than 0")
     }
-    if let altitude, !altitude.isFinite { throw ValidationError("the altitude must be a number") }
+    if let altitude, !altitude.isFinite {
+      throw ValidationError("--altitude is \(altitude); it must be finite")
+    }
     if let speed, !(speed >= 0 && speed.isFinite) {
-      throw ValidationError("the speed must not be negative")
+      throw ValidationError("--speed is \(speed); it must be finite and not negative")
     }
     if let course, !(0..<360).contains(course) {
-      throw ValidationError("the course must be from 0 to less than 360 degrees")
+      throw ValidationError("--course is \(course); the range is 0 to less than 360")
     }
     if gpx == nil { try validatePlace() } else { try validateTrack() }
   }
@@ -110,10 +112,10 @@ struct PostLocationCommand: DaemonCommand {
         "give a latitude and a longitude, like 52.5163 13.3777, or --gpx with a file")
     }
     guard (-90...90).contains(latitude) else {
-      throw ValidationError("the latitude must be from -90 to 90 degrees")
+      throw ValidationError("the latitude is \(latitude); the range is -90 to 90")
     }
     guard (-180...180).contains(longitude) else {
-      throw ValidationError("the longitude must be from -180 to 180 degrees")
+      throw ValidationError("the longitude is \(longitude); the range is -180 to 180")
     }
   }
 
@@ -123,10 +125,10 @@ struct PostLocationCommand: DaemonCommand {
       throw ValidationError("--altitude and --course need a latitude and longitude")
     }
     if let speed, !TrackPlan.speeds.contains(speed) {
-      throw ValidationError("with --gpx, the speed must be from 0.1 to 10000 m/s")
+      throw ValidationError("--speed is \(speed); with --gpx, the range is 0.1 to 10000")
     }
     if let speedFactor, !TrackPlan.factors.contains(speedFactor) {
-      throw ValidationError("the speed factor must be from 0.001 to 1000000")
+      throw ValidationError("--speed-factor is \(speedFactor); the range is 0.001 to 1000000")
     }
   }
 

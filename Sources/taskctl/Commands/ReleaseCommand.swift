@@ -25,8 +25,9 @@ struct ReleaseCommand: ParsableCommand {
       systemd runs this command when taskschedd.service stops and does not start again. Run it by \
       hand only if systemd did not start the daemon that has died.
 
-      Exit codes: 0 success, or nothing to release; 1 the command could not resume a process, a \
-      daemon runs, or --event-log does not name an event log.
+      Exit codes: 0 success, or nothing to release; 1 the command could not resume a process or \
+      restore a priority, a daemon runs, the event log is damaged, or --event-log does not name an \
+      event log.
 
       With --json: "resumed", "restoredPriorities" and "failures".
 
@@ -54,7 +55,8 @@ struct ReleaseCommand: ParsableCommand {
     var resumed: [String] = []
     /// The number of priorities that were restored.
     var restoredPriorities = 0
-    /// The processes and priorities that could not be released, with the reasons.
+    /// The processes and priorities that could not be released, and the event logs that could not
+    /// be read in full, with the reasons.
     var failures: [String] = []
 
     fileprivate var json: JSONValue {
@@ -96,7 +98,7 @@ struct ReleaseCommand: ParsableCommand {
       }
     }
     for failure in report.failures {
-      Output.complain("taskctl: not resumed: \(PrintableText.of(failure))")
+      Output.complain("taskctl: not released: \(PrintableText.of(failure))")
     }
     if !report.failures.isEmpty { throw ExitCode(ExitStatusCode.refused) }
   }
@@ -174,7 +176,8 @@ struct ReleaseCommand: ParsableCommand {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Throws an error if this process has no permission to read the directory at the path.
+  /// Throws an error if this process cannot read the directory at the path. A missing directory is
+  /// no error.
   private static func checkReadable(_ path: String) throws {
     do throws(BoundedFileError) {
       _ = try Directory.names(path: path)
@@ -182,7 +185,7 @@ struct ReleaseCommand: ParsableCommand {
       guard case .failed(let error) = error else { return }
       throw unreadable(
         error.errno == EACCES
-          ? "permission to read \(path) denied: only root and the daemon's user may"
+          ? "permission to read \(path) denied: only root and the daemon's user may read it"
           : "could not read \(path): \(error)")
     }
   }

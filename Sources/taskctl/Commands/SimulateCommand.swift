@@ -82,7 +82,7 @@ struct SimulateCommand: ParsableCommand {
       valueName: "defect"))
   var canary: CanaryChoice?
 
-  @Flag(help: "Print every event and effect.")
+  @Flag(help: "Print every event and effect of the first seed.")
   var trace = false
 
   @Option(help: .hidden)

@@ -8,11 +8,11 @@ struct TerminateCommand: DaemonCommand {
     commandName: "terminate",
     abstract: "Terminate an application.",
     discussion: """
-      The daemon sends willTerminate, or SIGTERM to a program without an event stream. It kills \
-      the application if the application does not exit in time, and kills a suspended application \
-      without notice. It also cancels a pending relaunch. The command waits for the exit and \
-      prints how the application ended. For an application that is not running, the command \
-      prints its last end.
+      The daemon sends willTerminate, or the stop signal (SIGTERM by default) to a program without \
+      an event stream. It kills the application if the application does not exit in time, and \
+      kills a suspended application without notice. It also cancels a pending relaunch. The \
+      command waits for the exit and prints how the application ended. For an application that is \
+      not running, the command prints its last end.
 
       Example: taskctl terminate org.example.mail
       """,
@@ -53,7 +53,7 @@ struct TerminateCommand: DaemonCommand {
       ControlInterface.GetApplication.self,
       .init(application: target.application, owner: target.owner), timeout: answerTimeout)
     // If the application is not running, the daemon answers at once, and the command can wait for
-    // it.
+    // the answer.
     let timeout = known.application.state == .notRunning ? answerTimeout : .zero
     do {
       let output = try connection.call(ControlInterface.Terminate.self, input, timeout: timeout)

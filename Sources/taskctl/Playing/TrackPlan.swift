@@ -21,7 +21,7 @@ struct TrackPlan {
 
   /// The speeds at which a track can be played, in meters per second.
   static let speeds = 0.1...10_000.0
-  /// How many times as fast a track can be played.
+  /// The permitted speed factors. With the factor 2, a track takes half of its time.
   static let factors = 0.001...1_000_000.0
 
   private let points: [Track.Point]
@@ -30,9 +30,11 @@ struct TrackPlan {
   /// The number of locations.
   let count: Int
 
+  /// Creates the plan for a track.
+  ///
   /// - Parameters:
   ///   - speed: The speed in meters per second, one of ``speeds``; nil for the times of the points.
-  ///   - factor: How many times as fast the track is played, one of ``factors``.
+  ///   - factor: The speed factor, one of ``factors``.
   /// - Throws: A mistake in the times of the points.
   init(_ track: Track, speed: Double?, factor: Double) throws(TrackProblem) {
     points = track.points
@@ -71,7 +73,7 @@ struct TrackPlan {
   /// The time from the first location to the last one.
   var duration: Duration { stop(count - 1).at }
 
-  /// Returns the location with an index from 0 up to ``count``.
+  /// Returns the location with an index, which is less than ``count``.
   func stop(_ index: Int) -> Stop {
     switch pace {
     case .times:
@@ -160,7 +162,7 @@ private struct Path {
   }
 
   /// Returns the direction at the start of the way between two places, in degrees clockwise from
-  /// north, 0 up to 360.
+  /// north, from 0 to less than 360.
   static func course(from one: Coordinate, to other: Coordinate) -> Double {
     func radians(_ degrees: Double) -> Double { degrees * .pi / 180 }
     let (start, end) = (radians(one.latitude), radians(other.latitude))

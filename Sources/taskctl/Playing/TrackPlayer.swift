@@ -46,7 +46,8 @@ struct TrackPlayer {
     }
   }
 
-  /// Waits, and repeats the last location, without speed and course, because the machine rests.
+  /// Waits until an instant, and repeats the last location meanwhile. A repeated location has no
+  /// speed and no course, because the machine rests.
   private func wait(until end: UInt64, repeating last: Track.Point?) throws {
     var now = clock.now()
     while now < end {

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// The sentences of `taskctl why` about an application that the daemon released, or terminated to
-/// free memory or because of the application's resource use in the background.
+/// The sentences of `taskctl why` about the end of an application: a termination to free memory, a
+/// kill because of a background rule, or a release.
 enum EndDetailText {
   static func lines(
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext

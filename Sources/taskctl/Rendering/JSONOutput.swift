@@ -3,8 +3,8 @@ import TaskSchedulerWire
 /// The `--json` form of the daemon's replies: the objects of the interface, on one line, with
 /// sorted keys.
 ///
-/// After each field with a time since boot, such as `stateSinceUSec`, the output has a field with
-/// the wall-clock time: `stateSinceRealtimeUSec`.
+/// For each field with a time since boot, such as `stateSinceUSec`, the output has a second field
+/// with the wall-clock time: `stateSinceRealtimeUSec`.
 enum JSONOutput {
   /// The fields that are times since boot. The other fields that end in USec are durations, except
   /// `firesAtUSec` and `measuredAtUSec`, which are wall-clock times.

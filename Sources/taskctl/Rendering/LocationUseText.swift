@@ -53,7 +53,8 @@ enum LocationUseText {
       : ["The daemon cannot launch it when \(when), but tells it this as soon as it runs."]
   }
 
-  /// Returns the sentences about continuous updates, and about an application that is told nothing.
+  /// Returns the sentences about continuous updates, and the reason if the daemon tells the
+  /// application nothing about the location.
   static func use(_ application: ControlInterface.Application) -> [String] {
     let hasUpdates = application.location.contains(.updates)
     if !application.location.isEmpty, let obstacle = obstacle(application) {

@@ -82,7 +82,7 @@ enum MemoryText {
       ? "as much dirty memory, but active more recently" : "less dirty memory"
   }
 
-  /// Returns one line for each application that would be terminated.
+  /// Returns one line for each application that the daemon would terminate.
   static func round(
     _ uses: [ControlInterface.MemoryUse], _ context: RenderingContext
   ) -> String {

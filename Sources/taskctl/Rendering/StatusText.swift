@@ -37,7 +37,7 @@ enum StatusText {
       lines.add("Last end", "it \(end.words), \(context.clock.moment(ofBoot: end.atUSec))")
     }
     if let pid = application.unmanagedPID {
-      lines.add("Unmanaged", "process \(pid) has been running since taskschedd stopped")
+      lines.add("Unmanaged", "process \(pid) has run without management since taskschedd stopped")
     }
     if let failure = application.launchFailure {
       let moment = context.clock.moment(ofBoot: failure.atUSec)

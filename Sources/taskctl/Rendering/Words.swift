@@ -80,7 +80,7 @@ extension ControlInterface.LaunchReason {
 }
 
 extension ControlInterface.EndKind {
-  /// Whether the daemon ended the application, rather than the application itself or a person.
+  /// Whether the daemon terminated the application, also by request, or stopped managing it.
   var isByDaemon: Bool {
     switch self {
     case .exited, .crashed, .unknown: false

@@ -3,11 +3,11 @@ import TaskSchedulerClient
 import TaskSchedulerWire
 
 /// The daemon's reports about the program of `taskctl run`. They arrive as a stream: the replies to
-/// a Monitor call for the application, on the connection that registered the program. taskctl does
-/// not poll.
+/// a Monitor call for the application. The first stream uses the connection that registered the
+/// program. taskctl does not poll.
 ///
 /// A daemon that systemd restarts continues the stream. If the stream was closed, `refresh` opens
-/// another stream: after the user types a key, and at the end of the program.
+/// another stream: after a signal such as that of Ctrl-C, and at the end of the program.
 struct ProgramMonitor {
   /// The time limit for an answer of the daemon. If the daemon hangs, taskctl returns the program's
   /// exit code without asking further.
@@ -36,7 +36,7 @@ struct ProgramMonitor {
     open(connection)
   }
 
-  /// The descriptor for poll(2); -1, which poll ignores, without a stream.
+  /// The descriptor for poll(2). Without a stream it is -1, which poll ignores.
   var descriptor: Int32 { connection?.descriptor ?? -1 }
 
   /// Handles the replies that have arrived, without waiting.

@@ -17,7 +17,7 @@ struct Supervision: ~Copyable {
   struct Outcome {
     /// The exit code as a shell would return it.
     var code: Int32
-    /// Whether the user ended the program with a key while it was suspended.
+    /// Whether taskctl terminated the suspended program, because of Ctrl-C, Ctrl-\ or SIGTERM.
     var isByUser: Bool
   }
 
@@ -29,7 +29,7 @@ struct Supervision: ~Copyable {
   /// The notices to print; nil for none.
   private let notices: SuspensionNotices?
   private var isAnnounced = false
-  /// The signal by which the user terminated the suspended program.
+  /// The signal because of which taskctl terminated the suspended program.
   private var endedBy: Int32?
 
   /// Blocks the signals that taskctl handles. Call this after the child exists, because the child
@@ -139,7 +139,7 @@ struct Supervision: ~Copyable {
         .init(application: monitor.application, owner: monitor.owner, byUser: true))
       endedBy = signal
     } catch ConnectionError.noDaemon {
-      // Without a daemon, nothing suspends the program and nothing else can terminate it.
+      // No daemon carries out the request, and the suspended program handles no signal but SIGKILL.
       endedBy = signal
       _ = try child.send(signal: SIGKILL)
     } catch {
@@ -147,7 +147,7 @@ struct Supervision: ~Copyable {
     }
   }
 
-  /// Prints once that the program was suspended, and once that it was resumed.
+  /// Prints a notice after each suspension and each resumption of the program.
   private mutating func announce() {
     let isSuspended = monitor.state == .suspended
     guard isSuspended != isAnnounced, endedBy == nil else { return }

@@ -17,8 +17,8 @@ struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The daemon's socket.",
-      discussion: "Default: $TASKSCHEDD_SOCKET, else the socket of your own daemon if it runs, else"
-        + " that of the system's daemon.",
+      discussion: "Default: $TASKSCHEDD_SOCKET, else the socket of your own daemon if it exists,"
+        + " else that of the system's daemon.",
       valueName: "path"),
     completion: .file())
   var socket: String?

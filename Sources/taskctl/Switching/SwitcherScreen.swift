@@ -58,7 +58,7 @@ struct SwitcherScreen {
 
   // MARK: Rendering
 
-  /// Returns the lines of the screen, each as wide as the terminal at most. A list that does not
+  /// Returns the lines of the screen, each at most as wide as the terminal. A list that does not
   /// fit scrolls. With fewer than 4 lines there is no title, and with fewer than 3 no help.
   func lines(_ size: Size, _ context: RenderingContext) -> [String] {
     let painter = context.painter

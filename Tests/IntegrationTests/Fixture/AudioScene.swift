@@ -3,8 +3,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// A daemon with three applications at separate seats that may play audio, and an agent that
-/// reports what the test tells it to report.
+/// A daemon with manifests of three applications, and an agent that reports what the test tells it
+/// to report. The applications have mode `audio` and separate seats.
 struct AudioScene {
   static let player = "org.test.player"
   static let other = "org.test.other"
@@ -14,6 +14,8 @@ struct AudioScene {
   let monitor: Monitor
   let agent: TestAgent
 
+  /// Starts the daemon, and attaches the agent.
+  ///
   /// - Parameter policy: The settings besides `AudioGraceTime` and `EventTime`.
   init(policy: [(String, String)] = []) throws {
     // With this EventTime, an event entitles its application to run until the acknowledgement.

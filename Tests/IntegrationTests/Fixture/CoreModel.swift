@@ -106,7 +106,7 @@ final class CoreModel {
   }
 }
 
-/// The observed behaviour differs from the core's prediction.
+/// A difference between the observed behaviour and the core's prediction.
 struct PredictionMismatch: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
@@ -125,7 +125,7 @@ extension CoreModel {
 }
 
 extension Event {
-  /// Returns the request of an operator with another request id.
+  /// Returns an operator's request with the given request id, and every other event unchanged.
   fileprivate func asked(as request: RequestID) -> Event {
     switch self {
     case .operation(.activate(_, let key)): .operation(.activate(request, key))
@@ -144,8 +144,8 @@ extension Event {
     }
   }
 
-  /// Whether two events are equal apart from the request id. Two adoptions are equal if they name
-  /// the same process.
+  /// Whether two events are equal apart from the request id. Two adoptions are equal if their
+  /// process, application, target and background task are equal.
   func isLike(_ other: Event) -> Bool {
     let request = RequestID(0)
     if case .operation(.adopt(_, let one)) = self, case .operation(.adopt(_, let other)) = other {
@@ -170,15 +170,15 @@ extension Reply {
   /// The name of a refusal, or "done" for every other reply.
   var word: String { if case .refused(let refusal) = self { refusal.name } else { "done" } }
 
-  /// Like `word`, but with the id of the task for a reply that began one.
+  /// `task` and the id of the task for a reply to a granted begin; `word` for every other reply.
   var text: String {
     if case .began(let task, _) = self { "task \(task.number)" } else { word }
   }
 }
 
 extension TestApplication {
-  /// Returns everything that the application has printed until its end: stream events, and answers
-  /// to calls.
+  /// Reads the application's output until its end. Returns the callbacks, the expirations, and the
+  /// answers to calls that no earlier call has returned.
   func rest() throws -> (events: [CoreModel.DeliveredEvent], answers: [String]) {
     var told: [CoreModel.DeliveredEvent] = []
     while let event = try nextEventOrEnd() {

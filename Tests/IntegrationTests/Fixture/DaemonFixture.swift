@@ -5,16 +5,16 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// The real daemon in a directory of its own, with short limits from a configuration file.
+/// The real daemon in a directory of its own, with the settings of a test.
 ///
-/// The deinitializer kills every process with the daemon's socket in its environment
-/// (`TASKSCHEDD_SOCKET`), even after a failed test.
+/// The deinitializer ends the daemon, and kills every process with the daemon's socket in its
+/// environment (`TASKSCHEDD_SOCKET`), even after a failed test.
 final class DaemonFixture: Sendable {
-  /// The contents of the configuration files.
+  /// The contents of the configuration files, and the options of the start.
   struct Settings {
     /// Keys at the top of the file, with their values in TOML syntax.
     var options: [(String, String)] = []
-    /// Limits of the policy by name: durations, numbers and flags.
+    /// Settings of the policy by name: durations, numbers and flags.
     var policy: [(String, String)] = []
     /// Manifests by id: the contents of each without its id.
     var manifests: [(String, String)] = []
@@ -57,8 +57,8 @@ final class DaemonFixture: Sendable {
   private let settings: Settings
   /// The socket of the daemon's sd_notify messages, if the test receives them.
   let notifications: NotifySocket?
-  /// The fixture of the previous daemon. It is kept alive, because its deinitializer would kill the
-  /// processes that still run.
+  /// The fixture of the previous daemon. This property keeps it alive, because its deinitializer
+  /// would kill the processes that still run.
   private let earlier: DaemonFixture?
 
   /// Starts the daemon and waits for READY=1.
@@ -67,8 +67,8 @@ final class DaemonFixture: Sendable {
   /// - ownGroup: whether the daemon gets its own cgroup, as under a service manager.
   /// - uid: the user that runs the daemon; nil for the user of the tests.
   /// - earlier: a daemon that has ended. The new daemon uses its directory.
-  /// - dies: whether a program that the daemon launches kills the daemon at its start. The
-  ///   initializer then waits for the daemon's end instead of READY=1.
+  /// - dies: whether one of the programs that the daemon launches at the start kills the daemon.
+  ///   The initializer then waits for the daemon's end instead of READY=1.
   init(
     _ settings: Settings = Settings(), ownGroup: Bool = false, uid: UInt32? = nil,
     after earlier: DaemonFixture? = nil, dies: Bool = false
@@ -147,8 +147,7 @@ final class DaemonFixture: Sendable {
   /// Kills the daemon with SIGKILL, and starts another with the same settings.
   ///
   /// - Parameters:
-  /// - rebooting: whether to simulate a reboot: all programs end, and the runtime directory becomes
-  ///   empty.
+  /// - rebooting: whether to simulate a reboot: all programs end, and the event log disappears.
   /// - body: runs while there is no daemon.
   func killed(rebooting: Bool = false, _ body: () throws -> Void = {}) throws -> DaemonFixture {
     try die()
@@ -172,7 +171,7 @@ final class DaemonFixture: Sendable {
     return try DaemonFixture(settings, after: self)
   }
 
-  /// Ends the daemon's process, and then every process that was started for this test.
+  /// Ends the daemon, and then every process with the daemon's socket in its environment.
   private func end() {
     _ = try? process.send(signal: SIGTERM)
     if (try? process.waitForEnd(timeout: .seconds(5))) != true {
@@ -268,6 +267,8 @@ final class DaemonFixture: Sendable {
     try TestProcess.shell(script) { configure(&$0, uid: uid) }
   }
 
+  /// Starts a Python program with the daemon's socket in its environment.
+  ///
   /// - Parameters:
   /// - gid: the primary group if the program runs as `uid`; nil for the group with the same number.
   /// - groups: supplementary groups if the program runs as `uid`.
@@ -290,8 +291,8 @@ final class DaemonFixture: Sendable {
 
   // MARK: Processes
 
-  /// Returns the leaders of the programs that daemons of this directory have launched. A leader has
-  /// the daemon's socket in its environment, and its parent does not.
+  /// Returns the leaders of the running programs that the daemon or the test has started. A leader
+  /// has the daemon's socket in its environment, and its parent does not.
   func programs() throws -> [Int32] {
     let all = try proc.pids().filter { pid in
       guard pid != getpid(), pid != process.pid,
@@ -305,7 +306,7 @@ final class DaemonFixture: Sendable {
 
   func state(of pid: Int32) throws -> ProcessState? { try proc.stat(pid)?.state }
 
-  /// Returns the number of the daemon's open file descriptors.
+  /// Returns the number of the daemon's open file descriptors, plus 2 for the entries `.` and `..`.
   func descriptorCount() throws -> Int {
     guard let folder = opendir("/proc/\(process.pid)/fd") else {
       throw SystemError(call: "opendir", errno: errno)

@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Compares the daemon's answers and the state of the processes with the core.
+/// A comparison of the daemon's answers and of the processes' states with the core.
 final class Inspection {
   private let daemon: DaemonFixture
   private let model: CoreModel

@@ -13,7 +13,7 @@ struct InstalledDocuments {
 
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
 
-    /// The arguments of each line that begins with a macro, such as `.Xr`.
+    /// The arguments of each line that begins with the given macro, such as `.Xr`.
     func arguments(of macro: String) -> [[Substring]] {
       lines.filter { $0.hasPrefix(macro + " ") }.map { line in
         Array(line.split(separator: " ").dropFirst())
@@ -83,7 +83,7 @@ struct InstalledDocuments {
   }
 }
 
-/// The reason why the documents could not be installed.
+/// The reason why the installation failed, or why a page is missing.
 struct InstallationFailure: Error, CustomStringConvertible {
   let text: String
   var description: String { text }

@@ -83,7 +83,7 @@ final class RealPressure: Sendable {
   /// The file in which the kernel reports the pressure.
   var path: String { "\(group?.group.path ?? "")/memory.pressure" }
 
-  /// Creates pressure while `body` runs.
+  /// Creates pressure, and runs `body`. The pressure lasts until this value is destroyed.
   func press(_ body: () throws -> Void) throws {
     try process.writeLine("begin")
     try withExtendedLifetime(self, body)

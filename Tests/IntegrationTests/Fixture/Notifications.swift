@@ -59,8 +59,8 @@ extension TestApplication {
     return (try ListedNotification(notification), isChosen)
   }
 
-  /// Waits for the next event, which must report system changes. Returns each as `kind` or
-  /// `name=value`.
+  /// Waits for the next event, which must report system changes. Returns the kind of each, or
+  /// `name` or `name=value` for a custom change.
   func nextSystemChanges() throws -> [String] {
     let event = try nextEvent()
     guard case .array(let changes)? = event["parameters"]?["systemChanges"] else {

@@ -22,7 +22,8 @@ final class NotifySocket: Sendable {
     guard bound == 0 else { throw SystemError(call: "bind \(path)", errno: errno) }
   }
 
-  /// Waits for a message with the given line. Throws if the process ends first.
+  /// Waits for a message with the given line. Throws if the process ends or the deadline passes
+  /// first.
   func wait(for line: String, orEndOf pidfd: Int32) throws {
     while true {
       var polled = [

@@ -7,6 +7,8 @@ import TestSupport
 final class OtherUser {
   let process: TestProcess
 
+  /// Starts the process of the user.
+  ///
   /// - Parameter groups: supplementary groups.
   init(_ daemon: DaemonFixture, uid: UInt32, gid: UInt32? = nil, groups: [UInt32] = []) throws {
     process = try daemon.python(

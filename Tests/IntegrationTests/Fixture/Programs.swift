@@ -53,7 +53,7 @@ func beBusy(milliseconds: Int) throws {
   _ = try TestProcess.python(program).waitForExit()
 }
 
-/// A program ended its output although the test expected more.
+/// The end of a program's output at a time when the test expects more.
 struct OutputEnded: Error {
   let pid: Int32
   /// The exit of the program; nil if it still runs, or if another caller has waited for it.

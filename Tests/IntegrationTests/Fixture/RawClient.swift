@@ -49,7 +49,7 @@ final class RawClient {
   }
 
   /// Waits until poll(2) reports room for sending, as the event loop of a client does. The kernel
-  /// reports room when less than a quarter of the send buffer is in use.
+  /// reports room when at most a quarter of the send buffer is in use.
   func waitForRoom() throws { try waitFor(POLLOUT, on: socket.rawValue) }
 
   /// Sends the bytes that the socket accepts without blocking. Returns their number.

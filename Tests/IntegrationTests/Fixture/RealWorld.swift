@@ -5,8 +5,8 @@ import TaskSchedulerSimulation
 import TaskSchedulerWire
 import TestSupport
 
-/// Real processes and the real daemon. A seed determines actions, and after each action, the state
-/// of the daemon is compared with that of the core.
+/// Real processes and the real daemon. A seed determines actions. After each action, the test
+/// compares the daemon's state with that of the core.
 final class RealWorld {
   let daemon: DaemonFixture
   let model: CoreModel
@@ -32,7 +32,8 @@ final class RealWorld {
     let pidfd: PIDFD
     /// The application; nil for a program that is not aware of the scheduler.
     let application: TestApplication?
-    /// The adopted process, which is killed when this value is destroyed.
+    /// The adopted process; nil for any other program. The deinitializer of `TestProcess` kills the
+    /// process.
     let adopted: TestProcess?
     var tasksEnded: [TaskID] = []
 
@@ -92,7 +93,7 @@ final class RealWorld {
         if let action = workload.action(number, seed: seed, faults: faults, in: self) {
           try perform(action)
         }
-        // Regularly waits until the limit of an application expires.
+        // Waits for a change after every fourth action, so that limits of applications expire.
         if number % 4 == 3 { try waitForChange() }
         try compare()
       } catch {
@@ -250,7 +251,8 @@ final class RealWorld {
     }
   }
 
-  /// Waits for the next change of an application in the background, if there is one.
+  /// Waits for the next change of an application in the background. Does nothing if there is no
+  /// such application.
   private func waitForChange() throws {
     try model.refresh()
     let waiting = processes.first { model.status($0.leader)?.state == .background }
@@ -284,8 +286,8 @@ final class RealWorld {
 
   // MARK: The end of the run
 
-  /// Ends every application, and compares the events that it received with those that the core
-  /// sent.
+  /// Ends every program, and compares the events and answers that each application received with
+  /// those of the core.
   private func finish() throws {
     for process in processes { _ = try process.pidfd.send(signal: SIGKILL) }
     for process in processes where model.status(process.leader) != nil {

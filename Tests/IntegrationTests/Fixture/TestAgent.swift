@@ -11,16 +11,18 @@ final class TestAgent {
   let attachment: Int
   private let proc: ProcFS
 
-  /// A window of a process, with the visibility in the form of the interface.
+  /// A process that has a window, and the visibility of this window.
   typealias Window = (pid: Int32, visibility: SessionInterface.Visibility)
 
-  /// The notifications that were listed before `synchronized`, and that ``nextNotice()`` has not
+  /// The notifications that arrived before `synchronized` and that ``nextNotice()`` has not
   /// returned.
   private var listed: [JSONValue] = []
 
+  /// Attaches to the daemon, and receives all orders up to `synchronized`.
+  ///
   /// - Parameters:
-  ///   - expected: The kind of the only order before `synchronized`; nil if there is none.
-  ///   - takesNotices: Whether notifications may precede `synchronized` instead.
+  ///   - expected: The kind of the order that must precede `synchronized`; nil if there is none.
+  ///   - takesNotices: Whether orders to show notifications may also precede `synchronized`.
   init(
     _ daemon: DaemonFixture, expecting expected: String? = nil, takesNotices: Bool = false
   ) throws {

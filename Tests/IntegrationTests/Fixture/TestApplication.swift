@@ -16,8 +16,9 @@ final class TestApplication {
 
   var pid: Int32 { process.pid }
 
-  /// - Parameter flags: `background`, `manual` (acknowledges nothing), `silent` (does not
-  ///   register).
+  /// Starts the application.
+  ///
+  /// - Parameter flags: flags of Resources/application.py, such as `manual`.
   convenience init(
     _ daemon: DaemonFixture, _ id: String, _ flags: String..., uid: UInt32? = nil,
     marker: String? = nil
@@ -42,7 +43,7 @@ final class TestApplication {
     return try #require(event["parameters"]?["registered"], "\(event)")
   }
 
-  /// Waits for the next event: a callback, an expiration, an error.
+  /// Waits for the next event, such as a callback, an expiration or an error.
   func nextEvent() throws -> JSONValue {
     while events.isEmpty { try read() }
     return events.removeFirst()
@@ -148,14 +149,15 @@ final class TestApplication {
     try call("Acknowledge", ["callback": .integer(Int64(callback))])
   }
 
-  /// Calls from a child of the application, which then continues to run. Returns the answer.
+  /// Forks a child of the application, calls a method from the child, and returns the answer. The
+  /// child continues to run.
   func callFromChild(_ method: String, _ parameters: JSONValue = [:]) throws -> JSONValue {
     try writeFromChild(method, parameters)
     return try nextAnswer()
   }
 
-  /// Calls from a child, but waits only until the call is in the child's socket, because there may
-  /// be no daemon to read it.
+  /// Calls a method from a new child, but waits only until the call is in the child's socket,
+  /// because the daemon may not read it yet.
   func writeFromChild(_ method: String, _ parameters: JSONValue = [:]) throws {
     try process.writeLine("fork \(Self.fullName(method)) \(parameters)")
     while writtenCount == 0 { try read() }

@@ -37,7 +37,8 @@ final class TestTerminal {
     guard count == text.utf8.count else { throw SystemError(call: "write", errno: errno) }
   }
 
-  /// Waits until the terminal has shown the text, and discards all output before it.
+  /// Waits until the terminal has shown the text, and discards the output up to the end of the
+  /// text.
   func wait(for text: String) throws {
     while true {
       if let range = unread.firstRange(of: text) {

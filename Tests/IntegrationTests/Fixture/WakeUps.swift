@@ -31,7 +31,8 @@ extension DaemonFixture {
 }
 
 extension TestApplication {
-  /// Registers an application, and waits until it has received the callbacks of the foreground.
+  /// Starts an application, and waits until it has registered and has received the callbacks of the
+  /// foreground.
   static func active(
     _ daemon: DaemonFixture, _ id: String, _ flags: String...
   ) throws -> TestApplication {
@@ -115,7 +116,8 @@ extension TestApplication {
     var error: String?
   }
 
-  /// Returns the data that the application has read without a request (flag `drain`).
+  /// Waits for the application's next report about data that it has read. With the flag `drain`,
+  /// the application reads without a request.
   func nextReading() throws -> Reading {
     let reading = try nextReadingValue()
     guard case .string(let text)? = reading["text"] else { throw Unexpected(line: "\(reading)") }

@@ -23,7 +23,7 @@ struct WallClockTime {
 
   var hasPassed: Bool { Int(WallClock.now()) > microseconds }
 
-  /// Whether the two times are a whole number of hours apart.
+  /// Whether the other time, in microseconds since 1970, is later by a whole number of hours.
   func isHours(from other: Int) -> Bool {
     other > microseconds && (other - microseconds).isMultiple(of: 3_600_000_000)
   }

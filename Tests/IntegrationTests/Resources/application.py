@@ -7,23 +7,23 @@ It registers, prints `event JSON` for each event, and acknowledges each callback
     manual                  acknowledges nothing
     silent                  does not register
     sleeper                 does not acknowledge the calls of its keep-alive handler
-    drain                   reads all data at a socket event, prints `read JSON`, sends back one
-                            byte for each part that it has read, and acknowledges
+    drain                   at a socket event: reads all data of each ready socket, prints
+                            `read JSON`, sends back one byte if there was data, and acknowledges
 
     call METHOD JSON        answered by `answer JSON`
     pipeline M1 J1 M2 J2    two calls in one write, answered by two `answer` lines
     raw TEXT                sends a message unchanged; answered by `answer JSON`
     connect ADDRESS         connects to HOST:PORT or a path and passes the socket; answered by
                             `answer JSON`; connections count from 0
-    hand WHAT               passes a descriptor that is not a socket, or connection WHAT again;
-                            answered by `answer JSON`
+    hand WHAT               passes connection WHAT again, or an unsuitable descriptor of the kind
+                            WHAT; answered by `answer JSON`
     snapshot WHAT           sets a snapshot; answered by `answer JSON`. WHAT is the size of a PNG
                             image in bytes, or says what is wrong with it
-    flood N                 sets N snapshots, without reading the answers before the end; answered
-                            by the last answer
+    flood N                 sets N snapshots without waiting for the answers in between; answered by
+                            the last answer
     read N                  reads the available data of connection N; answered by `read JSON`
     urgent N                reads the urgent byte; answered by `read JSON`
-    close N                 closes connection N
+    close N                 closes connection N; answered by `answer {}`
     stream ID               opens the event stream on one more connection
     fork METHOD JSON        as `call`, by a child, which continues to run; prints `written {}` when
                             the call is in its socket, and `child PID`
@@ -236,7 +236,7 @@ def set_snapshot(what):
                 "changed": image}[what]
         numbers = [memory_file(data)]
     message = snapshot_message(index, what.startswith("sensitive"))
-    # Of a pipe, only one end is passed.
+    # Passes only one end of a pipe.
     passed = numbers[:1] if what == "pipe" else numbers
     say("answer", calls.send(message, passed))
     if what == "changed":

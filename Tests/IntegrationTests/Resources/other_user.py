@@ -2,13 +2,17 @@
 
 usage: other_user.py SOCKET
 
-    open                    opens a connection; answered by `opened N`, N counting from 0
-    call N METHOD JSON      calls, and prints `answer JSON`
-    more N METHOD JSON      calls with `more`; prints `answer JSON` for the first reply
-    next N                  prints `answer JSON` for the next reply
-    write N COUNT           writes COUNT bytes of an unfinished message, and waits until the daemon
-                            has read them; prints `answer`
-    close N
+Answers each line with one line of JSON:
+
+    open                    opens a connection, and prints its number; numbers count from 0
+    call N METHOD JSON      calls a method on connection N, and prints the reply
+    more N METHOD JSON      calls a method with `more`, and prints the first reply
+    next N                  prints the next reply
+    write N COUNT           writes COUNT bytes of an unfinished message, waits until the daemon has
+                            read them, and prints `{}`
+    close N                 closes connection N, and prints `{}`
+
+For a connection that the daemon has closed, a reply is `{"closed": true}`.
 """
 import json, os, select, socket, sys
 

@@ -1,6 +1,12 @@
-"""A program of many busy processes. It prints `member PID KIND` for each: the leader with a second
-thread, a child, a grandchild, and three orphans by double fork (one in the leader's process group,
-one in its session, one in a separate session, which only its environment identifies)."""
+"""A program of several busy processes. It prints `member PID KIND` for each of them:
+
+    leader              has a second thread
+    child, grandchild   descend from the leader
+    orphan-group        an orphan by double fork, in the leader's process group
+    orphan-session      an orphan in another process group of the leader's session
+    orphan-marked       an orphan in a separate session, which only TASKSCHEDD_INSTANCE in its
+                        environment identifies; does not exist without this variable
+"""
 import os, sys, threading
 
 

@@ -1,4 +1,5 @@
-"""A debugger: traces the process of its argument without stopping it, until it reads a line."""
+"""A debugger. It traces the process whose pid is its argument, without stopping the process, and
+detaches when it reads a line."""
 import ctypes, os, sys
 
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 0x40000000

@@ -1,5 +1,5 @@
-"""A program for tests that uses resources on request of the lines of its standard input. It answers
-each line with one line.
+"""A program for tests that uses resources. It prints its pid. Then each line of its standard input
+is a request, which it answers with one line:
 
     fork                 makes a child with a second thread: `PID`
     thread               makes a thread: its id
@@ -7,10 +7,13 @@ each line with one line.
     nice TID N           sets a nice value
     session              makes a child that leads a new session: `PID`
     storm N              makes N children at short intervals; answers immediately
-    calm                 waits until `storm` has made all children, and its thread has ended; during
-                         the end, the children get another parent, and listings may omit some
+    calm                 waits until `storm` has made all children, and the thread of `storm` has
+                         ended; at its end, the children move to another thread of the program, and
+                         listings may omit some of them
     score N              sets its oom_score_adj
-    lock KIND PATH       locks a file: flock, fcntl, ofd, lease, or `passed`: by a child that ends
+    lock KIND PATH       locks a file. KIND is flock, fcntl, ofd, lease, or passed: a child takes
+                         the lock and ends, and the program keeps the file open
+    unlock               closes the file that it locked last
     listen PATH          listens on a TCP port and a Unix socket: `127.0.0.1:PORT`
     burn SECONDS         uses the given CPU time, and then none
 """
@@ -70,7 +73,7 @@ def listen(path):
     unix = socket.socket(socket.AF_UNIX)
     unix.bind(path)
     unix.listen()
-    # These sockets do not listen, so the daemon does not report them.
+    # The other sockets do not listen, so the daemon must not report them.
     kept.extend([tcp, unix, socket.socket(), socket.socketpair()])
     return "127.0.0.1:%d" % tcp.getsockname()[1]
 

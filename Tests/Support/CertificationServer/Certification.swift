@@ -78,7 +78,8 @@ struct Certification {
   /// The index of the step that is expected next from each client.
   private var next: [String: Int] = [:]
 
-  /// Returns the answers to a call. All but the last one have the flag `continues`.
+  /// Returns the answers to a call. The server sends all but the last one with the flag
+  /// `continues`.
   mutating func answers(to call: ReceivedCall) throws(Failure) -> [JSONValue] {
     let method = call.method.dropFirst("org.varlink.certification.".count)
     if method == "Start" {

@@ -1,5 +1,5 @@
-/// The interface that Varlink's certification client calls. The text is exactly the standard one,
-/// because the client reads it to learn what to send.
+/// The interface that Varlink's certification client calls. The declarations are exactly the
+/// standard ones, because the client reads them from the server.
 enum CertificationInterface {
   static let text = """
     # The test interface of Varlink's certification. Each method's answer is the next one's

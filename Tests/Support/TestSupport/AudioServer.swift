@@ -23,7 +23,7 @@ public enum AudioServerKind: String, CaseIterable, Sendable {
   }
 }
 
-/// A real audio server with a sink that plays to nowhere. It ends with the value.
+/// A real audio server whose sinks discard all audio. It ends with the value.
 public final class AudioServer {
   public let kind: AudioServerKind
   private let directory: TemporaryDirectory
@@ -194,8 +194,8 @@ public final class AudioServer {
   }
 }
 
-/// A client of an audio server, which plays or records as the test tells it. At first, it plays
-/// silence.
+/// A client of an audio server, which plays or records as the test tells it. It plays silence until
+/// the command `loud`.
 public final class AudioClient {
   public let process: TestProcess
 
@@ -258,8 +258,8 @@ public final class AudioClient {
         signal(loop, 0)
     answered = ANSWER(answered)
     server_changed = CHANGE(lambda context, *_: get_server(context, answered, None))
-    # A server may have clients before it has a sink. WirePlumber makes the sink the default one
-    # when it can connect streams to it, which is a change of the server (0x80).
+    # A server may accept clients before it has a sink. WirePlumber makes the sink the default sink
+    # when it can connect streams to the sink. This is a change of the server (0x80).
     lock(loop)
     on_change(context, server_changed, None)
     subscribe(context, 0x80, None, None)
@@ -338,7 +338,8 @@ public final class AudioClient {
     of path: String, name: String = "player", properties: String = "",
     configure: (inout SpawnRequest) -> Void = { _ in }
   ) throws {
-    // libpulse writes a file of its own in the home directory.
+    // libpulse writes a file below HOME. This must not happen in the home directory of the user
+    // that runs the test.
     let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
       .joined(separator: "/")
     process = try TestProcess.python(Self.program, [path, name]) {

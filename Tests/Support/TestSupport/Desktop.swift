@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import Synchronization
 
-/// An isolated message bus without services. The bus ends when the value is destroyed, or when the
-/// test's process ends in any way.
+/// An isolated message bus, by default without services. It ends when the value is destroyed, or
+/// when the test's process ends in any way.
 public final class SessionBus: Sendable {
   public let path: String
   public let process: GuardedProcess
@@ -171,8 +171,8 @@ public final class Desktop: Sendable {
     ]
   }
 
-  /// Simulates a user: `action 0` chooses the newest notification, `close` closes it, `history` and
-  /// `count` show past and present notifications.
+  /// Simulates a user: `action 0` chooses the topmost notification, and `close` closes it.
+  /// `history` shows past notifications, and `count` the numbers of past and present ones.
   ///
   /// - Returns: the output of dunstctl.
   @discardableResult

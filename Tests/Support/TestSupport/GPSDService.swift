@@ -41,7 +41,7 @@ public final class GPSDService: Sendable {
     try startProxy()
   }
 
-  /// Starts gpsd again, and waits until it listens.
+  /// Starts gpsd, and waits until it listens.
   public func start() throws {
     let process = try GuardedProcess([
       Self.program, "-N", "-n", "-S", "\(port)", "-F", directory.file("control"),

@@ -22,6 +22,8 @@ public final class GuardedProcess: Sendable {
     wait $!
     """
 
+  /// Starts the program.
+  ///
   /// - Parameters:
   /// - command: a program of /usr/bin and its arguments. `readLine` returns its output; its
   ///   standard error is discarded.

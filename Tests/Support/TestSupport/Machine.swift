@@ -40,6 +40,8 @@ public final class Machine: Sendable {
     return namespaceRefusal()
   }()
 
+  /// Boots the machine.
+  ///
   /// - Parameter tree: the directory whose files are laid over this machine's root.
   /// - Throws: a ``MachineError`` with a sentence about the failure.
   public init(tree: String) throws {
@@ -130,8 +132,8 @@ public final class Machine: Sendable {
     }
   }
 
-  /// Returns why the namespaces of a machine cannot be created; nil if they can. Containers often
-  /// forbid root to mount, so the function tries the first mounts of a boot.
+  /// Returns the reason why this machine cannot create the namespaces; nil if it can. Containers
+  /// often forbid root to mount, so the function tries the first mounts of a boot.
   private static func namespaceRefusal() -> String? {
     let script = "mount -t tmpfs tmpfs /tmp && mkdir /tmp/u /tmp/w /tmp/m && "
       + "mount -t overlay overlay -o lowerdir=/,upperdir=/tmp/u,workdir=/tmp/w /tmp/m && "

@@ -1,8 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// A mock of NetworkManager by dbusmock, on a system bus of its own, with one wireless device. It
-/// ends with the value.
+/// A mock of NetworkManager by dbusmock, with an Ethernet device and, by default, a wireless
+/// device. It ends with the value.
 public final class MockNetworkManager {
   private let bus: SessionBus
   private let process: GuardedProcess

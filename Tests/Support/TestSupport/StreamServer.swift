@@ -17,6 +17,8 @@ public final class StreamServer: Sendable {
   public let number: Int32
   private let port: in_port_t
 
+  /// Creates the listening socket.
+  ///
   /// - Parameter backlog: the backlog of listen(2). The kernel queues one connection more.
   public init(
     _ kind: StreamKind, in directory: TemporaryDirectory, backlog: Int32 = SOMAXCONN
@@ -49,7 +51,8 @@ public final class StreamServer: Sendable {
     }
   }
 
-  /// Begins to connect without waiting. While the backlog is full, the connection stays incomplete.
+  /// Begins to connect by TCP without waiting. While the backlog is full, the connection stays
+  /// incomplete.
   public func beginToConnect() throws -> StreamEnd {
     let type = streamType | Int32(SOCK_NONBLOCK.rawValue)
     let end = StreamEnd(taking: try must("socket", socket(AF_INET, type, 0)))

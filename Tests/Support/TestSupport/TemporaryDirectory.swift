@@ -5,6 +5,8 @@ import LinuxSystem
 public final class TemporaryDirectory: Sendable {
   public let path: String
 
+  /// Creates the directory.
+  ///
   /// - Parameter mode: the mode of the directory. Tests of other users need more than 0700.
   public init(mode: mode_t = 0o700) {
     var template = Array("/tmp/taskschedd-test-XXXXXX".utf8CString)

@@ -8,7 +8,7 @@ public let deadline: Duration = .seconds(120)
 
 /// Waits until a file descriptor is ready.
 ///
-/// - Throws: ETIMEDOUT when the deadline passes first.
+/// - Throws: ETIMEDOUT if `limit` expires first.
 @discardableResult
 public func waitFor(
   _ events: Int32, on number: Int32, within limit: Duration = deadline

@@ -4,7 +4,7 @@ It registers, begins a task, and reads commands from its standard input:
 
     half, rest           sends the first or second half of the message that ends the task
     large, finish        sends the first or second part of a message that is larger than any socket
-    begin N              begins and ends N tasks
+    begin N              begins and ends N tasks; prints the answer to the last begin
     status               calls GetStatus
     acknowledge ID       acknowledges a callback
     event                waits for the next event
@@ -15,7 +15,8 @@ It registers, begins a task, and reads commands from its standard input:
     snapshot SIZE        sets a snapshot of SIZE bytes
     picture              prints the size of the picture that the daemon has
 
-It prints each message that it receives, and `closed` for a closed connection.
+It answers each command with a line: the message or data that it receives, `closed` for a closed
+connection, or `half` after the first part of a message.
 """
 import json
 import os

@@ -19,8 +19,8 @@ struct IncomingCallsTests {
   private let daemonUser = UserID(0)
   private let call = IncomingCall(path: "/call/1", service: ":1.5", number: "+491234567")
 
-  /// The stand-in for the rest of the daemon: the users, the setting, and what `IncomingCalls`
-  /// requested.
+  /// The stand-in for the rest of the daemon: the users, the setting, and the requests of
+  /// `IncomingCalls`.
   private final class Machine {
     var users = LocalUsers.unknown
     var attached: Set<UserID> = []

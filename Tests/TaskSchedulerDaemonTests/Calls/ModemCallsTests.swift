@@ -6,7 +6,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Tests with a program that owns the name of ModemManager. `ModemCallTests` uses the real one.
+/// Tests with a program that owns the name of ModemManager. `ModemCallTests` uses the real
+/// ModemManager.
 @Suite(
   "§13: Watching the calls of modems (contract.md#call-interrupts)",
   .enabled(

@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// A program that owns the name of ModemManager, and has the modems and calls that the test gives
-/// it. It sends any signal that the test wants. It ends with the value.
+/// A program that owns the name of ModemManager, with one modem and the calls that a test adds. It
+/// sends the signals that the test requests, and ends when this object is deallocated.
 final class StandInModemManager {
   static let modem = "/org/freedesktop/ModemManager1/Modem/0"
   static let voice = "org.freedesktop.ModemManager1.Modem.Voice"
@@ -18,11 +18,11 @@ final class StandInModemManager {
 
   static func call(_ number: Int) -> String { "/org/freedesktop/ModemManager1/Call/\(number)" }
 
-  /// Starts the program, and waits until it owns the name.
+  /// Starts the program, and waits until it is ready.
   ///
   /// - Parameters:
   ///   - name: the name that the program owns; nil for none.
-  ///   - isHanging: whether the program answers no call.
+  ///   - isHanging: whether the program sends no reply to any method call.
   init(
     on bus: SessionBus, name: String? = "org.freedesktop.ModemManager1", isHanging: Bool = false
   ) throws {
@@ -50,7 +50,7 @@ final class StandInModemManager {
     try signalState(of: call, state)
   }
 
-  /// Sends the signal that a call has a state.
+  /// Sends the signal that reports the state of a call.
   func signalState(of call: Int, _ state: Int) throws {
     try signal(
       Self.call(call), "org.freedesktop.ModemManager1.Call", "StateChanged", "iiu",
@@ -77,7 +77,7 @@ final class StandInModemManager {
     try run(#"["number", "\#(Self.call(call))", "\#(number)"]"#)
   }
 
-  /// Lets the program refuse each answer to a call.
+  /// Makes the program refuse each answer to a call.
   func refuseAnswers() throws { try run(#"["refuse"]"#) }
 
   /// Returns the next answer to a call that the program has received: the method, and the last
@@ -213,7 +213,7 @@ final class StandInModemManager {
             os._exit(0)
         command = json.loads(line)
         if command == ["answer"]:
-            # Meanwhile, the main thread receives the answer.
+            # This thread waits, so that the main thread can receive the answer.
             threading.Thread(target=lambda: print(answers.get(), flush=True)).start()
             return True
         run(*command)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Tests with the test in the role of gpsd. `RealGPSDTests` uses the real one.
+/// Tests that play the role of gpsd themselves. `RealGPSDTests` uses the real gpsd.
 @Suite("§17: gpsd as a source of locations")
 struct GPSDSourceTests {
   private let directory = TemporaryDirectory()
@@ -197,7 +197,7 @@ struct GPSDSourceTests {
     let source = try source()
     source.need(true)
     for _ in 0..<3 {
-      // The proxy accepts connections, and closes them at once.
+      // While gpsd is down, systemd's proxy accepts each connection and closes it at once.
       try waitForConnection(to: server)
       try server.accept().close()
       try watcher.wait(for: "the failure") { source.state.problem != nil }
@@ -299,7 +299,7 @@ struct GPSDSourceTests {
     source.need(true)
     let end = try accept(server, from: source)
     if text == "1 MB" {
-      // The daemon disconnects before it has read all of it.
+      // 80 KiB are enough: the daemon disconnects after 64 KiB of one line.
       let chunk = String(repeating: "7", count: 16 << 10)
       for _ in 0..<5 { try end.send(chunk) }
     } else {

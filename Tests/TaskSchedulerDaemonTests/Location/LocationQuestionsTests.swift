@@ -16,7 +16,8 @@ struct LocationQuestionsTests {
   private let maps: ApplicationKey
   private let games: ApplicationKey
 
-  /// The stand-in for the rest of the daemon: the open questions, the manifests, and the agents.
+  /// The stand-in for the rest of the daemon: the outstanding questions, the manifests, and the
+  /// agents.
   private final class Machine {
     var open: [ApplicationKey] = []
     var manifests: [ApplicationID: ApplicationManifest] = [:]

@@ -36,7 +36,7 @@ extension LocationStore {
   }
 }
 
-/// What a location store must contain after changes, by a simple rule for each change.
+/// The contents that a location store must have after changes, by a simple rule for each change.
 struct LocationStoreModel {
   private var applications: [ApplicationKey: StoredLocationServices] = [:]
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of contract §17: regions, the request for significant changes and the decisions survive
 /// the end of the application, the daemon's restart and a reboot. `NotificationStoreTests` tests
-/// what both stores have in common.
+/// the behavior that both stores share.
 @Suite("§17: The location store (contract.md#location-durable)")
 struct LocationStoreTests {
   private typealias Fixture = LocationStoreFixture
@@ -110,7 +110,7 @@ struct LocationStoreTests {
             LocationAuthorization.allCases.randomElement(using: &generator) ?? .denied,
             wasAsked: flag)
         }
-      // A daemon repeats changes that the previous one may have written.
+      // A daemon repeats changes that the previous daemon may have written.
       let changes = Array(
         repeating: LocationStore.Change(change, of: key), count: flag ? 1 : 2)
       try store.apply(changes)

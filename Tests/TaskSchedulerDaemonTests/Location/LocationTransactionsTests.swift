@@ -24,7 +24,7 @@ struct LocationTransactionsTests {
     .init(.monitor(LocationStoreFixture.region(number)), of: maps)
   }
 
-  /// Returns how many regions the file has, once the writer's thread has closed the file.
+  /// Returns the number of regions in the file, after the writer's thread has closed the file.
   private func storedRegionCount() throws -> Int? {
     var count: Int?
     try watcher.wait(for: "the file to be closed") {

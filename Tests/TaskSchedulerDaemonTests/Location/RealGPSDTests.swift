@@ -33,7 +33,8 @@ struct RealGPSDTests {
     return sources
   }
 
-  /// Lets the receiver be at a place until the daemon has posted a location with a known accuracy.
+  /// Sends gpsd positions of one place until the sources have posted a location with a known
+  /// accuracy. Returns this location.
   private func locate(
     _ service: GPSDService, latitude: Double = 48.1173, longitude: Double = 11.5167
   ) throws -> Location {

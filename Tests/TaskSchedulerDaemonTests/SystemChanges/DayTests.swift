@@ -50,7 +50,7 @@ struct NextDayTests {
       Case("Asia/Beirut", "2021-03-27T12:00:00Z", "2021-03-27T22:00:00Z", "2021-03-28"),
       Case("Africa/Cairo", "2023-04-27T12:00:00Z", "2023-04-27T22:00:00Z", "2023-04-28"),
       Case("Asia/Beirut", "2036-03-29T12:00:00Z", "2036-03-29T22:00:00Z", "2036-03-30"),
-      // At midnight the clock goes back by an hour: the day has an additional hour.
+      // At midnight the clock goes back to 23:00: the old day has an additional hour.
       Case("America/Sao_Paulo", "2018-02-17T12:00:00Z", "2018-02-18T03:00:00Z", "2018-02-18"),
       // At one minute past midnight the clock goes back to 23:01: the day begins twice.
       Case("America/Goose_Bay", "2010-11-06T12:00:00Z", "2010-11-07T03:00:00Z", "2010-11-07"),

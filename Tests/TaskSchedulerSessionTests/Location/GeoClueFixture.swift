@@ -91,7 +91,7 @@ final class GeoClueFixture {
     }
   }
 
-  /// Waits until the newest report says whether GeoClue is available.
+  /// Waits until the newest report says that GeoClue is available, or that it is not.
   func wait(
     untilAvailable isAvailable: Bool, location: SourceLocation = #_sourceLocation
   ) throws {

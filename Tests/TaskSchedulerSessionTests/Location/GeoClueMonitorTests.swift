@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskSchedulerSession
 
-/// Tests with a program that owns the name of GeoClue. `GeoClueTests` uses the real one.
+/// Tests with a program that owns the name of GeoClue. `GeoClueTests` uses the real GeoClue.
 @Suite(
   "§17: The agent and faults of GeoClue (contract.md#location)", .serialized,
   .enabled(

@@ -3,8 +3,8 @@ import LinuxSystem
 import TaskSchedulerWire
 import TestSupport
 
-/// A program that owns the name of GeoClue, and sends the locations and errors that the test wants.
-/// It ends when this object is destroyed.
+/// A program that owns the name of GeoClue, and sends the locations and errors that the test
+/// requests. The program ends when this object is deallocated.
 final class StandInGeoClue {
   /// How the program answers the calls that begin the use of a client.
   enum Mode: String {
@@ -25,7 +25,7 @@ final class StandInGeoClue {
     ?? ((try? TestProcess.python("import dbus, gi").waitForExit()) == .exited(code: 0)
       ? nil : "Python has no module dbus or gi; `make test-setup` installs them")
 
-  /// Starts the program, and waits until it owns the name.
+  /// Starts the program, and waits until it is ready.
   ///
   /// - Parameter ownsName: Whether the program owns GeoClue's name.
   init(on bus: SessionBus, _ mode: Mode = .normal, ownsName: Bool = true) throws {
@@ -37,7 +37,7 @@ final class StandInGeoClue {
     }
   }
 
-  /// Sends a location with these properties, in JSON, to the client, such as
+  /// Sends the client a location with these properties, in JSON, such as
   /// `"Latitude": 1, "Longitude": 2`. Python also reads the value `NaN`.
   func locate(_ properties: String) throws { try run("[\"locate\", {\(properties)}]") }
 

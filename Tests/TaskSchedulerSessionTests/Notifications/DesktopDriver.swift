@@ -8,7 +8,7 @@ import TestSupport
 
 /// A desktop session on an event loop. The loop runs while a test waits.
 final class DesktopDriver {
-  /// Something that the session has reported about the notification with a number.
+  /// A report of the session. A number identifies the notification that the report is about.
   enum Occurrence: Equatable {
     case shown(Int)
     case chosen(Int, action: String? = nil, token: String? = nil)
@@ -113,7 +113,7 @@ final class DesktopDriver {
 }
 
 extension PresentedNotification {
-  /// A notification of an application with the name Mail.
+  /// Returns a notification of an application with the name Mail.
   static func sample(
     _ number: Int, _ title: String, body: String = "", firedAt: Int = 1
   ) -> PresentedNotification {

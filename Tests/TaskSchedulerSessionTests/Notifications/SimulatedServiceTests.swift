@@ -117,7 +117,7 @@ struct SimulatedServiceTests {
     try driver.wait { _ in driver.failures(100) == [.noAnswer] && ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
     print("the longest delay of the loop by a service that \(habit.rawValue): \(ticking.latest)")
-    // The service is killed, as a user might do.
+    // The test kills the service, as a user might do.
     hanging = nil
     withExtendedLifetime(hanging) {}
     let next = try SimulatedService(on: bare.bus, .answers)
@@ -237,7 +237,7 @@ struct SimulatedServiceTests {
     driver.show(1, "a")
     try driver.wait { _ in ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
-    // The listener closes each connection that it accepts.
+    // The end of the connection shows that no bus listens.
     let connection = try unwrap(try UnixSocket.accept(listener.rawValue))
     connection.close()
     try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }

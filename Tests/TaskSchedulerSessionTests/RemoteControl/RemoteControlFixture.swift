@@ -94,7 +94,7 @@ final class RemoteControlFixture {
   }
 }
 
-/// A program that calls media players, on the loop of the test.
+/// A client of the bus that calls media players, on the loop of the test.
 final class BusClient {
   private let loop: EventLoop
   private let bus: MessageBus
@@ -124,7 +124,7 @@ final class BusClient {
     }
   }
 
-  /// Calls a method of the player at a name.
+  /// Calls a method of the player with the name `destination`.
   ///
   /// - Parameter read: returns the text of the reply.
   func call(

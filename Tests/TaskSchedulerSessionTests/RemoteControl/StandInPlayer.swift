@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// A media player in a process of its own. Its program uses libsystemd, which is installed because
-/// the daemon needs it. It answers each call with an empty reply.
+/// A media player in a process of its own, which answers each call with an empty reply. Its program
+/// uses libsystemd, which is installed because the daemon needs it.
 final class StandInPlayer {
   let name: String
   /// The unique name of the player's connection.
