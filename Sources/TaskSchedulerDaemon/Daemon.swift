@@ -70,9 +70,10 @@ public final class Daemon {
     try watchSignals()
     connect()
     let takeover = Takeover(
-      startup: startup, subsystems: subsystems, server: server, pump: pump, inherited: inherited,
-      socketPath: arguments.socketPath)
-    if startup.replay != nil { survival.set(BootClock.after(Self.survivalTime)) }
+      subsystems: subsystems, server: server, pump: pump, eventLog: eventLog, found: startup.found,
+      inherited: inherited, socketPath: arguments.socketPath, startedAt: startup.startedAt,
+      log: log)
+    if startup.found != nil { survival.set(BootClock.after(Self.survivalTime)) }
     // A previous daemon may have died before it reported its start to the scheduler.
     let isNew = try takeover.run() || !pump.scheduler.isStarted
     begin(isNew: isNew)

@@ -45,7 +45,7 @@ extension Daemon {
         launcher: launcher, membership: processes.membership, eventLog: eventLog, log: log,
         post: post),
       requests: Requests(
-        eventLog: eventLog, numberLast: startup.replay?.requestLast ?? 0),
+        eventLog: eventLog, numberLast: startup.found?.replay.requestLast ?? 0),
       streams: EventStreams(eventLog: eventLog) { [unowned processes] in processes[$0] },
       monitors: Monitors(eventLog: eventLog),
       agents: agents,

@@ -15,10 +15,8 @@ final class StartupState {
   let configuration: Configuration
   let scheduler: Scheduler
   let eventLog: EventLog
-  /// The intact part of the previous daemon's event log; nil if there is no usable event log.
-  let replay: Replay?
-  /// The processes that may be stopped although ``replay`` does not name them.
-  let unclear: Leftovers?
+  /// The event log of the previous daemon; nil if there is no usable event log.
+  let found: FoundEventLog?
 
   /// - Throws: ``StartFailure`` if the configuration has mistakes, which the daemon logs;
   ///   ``EventLogDirectory/UntrustedDirectory``; and the errors of the operating system.
@@ -42,15 +40,14 @@ final class StartupState {
         directory: directory, boot: boot, socketPath: arguments.socketPath, proc: proc, log: log)
       found = try finder.find(at: now)
     }
+    self.found = found
     // A configuration with mistakes must leave a usable event log unchanged.
     configuration = try Self.whole(prefetch, log)
     if let directory, let found {
-      (replay, unclear) = (found.replay, found.unclear)
       scheduler = found.replay.scheduler
       eventLog = EventLog(continuing: found, in: directory, boot: boot, log: log)
       eventLog.setAttempts(found.replay.progress.attempts + 1)
     } else {
-      (replay, unclear) = (nil, nil)
       scheduler = Scheduler(policy: configuration.policy)
       eventLog = EventLog(directory, boot: boot, scheduler: scheduler, at: now, log: log)
     }

@@ -191,18 +191,6 @@ struct AudioEntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("A debugger stops AudioGraceTime")
-  func debugger() {
-    var (world, id) = player()
-    world.traced = [id]
-    world.endPlaying(id)
-    world.advance(by: .seconds(100))
-    #expect(world.state(id) == .background)
-    world.traced = []
-    world.advance(by: .seconds(1))
-    #expect(world.state(id) == .suspended)
-  }
-
   @Test("The records tell when an application plays and records")
   func recordsOfUse() {
     var (world, id) = player()

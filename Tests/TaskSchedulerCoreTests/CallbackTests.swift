@@ -228,6 +228,50 @@ struct DebuggerTests {
   }
 
   @Test(
+    "A debugger stops the limits of audio, which restart when the debugger leaves",
+    arguments: [false, true])
+  func audio(isSilent: Bool) {
+    var world = World()
+    let id = world.adopt(mail, modes: [.audio])
+    world.play(id)
+    world.ask { .operation(.sendToBackground($0, mail)) }
+    if isSilent { world.setSilent(id, true) } else { world.pause(id) }
+    world.traced = [id]
+    world.advance(by: .seconds(3600))
+    #expect(world.state(id) == .background)
+    world.traced = []
+    world.advance(by: .seconds(1))
+    // AudioSilenceTime = 30 s precedes AudioGraceTime = 5 s.
+    world.advance(by: .seconds(isSilent ? 35 : 5) - nanosecond)
+    #expect(world.state(id) == .background)
+    world.advance(by: nanosecond)
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("A debugger stops the limits of windows, which restart when the debugger leaves")
+  func windows() {
+    var world = World()
+    world.feed(.session(.agentAttached(mail.owner)))
+    let id = world.make(mail, .active)
+    world.traced = [id]
+    let hidden = WindowSnapshot([WindowReport(id, .hidden)], hasFocus: false)
+    world.feed(.session(.windows(mail.owner, hidden)))
+    world.advance(by: .milliseconds(3_600_500))
+    #expect(world.state(id) == .active)
+    world.traced = []
+    world.advance(by: .seconds(1))
+    world.advance(by: .milliseconds(500) - nanosecond)
+    #expect(world.state(id) == .active)
+    world.advance(by: nanosecond)
+    #expect(world.state(id) == .inactive)
+    world.acknowledgeAll(id)
+    world.advance(by: .seconds(30) - nanosecond)
+    #expect(world.state(id) == .inactive)
+    world.advance(by: nanosecond)
+    #expect(world.state(id) == .background)
+  }
+
+  @Test(
       """
       A debugger does not delay SIGKILL after SIGTERM if an operator or a user terminates \
       the application

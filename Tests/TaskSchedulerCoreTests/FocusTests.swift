@@ -105,6 +105,19 @@ struct FocusTests {
     #expect(world.scheduler.explanation(of: mail)?.cause == .hidden)
   }
 
+  @Test("The explanation of a hidden application names no application that displaced it before")
+  func hiddenAfterDisplaced() {
+    var (world, first, second) = World.withTwo()
+    world.ask { .operation(.activate($0, maps)) }
+    #expect(world.status(first)?.displacedBy == maps)
+    world.see([(first, .hidden), (second, .focused)])
+    world.acknowledgeAll(first)
+    world.acknowledgeAll(second)
+    world.advance(by: .milliseconds(30_500))
+    #expect(world.state(first) == .background)
+    #expect(world.status(first)?.displacedBy == nil)
+  }
+
   @Test("A hidden application that is shown again within HiddenGraceTime stays in the foreground")
   func shownInTime() {
     var (world, first, second) = World.withTwo()

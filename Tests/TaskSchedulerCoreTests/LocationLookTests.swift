@@ -105,6 +105,34 @@ struct LocationLookTests {
     #expect(burst < 100, "900 s would be the time without the burst")
   }
 
+  @Test("A look that is due soon happens when data on a managed socket wakes the machine")
+  func data() {
+    var world = World.monitoring(at: 99_000)
+    let phone = world.makeVoIP(maps, .active)
+    let ready = Event.socket(.ready(phone, [SocketReadiness(world.manage(phone), .data)]))
+    world.sendAway(maps, phone)
+    world.advance(by: .seconds(670))
+    world.feed(ready)
+    #expect(!world.isReceiving, "the last quarter of 900 s has not begun")
+    world.advance(by: .seconds(10))
+    world.feed(ready)
+    #expect(world.isReceiving)
+  }
+
+  @Test("A look that is due soon happens when a notification fires, but not after a failed look")
+  func notification() {
+    var world = World.monitoring(at: 99_000)
+    world.setClock(1_000_000)
+    world.schedule(mail, in: .seconds(700))
+    world.advance(by: .seconds(700))
+    #expect(world.isReceiving)
+    world.advance(by: .seconds(60))
+    #expect(!world.isReceiving)
+    world.schedule(mail, in: nil)
+    #expect(!world.isReceiving)
+    #expect(world.timeToLook() == 140, "the next look is due 900 s after the last location")
+  }
+
   @Test("A keep-alive burst begins no look that the location of the same wake-up replaces")
   func lateBurst() {
     var world = World.monitoring(at: 36_250)

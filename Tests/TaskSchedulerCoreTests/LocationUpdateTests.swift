@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§17 Continuous updates of the location (contract.md#location-updates)")
+@Suite("§17 Continuous updates of the location (contract.md#location-continuous)")
 struct LocationUpdateTests {
   @Test("With mode location, started updates entitle the application to run in the background")
   func entitled() {

@@ -28,6 +28,14 @@ private let examples: [(change: Record.Change, kind: Record.Kind, text: String)]
     " is no longer running: its main process has exited"
   ),
   (
+    .transition(from: .active, to: .notRunning, cause: .schedulerStopped), .transition,
+    " is no longer managed: taskschedd has stopped"
+  ),
+  (
+    .transition(from: .suspended, to: .notRunning, cause: .released), .transition,
+    " is no longer managed: it must not be suspended"
+  ),
+  (
     .transition(from: .inactive, to: .active, cause: .focused), .transition,
     " is active: its window has the focus"
   ),

@@ -208,6 +208,20 @@ struct SystemChangeTests {
     #expect(world.state(id).isForeground)
   }
 
+  @Test("§15 A suspended application of one user does not use up MaxCustomChanges of another user")
+  func quotaOfOthers() {
+    var world = World { $0.customChangesMax = 1 }
+    let id = world.make(mail, .suspended)
+    func post(_ name: String, for owner: UserID) -> Reply? {
+      world.ask { .systemChanged($0, SystemChange(kind: .custom(name)), for: owner) }
+    }
+    #expect(post("held", for: mail.owner) == .done)
+    for name in ["a", "b", "c"] { #expect(post(name, for: UserID(2000)) == .done) }
+    world.forget()
+    world.ask { .operation(.activate($0, mail)) }
+    #expect(world.notices(id) == [.systemChanges([SystemChange(kind: .custom("held"))])])
+  }
+
   @Test("§15 Held changes survive the daemon's death")
   func daemonDies() throws {
     var world = World()

@@ -283,7 +283,7 @@ extension RecordDescription {
     _ from: ApplicationState, _ to: ApplicationState, _ cause: TransitionCause, by: ApplicationKey?
   ) -> Self {
     .init(
-      .transition, .predicate("\(to.predicate)\(cause.clause(from: from, activated: by))"),
+      .transition, .predicate(to.predicate(after: cause) + cause.clause(from: from, activated: by)),
       [
         "from": .text(from.rawValue), "to": .text(to.rawValue), "cause": .text(cause.name),
         "by": by.map { .text($0.id.name) },

@@ -1,9 +1,13 @@
 // The words of records: sentences for readers, and fields for programs.
 
 extension ApplicationState {
-  /// The state as a predicate that follows the application's id.
-  var predicate: String {
+  /// Returns the state as a predicate that follows the application's id.
+  ///
+  /// - Parameter cause: The cause of the transition to this state.
+  func predicate(after cause: TransitionCause) -> String {
     switch self {
+    // The processes continue to run.
+    case .notRunning where cause == .schedulerStopped || cause == .released: "is no longer managed"
     case .notRunning: "is no longer running"
     case .inactive: "is inactive"
     case .active: "is active"

@@ -49,11 +49,12 @@ extension Scheduler {
 
   /// Begins the looks that are due soon, because the machine is awake anyway. A look that is due
   /// already begins when the scheduler handles the deadline, unless the location of this turn
-  /// replaces the look.
+  /// replaces the look. After a look without a location, the whole delay passes.
   mutating func lookEarly(in turn: Turn) {
+    if location.users.isEmpty { return }
     for user in location.users.keys.sorted() {
       guard let one = location.users[user], let due = one.dueAt, let last = one.locatedAt,
-        due > turn.instant,
+        due > turn.instant, one.retry == nil,
         turn.instant.duration(to: due) <= last.duration(to: due) / 4
       else { continue }
       beginLook(of: user, in: turn)

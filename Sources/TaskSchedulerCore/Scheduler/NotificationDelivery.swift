@@ -127,7 +127,9 @@ extension Scheduler {
       count += 1
       fire(notification, in: &turn)
     }
-    if count > 0 { useWakeUp(in: &turn) }
+    guard count > 0 else { return }
+    useWakeUp(in: &turn)
+    lookEarly(in: turn)
   }
 
   private mutating func fire(_ notification: ScheduledNotification, in turn: inout Turn) {

@@ -178,7 +178,6 @@ extension Scheduler {
       // These limits have no effect on an instance without tasks.
       !instance.tasks.isEmpty || ($0.kind != .expiration && $0.kind != .backgroundTime)
     }
-    limits += instance.windowLimits(policy)
     if instance.termination == nil, let planned = keepAlives.plannedBurst(of: instance.id) {
       limits.append(Limit(kind: .keepAlive, at: planned))
     }

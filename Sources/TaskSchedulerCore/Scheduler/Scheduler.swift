@@ -82,7 +82,6 @@ public struct Scheduler: Sendable {
         updateInstance(id, in: &turn) { instance, turn in
           instance.measureIfDue(in: &turn)
           instance.deadlinePassed(in: &turn)
-          instance.windowDue(in: &turn)
         }
       }
       // Memory comes first: once pressure has ended, it no longer delays relaunches.

@@ -294,17 +294,11 @@ extension Instance {
   /// Enforces the window limits that have passed. Makes the instance inactive if its windows have
   /// had no focus for `FocusSettleTime`. Sends it to the background if they have been hidden for
   /// `FocusSettleTime` and `HiddenGraceTime`.
-  mutating func windowDue(in turn: inout Turn) {
-    guard termination == nil, let due = window?.nextDue(turn.policy), due <= turn.instant
-    else { return }
-    if due.advanced(by: turn.policy.wakeTolerance) < turn.instant {
-      // While the machine slept, the agent could not report the windows.
-      window?.restart(at: turn.instant)
-      return
-    }
+  mutating func enforceWindowLimits(in turn: inout Turn) {
     if let due = window?.leavesAt(turn.policy), due <= turn.instant {
-      return enterBackground(cause: .hidden, in: &turn)
+      enterBackground(cause: .hidden, in: &turn)
+    } else if let due = window?.resignsAt(turn.policy), due <= turn.instant {
+      interrupt(cause: .unfocused, in: &turn)
     }
-    interrupt(cause: .unfocused, in: &turn)
   }
 }

@@ -13,6 +13,7 @@ extension Scheduler {
     case .ready(let id, let sockets):
       updateInstance(id, in: &turn) { $0.socketsReady(sockets, in: &$1) }
       useWakeUp(in: &turn)
+      lookEarly(in: turn)
     case .closed(let id, let sockets):
       updateInstance(id, in: &turn) { instance, turn in
         for socket in sockets { instance.dropSocket(socket, in: &turn) }

@@ -6,7 +6,7 @@ extension Scheduler {
   ) {
     let customMax = policy.customChangesMax
     if !changes.hasRoom(for: change, for: owner, customMax: customMax) {
-      changes.forgetNames(upTo: changesDeliveredToAll)
+      changes.forgetNames(of: owner, upTo: changesDelivered(toAllOf: owner))
       guard changes.hasRoom(for: change, for: owner, customMax: customMax) else {
         let refusal = Refusal.quotaExceeded(name: "MaxCustomChanges", limit: customMax)
         return turn.reply(request, .refused(refusal))
@@ -25,9 +25,13 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// The number of the newest change that every aware instance has received.
-  private var changesDeliveredToAll: UInt64 {
-    instances.values.filter(\.isAware).map(\.inbox.changesDelivered).min() ?? changes.numberLast
+  /// Returns the number of the newest change that every aware instance of a user or, with nil, of
+  /// all users has received.
+  private func changesDelivered(toAllOf owner: UserID?) -> UInt64 {
+    let receivers = instances.values.filter {
+      $0.isAware && (owner == nil || $0.application.owner == owner)
+    }
+    return receivers.map(\.inbox.changesDelivered).min() ?? changes.numberLast
   }
 }
 

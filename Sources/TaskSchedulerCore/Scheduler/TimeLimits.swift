@@ -2,26 +2,12 @@
 //
 // Before the scheduler enforces a limit, the daemon checks whether a debugger outside the instance
 // traces one of its processes. While a debugger traces the instance, the scheduler enforces only
-// the limits of an end that an operator or the user has ordered (contract §3). A debugger does not
-// affect the limits for unfocused and hidden windows.
+// the limits of an end that an operator or the user has ordered (contract §3).
 
 extension Instance {
   /// Returns the earliest deadline of the instance.
   func deadline(_ policy: SharedPolicy) -> Instant? {
-    earlier(earlier(limit(policy), stint?.use?.nextDue), windowDeadline(policy))
-  }
-
-  private func windowDeadline(_ policy: SharedPolicy) -> Instant? {
-    termination == nil ? window?.nextDue(policy) : nil
-  }
-
-  /// Returns the limits that a change of the windows started.
-  func windowLimits(_ policy: SharedPolicy) -> [Limit] {
-    guard termination == nil, let window else { return [] }
-    var limits: [Limit] = []
-    if let due = window.resignsAt(policy) { limits.append(Limit(kind: .unfocused, at: due)) }
-    if let due = window.leavesAt(policy) { limits.append(Limit(kind: .hidden, at: due)) }
-    return limits
+    earlier(limit(policy), stint?.use?.nextDue)
   }
 
   /// Returns the earliest limit. While a debugger traces the instance, returns the next check for
@@ -57,6 +43,8 @@ extension Instance {
     if termination != nil { return }
     stint?.forEachLimit(policy, body)
     if let due = handling.nextEnd { body(Limit(kind: .event, at: due)) }
+    if let due = window?.resignsAt(policy) { body(Limit(kind: .unfocused, at: due)) }
+    if let due = window?.leavesAt(policy) { body(Limit(kind: .hidden, at: due)) }
     guard stint != nil, let audio else { return }
     if let due = audio.graceEnds { body(Limit(kind: .audio, at: due)) }
     if let due = audio.silence.due(policy) { body(Limit(kind: .audio, at: due)) }
@@ -93,17 +81,24 @@ extension Instance {
     }
   }
 
-  /// Restarts `BackgroundTime` and the limits of unanswered messages after a debugger has detached.
+  /// Restarts all limits after a debugger has detached.
   private mutating func restartLimits(in turn: inout Turn) {
     stint?.time.restartLimit(at: turn.instant)
     restartAnswers(in: &turn)
+    window?.restart(at: turn.instant)
+    audio?.silence.restart(at: turn.instant)
+    if audio?.graceEnds != nil {
+      audio?.setGrace(until: turn.instant.advanced(by: turn.policy.audioGraceTime))
+    }
   }
 
-  /// Restarts the limits of unanswered messages after the machine slept past a limit.
-  /// `BackgroundTime` does not restart, only `ExpirationLead` does.
+  /// Restarts the limits of unanswered messages and of windows after the machine slept past a
+  /// limit, because the agent could not report the windows meanwhile. `BackgroundTime` does not
+  /// restart, only `ExpirationLead` does.
   private mutating func restartLimitsAfterSleep(in turn: inout Turn) {
     stint?.time.restartLead(at: turn.instant)
     restartAnswers(in: &turn)
+    window?.restart(at: turn.instant)
   }
 
   /// Restarts the limit of every unanswered message, of a launch and of the stop signal.
@@ -144,6 +139,7 @@ extension Instance {
     }
     stint?.time.endIfOver(turn.policy, at: now)
     reconsider(debuggerIsAbsent: true, in: &turn)
+    enforceWindowLimits(in: &turn)
   }
 
   private mutating func enforceTermination(_ phase: Termination.Phase, in turn: inout Turn) {

@@ -112,7 +112,7 @@ struct StateReasons: Equatable, Sendable {
     // activation.
     let isStep = cause == .acknowledged || (cause == .register && next == .inactive)
     if self.cause == nil || !isStep { self.cause = cause }
-    if next.isForeground || cause == .sendAway { displacedBy = nil }
+    if next.isForeground || cause == .sendAway || cause == .hidden { displacedBy = nil }
     if let activated = cause.activated { displacedBy = activated }
     if next != .suspended { lastEntitlement = nil }
   }

@@ -30,10 +30,10 @@ struct SystemChanges: Equatable, Sendable {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
 
-  /// Removes the custom changes up to and including a number. Every application must have received
-  /// these changes.
-  mutating func forgetNames(upTo number: UInt64) {
-    entries.removeAll { $0.change.isCustom && $0.number <= number }
+  /// Removes the custom changes for a user or, with nil, for all users, up to and including a
+  /// number. Every application that receives these changes must have received them.
+  mutating func forgetNames(of owner: UserID?, upTo number: UInt64) {
+    entries.removeAll { $0.change.isCustom && $0.owner == owner && $0.number <= number }
   }
 
   mutating func note(_ change: SystemChange, for owner: UserID?) {

@@ -62,7 +62,9 @@ struct VisibleChecker: Checker {
         "\(instance.name) has lost the focus, but it is active")
     }
     for instance in observed.live where instance.ending == nil {
-      guard let due = instance.window?.resignsAt(observed.limits) else { continue }
+      guard !instance.isTraced, instance.askedAt == nil,
+        let due = instance.window?.resignsAt(observed.limits)
+      else { continue }
       try require(
         max(due, observed.floor) + slack >= observed.now,
         "\(instance.name) has had no focus for FocusSettleTime, but it is active")
@@ -86,7 +88,9 @@ struct HiddenChecker: Checker {
 
   mutating func after(_ observed: ObservedState) throws(Finding) {
     for instance in observed.live where instance.ending == nil {
-      guard let due = instance.window?.leavesAt(observed.limits) else { continue }
+      guard !instance.isTraced, instance.askedAt == nil,
+        let due = instance.window?.leavesAt(observed.limits)
+      else { continue }
       try require(
         max(due, observed.floor) + slack >= observed.now,
         "the windows of \(instance.name) are hidden, but the application is \(instance.state)")

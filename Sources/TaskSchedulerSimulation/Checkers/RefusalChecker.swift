@@ -53,8 +53,8 @@ struct RefusalChecker: Checker {
       observed[id].map { $0.ending == nil } ?? false ? .allowed : .refused
     case .application(.setKeepAlive(_, let id, let interval)): setKeepAlive(id, interval, observed)
     case .socket(let event): socket(event, observed)
-    case .systemChanged(_, let change, _):
-      if case .custom = change.kind { .unknown } else { .allowed }
+    case .systemChanged(_, let change, let owner):
+      !change.isNamed || Self.isReceivedAtOnce(by: owner, observed) ? .allowed : .unknown
     case .memory(.warn(_, let key, _)): warn(key, observed)
     case .switcher(.remove(_, let key, _)): terminate(key, observed)
     case .switcher(.setSnapshot(_, let id, _)):
@@ -64,6 +64,15 @@ struct RefusalChecker: Checker {
     case .application, .process, .notification, .scheduler, .memory, .resources, .session,
       .switcher(.lost):
       .unknown
+    }
+  }
+
+  /// Returns whether every application of a user or, with nil, of all users receives each change at
+  /// once. The daemon then holds no custom change for that user, so a quota allows the next one.
+  private static func isReceivedAtOnce(by owner: UserID?, _ observed: ObservedState) -> Bool {
+    observed.live.allSatisfy { instance in
+      owner != nil && instance.key.owner != owner
+        || !instance.isAware || instance.hasStream && instance.state != .suspended
     }
   }
 

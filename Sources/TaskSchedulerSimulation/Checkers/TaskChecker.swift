@@ -8,9 +8,6 @@ import TaskSchedulerCore
 struct TaskChecker: Checker {
   static let name = "tasks"
 
-  /// The last task whose handler was called at this event.
-  private var expiredLast: (instance: InstanceID, task: TaskID)?
-
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .reply(_, .began(let task, let remaining)):
@@ -86,7 +83,7 @@ struct TaskChecker: Checker {
       registration.launchReason == instance.plan.reason, "\(name) is told the wrong launch reason")
   }
 
-  private mutating func checkExpiration(
+  private func checkExpiration(
     _ id: InstanceID, _ task: TaskID, _ observed: ObservedState
   ) throws(Finding) {
     guard let instance = observed[id] else {

@@ -159,9 +159,9 @@ struct TransitionChecker: Checker {
     case .released: if case .process(.released) = event { true } else { false }
     case .terminate: false
     case .focused, .shown: isWindowEvent(event) || isUnlock(event)
-    case .unfocused:
-      isWindowEvent(event) || isUnlock(event) || event == .scheduler(.deadlineReached)
-    case .hidden: event == .scheduler(.deadlineReached)
+    // The daemon enforces the limits of windows only after it has checked for a debugger.
+    case .unfocused: isWindowEvent(event) || isUnlock(event) || isTracerCheck(event)
+    case .hidden: isTracerCheck(event)
     case .closed: isWindowEvent(event) || event == .scheduler(.deadlineReached)
     case .locked: if case .session(.locked) = event { true } else { false }
     case .unlocked: isUnlock(event)
@@ -170,6 +170,10 @@ struct TransitionChecker: Checker {
 
   private func isWindowEvent(_ event: Event) -> Bool {
     if case .session(.windows) = event { true } else { false }
+  }
+
+  private func isTracerCheck(_ event: Event) -> Bool {
+    if case .process(.tracerChecked) = event { true } else { false }
   }
 
   private func isUnlock(_ event: Event) -> Bool {

@@ -191,8 +191,9 @@ struct ObservedLocations {
   var mustTell: Set<ApplicationKey> = []
   /// Whether a look began or ended because a deadline was reached.
   var hasLooked = false
-  /// Whether a burst of keep-alive handlers came with the event.
-  var hasBurst = false
+  /// Whether a burst of keep-alive handlers, data on a managed socket or a notification came with
+  /// the event.
+  var hasWoken = false
 
   mutating func begin() {
     reply = nil
@@ -202,7 +203,7 @@ struct ObservedLocations {
     messages = []
     mustTell = []
     hasLooked = false
-    hasBurst = false
+    hasWoken = false
   }
 
   mutating func change(_ key: ApplicationKey, _ body: (inout ObservedLocationUse) -> Void) {

@@ -233,7 +233,7 @@ extension ObservedState {
   }
 
   /// Records that a deadline was reached: discards the reports of agents that were lost
-  /// `SessionGraceTime` ago, and enforces the expired limits of windows.
+  /// `SessionGraceTime` ago.
   func sessionDeadlineReached() {
     for (user, lostAt) in sessions.agents {
       guard let lostAt, lostAt + limits.sessionGraceTime <= now else { continue }
@@ -245,17 +245,18 @@ extension ObservedState {
         instance.window?.hold()
       }
     }
-    for instance in live where instance.ending == nil {
-      guard let due = instance.window?.nextDue(limits), due <= now else { continue }
-      if due + limits.wakeTolerance < now {
-        instance.window?.restart(at: now)
-      } else if let leaves = instance.window?.leavesAt(limits), leaves <= now {
-        sessions.mustLeave.append(instance.id)
-        sendToBackground(instance)
-      } else {
-        sessions.settled.append(instance.id)
-        instance.resign()
-      }
+  }
+
+  /// Enforces the expired limits of the windows of an instance.
+  func enforceWindowLimits(_ instance: ObservedInstance) {
+    // If an acknowledgement is missing, the daemon kills the instance instead.
+    if let due = instance.callbackDue(limits), due <= now { return }
+    if let leaves = instance.window?.leavesAt(limits), leaves <= now {
+      sessions.mustLeave.append(instance.id)
+      sendToBackground(instance)
+    } else if let resigns = instance.window?.resignsAt(limits), resigns <= now {
+      sessions.settled.append(instance.id)
+      instance.resign()
     }
   }
 

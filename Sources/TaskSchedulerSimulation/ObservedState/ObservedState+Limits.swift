@@ -16,15 +16,22 @@ extension ObservedState {
       instance.stintSince = now
       instance.warnedAt = nil
       instance.isLimitOver = false
+      if instance.audio.graceDue != nil {
+        instance.audio.graceDue = now + limits.audioGraceTime
+      }
+      if instance.audio.silentSince != nil { instance.audio.silentSince = now }
+      instance.window?.restart(at: now)
       restartCallbackLimits(instance)
       restartLimits(instance, at: now)
     }
     if let due = nextDue(instance), due + limits.wakeTolerance < now {
       if instance.state == .background, instance.warnedAt != nil { instance.warnedAt = now }
+      instance.window?.restart(at: now)
       restartCallbackLimits(instance)
       restartLimits(instance, at: now)
     }
     guard instance.ending == nil else { return }
+    enforceWindowLimits(instance)
     instance.handledEvents.removeAll { $0.due <= now }
     if let due = instance.unacknowledgedDue, due <= now { instance.unacknowledgedDue = nil }
     if let due = instance.launchDue, due <= now { instance.launchDue = nil }
@@ -76,6 +83,7 @@ extension ObservedState {
     return [
       callback, instance.launchDue, instance.retryDue, stintDue(instance), event, grace,
       instance.audio.muteDue, instance.audio.silenceDue(limits),
+      instance.window?.nextDue(limits),
     ].compactMap { $0 }.min()
   }
 

@@ -197,15 +197,15 @@ extension ObservedState {
     location.users[user]?.retry = (delay, instant.advanced(by: delay))
   }
 
-  /// Begins the looks that are due soon, because a burst of keep-alive handlers has woken the
-  /// machine. The checkers do not see a burst in which every called handler already has a call that
-  /// waits.
+  /// Begins the looks that are due soon, because a burst of keep-alive handlers, data or a
+  /// notification has woken the machine. The checkers do not see a burst in which every called
+  /// handler already has a call that waits.
   func lookEarly() {
-    let isUnsure = !location.hasBurst && live.contains(where: \.hasCallWaiting)
-    guard location.hasBurst || isUnsure else { return }
+    let isUnsure = !location.hasWoken && live.contains(where: \.hasCallWaiting)
+    guard location.hasWoken || isUnsure else { return }
     for (user, one) in location.users {
       guard case .due(let due) = one.look, let last = one.newest?.at,
-        due > instant,
+        due > instant, one.retry == nil,
         instant.duration(to: due) <= last.duration(to: due) / 4
       else { continue }
       if isUnsure {

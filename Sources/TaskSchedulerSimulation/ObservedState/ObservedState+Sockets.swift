@@ -5,7 +5,8 @@ extension ObservedState {
   func apply(_ event: SocketEvent) {
     switch event {
     case .lost(let id, let lost): self[id]?.sockets.removeAll { lost.contains($0) }
-    case .manage, .release, .ready, .closed: break
+    case .ready: location.hasWoken = true
+    case .manage, .release, .closed: break
     }
   }
 

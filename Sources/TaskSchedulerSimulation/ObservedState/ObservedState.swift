@@ -310,6 +310,7 @@ extension ObservedState {
   func apply(_ effect: Effect) {
     switch effect {
     case .reply(_, .registered(let registration)): registered(registration.instance)
+    case .notification(.fire): location.hasWoken = true
     case .reply, .expire, .notification, .memory, .dropPicture: break
     case .notify(let id, let notice):
       switch notice {
@@ -445,7 +446,7 @@ extension ObservedState {
     }
     if case .keepAliveCalled = record.change {
       instance.expect([.keepAlive], at: now)
-      location.hasBurst = true
+      location.hasWoken = true
     }
     if case .memoryChosen = record.change { instance.end(.memoryPressure, at: now) }
     if case .socketsReady = record.change {
