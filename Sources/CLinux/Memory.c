@@ -131,7 +131,7 @@ static void read_one(int proc_root, const struct clinux_measured *process,
   // If the pid now has another start time, the values above may belong to another process.
   if (contents(proc_root, process->pid, "stat", text, sizeof text) < 0
       || start_time(text) != process->start_time) {
-    rollup->error = ESRCH;
+    *rollup = (struct clinux_rollup){.index = rollup->index, .error = ESRCH};
   }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 import TaskSchedulerSession
 
 /// The log of the session agent: lines on standard error. If the lines go to the journal, each
@@ -12,9 +13,8 @@ enum AgentLog {
     case info = 6
   }
 
-  /// Whether standard error is connected to the journal. systemd then sets JOURNAL_STREAM
-  /// (systemd.exec(5)).
-  private static let goesToJournal = getenv("JOURNAL_STREAM") != nil
+  /// Whether standard error is connected to the journal.
+  private static let goesToJournal = JournalStream.isStandardError
 
   /// Writes a line. The text may come from other programs, so the function replaces control
   /// characters.

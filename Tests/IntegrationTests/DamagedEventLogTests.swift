@@ -76,6 +76,10 @@ struct DamagedEventLogTests {
       .map(\.application)
     #expect(managed == (kind == .registration ? [ids[0]] : []))
     #expect(stopped == (kind == .registration ? [true, false, false] : [false, false, false]))
+    if kind == .registration {
+      #expect(second.logged.contains(" up to the first damage: from byte "))
+      #expect(second.logged.contains("took over 1 application and 0 connections within "))
+    }
   }
 
   @Test(

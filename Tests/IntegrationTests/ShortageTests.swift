@@ -12,8 +12,7 @@ import Testing
 struct ShortageTests {
   private let id = "org.test.program"
 
-  /// Runs the body while the daemon can open only the given number of additional descriptors, plus
-  /// 2, because descriptorCount() also counts the entries `.` and `..`.
+  /// Runs the body while the daemon can open only the given number of additional descriptors.
   private func allowing(
     _ more: Int, _ daemon: DaemonFixture, _ body: () throws -> Void
   ) throws {
@@ -37,7 +36,7 @@ struct ShortageTests {
     _ = try connection.call(ControlInterface.ListApplications.self, .init(), timeout: deadline)
     let before = try daemon.descriptorCount()
     var refusals: Set<String> = []
-    for more in 0..<8 {
+    for more in 0..<10 {
       try allowing(more, daemon) {
         do {
           _ = try connection.call(ControlInterface.Launch.self, launch, timeout: deadline)
@@ -75,6 +74,35 @@ struct ShortageTests {
     }
     let answer = try #require(try late?.receive())
     #expect(answer.errorName == nil)
+  }
+
+  @Test(
+    """
+    Without free descriptors, a oneway call of a client that has closed its connection is carried \
+    out or reported, and not dropped
+    """)
+  func onewayCall() throws {
+    let daemon = try DaemonFixture()
+    // The daemon looks for the instance of a client only if there are instances.
+    let program = try daemon.shell("read line")
+    try daemon.adopt(id, program)
+    var client: RawClient? = try RawClient(daemon)
+    // The daemon accepts connections in their order, so it has then accepted that of the client.
+    _ = try daemon.applications()
+    // No number of a descriptor below 3 is free.
+    try allowing(3 - daemon.descriptorCount(), daemon) {
+      // The daemon must find the call and the end of the connection at the same time.
+      _ = try daemon.process.send(signal: SIGSTOP)
+      try client?.send(
+        #"{"method":"org.taskschedd.Application.EndBackgroundTask","oneway":true,"parameters":{"task":1}}"#
+      )
+      client = nil
+      _ = try daemon.process.send(signal: SIGCONT)
+      try waitUntil("the daemon reports the call") {
+        daemon.logged.contains("org.taskschedd.Application.EndBackgroundTask failed: ")
+      }
+    }
+    withExtendedLifetime(program) {}
   }
 
   @Test("The daemon completes a suspension as soon as descriptors are free")

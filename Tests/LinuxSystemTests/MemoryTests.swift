@@ -99,6 +99,22 @@ struct MemoryTests {
     #expect(try readAll(MemoryScan(of: groups, in: proc)).map(\.error) == [ESRCH, ESRCH])
   }
 
+  @Test("The memory of a process that has reused a pid does not end the scan early")
+  func reused() throws {
+    let proc = try ProcFS()
+    let large = try holder(mebibytes: 32)
+    let small = try holder(mebibytes: 1)
+    var gone = try #require(try proc.identity(large.pid))
+    gone = ProcessIdentity(pid: gone.pid, startTime: gone.startTime - 1)
+    let groups = [
+      MemoryScan.Group(processes: [gone], bound: .max),
+      MemoryScan.Group(processes: [try #require(try proc.identity(small.pid))], bound: 20 << 20),
+    ]
+    let readings = try readAll(MemoryScan(of: groups, in: proc))
+    #expect(readings.map(\.group) == [0, 1])
+    #expect(readings[0].error == ESRCH && readings[0].dirty == 0)
+  }
+
   @Test("A scan without processes ends at once, and tolerates a reader that closes its end")
   func edges() throws {
     let proc = try ProcFS()

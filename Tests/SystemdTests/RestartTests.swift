@@ -319,8 +319,9 @@ extension SystemdTests {
       open(path, "r+b").write(data)
       """
 
-    @Test("Without an event log, processes that systemd kept are resumed and their connections end")
-    func lost() throws {
+    /// Starts a client and suspends it before it has read the last answer. The environment of the
+    /// client has no marker.
+    private func suspendedClient() throws -> TestProcess {
       let client = try client()
       for line in ["half", "rest"] { _ = try ask(client, line) }
       func obey(_ callback: String, _ id: Int) throws {
@@ -336,11 +337,40 @@ extension SystemdTests {
       try client.writeLine("acknowledge 4")
       #expect(try background.waitForExit()?.shellCode == 0)
       try installed.wait(for: Self.id, toBe: "suspended")
+      return client
+    }
+
+    @Test("Without an event log, processes that systemd kept are resumed and their connections end")
+    func lost() throws {
+      let client = try suspendedClient()
       try installed.change("ExecStartPre=/bin/rm -r /run/taskschedd/event-log")
       try kill()
       #expect(try machine.run("taskctl", "status", Self.id).code != 0)
       #expect(try client.readLine() == "{\"parameters\":{}}")
       #expect(try ask(client, "event") == "closed")
+    }
+
+    /// Overwrites the records of the event log with zeros, from the registration of a client on.
+    private static let tearFromRegistration = """
+      import glob
+      path, = glob.glob("/run/taskschedd/event-log/event-log.*")
+      data = bytearray(open(path, "rb").read())
+      start = data.index(b"\(id)")
+      data[start:] = bytes(len(data) - start)
+      open(path, "r+b").write(data)
+      """
+
+    @Test("A process that systemd kept is resumed if the rest of the event log does not name it")
+    func unnamed() throws {
+      let client = try suspendedClient()
+      try installed.write("/run/tear.py", Self.tearFromRegistration)
+      defer { _ = try? machine.run("rm", "-f", "/run/tear.py") }
+      // The `+` runs the script without the sandbox of the daemon.
+      try installed.change("ExecStartPre=+/usr/bin/python3 -I /run/tear.py")
+      try kill()
+      try installed.waitForJournal("up to the first damage")
+      #expect(try machine.run("taskctl", "status", Self.id).code != 0)
+      #expect(try client.readLine() == "{\"parameters\":{}}", "the client runs")
     }
 
     @Test("A daemon with an unusable event log starts, and nothing stays suspended")

@@ -143,6 +143,26 @@ struct ConfigurationLoadTests {
   }
 
   @Test(
+    "The refusal of a path in SharedResources says what is wrong",
+    arguments: [
+      ("x", "\"x\" is not an absolute path; write "),
+      ("/x\u{0}y", "\"/x\\x00y\" contains a NUL; write "),
+      ("/x/*.db", "\"/x/*.db\" has wildcards; write "),
+      (
+        "/" + String(repeating: "x", count: 4095),
+        "… has 4096 bytes, and a path has at most 4095; write "
+      ),
+    ])
+  func refusedPath(path: String, message: String) throws {
+    let setting = try #require(SettingDescription.all.first { $0.name == "SharedResources" })
+    var configuration = Configuration()
+    let refusal = #expect(throws: SettingRefusal.self) {
+      try setting.set(.array([.string(path)]), in: &configuration)
+    }
+    #expect(refusal?.message.contains(message) == true)
+  }
+
+  @Test(
     "[focus] takes lists of at most 256 names, and adopt also takes \"all\" without brackets",
     arguments: [
       TOMLNode.string("foot"), .array([.string("")]), .array([.string("a\u{7}b")]),

@@ -40,10 +40,13 @@ struct GPUSamplingTests {
     instance.meter.begin()
   }
 
-  private func sampling(_ found: @escaping (Duration) -> Void) throws -> GPUSampling {
+  private func sampling(
+    rest: Duration = .zero, _ found: @escaping (Duration) -> Void
+  ) throws -> GPUSampling {
     try GPUSampling(
       folders: [devices.path, "/nowhere"], scans: scans, membership: membership, loop: loop,
-      instances: { [instance] in [instance] }, found: { found($0.meter.gpu) })
+      instances: { [instance] in [instance] }, found: { found($0.meter.gpu) },
+      rest: { max($0 * 20, rest) })
   }
 
   /// Simulates that the process has the device open and has used the GPU for the given time.
@@ -69,6 +72,22 @@ struct GPUSamplingTests {
     sampling.sample(instance, members: try members()) { isAnswered = true }
     while !isAnswered { try loop.turn(within: deadline) }
     #expect(instance.meter.gpuFiles.isEmpty)
+    use(60)
+    try openDevice()
+    let start = BootClock.now()
+    while found.isEmpty { try loop.turn(within: deadline) }
+    #expect(found == [.milliseconds(60)])
+    #expect(BootClock.now() - start < 2_000_000_000)
+  }
+
+  @Test("The use of a device that is opened soon after a long scan is found within 2 s")
+  func openedAfterLongScan() throws {
+    var found: [Duration] = []
+    // The scan that the opening requires would come before the end of the rest.
+    let sampling = try sampling(rest: GPUSampling.openingDelay * 3) { found.append($0) }
+    var isAnswered = false
+    sampling.sample(instance, members: try members()) { isAnswered = true }
+    while !isAnswered { try loop.turn(within: deadline) }
     use(60)
     try openDevice()
     let start = BootClock.now()

@@ -22,7 +22,7 @@ struct NotificationCalendarTests {
 
   // MARK: Comparison with Python's zoneinfo
 
-  private func milliseconds(_ time: WallTime?) -> String {
+  private func secondsText(_ time: WallTime?) -> String {
     time.map { "\($0.nanoseconds / 1_000_000_000)" } ?? "none"
   }
 
@@ -42,7 +42,7 @@ struct NotificationCalendarTests {
       let all = try NotificationCalendar.FiringTimes(schedule, TimeZoneDatabase())
       var time = all.first
       for (index, expected) in times.enumerated() {
-        guard milliseconds(time) == expected else {
+        guard secondsText(time) == expected else {
           Issue.record("\(start) \(zone) every \(interval), \(index): \(time), not \(expected)")
           break
         }
@@ -62,7 +62,7 @@ struct NotificationCalendarTests {
       let first = try #require(Int64(line))
       let schedule = NotificationSchedule(date: start, timeZone: zone, repeats: interval)
       let all = try NotificationCalendar.FiringTimes(schedule, TimeZoneDatabase())
-      #expect(milliseconds(all.first) == line)
+      #expect(secondsText(all.first) == line)
       // Checks times until the end of 2046, in steps that cover all hours of the day.
       var count: Int64 = 0
       while first + count * period < 2_429_913_600 {
@@ -85,7 +85,7 @@ struct NotificationCalendarTests {
     for line in try Oracle.lines(Oracle.allZones, ["\(year)"]) {
       let fields = line.split(separator: " ").map(String.init)
       let schedule = NotificationSchedule(date: fields[1], timeZone: fields[0])
-      #expect(try milliseconds(calendar.first(schedule)) == fields[2], "\(line)")
+      #expect(try secondsText(calendar.first(schedule)) == fields[2], "\(line)")
     }
   }
 

@@ -223,6 +223,8 @@ final class IncomingCalls: DaemonNotices {
     ringing[id]?.isAnswered = true
     if isSilent { timer?.clear() }
     environment.answer(entry.call, answer) { [weak self] in self?.failed(answer, of: id, $0) }
+    // The attempt may have failed already, and the call then rings again.
+    guard ringing[id]?.isAnswered == true else { return }
     if answer == .accept, let application = environment.application() {
       environment.post(.callAnswered(ApplicationKey(application.id, owner: user)))
     }

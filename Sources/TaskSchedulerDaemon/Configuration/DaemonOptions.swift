@@ -55,9 +55,9 @@ public struct DaemonOptions: Hashable, Sendable {
   /// event log also stores these messages, on a file system that all users share. Source: this
   /// project; a message has at most 1 MiB and mostly arrives whole.
   public var unfinishedBytesPerUserMax = 4 << 20
-  /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages. The
-  /// descriptors occupy the daemon's descriptor table. Source: this project; a call needs one, and
-  /// most calls arrive whole.
+  /// `MaxUnfinishedDescriptorsPerUser`: how many descriptors may come with unfinished messages and
+  /// with unread replies. The descriptors occupy the daemon's descriptor table. Source: this
+  /// project; a call needs one, and most calls arrive whole.
   public var unfinishedDescriptorsPerUserMax = 64
 
   /// `background-priority`: whether background applications run with lower priority.

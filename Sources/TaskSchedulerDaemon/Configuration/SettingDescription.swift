@@ -129,7 +129,8 @@ extension SettingDescription {
       write: { if case .bytes(let bytes) = $1 { $0.options.unfinishedBytesPerUserMax = bytes } }),
     .count(
       "MaxUnfinishedDescriptorsPerUser", \.options.unfinishedDescriptorsPerUserMax, 8...65536,
-      "How many file descriptors may come with the unfinished messages of one user."),
+      "How many file descriptors may come with the unfinished messages of one user and with the "
+        + "unread replies to this user."),
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
       summary: "Absolute paths of files. If an application holds a lock or a lease on one of these "
@@ -214,8 +215,9 @@ extension SettingDescription {
       }),
     SettingDescription(
       name: "gpsd", section: .location, kind: .socketPath,
-      summary: "The path of a Unix socket behind which gpsd answers. taskschedd-gpsd.socket "
-        + "provides it. An empty string means that the daemon does not use gpsd.",
+      summary: "The path of a Unix socket behind which gpsd answers. If gpsd is installed, "
+        + "taskschedd-gpsd.socket provides the default socket. An empty string means that the "
+        + "daemon does not use gpsd.",
       read: { .text($0.options.location.gpsdSocket) },
       write: { if case .text(let path) = $1 { $0.options.location.gpsdSocket = path } }),
   ]

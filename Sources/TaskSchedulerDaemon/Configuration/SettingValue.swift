@@ -181,14 +181,24 @@ extension SettingKind {
       guard case .string(let path) = element else {
         throw SettingRefusal(message: "contains \(element.kindName); \(right)")
       }
-      let isPath = path.hasPrefix("/") && path.utf8.count < 4096 && !path.utf8.contains(0)
-      guard isPath, !path.contains(where: { "*?[".contains($0) }) else {
-        throw SettingRefusal(
-          message: "\(quoted(path)) is not an absolute path, or has wildcards; \(right)")
+      if let problem = problem(of: path) {
+        throw SettingRefusal(message: "\(quoted(path)) \(problem); \(right)")
       }
       paths.append(path)
     }
     return paths
+  }
+
+  /// The maximum length of a path, in bytes (PATH_MAX without the terminating NUL).
+  private static let pathMax = 4095
+
+  /// Returns the reason why a text is not the path of a file; nil if it is.
+  private static func problem(of path: String) -> String? {
+    if !path.hasPrefix("/") { return "is not an absolute path" }
+    if path.utf8.contains(0) { return "contains a NUL" }
+    if path.contains(where: { "*?[".contains($0) }) { return "has wildcards" }
+    guard path.utf8.count > pathMax else { return nil }
+    return "has \(path.utf8.count) bytes, and a path has at most \(pathMax)"
   }
 
   private static func programs(

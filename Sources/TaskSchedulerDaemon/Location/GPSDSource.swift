@@ -12,9 +12,9 @@ import TaskSchedulerCore
 ///
 /// If gpsd does not answer, it counts as not available. While locations are needed, the daemon
 /// connects again, after delays that double, until gpsd answers. While no locations are needed,
-/// gpsd counts as available again after a time that doubles, or when the socket is replaced or the
-/// settings are read. Otherwise no application could request locations, and the daemon would never
-/// connect again.
+/// gpsd counts as available again after a time that doubles. Otherwise no application could request
+/// locations, and the daemon would never connect again. In both cases, the delay ends when the
+/// socket is replaced or the settings are read, because a person may have repaired gpsd.
 final class GPSDSource {
   /// An event of the source.
   enum Occurrence: Equatable {
@@ -46,12 +46,12 @@ final class GPSDSource {
     case open(GPSDConnection)
   }
 
-  /// The path of the socket. Each reload of the settings sets it. While no locations are needed,
-  /// this also ends a failure, because a person may have repaired gpsd.
+  /// The absolute path of the socket; empty for none. Each reload of the settings sets it. This
+  /// also ends a failure.
   var path: String {
     didSet {
       if timer == nil { return }
-      if path != oldValue { pathChanged() } else if failure != nil, !isNeeded { socketChanged() }
+      if path != oldValue { pathChanged() } else if case .none = link { socketChanged() }
     }
   }
 
@@ -84,7 +84,7 @@ final class GPSDSource {
   private static let receiversMax = 64
 
   /// - Parameters:
-  ///   - path: The absolute path of gpsd's socket, which need not exist yet.
+  ///   - path: The absolute path of gpsd's socket, which need not exist yet; empty for none.
   ///   - report: Called from the loop, and from within ``start()``, ``need(_:)`` and ``path``.
   init(
     path: String, loop: EventLoop, log: Log, timing: Timing = Timing(),
@@ -165,10 +165,6 @@ final class GPSDSource {
   private func watchSocket() {
     if path.isEmpty {
       absence = "the setting gpsd is empty"
-      return
-    }
-    guard path.hasPrefix("/"), path.contains(where: { $0 != "/" }) else {
-      absence = "'\(path)' is not the absolute path of a socket"
       return
     }
     if appearance == nil {

@@ -8,7 +8,7 @@ import TaskSchedulerCore
 public final class Log {
   /// The destination of records.
   public enum Target: String, CaseIterable, Sendable {
-    /// The journal if the environment contains JOURNAL_STREAM, else standard error.
+    /// The journal if standard error is connected to the journal, else standard error.
     case auto
     case journal
     case stderr
@@ -27,9 +27,7 @@ public final class Log {
     switch target {
     case .journal: goesToJournal = true
     case .stderr: goesToJournal = false
-    // systemd sets the variable in a service whose standard output or standard error is connected
-    // to the journal (systemd.exec(5)).
-    case .auto: goesToJournal = getenv("JOURNAL_STREAM") != nil
+    case .auto: goesToJournal = JournalStream.isStandardError
     }
   }
 

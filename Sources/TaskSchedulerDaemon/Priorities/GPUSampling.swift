@@ -24,9 +24,6 @@ final class GPUSampling {
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
-  /// The minimum time between two scans of an instance, as a multiple of the CPU time of a scan.
-  /// Scans thus take at most a twentieth of the time of one CPU.
-  private static let restFactor = 20
 
   /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
   private let folders: [String]
@@ -34,6 +31,7 @@ final class GPUSampling {
   private let membership: InstanceMembership
   private let instances: () -> [InstanceResources]
   private let found: (InstanceResources) -> Void
+  private let rest: (Duration) -> Duration
   private let watch: Watch
   private var openings: DescriptorSource?
   private var isWatching = false
@@ -43,6 +41,8 @@ final class GPUSampling {
   private var underWay: Set<InstanceID> = []
   /// The background instances to scan because a program opened a device.
   private var toScan: Deque<InstanceID> = []
+  /// Instances that must be scanned because of an opening, but were still resting from a scan.
+  private var postponed: Set<InstanceID> = []
   private var nextScan: [InstanceID: UInt64] = [:]
 
   private final class Watch {
@@ -53,16 +53,20 @@ final class GPUSampling {
   /// - Parameters:
   ///   - instances: Returns the instances in the background that the daemon measures.
   ///   - found: Called with an instance that has used a GPU since the last measurement.
+  ///   - rest: Returns the minimum time between two scans of an instance, from the CPU time of the
+  ///     first. By default, scans take at most a twentieth of the time.
   init(
     folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,
     membership: InstanceMembership, loop: EventLoop, instances: @escaping () -> [InstanceResources],
-    found: @escaping (InstanceResources) -> Void
+    found: @escaping (InstanceResources) -> Void,
+    rest: @escaping (Duration) -> Duration = { $0 * 20 }
   ) throws(SystemError) {
     self.folders = folders
     self.scans = scans
     self.membership = membership
     self.instances = instances
     self.found = found
+    self.rest = rest
     watch = Watch(try DirectoryWatch())
     openingTimer = try loop.timer { [weak self] in self?.scanNextAfterOpening() }
     timer = try loop.timer { [weak self] in self?.readAgain() }
@@ -106,7 +110,7 @@ final class GPUSampling {
       if let self {
         underWay.remove(id)
         if !scan.processes.isEmpty {
-          nextScan[id] = BootClock.after(findings.processorTime * Self.restFactor)
+          nextScan[id] = BootClock.after(rest(findings.processorTime))
         }
         if !instance.meter.gpuFiles.isEmpty { setTimer() }
       }
@@ -132,20 +136,31 @@ final class GPUSampling {
   /// milliseconds.
   private func scanNextAfterOpening() {
     if toScan.isEmpty {
-      while let changes = try? watch.watch.takeChanges(), !changes.isEmpty {
-        if changes.contains(where: \.isEnd) { watchDirectories() }
-      }
-      toScan = Deque(instances().filter { $0.meter.gpuFiles.isEmpty }.map(\.id))
+      let all = instances().filter { $0.meter.gpuFiles.isEmpty }.map(\.id)
+      toScan = Deque(takeOpenings() ? all : all.filter { postponed.contains($0) })
+      postponed = []
     }
-    if let id = toScan.popFirst(), let instance = instances().first(where: { $0.id == id }),
-      mayScan(instance) {
-      scanForUse(instance)
+    if let id = toScan.popFirst(), let instance = instances().first(where: { $0.id == id }) {
+      if mayScan(instance) { scanForUse(instance) } else { postponed.insert(id) }
     }
-    if toScan.isEmpty {
-      openings?.wait(for: .input)
-    } else {
+    guard toScan.isEmpty else {
       openingTimer?.set(BootClock.now())
+      return
     }
+    openings?.wait(for: .input)
+    let soonest = BootClock.after(Self.openingDelay)
+    let restEnd = postponed.map { Swift.max(nextScan[$0] ?? 0, soonest) }.min()
+    if let restEnd { openingTimer?.set(restEnd) }
+  }
+
+  /// Reads the events of the watched directories. Returns whether there were any.
+  private func takeOpenings() -> Bool {
+    var areOpenings = false
+    while let changes = try? watch.watch.takeChanges(), !changes.isEmpty {
+      areOpenings = true
+      if changes.contains(where: \.isEnd) { watchDirectories() }
+    }
+    return areOpenings
   }
 
   private func mayScan(_ instance: InstanceResources) -> Bool {

@@ -18,7 +18,7 @@ extension ProcessController {
 
   /// Takes over the processes of a previous daemon.
   ///
-  /// - Parameter leaders: The pidfds that systemd has kept. The function closes the pidfds of
+  /// - Parameter leaders: The pidfds that systemd has kept. The function does not use the pidfds of
   ///   instances that are not in `held`.
   /// - Returns: The instances that the daemon could not take over, mostly because the leader has
   ///   ended and no pidfd reports its end. The caller must report the end of these leaders to the
@@ -28,10 +28,6 @@ extension ProcessController {
   ) -> [InstanceID] {
     var lost: [InstanceID] = []
     takeoverWork?.start()
-    for (id, number) in leaders where held[id] == nil {
-      FileDescriptor(taking: number).close()
-      store.removeLeader(of: id)
-    }
     for (id, instance) in held.sortedByKey {
       do throws(SystemError) {
         guard let leader = try leader(of: instance, leaders[id]) else {
@@ -100,14 +96,18 @@ extension ProcessController {
   /// Takes over or resumes the stopped processes that the lost end of the event log may have named.
   ///
   /// The function treats a stopped process of an instance as stopped by a daemon; the scheduler
-  /// decides when to resume the instance. Of the processes in `unclear` and the stopped processes
-  /// with a marker, the function at once resumes those that belong to no instance.
+  /// decides when to resume the instance. Of the processes in `unclear`, the processes of `leaders`
+  /// and the stopped processes with a marker, the function at once resumes those that belong to no
+  /// instance.
   ///
   /// - Parameters:
   ///   - unclear: The processes that the readable remains of the event log name.
+  ///   - leaders: The pidfds that systemd has kept for leaders that the event log does not name.
   ///   - markers: The markers that identify processes of this daemon's instances by their
   ///     environment.
-  func claimStopped(_ unclear: Leftovers, _ markers: EnvironmentMarkers) -> ProcessRelease.Outcome {
+  func claimStopped(
+    _ unclear: Leftovers, leaders: [InstanceID: Int32], _ markers: EnvironmentMarkers
+  ) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
     var groups: Set<String> = []
     for instance in instances.values {
@@ -124,6 +124,7 @@ extension ProcessController {
       }
     }
     var outcome = unclear.resume(except: held, heldGroups: groups, in: proc)
+    outcome.add(store.release(leaders: leaders, except: held, heldGroups: groups, in: proc))
     outcome.add(ProcessRelease.resume(markers, except: held, in: proc))
     return outcome
   }

@@ -13,10 +13,14 @@ import TaskSchedulerCore
 
 /// The suspended instances that the daemon must still compare with the kernel.
 struct SuspensionComparisons {
-  var waiting: [InstanceID] = []
-  /// The number of processes already compared in the next instance, which is the last of
-  /// ``waiting``.
-  var place = 0
+  struct Waiting {
+    var id: InstanceID
+    /// The number of processes that the daemon has already compared.
+    var place = 0
+  }
+
+  /// The last one is compared next.
+  var waiting: [Waiting] = []
   var timer: TimerSource?
 }
 
@@ -46,15 +50,15 @@ extension ProcessController {
   /// - Returns: Whether this call has found an instance that runs.
   @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
-    if ids.count == 1, ids.last != comparisons.waiting.last {
+    if ids.count == 1, ids.last != comparisons.waiting.last?.id {
       // A single requested instance comes first. Its comparison is complete when this call returns,
       // unless it has thousands of processes.
-      comparisons.waiting.removeAll { $0 == ids[0] }
-      comparisons.waiting += ids
-      comparisons.place = 0
+      comparisons.waiting.removeAll { $0.id == ids[0] }
+      comparisons.waiting.append(.init(id: ids[0]))
     } else {
-      let waiting = Set(comparisons.waiting)
-      comparisons.waiting.insert(contentsOf: ids.filter { !waiting.contains($0) }.reversed(), at: 0)
+      let waiting = Set(comparisons.waiting.map(\.id))
+      let new = ids.filter { !waiting.contains($0) }.reversed()
+      comparisons.waiting.insert(contentsOf: new.map { .init(id: $0) }, at: 0)
     }
     return compareWaiting(for: Self.comparisonTime)
   }
@@ -66,16 +70,14 @@ extension ProcessController {
     let start = BootClock.now()
     let end = Instant(nanoseconds: start).advanced(by: time).nanoseconds
     var isAnyLost = false
-    waiting: while let id = comparisons.waiting.last {
-      switch self[id].map({ compare($0, from: comparisons.place, until: end) }) ?? .still {
+    waiting: while let next = comparisons.waiting.popLast() {
+      switch self[next.id].map({ compare($0, from: next.place, until: end) }) ?? .still {
       case .lost: isAnyLost = true
       case .still: break
       case .goesOn(let place):
-        comparisons.place = place
+        comparisons.waiting.append(.init(id: next.id, place: place))
         break waiting
       }
-      comparisons.waiting.removeLast()
-      comparisons.place = 0
       if BootClock.now() >= end { break }
     }
     if comparisons.waiting.isEmpty { return isAnyLost }

@@ -58,8 +58,8 @@ final class InstanceConnections {
     }
   }
 
-  /// Returns whether the connection belongs to no instance. The answer is valid until another
-  /// instance is added, because the process may belong to that one.
+  /// Returns whether the connection certainly belongs to no instance. The answer is valid until
+  /// another instance is added, because the process may belong to that one.
   func isUnmanaged(_ connection: Connection, _ applications: ApplicationService) -> Bool {
     let generation = applications.membershipGeneration
     if connection.peer.unmanagedSince == generation { return true }
@@ -69,10 +69,11 @@ final class InstanceConnections {
         return false
       }
       connection.peer.unmanagedSince = generation
+      return true
     } catch {
-      // A connection that the daemon cannot examine counts as unmanaged for now.
+      // The daemon lacks descriptors, for example, and a later attempt may find the instance.
+      return false
     }
-    return true
   }
 
   /// Determines the instances of those connections of one user that have pending calls.
@@ -87,7 +88,9 @@ final class InstanceConnections {
     for connection in (unplaced[user] ?? [:]).values
     where connection.peer.unmanagedSince != generation && connection.hasUnread {
       guard BootClock.now() < end else { return (found, false) }
-      if !isUnmanaged(connection, applications) { found.append(connection) }
+      if !isUnmanaged(connection, applications), connection.knownInstance != nil {
+        found.append(connection)
+      }
     }
     return (found, true)
   }

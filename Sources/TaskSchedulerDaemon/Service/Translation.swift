@@ -189,7 +189,7 @@ extension ControlInterface.Instance {
       heldChanges: status.heldChanges, audio: ControlInterface.AudioUse.all(status.audio),
       interruptedBy: status.audio.interrupter?.application?.name,
       duckedBy: status.audio.ducker?.name,
-      resources: !status.priority.isLowered && lowered.isEmpty
+      resources: !status.priority.isLowered && lowered.isEmpty && status.throttledTo == nil
         ? nil
         : .init(
           lowered: lowered, throttledPercent: status.throttledTo,

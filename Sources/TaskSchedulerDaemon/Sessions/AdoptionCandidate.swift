@@ -43,10 +43,13 @@ struct AdoptionCandidate {
     guard details.uids.real == uid, details.uids.effective == uid else {
       throw AdoptionRefusal("process \(window.pid) does not run as user \(uid)")
     }
-    let group = try Self.unitGroup(of: window.pid, in: proc)
+    let group = try ControlGroup.desktopUnit(of: window.pid, in: proc)
+    if let group, group.name.hasPrefix("app-taskschedd-") {
+      throw AdoptionRefusal("a daemon has launched it")
+    }
     self.group = group
     let top = try group.map {
-      (group) throws(SystemError) in try Self.top(of: window, in: group, proc)
+      (group) throws(SystemError) in try group.top(of: window, in: proc)
     } ?? window
     guard let leader = try top == window ? process : ProcessHandle(top, in: proc),
       let stat = try proc.stat(top.pid), stat.identity == top
@@ -57,36 +60,6 @@ struct AdoptionCandidate {
     if try Self.hasMarker(top.pid, in: proc) || Self.hasMarker(window.pid, in: proc) {
       throw AdoptionRefusal("a daemon has launched it")
     }
-  }
-
-  /// Returns the group of the unit `app-*.scope` or `app-*.service` that a process is in.
-  private static func unitGroup(
-    of pid: Int32, in proc: ProcFS
-  ) throws -> ControlGroup? {
-    var path = try ControlGroup.of(pid, in: proc)?.path[...] ?? ""
-    while let slash = path.lastIndex(of: "/") {
-      let name = path[path.index(after: slash)...]
-      if name.hasPrefix("app-"), name.hasSuffix(".scope") || name.hasSuffix(".service") {
-        if name.hasPrefix("app-taskschedd-") { throw AdoptionRefusal("a daemon has launched it") }
-        return ControlGroup(path: String(path))
-      }
-      path = path[..<slash]
-    }
-    return nil
-  }
-
-  /// Returns the highest ancestor of a process in the group, or the process itself.
-  private static func top(
-    of process: ProcessIdentity, in group: ControlGroup, _ proc: ProcFS
-  ) throws(SystemError) -> ProcessIdentity {
-    var top = process
-    for ancestor in try proc.ancestors(process.pid) {
-      guard let path = try ControlGroup.of(ancestor.pid, in: proc)?.path,
-        path == group.path || path.hasPrefix(group.path + "/")
-      else { break }
-      top = ancestor
-    }
-    return top
   }
 
   /// Returns whether the environment of a process names an instance of a daemon.

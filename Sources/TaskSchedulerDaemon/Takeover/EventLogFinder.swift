@@ -5,13 +5,20 @@ import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// An event log that a previous daemon left.
-struct FoundEventLog {
+final class FoundEventLog {
   let number: UInt64
   let file: MappedEventLog
   let replay: Replay
   /// The processes that the dead daemon may have left stopped, according to the readable remains of
   /// this and of newer event logs; nil if all these event logs are undamaged.
   let unclear: Leftovers?
+
+  init(number: UInt64, file: MappedEventLog, replay: Replay, unclear: Leftovers?) {
+    self.number = number
+    self.file = file
+    self.replay = replay
+    self.unclear = unclear
+  }
 }
 
 extension EventLog {
@@ -68,7 +75,7 @@ struct EventLogFinder {
         }
         if let damage = replay.damage {
           log.write(
-            .warning, "using \(directory.path(of: number)) up to its last intact record: \(damage)",
+            .warning, "using \(directory.path(of: number)) up to the first damage: \(damage)",
             id: .eventLogRefused)
           note(bytes, &unclear)
         }
@@ -92,10 +99,15 @@ struct EventLogFinder {
     _ unclear: inout Leftovers?
   ) {
     note(bytes, &unclear)
-    let place = (try? directory.setAside(number)) ?? directory.path(of: number)
+    let path = directory.path(of: number)
+    let fate: String
+    do throws(SystemError) {
+      fate = "the daemon renamed it to \(try directory.setAside(number))"
+    } catch {
+      fate = "the daemon cannot rename it: \(error)"
+    }
     log.write(
-      .error, "cannot use the event log \(directory.path(of: number)): \(problem); the daemon "
-        + "renamed it to \(place)", id: .eventLogRefused)
+      .error, "cannot use the event log \(path): \(problem); \(fate)", id: .eventLogRefused)
   }
 
   /// Resumes the processes that event logs name, and the processes whose environment names this

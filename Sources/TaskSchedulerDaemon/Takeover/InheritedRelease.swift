@@ -3,7 +3,7 @@ import TaskSchedulerCore
 
 extension DescriptorStore.Inherited {
   /// Releases the inherited descriptors, because no event log describes them. Clients find their
-  /// connections closed and register again. Resumes stopped leaders and their stopped descendants.
+  /// connections closed and register again. Resumes the processes of the leaders.
   func release(_ store: DescriptorStore, in proc: ProcFS) -> ProcessRelease.Outcome {
     for number in connections {
       // systemd keeps a copy for a while, which must not keep the connection open.
@@ -20,19 +20,6 @@ extension DescriptorStore.Inherited {
       FileDescriptor(taking: number).close()
       store.remove(picture: id)
     }
-    var outcome = ProcessRelease.Outcome()
-    for (id, number) in leaders {
-      do throws(SystemError) {
-        let leader = try PIDFD(adopting: FileDescriptor(taking: number))
-        if let identity = try leader.identity(in: proc) {
-          let stopped = try proc.descendants(of: [identity]).filter { $0.state == .stopped }
-          outcome.add(ProcessRelease.resume(stopped.map(\.identity), groups: [], in: proc))
-        }
-      } catch {
-        if error.errno != noSuchProcess { outcome.failures.append("instance \(id): \(error)") }
-      }
-      store.removeLeader(of: id)
-    }
-    return outcome
+    return store.release(leaders: leaders, in: proc)
   }
 }

@@ -5,12 +5,17 @@ import TaskSchedulerEventLog
 
 /// The takeover of the processes, connections and outstanding calls of a previous daemon.
 struct Takeover {
-  let startup: StartupState
   let subsystems: Subsystems
   let server: Server
   let pump: Pump
+  let eventLog: EventLog
+  /// The event log of the previous daemon; nil if there is no usable event log.
+  let found: FoundEventLog?
   let inherited: DescriptorStore.Inherited
   let socketPath: String
+  /// The instant at which the daemon began to read the event log.
+  let startedAt: Instant
+  let log: Log
 
   /// The result of a takeover.
   private struct Outcome {
@@ -28,8 +33,6 @@ struct Takeover {
   }
 
   private var processes: ProcessController { subsystems.processes }
-  private var eventLog: EventLog { startup.eventLog }
-  private var log: Log { startup.log }
 
   /// Takes over the previous daemon's applications, or releases those that it cannot take over.
   ///
@@ -37,7 +40,7 @@ struct Takeover {
   ///   usable event log, or the previous daemon had released all applications.
   func run() throws(SystemError) -> Bool {
     var isNew = true
-    if let replay = startup.replay {
+    if let replay = found?.replay {
       isNew = recover(replay)
     } else {
       let outcome = inherited.release(subsystems.store, in: processes.proc)
@@ -87,13 +90,19 @@ struct Takeover {
     let count = pump.scheduler.running.count
     if count == 0, outcome.connections + outcome.closed == 0 { return }
     let away = TimeSpan.short(lastAlive.duration(to: pump.now))
-    let time = TimeSpan.short(startup.startedAt.duration(to: pump.now))
-    var message = "took over \(count) applications and \(outcome.connections) "
-      + "connections within \(time); the last event was \(away) ago"
+    let time = TimeSpan.short(startedAt.duration(to: pump.now))
+    var message = "took over \(Self.quantity(count, "application")) and "
+      + "\(Self.quantity(outcome.connections, "connection")) within \(time); the last event was "
+      + "\(away) ago"
     if outcome.closed > 0 {
-      message += "; closed \(outcome.closed) connections that may have missed messages"
+      message += "; closed \(Self.quantity(outcome.closed, "connection")) that may have missed "
+        + "messages"
     }
     log.write(.notice, message, id: .recovered)
+  }
+
+  private static func quantity(_ count: Int, _ noun: String) -> String {
+    count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
   }
 
   /// Releases the processes that a previous daemon left behind. A failure to release one group does
@@ -116,16 +125,26 @@ struct Takeover {
 
   private func takeOver(_ replay: Replay) -> Outcome {
     var outcome = Outcome()
-    outcome.lost = processes.takeOver(replay.daemonState.instances, leaders: inherited.leaders)
+    let held = replay.daemonState.instances
+    outcome.lost = processes.takeOver(held, leaders: inherited.leaders)
     subsystems.launches.restoreLeftRunning(replay.daemonState.leftRunning)
-    if let unclear = startup.unclear {
+    let unnamed = inherited.leaders.filter { held[$0.key] == nil }
+    if let unclear = found?.unclear {
       // A process that already belongs to an instance is not managed twice: ``Launches`` skips it.
       restoreLaunched()
-      let found = processes.claimStopped(unclear, EnvironmentMarkers(socket: socketPath))
+      let found = processes.claimStopped(
+        unclear, leaders: unnamed, EnvironmentMarkers(socket: socketPath))
       for name in found.resumed {
         log.write(.warning, "resumed \(name), which belongs to no application")
       }
       for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
+    } else {
+      // The previous daemon died while it began to manage these leaders. The remaining effects
+      // complete that.
+      for (id, number) in unnamed {
+        FileDescriptor(taking: number).close()
+        subsystems.store.removeLeader(of: id)
+      }
     }
     for details in replay.daemonState.unmanagedLeaders.values {
       subsystems.launches.restore(details)

@@ -306,7 +306,7 @@ final class DaemonFixture: Sendable {
 
   func state(of pid: Int32) throws -> ProcessState? { try proc.stat(pid)?.state }
 
-  /// Returns the number of the daemon's open file descriptors, plus 2 for the entries `.` and `..`.
+  /// Returns the number of the daemon's open file descriptors.
   func descriptorCount() throws -> Int {
     guard let folder = opendir("/proc/\(process.pid)/fd") else {
       throw SystemError(call: "opendir", errno: errno)
@@ -314,6 +314,7 @@ final class DaemonFixture: Sendable {
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
-    return count
+    // Without the entries `.` and `..`.
+    return count - 2
   }
 }

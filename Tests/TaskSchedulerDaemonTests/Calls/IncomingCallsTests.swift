@@ -29,6 +29,8 @@ struct IncomingCallsTests {
     var closed: [UserID] = []
     var answers: [(call: IncomingCall, answer: CallAnswer)] = []
     var fail: (String) -> Void = { _ in }
+    /// The reason why a request to ModemManager fails at once; nil if it does not.
+    var refusal: String?
     var events: [SessionEvent] = []
 
     func take(_ order: SessionInterface.Attach.Output, _ user: UserID) -> Bool {
@@ -59,6 +61,7 @@ struct IncomingCallsTests {
         answer: { [machine] call, answer, failed in
           machine.answers.append((call, answer))
           machine.fail = failed
+          if let refusal = machine.refusal { failed(refusal) }
         },
         post: { [machine] in machine.events.append($0) }))
   }
@@ -260,6 +263,22 @@ struct IncomingCallsTests {
     calls.choose(id, action: "decline", by: ann)
     #expect(machine.events == [])
     machine.fail("the modem refuses")
+    calls.choose(id, action: "answer", by: ann)
+    #expect(machine.events == [.callAnswered(phone)])
+  }
+
+  @Test("An answer that fails at once does not activate CallApplication, and the call rings again")
+  func failsAtOnce() throws {
+    let phone = try key("org.test.phone", ann)
+    machine.application = (phone.id, nil)
+    machine.refusal = "the message bus is not running"
+    let calls = try start(announced: [call.path])
+    calls.update([call])
+    calls.choose(id, action: "answer", by: ann)
+    #expect(machine.answers.map(\.answer) == [.accept])
+    #expect(machine.events == [])
+    #expect(machine.shown.count == 2)
+    machine.refusal = nil
     calls.choose(id, action: "answer", by: ann)
     #expect(machine.events == [.callAnswered(phone)])
   }

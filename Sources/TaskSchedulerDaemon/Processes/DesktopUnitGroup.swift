@@ -1,0 +1,37 @@
+import LinuxSystem
+
+// Desktops start each program in a systemd unit of its own, `app-*.scope` or `app-*.service`
+// (systemd.io/DESKTOP_ENVIRONMENTS). The control group of that unit is the instance's own group if
+// the daemon adopts the program because of its window.
+
+extension ControlGroup {
+  /// Returns the group of the unit `app-*.scope` or `app-*.service` that a process is in; nil if
+  /// there is none.
+  static func desktopUnit(
+    of pid: Int32, in proc: ProcFS
+  ) throws(SystemError) -> ControlGroup? {
+    var path = try ControlGroup.of(pid, in: proc)?.path[...] ?? ""
+    while let slash = path.lastIndex(of: "/") {
+      let name = path[path.index(after: slash)...]
+      if name.hasPrefix("app-"), name.hasSuffix(".scope") || name.hasSuffix(".service") {
+        return ControlGroup(path: String(path))
+      }
+      path = path[..<slash]
+    }
+    return nil
+  }
+
+  /// Returns the highest ancestor of a process in this group, or the process itself.
+  func top(
+    of process: ProcessIdentity, in proc: ProcFS
+  ) throws(SystemError) -> ProcessIdentity {
+    var top = process
+    for ancestor in try proc.ancestors(process.pid) {
+      guard let group = try ControlGroup.of(ancestor.pid, in: proc)?.path,
+        group == path || group.hasPrefix(path + "/")
+      else { break }
+      top = ancestor
+    }
+    return top
+  }
+}
