@@ -96,4 +96,16 @@ import Testing
     try fixture.application.endBackgroundTaskAndWait(task)
     #expect(fixture.recorder.log.current == [])
   }
+
+  @Test("After close, the request for the background time throws closed also without a daemon")
+  func closesUnmanaged() throws {
+    let directory = TemporaryDirectory()
+    let application = try ScheduledApplication.registerAndWait(
+      "org.example.test", delegate: Recorder(), at: SocketPath(directory.file("socket")),
+      ifAvailable: true)
+    application.close()
+    #expect(throws: ApplicationError.closed) {
+      _ = try application.backgroundTimeRemainingAndWait()
+    }
+  }
 }

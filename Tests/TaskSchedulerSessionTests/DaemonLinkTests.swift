@@ -276,6 +276,22 @@ struct DaemonLinkTests {
     try scene.waitForReport(of: 10)
   }
 
+  @Test("An agent whose second connection finds no socket attaches to the next daemon")
+  func goneBetweenConnections() throws {
+    let scene = try Scene()
+    scene.daemon?.answerToAttach = []
+    try scene.wait("the call of Attach") { scene.daemon?.attachments == 1 }
+    try UnixSocket.unlink(path: scene.path)
+    scene.daemon?.order(.init(attached: 1))
+    try scene.wait("the second connection fails") {
+      scene.reported.last?.hasPrefix("unreachable: connect") == true
+    }
+    scene.daemon = nil
+    scene.focus(10)
+    try scene.startDaemon()
+    try scene.waitForReport(of: 10)
+  }
+
   @Test("A daemon that takes over the connections says so, and receives all windows again")
   func takenOver() throws {
     let scene = try Scene()

@@ -93,6 +93,14 @@ struct KWinTests {
     #expect(try kwin.readLine() == "started")
   }
 
+  /// Returns the unique names of all clients of the bus. One of the clients is the agent.
+  private func clients() throws -> [String] {
+    let list = try bus.run(
+      "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+      "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.ListNames")
+    return list.matches(of: /:1\.[0-9]+/).map { String($0.output) }
+  }
+
   @Test("The agent loads its script into KWin, and reports the windows that the script sends")
   func windows() throws {
     let kwin = try SimulatedKWin(bus)
@@ -123,18 +131,28 @@ struct KWinTests {
   func foreign() throws {
     let kwin = try SimulatedKWin(bus)
     try expectStart(kwin)
-    // Sends the message to every client of the bus. One of the clients is the agent.
-    let list = try bus.run(
-      "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
-      "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.ListNames")
-    for name in list.matches(of: /:1\.[0-9]+/) {
+    for client in try clients() {
       _ = try? bus.run(
-        "dbus-send", "--session", "--dest=\(name.output)", KWinScript.path,
+        "dbus-send", "--session", "--dest=\(client)", KWinScript.path,
         "\(KWinScript.interface).\(KWinScript.member)", "string:\(message(active: true))")
     }
     try kwin.send(message(active: false))
     try focus.wait("the first report is KWin's") { !$0.reports.isEmpty }
     #expect(focus.reports.count == 1)
     #expect(focus.windows?.focused == nil)
+  }
+
+  @Test("A new owner of KWin's name that another program announces is ignored")
+  func foreignOwner() throws {
+    let kwin = try SimulatedKWin(bus)
+    try expectStart(kwin)
+    for client in try clients() {
+      _ = try? bus.run(
+        "dbus-send", "--session", "--type=signal", "--dest=\(client)", "/org/freedesktop/DBus",
+        "org.freedesktop.DBus.NameOwnerChanged", "string:org.kde.KWin", "string:",
+        "string:\(client)")
+    }
+    try kwin.send(message(active: true))
+    try focus.wait(focused: [getpid()])
   }
 }

@@ -415,8 +415,14 @@ struct CommandTests {
     let numbers = try complete(
       ["taskctl", "notifications", "show", ""], "positional@0", ["notifications", "show"])
     let (connection, _) = try daemon.accept(Control.ListNotifications.self)
-    try connection.reply(Control.ListNotifications.Output(notifications: [notificationSample]))
-    #expect(try numbers.outcome().output == "12\n")
+    try connection.reply(
+      Control.ListNotifications.Output(notifications: [notificationSample], next: 12))
+    let second = try connection.receive().decode(Control.ListNotifications.Input.self)
+    #expect(second.after == 12)
+    var other = notificationSample
+    other.notification.id = 300
+    try connection.reply(Control.ListNotifications.Output(notifications: [other]))
+    #expect(try numbers.outcome().output == "12\n300\n")
     for (shell, text) in [
       ("bash", "'list status"), ("zsh", "(list status"), ("fish", "-fa 'list status"),
     ] {

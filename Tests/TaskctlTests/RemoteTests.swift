@@ -82,9 +82,9 @@ struct RemoteTests {
       (["play-paus"], "did you mean 'play-pause'?"),
       (["seek"], "'seek' needs a number of seconds"),
       (["play", "10"], "'play' takes no number of seconds; only 'seek' does"),
-      (["seek", "1e10"], "must be from -1000000000 to 1000000000"),
-      (["seek", "-1e10"], "must be from -1000000000 to 1000000000"),
-      (["seek", "nan"], "must be from -1000000000 to 1000000000"),
+      (["seek", "1e10"], "is 10000000000.0; it must be from -1000000000 to 1000000000"),
+      (["seek", "-1e10"], "is -10000000000.0; it must be from -1000000000 to 1000000000"),
+      (["seek", "nan"], "is nan; it must be from -1000000000 to 1000000000"),
       (["seek", "soon"], "soon"), ([], "command"),
     ] as [([String], String)])
   func mistakes(_ arguments: [String], _ expected: String) throws {

@@ -105,6 +105,21 @@ struct SimulateFileTests {
   }
 
   @Test(
+    "An option for seeds is refused with a scenario and with --replay, and the error names both",
+    arguments: [
+      ["--first", "1"], ["--jobs", "1"], ["--actions", "5"], ["--skip", "1"],
+      ["--without", "endsWrongTask"], ["--canary", "all"], ["--trace"],
+    ])
+  func onlyForSeeds(_ option: [String]) throws {
+    for (place, name) in [("/nonexistent/a.scenario", "a scenario"), ("--replay", "--replay")] {
+      let outcome = try simulate([place] + option)
+      #expect(outcome.code == 2)
+      let sentence = "\(option[0]) has no effect with \(name); use it with --seeds"
+      #expect(outcome.errors.contains(sentence), "\(outcome.errors)")
+    }
+  }
+
+  @Test(
     "An invalid command line exits with 2 and a message",
     arguments: [
       [], ["--seeds", "0"], ["a", "--seeds", "1"], ["--seeds", "1", "--canary", "tiger"],

@@ -34,7 +34,9 @@ struct WakeUpRenderingTests {
     var new = reachableSample()
     new.instance?.keepAlive?.lastRunUSec = nil
     new.instance?.ending = .memoryPressure
+    new.instance?.heldChanges = 1
     for line in [
+      "      Changes: 1 system change waits until it resumes",
       "   Keep-alive: every 15 min; not called yet; next call in 10 min, at the latest in 14 min",
       "       Ending: the daemon is terminating it because the machine is short of memory",
     ] {

@@ -57,6 +57,13 @@ struct WhyTests {
         """)
   }
 
+  @Test("The explanation names a single held system change in the singular")
+  func oneChange() {
+    var application = reachableSample()
+    application.instance?.heldChanges = 1
+    #expect(text(application).contains("  It will then receive 1 system change.\n"))
+  }
+
   @Test(
     "The explanation says that a media command, or the read of a media player, resumed it",
     arguments: [

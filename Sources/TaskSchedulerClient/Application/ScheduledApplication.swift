@@ -206,7 +206,10 @@ public final class ScheduledApplication: Sendable {
 
   /// Returns the remaining background time. Blocks. Otherwise like ``backgroundTimeRemaining()``.
   public func backgroundTimeRemainingAndWait() throws(ApplicationError) -> Duration? {
-    if calls == nil { return nil }
+    if calls == nil {
+      try throwIfEnded()
+      return nil
+    }
     let status = try ask(ApplicationInterface.GetStatus.self, .init())
     return status.backgroundTimeRemainingUSec.map { .microseconds($0) }
   }

@@ -45,7 +45,8 @@ public struct Location: Hashable, Sendable {
 
 /// How accurate the locations of continuous updates must be. The names are those of Core Location.
 ///
-/// The daemon uses the source that needs the least power and is accurate enough.
+/// GeoClue chooses its sources by the best accuracy that an application needs at present; gpsd
+/// always uses its receivers.
 public enum LocationAccuracy: String, Hashable, Sendable, CaseIterable {
   /// The best accuracy of all sources, for navigation.
   case best

@@ -16,8 +16,10 @@ struct MuteOrders {
 
   var isEmpty: Bool { orders.isEmpty }
 
+  /// Adds an order. It replaces the stream's outstanding order.
   mutating func add(_ isMuted: Bool, stream: UInt32, of generation: UInt64) {
-    if orders.count < Self.max { orders[Key(generation: generation, stream: stream)] = isMuted }
+    let key = Key(generation: generation, stream: stream)
+    if orders[key] != nil || orders.count < Self.max { orders[key] = isMuted }
   }
 
   /// Removes the orders that a list of all streams confirms, and those for streams that have ended.

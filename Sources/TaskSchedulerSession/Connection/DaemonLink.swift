@@ -219,14 +219,16 @@ final class DaemonLink {
   private func end(_ reason: ConnectionEnd) {
     let now = BootClock.now()
     if case .attached = state, now >= attachedAt + Self.lastingTime { attempts = 0 }
+    let isWatching = if case .waiting = state { true } else { false }
     close(.waiting)
     if problem != reason {
       problem = reason
       report(.unreachable(reason))
     }
     // No timer is necessary if the socket is missing, or still refuses after `attemptsMax` retries.
-    // The watch, which began before the attempt, reports the next socket.
-    if case .failed(let error) = reason {
+    // The watch, which began before the attempt, reports the next socket. No watch runs if the
+    // second connection failed.
+    if isWatching, case .failed(let error) = reason {
       if error.isMissing { return }
       // A process that has exited left the socket file behind.
       if error.errno == ECONNREFUSED, attempts >= Self.attemptsMax { return }

@@ -70,7 +70,8 @@ final class KWinSource: WindowSource {
       }
     case .message(let message):
       let reader = MessageReader(message)
-      guard reader.isSignal("org.freedesktop.DBus", "NameOwnerChanged"),
+      guard reader.sender == "org.freedesktop.DBus",
+        reader.isSignal("org.freedesktop.DBus", "NameOwnerChanged"),
         reader.text() == Self.service, reader.text() != nil, let owner = reader.text()
       else { return }
       setOwner(owner.isEmpty ? nil : owner)

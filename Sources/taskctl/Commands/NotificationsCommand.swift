@@ -38,11 +38,7 @@ struct NotificationsCommand: ParsableCommand {
       completion: ApplicationCompletion.kind)
     var application: String?
 
-    func validate() throws {
-      if ownerOption.owner != nil, application == nil {
-        throw ValidationError("--owner needs an application")
-      }
-    }
+    func validate() throws { try ownerOption.requireApplication(application) }
 
     func run() throws {
       let connection = try options.connect()

@@ -62,7 +62,8 @@ struct RemoteCommand: DaemonCommand {
       throw ValidationError("'\(command.words)' takes no number of seconds; only 'seek' does")
     }
     guard (-Self.secondsMax...Self.secondsMax).contains(seconds) else {
-      throw ValidationError("the number of seconds must be from -1000000000 to 1000000000")
+      throw ValidationError(
+        "the number of seconds is \(seconds); it must be from -1000000000 to 1000000000")
     }
   }
 

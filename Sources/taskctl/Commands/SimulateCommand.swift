@@ -54,8 +54,9 @@ struct SimulateCommand: ParsableCommand {
   var seeds: Int?
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("The first seed.", valueName: "seed"))
-  var first: UInt64 = 1
+    parsing: .unconditional,
+    help: ArgumentHelp("The first seed; the default is 1.", valueName: "seed"))
+  var first: UInt64?
 
   @Option(
     parsing: .unconditional,
@@ -65,8 +66,9 @@ struct SimulateCommand: ParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The number of actions of each seed before its faults end.", valueName: "count"))
-  var actions = SimulationOptions.actionCountDefault
+      "The number of actions of each seed before its faults end; the default is "
+        + "\(SimulationOptions.actionCountDefault).", valueName: "count"))
+  var actions: Int?
 
   @Option(
     name: .customLong("skip"),
@@ -94,12 +96,28 @@ struct SimulateCommand: ParsableCommand {
       throw ValidationError("give a scenario file, --seeds or --replay")
     }
     if file != nil, seeds != nil { throw ValidationError("give a file or --seeds, not both") }
+    if seeds == nil, let option = seedOption {
+      throw ValidationError(
+        "\(option) has no effect with \(replay ? "--replay" : "a scenario"); use it with --seeds")
+    }
     if let seeds, seeds < 1 { throw ValidationError("--seeds is \(seeds); the minimum is 1") }
-    if let seeds, first.addingReportingOverflow(UInt64(seeds)).overflow {
+    if let seeds, (first ?? 1).addingReportingOverflow(UInt64(seeds)).overflow {
       throw ValidationError("--first plus --seeds exceeds the largest seed")
     }
     if let jobs, jobs < 1 { throw ValidationError("--jobs is \(jobs); the minimum is 1") }
-    if actions < 0 { throw ValidationError("--actions is \(actions); the minimum is 0") }
+    if let actions, actions < 0 {
+      throw ValidationError("--actions is \(actions); the minimum is 0")
+    }
+  }
+
+  /// The first option on the command line that has an effect only with `--seeds`.
+  private var seedOption: String? {
+    let isGiven = [
+      ("--first", first != nil), ("--jobs", jobs != nil), ("--actions", actions != nil),
+      ("--skip", !skips.isEmpty), ("--without", !without.isEmpty), ("--canary", canary != nil),
+      ("--trace", trace), ("--worker", worker != nil),
+    ]
+    return isGiven.first { $0.1 }?.0
   }
 
   func run() throws {
@@ -109,8 +127,10 @@ struct SimulateCommand: ParsableCommand {
     }
     if let file { return try ScenarioRun(path: file, isJSON: options.json).run() }
     guard let seeds else { return }
+    let first = first ?? 1
     let plan = SeedPlan(
-      seeds: first..<(first + UInt64(seeds)), actionCount: actions, skipped: skips.map(\.range),
+      seeds: first..<(first + UInt64(seeds)),
+      actionCount: actions ?? SimulationOptions.actionCountDefault, skipped: skips.map(\.range),
       without: Set(without))
     if let worker { return try SeedWorker(plan: plan, share: worker, canary: canary?.one).run() }
     if trace { return try SeedTrace(options: plan.options(first, canary: canary?.one)).run() }

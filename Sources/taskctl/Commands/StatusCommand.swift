@@ -10,8 +10,8 @@ struct StatusCommand: DaemonCommand {
       Shows the state of the application, the time since the last change, and what entitles the \
       application to run. Shows its background time, tasks, keep-alive handler, managed sockets, \
       held system changes, notifications and badge. Shows how the application last ended, and when \
-      the daemon relaunches it. With --json: the reply of GetApplication, or of ListApplications \
-      without an application.
+      the daemon relaunches it. With --json: the reply of GetApplication; without an application, \
+      that of ListApplications.
 
       Example: taskctl status org.example.mail
       """,
@@ -24,6 +24,8 @@ struct StatusCommand: DaemonCommand {
     help: ArgumentHelp("The application's id; the default is the daemon.", valueName: "app"),
     completion: ApplicationCompletion.kind)
   var application: String?
+
+  func validate() throws { try ownerOption.requireApplication(application) }
 
   func run() throws {
     if let application {

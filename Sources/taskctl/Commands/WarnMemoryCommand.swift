@@ -30,6 +30,7 @@ struct WarnMemoryCommand: DaemonCommand {
   var dryRun = false
 
   func validate() throws {
+    try ownerOption.requireApplication(application)
     if dryRun, application != nil {
       throw ValidationError("--dry-run covers all applications; omit the application")
     }
@@ -48,8 +49,7 @@ struct WarnMemoryCommand: DaemonCommand {
     }
     let output = try connection.call(
       ControlInterface.WarnMemory.self,
-      .init(application: application, owner: application == nil ? nil : ownerOption.owner?.uid),
-      timeout: answerTimeout)
+      .init(application: application, owner: ownerOption.owner?.uid), timeout: answerTimeout)
     if options.json { try Output.write(JSONOutput.line(output)) }
   }
 }

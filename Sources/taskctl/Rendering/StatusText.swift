@@ -134,7 +134,8 @@ enum StatusText {
       lines.add("Sockets", "\(instance.managedSockets) managed")
     }
     if instance.heldChanges > 0 {
-      lines.add("Changes", "\(instance.heldChanges) system changes wait until it resumes")
+      let verb = instance.heldChanges == 1 ? "waits" : "wait"
+      lines.add("Changes", "\(changes(instance.heldChanges)) \(verb) until it resumes")
     }
     if let resources = instance.resources { add(resources, to: &lines) }
   }
@@ -223,6 +224,11 @@ enum StatusText {
   /// Returns `3 applications`.
   static func plural(_ applications: Int) -> String {
     applications == 1 ? "1 application" : "\(applications) applications"
+  }
+
+  /// Returns `3 system changes`.
+  static func changes(_ count: Int) -> String {
+    count == 1 ? "1 system change" : "\(count) system changes"
   }
 
   /// Lines with labels right-aligned before a colon, as in the output of systemctl status.

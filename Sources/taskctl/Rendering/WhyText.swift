@@ -153,7 +153,7 @@ enum WhyText {
     }
     lines.append("It resumes when \(wakers.joined(separator: ", or when ")).")
     if instance.heldChanges > 0 {
-      lines.append("It will then receive \(instance.heldChanges) system changes.")
+      lines.append("It will then receive \(StatusText.changes(instance.heldChanges)).")
     }
     return lines
   }

@@ -35,14 +35,24 @@ enum ApplicationCompletion {
 
 /// Completes notification ids with those that the daemon knows.
 enum NotificationCompletion {
-  static let kind = CompletionKind.custom { words, _, _ in
-    let input = ControlInterface.ListNotifications.Input()
-    guard
-      let connection = try? Connection.connect(to: ApplicationCompletion.path(words)),
-      let output = try? connection.call(
-        ControlInterface.ListNotifications.self, input, timeout: .seconds(2))
-    else { return [] }
-    return output.notifications.map { "\($0.notification.id)" }
+  static let kind = CompletionKind.custom { words, _, _ in ids(words) }
+
+  /// Returns the ids on all pages, or nothing if no daemon sends each page within 2 s.
+  private static func ids(_ words: [String]) -> [String] {
+    guard let connection = try? Connection.connect(to: ApplicationCompletion.path(words)) else {
+      return []
+    }
+    var ids: [String] = []
+    var input = ControlInterface.ListNotifications.Input()
+    repeat {
+      guard
+        let page = try? connection.call(
+          ControlInterface.ListNotifications.self, input, timeout: .seconds(2))
+      else { return [] }
+      ids += page.notifications.map { "\($0.notification.id)" }
+      input.after = page.next
+    } while input.after != nil
+    return ids
   }
 }
 

@@ -77,4 +77,9 @@ struct OwnerOption: ParsableArguments {
       valueName: "user"),
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?
+
+  /// Refuses an owner on a command line that names no application.
+  func requireApplication(_ application: String?) throws {
+    if owner != nil, application == nil { throw ValidationError("--owner needs an application") }
+  }
 }

@@ -250,6 +250,14 @@ struct MuteOrdersTests {
     #expect(orders.confirm([3: true], of: 1).map(\.isMuted) == [false])
   }
 
+  @Test("The newest order for a stream replaces the earlier one even if no further order fits")
+  func full() {
+    var orders = MuteOrders()
+    for stream in 0..<UInt32(MuteOrders.max) { orders.add(true, stream: stream, of: 1) }
+    orders.add(false, stream: 3, of: 1)
+    #expect(orders.confirm([3: true], of: 1).map(\.isMuted) == [false])
+  }
+
   @Test("The orders for ended streams and for another start of the server are forgotten")
   func forgotten() {
     var orders = MuteOrders()
