@@ -185,7 +185,7 @@ class Contender:
             time.sleep(0.01)
 
     def signalled_at(self):
-        words = "to process" if self.who == "earlyoom" else "is to end"
+        words = "to process" if self.who == "earlyoom" else "was chosen for termination"
         return next((at for at, line in self.said if words in line), None)
 
     def end(self):

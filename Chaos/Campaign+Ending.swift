@@ -34,8 +34,8 @@ extension Campaign {
     try awaitBalance()
   }
 
-  /// Waits until the daemon lists no task and no unacknowledged callback. Clients of the library
-  /// may send the last calls some time after their tasks have ended.
+  /// Waits until the daemon lists no task and no unacknowledged callback. The library may send a
+  /// client's last calls some time after the client has ended its tasks.
   private func awaitBalance() throws {
     let end = BootClock.now() + 8_000_000_000
     while true {

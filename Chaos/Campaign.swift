@@ -37,9 +37,10 @@ final class Campaign {
   private(set) var orderlyRestarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
-  /// The number of connections that were closed since the last check. Each kill, even one during
-  /// recovery, may close one connection: if it interrupts an answer, the next daemon cannot know
-  /// whether the client has received the answer.
+  /// The number of connections that were closed since the last check, without young ones and
+  /// without those whose client may have been suspended. Each kill, even one during recovery, may
+  /// close one connection: if it interrupts an answer, the next daemon cannot know whether the
+  /// client has received the answer.
   private var lostSinceLook = 0
   private var killsAtLook = 0
   private(set) var expirations = 0

@@ -20,9 +20,9 @@ struct CampaignMachine {
     """
 
   /// - Parameters:
-  /// - previous: The source tree of the first daemon, with its program in `.build/release`; nil for
-  ///   this version. An upgrade later installs this version's program and units.
-  /// - settings: The contents of taskschedd.toml.
+  ///   - previous: The source tree of the first daemon, with its program in `.build/release`; nil
+  ///     for this version. An upgrade later installs this version's program and units.
+  ///   - settings: The contents of taskschedd.toml.
   init(clients: Int, forgets: Bool = false, previous: String? = nil, settings: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
     let tree = TemporaryDirectory(mode: 0o755)
@@ -63,6 +63,8 @@ struct CampaignMachine {
   }
 
   /// Installs the programs of this build with `make install`, and also the program of the campaign.
+  /// With `previous`, keeps the program and units of this build for an upgrade, and installs those
+  /// of the other version.
   private static func install(in tree: String, previous: String?) throws {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count - 1)

@@ -37,8 +37,8 @@ struct RunCommand: ParsableCommand {
   var forget = false
   @Option(
     help: ArgumentHelp(
-      "Begin with the daemon of another version, whose source tree this is, and upgrade it after "
-        + "half of the kills. Its program is in .build/release of the tree.",
+      "The source tree of another version, with its program in .build/release. The campaign begins "
+        + "with the daemon of that version, and upgrades it after half of the kills.",
       valueName: "directory"))
   var previous: String?
   @Option(
@@ -90,7 +90,7 @@ struct DesktopCommand: ParsableCommand {
   var log: String?
 
   func validate() throws {
-    guard kills >= 0 else { throw ValidationError("--kills is 0 or more") }
+    guard kills >= 0 else { throw ValidationError("--kills is \(kills); the minimum is 0") }
   }
 
   func run() throws {

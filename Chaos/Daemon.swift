@@ -40,7 +40,7 @@ struct Daemon {
     return try HeldChild.spawn(request).releaseAndWaitForExec()
   }
 
-  /// Whether the running daemon is the installed program.
+  /// Returns whether the running daemon is the installed program.
   static func isInstalled(in proc: ProcFS) -> Bool {
     guard let process = process(in: proc) else { return false }
     var (running, installed) = (stat(), stat())
@@ -49,8 +49,8 @@ struct Daemon {
       && running.st_dev == installed.st_dev
   }
 
-  /// Waits until the daemon serves a call, and returns the time. The call is sent on a new
-  /// connection while no daemon runs yet, so that the next daemon answers it as early as possible.
+  /// Waits until the daemon serves a call, and returns the time. Sends the call on a new connection
+  /// while no daemon runs yet, so that the next daemon answers it as early as possible.
   static func waitUntilServed() -> UInt64 {
     while true {
       if let connection = RawConnection(), connection.send("org.varlink.service.GetInfo", [:]) {

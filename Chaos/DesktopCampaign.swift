@@ -6,9 +6,10 @@ import TaskSchedulerWire
 /// changes. Checks that the states of the applications follow the focus, that exactly the suspended
 /// applications are muted, and that no volume stays lowered.
 ///
-/// Another application lowers the volumes of the others while it plays a notification, and it does
-/// so at each kill. It has ended when the streams are checked. All windows have streams of the same
-/// media role, so that the server remembers the mute and the volume of one for all others.
+/// At each kill, another application plays a notification, which lowers the volumes of the others.
+/// The campaign terminates this application before it checks the streams. All windows have streams
+/// of the same media role, so that the server remembers the mute and the volume of one for all
+/// others.
 ///
 /// Each window has a workspace of its own, and plays. One more workspace is empty. After each kill,
 /// the campaign chooses a last workspace, and waits until the states agree with it.
@@ -39,8 +40,8 @@ final class DesktopCampaign {
   private var findings = Findings()
   private var stolenTime = StolenTime()
   private var kills = 0
-  /// The longest time from the last change of the focus until the states agreed with it, by
-  /// victim.
+  /// The longest time from the last change of the focus until the states and the streams agreed
+  /// with the focus, by victim.
   private var longest: [Victim: UInt64] = [:]
   private var excused = 0
   private var agent: PIDFD?

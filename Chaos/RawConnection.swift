@@ -43,7 +43,7 @@ final class RawConnection {
     return true
   }
 
-  /// Whether the connection is so young that a kill of the daemon may lose it.
+  /// Whether the connection is so young that a kill of the daemon may close it.
   var isYoung: Bool { answeredAt.map { BootClock.now() < $0 + Self.youth } ?? true }
 
   /// Returns the next message that arrives within the given time.

@@ -10,7 +10,8 @@ struct Record {
     /// reader detects an incomplete write.
     case version
     case pid
-    /// The number of turns of the client's loop. It must not change during a suspension.
+    /// The number of ticks, which the client counts about every 50 ms and at each callback. It must
+    /// not change during a suspension.
     case ticks
     case connectionsLost
     case callbacks, acknowledgements
@@ -68,7 +69,7 @@ struct Record {
     self[.ends] += 1
   }
 
-  /// Removes the tasks that the daemon no longer lists.
+  /// Removes all tasks, because the daemon no longer knows the client.
   mutating func forgetTasks() {
     for index in Self.tasks { words[index] = 0 }
     for index in Self.endings { words[index] = 0 }
@@ -148,8 +149,8 @@ final class Events: Sendable {
       /// An expiration arrived. The text is its due time, if known.
       case expired
       /// An expiration arrived, and the client is about to end its tasks. The text is "NOT-BEFORE
-      /// NOT-AFTER": the earliest and latest time at which the daemon kills the client if it has
-      /// not ended them.
+      /// NOT-AFTER": the earliest and latest time at which the daemon kills the client if the
+      /// client has not ended its tasks.
       case warned
       /// The client has ended all its tasks.
       case relieved

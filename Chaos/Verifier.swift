@@ -175,7 +175,7 @@ struct Verifier {
     }
   }
 
-  /// Whether the process stays stopped for a second although the daemon does not report a
+  /// Returns whether the process stays stopped for a second although the daemon does not report a
   /// suspension.
   private func staysStopped(_ client: Client, _ pid: Int32) -> Bool {
     for _ in 0..<20 {
@@ -188,6 +188,6 @@ struct Verifier {
     return true
   }
 
-  /// Whether no thread can run, because all are stopped or the cgroup is frozen.
+  /// Returns whether no thread can run, because all are stopped or the cgroup is frozen.
   func isStopped(_ pid: Int32) -> Bool { proc.isStopped(pid) }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// The behaviour of a client, independent of how it communicates with the daemon.
+/// The behavior of a client, independent of how it communicates with the daemon.
 ///
 /// The client begins and ends tasks, and checks the events that it receives. It usually ends an
 /// expired task. In rare cases it does not, so that the daemon kills it. Its record is correct at
@@ -122,7 +122,8 @@ final class Workload {
     lastKind == "didBecomeActive" || lastKind == "willResignActive"
   }
 
-  /// Records that the daemon may kill the client at the limit until it has ended its tasks.
+  /// Records that the daemon may kill the client at the limit if the client has not ended its tasks
+  /// by then.
   private func warn() {
     events.write(.warned, client, "\(record[.limitNotBefore]) \(record[.limitNotAfter])")
   }
@@ -149,7 +150,7 @@ final class Workload {
 
   // MARK: Events
 
-  /// Handles the expiration of a task, and checks that the limit is not early.
+  /// Handles the expiration of a task, and checks that the expiration is not early.
   func expired(_ task: Int, remaining: UInt64?, _ transport: some Transport) {
     let now = BootClock.now()
     let due = Int64(bitPattern: UInt64(record[.limitNotBefore])) - Int64(Settings.expirationLead)
@@ -217,7 +218,7 @@ final class Workload {
     change { record in
       record[.callbacks] += 1
       // Counts a tick, because the callback proves that the client runs. The daemon may suspend the
-      // client again before its loop counts a tick.
+      // client again before the client's loop counts a tick.
       record[.ticks] += 1
       // The client enters or leaves the background, so the old limit no longer applies.
       if beginsStint {

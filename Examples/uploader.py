@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An uploader that continues in the background, and ends its task at its expiration.
+"""An uploader that continues in the background, and ends its background task when the task expires.
 A message is a JSON object and a NUL; see org.taskschedd.Application.varlink."""
 import argparse, json, os, socket, threading, time
 

@@ -271,7 +271,7 @@ def main() -> None:
     targets = options.target or known
     for target in targets:
         if target not in known:
-            sys.exit(f"there is no target '{target}'; the targets are {', '.join(known)}")
+            parser.error(f"there is no target '{target}'; the targets are {', '.join(known)}")
     write_wire_words()
     canary(options.program)
     with tempfile.TemporaryDirectory() as directory:

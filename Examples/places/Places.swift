@@ -3,8 +3,8 @@ import TaskSchedulerClient
 /// Shows a notification when the user arrives at a place or leaves it.
 ///
 /// The daemon keeps the regions. It resumes the application when the machine enters or leaves one,
-/// or launches the application if it does not run. No receiver runs in the application's name
-/// meanwhile, and the application needs no background mode.
+/// or launches the application if it does not run. Meanwhile, a receiver runs only for short times,
+/// and the application needs no background mode.
 final class Places: ApplicationDelegate {
   private let regions: [CircularRegion]
 

@@ -82,7 +82,7 @@ final class Server {
   }
 }
 
-/// Calls a phone, and ends the program when it answers.
+/// Calls a phone, and ends the program when the phone answers.
 func call(_ name: String, as caller: String, port: UInt16) -> Never {
   guard let line = Line.connect(port: port) else { fail("no server listens on port \(port)") }
   let start = ContinuousClock.now

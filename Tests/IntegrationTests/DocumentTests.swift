@@ -49,11 +49,11 @@ struct DocumentTests {
     let documents = try installed.documents()
     #expect(documents.contains("README.md") && documents.contains("docs/contract.md"))
     for document in documents {
-      let folder = document.split(separator: "/").dropLast().joined(separator: "/")
+      let directory = document.split(separator: "/").dropLast().joined(separator: "/")
       for link in links(in: try installed.text(of: document)) {
         if link.hasPrefix("https://") { continue }
         let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = parts[0].isEmpty ? document : resolved(String(parts[0]), in: folder)
+        let path = parts[0].isEmpty ? document : resolved(String(parts[0]), in: directory)
         #expect(access("\(installed.papers)/\(path)", F_OK) == 0, "\(document): \(link)")
         guard parts.count == 2, documents.contains(path) else { continue }
         let anchors = anchors(of: try installed.text(of: path))
@@ -62,9 +62,10 @@ struct DocumentTests {
     }
   }
 
-  /// Converts the path of a link in `folder` to a path relative to the directory of all documents.
-  private func resolved(_ path: String, in folder: String) -> String {
-    var parts = folder.split(separator: "/").map(String.init)
+  /// Converts the path of a link in a file of `directory` to a path relative to the directory of all
+  /// documents.
+  private func resolved(_ path: String, in directory: String) -> String {
+    var parts = directory.split(separator: "/").map(String.init)
     for part in path.split(separator: "/").map(String.init) {
       if part == ".." { _ = parts.popLast() } else { parts.append(part) }
     }
@@ -87,10 +88,10 @@ struct DocumentTests {
   func units() throws {
     let names = Set(installed.pages.map { "man:\($0.name)(\($0.section))" })
     var count = 0
-    for folder in ["usr/lib/systemd/system", "usr/lib/systemd/user", "usr/lib/systemd/catalog"] {
-      for file in try Directory.names(path: "\(installed.root)/\(folder)") {
+    for directory in ["usr/lib/systemd/system", "usr/lib/systemd/user", "usr/lib/systemd/catalog"] {
+      for file in try Directory.names(path: "\(installed.root)/\(directory)") {
         let text = try String(
-          contentsOfFile: "\(installed.root)/\(folder)/\(file)", encoding: .utf8)
+          contentsOfFile: "\(installed.root)/\(directory)/\(file)", encoding: .utf8)
         for line in text.split(separator: "\n") where line.hasPrefix("Documentation") {
           for address in line.split(whereSeparator: { " =".contains($0) }).dropFirst() {
             count += 1

@@ -110,7 +110,7 @@ struct OtherUserTests {
     #expect(Set(all.map(\.application)) == [roots, "org.test.nobodys"], "root sees all")
   }
 
-  @Test("Every method reaches the user's own applications")
+  @Test("A user can read and change the state of the user's own application, and terminate it")
   func ownApplication() throws {
     let daemon = try DaemonFixture()
     let user = try OtherUser(daemon, uid: nobody)

@@ -65,8 +65,8 @@ struct SuspensionTests {
 
   @Test(
       """
-      The freezer suspends a busy program of many processes and threads, which then uses no CPU \
-      time and later continues
+      In a control group, the freezer or signals suspend a busy program of many processes and \
+      threads, which then uses no CPU time and later continues
       """,
     .enabled(
       if: TestControlGroup.isPossible, Comment(rawValue: TestControlGroup.missing ?? "possible")),

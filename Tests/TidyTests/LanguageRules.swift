@@ -6,14 +6,17 @@ enum LanguageRules {
 
   /// The files and directories that the word list applies to.
   static let places = [
+    ".ci",
     "ARCHITECTURE.md",
     "Benchmarks",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "Chaos",
     "Examples",
+    "Fuzz/Dictionaries",
     "Fuzz/README.md",
     "Fuzz/Sources",
+    "Fuzz/ignore.txt",
     "Fuzz/probe",
     "Fuzz/run.py",
     "Makefile",
@@ -23,9 +26,11 @@ enum LanguageRules {
     "Sources/CPulse",
     "Sources/CSQLite",
     "Sources/CSystemd",
+    "Sources/CXCB",
+    "Sources/EventLoop",
     "Sources/LinuxSystem",
     "Sources/TaskSchedulerClient",
-    "Sources/EventLoop",
+    "Sources/TaskSchedulerCore",
     "Sources/TaskSchedulerDaemon",
     "Sources/TaskSchedulerEventLog",
     "Sources/TaskSchedulerServiceLifecycle",
@@ -62,8 +67,10 @@ enum LanguageRules {
     "Tests/IntegrationTests/RefusedSignalTests.swift",
   ]
 
-  /// The page that lists the names of stored fields, such as `processor`.
-  private static let pageOfStoredFields = "docs/event-log.md"
+  /// The files that contain the names of stored cases and fields, such as `processor`.
+  private static let filesWithStoredNames: Set<String> = [
+    "Sources/TaskSchedulerCore/Stored/StoredApplications.swift", "docs/event-log.md",
+  ]
 
   /// The words and phrases to avoid, each with its replacement.
   static let words: [(avoided: String, better: String)] = [
@@ -99,7 +106,7 @@ enum LanguageRules {
       let prose = path.hasSuffix(".swift") ? self.prose(of: line) : line
       for (avoided, better) in words where contains(avoided, in: prose) {
         if avoided == "nobody", filesWithUserNobody.contains(path) { continue }
-        if avoided == "processor", path == pageOfStoredFields { continue }
+        if avoided == "processor", filesWithStoredNames.contains(path) { continue }
         violations.append(
           .init(path: path, line: index + 1, rule: "\"\(avoided)\": write \(better)"))
       }

@@ -34,6 +34,13 @@ struct LanguageTests {
     #expect(try !Self.files(below: place).isEmpty)
   }
 
+  @Test("The word list applies to every target")
+  func targets() throws {
+    for target in try FileManager.default.contentsOfDirectory(atPath: Self.root + "/Sources") {
+      #expect(LanguageRules.places.contains("Sources/" + target))
+    }
+  }
+
   @Test(
     "An avoided word is found in comments, strings and units",
     arguments: [

@@ -4,8 +4,8 @@ public enum EndReason: Equatable, Sendable {
   case exited(code: Int32)
   /// A signal that the daemon did not send killed the leader.
   case crashed(signal: Int32)
-  /// The kernel does not report how the leader ended. Either it ended while no daemon ran, or it
-  /// was not a child of the daemon and the kernel is older than 6.15.
+  /// Neither the kernel nor systemd reports how the leader ended. Either it ended while no daemon
+  /// ran, or it was not a child of the daemon and the kernel is older than 6.15.
   case unknown
   case terminatedByOperator
   case terminatedByUser

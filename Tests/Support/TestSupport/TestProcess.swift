@@ -91,7 +91,7 @@ public final class TestProcess: Sendable {
   ///
   /// - Throws: ETIMEDOUT if the deadline passes first.
   public func readLine(within limit: Duration = deadline) throws -> String? {
-    let end = BootClock.now() + UInt64(limit.components.seconds) * 1_000_000_000
+    let end = BootClock.now() + UInt64(limit / .nanoseconds(1))
     var line: [UInt8] = []
     while true {
       let left = Duration.nanoseconds(Int64(end) - Int64(BootClock.now()))

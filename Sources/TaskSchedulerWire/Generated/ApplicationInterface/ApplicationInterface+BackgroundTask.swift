@@ -7,8 +7,7 @@ extension ApplicationInterface {
     public var id: Int
     public var name: String?
     public var beganAtUSec: Int
-    /// True when its expiration handler has been called since the application last entered the
-    /// background.
+    /// True if the task has expired in the current stay in the background; false in the foreground.
     public var expired: Bool
 
     public static let fieldNames = ["id", "name", "beganAtUSec", "expired"]

@@ -10,9 +10,9 @@ extension ApplicationInterface {
     case invalidApplicationID(application: String)
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)
-    /// The daemon has no permission to stop and terminate the calling process, or the daemon
-    /// belongs to another user. `reason` names the users of the process and of the daemon, and the
-    /// daemon to use.
+    /// The daemon cannot manage the calling process: it has no permission to stop and terminate the
+    /// process, it belongs to another user, or the process is a session agent or an ancestor of
+    /// one. `reason` says which, and which daemon to use.
     case notManageable(reason: String)
     /// The application already has a running instance; `pid` is its leader.
     case alreadyRunning(application: String, pid: Int, state: State)

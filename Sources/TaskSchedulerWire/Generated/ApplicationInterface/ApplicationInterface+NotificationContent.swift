@@ -1,10 +1,10 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The content of a notification. Texts are UTF-8. The only control character that they may
-  /// contain is the line feed.
+  /// The content of a notification. Texts are UTF-8. The only control character that `title` and
+  /// `body` may contain is the line feed.
   public struct NotificationContent: WireStructure {
-    /// At most 256 bytes.
+    /// From 1 to 256 bytes.
     public var title: String
     /// At most 4096 bytes.
     public var body: String?

@@ -12,9 +12,11 @@ extension ApplicationInterface {
     /// The identifier of the region that was entered or left, if this was the reason for the
     /// launch. The event stream also reports the crossing, in the field region.
     public var launchRegion: String?
-    /// The background modes that the manifest declares: audio, location, voip.
+    /// The background modes of the instance: audio, location, voip. The manifest declares them,
+    /// unless org.taskschedd.Control.Adopt named others.
     public var backgroundModes: [String]
-    /// The rest of BackgroundTime; null means unlimited (foreground).
+    /// The rest of BackgroundTime. null means unlimited: in the foreground, and while a debugger
+    /// traces the application.
     public var backgroundTimeRemainingUSec: Int?
     public var tasks: [BackgroundTask]
 

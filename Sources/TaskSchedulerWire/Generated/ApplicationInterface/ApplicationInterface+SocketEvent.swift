@@ -1,9 +1,10 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The managed sockets that became ready while the application was suspended. The application
-  /// runs for EventTime (10 s by default), or longer with a background task. If the application
-  /// acknowledges the event by its id, the daemon suspends it earlier.
+  /// The managed sockets that became ready while the application was suspended, or that the daemon
+  /// cannot monitor any more. The application runs for EventTime (10 s by default), or longer with
+  /// a background task. If the application acknowledges the event by its id, the daemon can suspend
+  /// the application earlier.
   public struct SocketEvent: WireStructure {
     public var id: Int
     public var sockets: [SocketReadiness]

@@ -6,9 +6,10 @@ extension ApplicationInterface {
   /// An application in the foreground is active or inactive; one in the background is in the state
   /// background or suspended. An application that comes to the foreground is inactive until it has
   /// acknowledged didFinishLaunching or willEnterForeground. Then it is active, and the daemon
-  /// sends didBecomeActive. In every other transition, the state changes as soon as the transition
-  /// begins. For example, an application that is sent to the background is in the state background
-  /// before it has acknowledged didEnterBackground.
+  /// sends didBecomeActive. It stays inactive if its window has appeared without the focus, or if
+  /// an interruption has begun. In every other transition, the state changes as soon as the
+  /// transition begins. For example, an application that is sent to the background is in the state
+  /// background before it has acknowledged didEnterBackground.
   public enum State: String, WireEnumeration {
     case notRunning, inactive, active, background, suspended
   }
@@ -29,7 +30,7 @@ extension ApplicationInterface {
 
   /// The reason why an instance was launched.
   /// - `user`: the user chose the application, or its process registered itself
-  /// - `operator`: an operator launched it with taskctl launch or taskctl run
+  /// - `operator`: a user or an operator used taskctl launch, taskctl run or taskctl task
   /// - `boot`: the daemon started
   /// - `relaunch`: the previous instance terminated, and the daemon launched the application again
   /// - `location`: there was a significant location change, or a region was entered or left
@@ -50,9 +51,10 @@ extension ApplicationInterface {
   }
 
   /// The state of a notification.
-  /// - `scheduled`: it has not fired yet
-  /// - `fired`: it has fired, and was not shown yet
-  /// - `presented`: it was shown
+  /// - `scheduled`: it waits for its next time
+  /// - `fired`: it has fired, and waits for a session agent that shows it
+  /// - `presented`: it was shown to the user or received by the active application, and does not
+  ///   fire again
   public enum NotificationState: String, WireEnumeration {
     case scheduled, fired, presented
   }
@@ -63,9 +65,9 @@ extension ApplicationInterface {
   }
 
   /// Whether the application may learn the location.
-  /// - `notDetermined`: neither an operator nor the user has decided; the daemon asks the user
-  /// - `denied`: an operator or the user does not allow it
-  /// - `authorized`: an operator or the user allows it
+  /// - `notDetermined`: nothing is decided yet; the daemon asks the user
+  /// - `denied`: the settings, an operator or the user denies it
+  /// - `authorized`: the settings, an operator or the user allows it
   public enum LocationAuthorization: String, WireEnumeration {
     case notDetermined, denied, authorized
   }
@@ -78,9 +80,9 @@ extension ApplicationInterface {
     case manifest, settings, user
   }
 
-  /// The accuracy that an application needs. The daemon uses the source that needs the least power
-  /// and is accurate enough. A location may be more accurate, or less accurate if no source can do
-  /// better.
+  /// The accuracy that an application needs. GeoClue chooses its sources by the best accuracy that
+  /// an application needs at present; gpsd always uses its receivers. A location may therefore be
+  /// more accurate, or less accurate if no source can do better.
   public enum LocationAccuracy: String, WireEnumeration {
     case best, tenMeters, hundredMeters, kilometer, threeKilometers
   }

@@ -195,8 +195,9 @@ extension ApplicationInterface {
   /// `application` must name the application of the instance. A second event stream replaces the
   /// first, which ends with StreamReplaced.
   ///
-  /// In the foreground, the state in `registered` is inactive, even if the instance was active
-  /// before the call. The application becomes active when it has acknowledged didFinishLaunching.
+  /// If an instance in the foreground opens its first event stream, the state in `registered` is
+  /// inactive, even if the instance was active before. The application becomes active when it has
+  /// acknowledged didFinishLaunching.
   public enum Register: InterfaceMethod {
     public static let name = "org.taskschedd.Application.Register"
 
@@ -458,15 +459,15 @@ extension ApplicationInterface {
   /// Says how the application's audio goes together with that of the user's other applications. The
   /// daemon uses this while the application plays or records.
   ///
-  /// With `duckOthers`, the volume of other applications is lowered to DuckLevel (20 % by default)
-  /// while the application plays. Otherwise, with `mixWithOthers` or the category ambient, the
-  /// application plays together with others. Otherwise it is exclusive: it interrupts other
+  /// With `duckOthers`, the daemon lowers the volume of other applications to DuckLevel (20 % by
+  /// default) while the application plays. Otherwise, with `mixWithOthers` or the category ambient,
+  /// the application plays together with others. Otherwise it is exclusive: it interrupts other
   /// exclusive applications when it begins to play. Both options are false by default.
   ///
   /// If the application has never made this call, its streams determine its session. If it only
-  /// records, or all its playback streams have the media role event, it mixes with others. If all
-  /// of them have the role event, notification or a11y, it ducks others. Otherwise its session is
-  /// `playback` without options.
+  /// records, or all its playback streams have the media role event, it mixes with others.
+  /// Otherwise, if all of them have the role event, notification or a11y, it ducks others.
+  /// Otherwise its session is `playback` without options.
   public enum SetAudioSession: InterfaceMethod {
     public static let name = "org.taskschedd.Application.SetAudioSession"
 
@@ -503,8 +504,8 @@ extension ApplicationInterface {
 extension ApplicationInterface {
   /// Says that the application has a phone call, which rings or is answered. The call interrupts
   /// the audio of the user's other applications until EndCall. While the application plays or
-  /// records during the call, it is not suspended. An earlier call of another application of the
-  /// user is put on hold.
+  /// records during the call, the daemon does not suspend it. The daemon puts the earlier calls of
+  /// the user's other applications on hold.
   ///
   /// The application needs the background mode voip and an event stream. If it already has a call,
   /// nothing changes.
@@ -538,10 +539,11 @@ extension ApplicationInterface {
   /// last. The distance must not be negative. With null or 0, the application receives each
   /// location.
   ///
-  /// While the updates run, an application with the background mode location is not suspended.
-  /// Without the mode, it receives no locations while it is suspended, and is not resumed for them.
-  /// The updates end with StopUpdatingLocation and with the instance. The application needs an
-  /// event stream.
+  /// While the updates run and the application may learn the location, the daemon does not suspend
+  /// an application with the background mode location. Without the mode, the daemon suspends the
+  /// application as usual. A suspended application receives no locations, and the daemon does not
+  /// resume it for them. The updates end with StopUpdatingLocation and with the instance. The
+  /// application needs an event stream.
   ///
   /// `authorization` says whether the application may learn the location. With notDetermined, the
   /// call has succeeded, but the application receives no locations yet. The daemon asks the user
@@ -673,7 +675,8 @@ extension ApplicationInterface {
   /// method again. `authorization` has the same meaning as in StartUpdatingLocation.
   ///
   /// The error QuotaExceeded names the exhausted quota: MaxRegionsPerApplication (20 by default) or
-  /// MaxRegionsPerUser (1024 by default).
+  /// MaxRegionsPerUser (1024 by default). Like the other location services, this method can also
+  /// exceed MaxLocationApplicationsPerUser (256 by default).
   public enum StartMonitoringRegion: InterfaceMethod {
     public static let name = "org.taskschedd.Application.StartMonitoringRegion"
 
@@ -772,7 +775,7 @@ extension ApplicationInterface {
 extension ApplicationInterface {
   /// Returns whether the application may learn the location. If nothing is decided, the daemon asks
   /// the user, as in StartUpdatingLocation. With this call, an application chooses the time of the
-  /// question.
+  /// question. The application needs an event stream.
   public enum RequestLocationAuthorization: InterfaceMethod {
     public static let name = "org.taskschedd.Application.RequestLocationAuthorization"
 
@@ -876,7 +879,8 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Schedules a local notification, or presents it now if `schedule` is null. The daemon stores
-  /// the notification durably before it replies, and keeps it until it has been shown or cancelled.
+  /// the notification durably before it replies, and keeps it at least until it has been shown or
+  /// cancelled.
   ///
   /// The error QuotaExceeded names the exhausted quota. MaxNotificationsPerApplication limits the
   /// scheduled notifications of an application. MaxNotificationsPerUser limits the scheduled and
@@ -928,11 +932,12 @@ extension ApplicationInterface {
 
 extension ApplicationInterface {
   /// Lists the application's notifications in the order of their ids, in pages. A page begins after
-  /// the id `after`. `next` is the `after` of the next page, and null in the last page. A page has
-  /// at most 256 notifications and at most 256 KiB of texts. A larger notification has a page of
-  /// its own.
+  /// the id `after`; null selects the first page. To get the next page, pass `next` as `after`. In
+  /// the last page, `next` is null. A page has at most 256 notifications and at most 256 KiB of
+  /// texts. A larger notification has a page of its own.
   ///
-  /// The daemon keeps the latest 128 notifications that were presented and do not fire again.
+  /// Of the notifications that were presented and do not fire again, the daemon keeps the latest
+  /// 128 of each application, and the latest 1024 of each user.
   public enum ListNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Application.ListNotifications"
 
@@ -1110,7 +1115,7 @@ extension ApplicationInterface {
       public var application: String
       public var instance: Int
       public var state: State
-      /// null means unlimited (foreground).
+      /// null means unlimited: in the foreground, and while a debugger traces the application.
       public var backgroundTimeRemainingUSec: Int?
       public var tasks: [BackgroundTask]
 

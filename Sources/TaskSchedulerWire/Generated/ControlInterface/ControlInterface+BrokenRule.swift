@@ -9,8 +9,8 @@ extension ControlInterface {
     public var withinUSec: Int?
     /// With excessiveUse: the CPU time that it was allowed, in percent of one CPU.
     public var sharePercent: Int?
-    /// With excessiveUse: true if the application was throttled when it exceeded the share; false
-    /// if the daemon had lifted an earlier throttle.
+    /// With excessiveUse: true if the application was throttled when it used too much; false if the
+    /// daemon had lifted an earlier throttle.
     public var throttled: Bool?
     /// With gpuInBackground: the GPU time that it used.
     public var gpuUSec: Int?

@@ -18,13 +18,13 @@ extension ControlInterface {
     case alreadyRunning(application: String, pid: Int, state: State)
     /// The daemon is terminating the instance.
     case terminating(application: String)
-    /// No manifest says how to launch it.
+    /// No manifest says how to launch the application.
     case notLaunchable(application: String)
     /// The launch failed. `reason` says which step failed and why.
     case launchFailed(application: String, reason: String)
-    /// The daemon cannot adopt the process. The process belongs to an instance, has ended, is the
-    /// daemon, is an ancestor of the daemon or of the caller, or the daemon has no permission to
-    /// stop and terminate it. `reason` says which.
+    /// The daemon cannot adopt the process. For example, the process has ended, belongs to an
+    /// instance, or is an ancestor of the daemon, of the caller or of a session agent. `reason`
+    /// says why.
     case invalidProcess(pid: Int, reason: String)
     /// A quota is exhausted. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)
@@ -37,8 +37,8 @@ extension ControlInterface {
     case unknownNotification(application: String?, notification: Int)
     /// The daemon could not store the change durably, and nothing has changed. `reason` says why.
     case notStored(reason: String)
-    /// An operator terminated the application. The daemon launches it again only when the user or
-    /// an operator requests it.
+    /// The user or an operator terminated the application. The daemon launches it again only when
+    /// the user or an operator requests it.
     case terminatedByOperator(application: String)
     /// The daemon could not write its event log because the runtime directory is full. Nothing has
     /// changed, and the caller may try again.

@@ -16,8 +16,8 @@ extension ControlInterface {
     public var ending: EndKind?
     /// True while the daemon is stopping its processes and not all of them have stopped yet.
     public var suspending: Bool
-    /// The application whose activation at the same seat sent this one to the background. null in
-    /// the foreground, if there was another cause, and if the caller may not see that application.
+    /// The application whose activation at the same seat made this one inactive or sent it to the
+    /// background. null if there was another cause, and if the caller may not see that application.
     public var displacedBy: String?
     public var entitlements: [Entitlement]
     /// The number of unacknowledged callbacks, including those that wait to be sent.
@@ -29,7 +29,7 @@ extension ControlInterface {
     public var managedSockets: Int
     /// The number of system changes that it gets when it is resumed.
     public var heldChanges: Int
-    /// Empty if it neither plays nor records, and if no session agent reports audio.
+    /// Without the reports of a session agent, only calling and onHold are possible.
     public var audio: [AudioUse]
     /// The application that interrupts its audio. null if no application does, for example because
     /// a phone call interrupts it.
@@ -37,7 +37,9 @@ extension ControlInterface {
     /// The application for which the daemon has lowered its volume. null if its volume is not
     /// lowered, and while the daemon restores the volume.
     public var duckedBy: String?
-    /// The effect of the background rules; null in the foreground.
+    /// The effect of the background rules. null in the foreground, and while audio or location
+    /// updates entitle it to run, unless it is throttled or the daemon could not restore one of its
+    /// priorities.
     public var resources: Resources?
     /// The systemd unit of its leader; null if it has none. Only GetApplication and Explain return
     /// it.

@@ -6,7 +6,8 @@ extension ControlInterface {
     /// gpsd, GeoClue, modem (the cell of a modem) or access point (that of a wireless network).
     public var name: String
     /// The user whose session agent reports the source. Only the applications of this user receive
-    /// its locations. null for a source of all users.
+    /// its locations. null for a source of all users, and for GeoClue if no session agent is
+    /// attached.
     public var owner: Int?
     public var available: Bool
     /// What is missing, as a clause; null if the source is available, or if nothing more is known.

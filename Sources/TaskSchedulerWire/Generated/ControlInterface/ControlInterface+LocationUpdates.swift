@@ -4,7 +4,8 @@ extension ControlInterface {
   /// The continuous updates of a running application.
   public struct LocationUpdates: WireStructure {
     public var desiredAccuracy: LocationAccuracy
-    /// The distance, in meters, after which the next update follows; null for each location.
+    /// The distance, in meters, after which the next update follows. null if each location is an
+    /// update.
     public var distanceFilter: Double?
 
     public static let fieldNames = ["desiredAccuracy", "distanceFilter"]

@@ -12,7 +12,7 @@ extension ControlInterface {
     /// The number of addresses that it listened on when it was last suspended.
     public var listeningCount: Int
     /// True if the daemon examined all descriptors of its processes at the last suspension. If
-    /// false, the daemon may have missed locks on shared files and listening sockets.
+    /// false, the daemon may have missed listening sockets, and locks on shared files.
     public var descriptorsExamined: Bool
 
     public static let fieldNames = [

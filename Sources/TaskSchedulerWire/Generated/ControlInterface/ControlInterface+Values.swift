@@ -9,9 +9,10 @@ extension ControlInterface {
 
   /// The reason why an instance ended.
   ///
-  /// The reason is unknown if the instance ended while no daemon ran. Before Linux 6.15 it is also
-  /// unknown for a process that is not a child of the daemon. The reason is terminatedByOperator or
-  /// terminatedByUser even if the application did not respond and the daemon had to kill it.
+  /// The reason is unknown if the daemon cannot learn how the leader ended. This happens mostly if
+  /// no daemon ran at that time, and before Linux 6.15 also if the daemon did not launch the
+  /// instance. The reason is terminatedByOperator or terminatedByUser even if the application did
+  /// not respond and the daemon had to kill it.
   public enum EndKind: String, WireEnumeration {
     case exited
     case crashed
@@ -35,7 +36,7 @@ extension ControlInterface {
 
   /// An entitlement of an application to run in the background.
   /// - `backgroundTask`: a background task, while background time is left
-  /// - `callback`: a callback that it has not acknowledged yet
+  /// - `callback`: a callback that the application has not acknowledged yet
   /// - `audio`: it plays or records audio, or did so less than AudioGraceTime ago
   /// - `location`: it receives location updates
   /// - `event`: it handles an event
@@ -59,7 +60,7 @@ extension ControlInterface {
   }
 
   /// The kind of an application's last entitlement to run in the background, and how it ended.
-  /// - `task`: the application ended its last background task
+  /// - `task`: the application ended a background task
   /// - `callback`: the application acknowledged a callback
   /// - `audio`: the application ceased to play and record; the entitlement lasted for
   ///   AudioGraceTime after that
@@ -68,7 +69,7 @@ extension ControlInterface {
   /// - `audioLost`: no session agent reports audio any more
   /// - `location`: the application does not receive location updates any more
   /// - `event`: the application finished handling an event
-  /// - `eventTime`: the time to handle an event (EventTime) was over
+  /// - `eventTime`: the time to handle an event, usually EventTime, was over
   /// - `launchTime`: the time to open the event stream (LaunchTime) was over
   public enum EndedEntitlementKind: String, WireEnumeration {
     case task, callback, audio, silence, audioLost, location, event, eventTime, launchTime
@@ -81,14 +82,15 @@ extension ControlInterface {
   /// - `launch`: stops waiting for the application to open its event stream
   /// - `event`: stops waiting for the application to handle an event
   /// - `suspension`: tries again to stop the processes
-  /// - `kill`: sends SIGKILL after SIGTERM
+  /// - `kill`: sends SIGKILL after the stop signal, which is SIGTERM by default
   /// - `killRetry`: tries again to send SIGKILL
   /// - `keepAlive`: calls the keep-alive handler
   /// - `relaunch`: launches the application again
   /// - `relaunchAfterPressure`: launches the application again when memory pressure is over
-  /// - `unfocused`: makes the application inactive if no window gets the focus
+  /// - `unfocused`: makes the application inactive, unless its window gets the focus again
   /// - `hidden`: sends the application to the background if its windows are still hidden
-  /// - `audio`: stops waiting for the application to play or record again
+  /// - `audio`: stops waiting for the application to play or record again, or counts it as paused
+  ///   because it has played only silence
   /// - `mute`: stops waiting for the mute of the audio, and suspends the application
   public enum LimitKind: String, WireEnumeration {
     case callback
@@ -173,7 +175,7 @@ extension ControlInterface {
   ///   the application runs
   /// - `signalFailed`: an operation on the application's processes failed; `reason` describes the
   ///   failure
-  /// - `keepAliveSet`: the application set its keep-alive interval
+  /// - `keepAliveSet`: the application set or cleared its keep-alive handler
   /// - `keepAliveCalled`: the daemon called the keep-alive handler
   /// - `socketManaged`, `socketReleased`, `socketsReady`: a managed socket was added, released or
   ///   became ready
@@ -184,7 +186,7 @@ extension ControlInterface {
   /// - `relaunchPlanned`: the daemon will launch the application again
   /// - `memoryWarned`: the daemon warned the application that memory is low
   /// - `memoryChosen`: the daemon chose to terminate the application under memory pressure
-  /// - `throttled`: the application is throttled for its CPU use, or is no longer throttled
+  /// - `throttled`: the daemon throttled the application for its CPU use, or lifted the throttle
   /// - `listening`: the application was suspended with a socket on which it listens, or has more
   ///   descriptors than the daemon examines
   /// - `ruleBroken`: the application broke a background rule
@@ -196,14 +198,15 @@ extension ControlInterface {
   /// - `remoteControlled`: the application was sent a command such as play or pause
   /// - `audioInterrupted`: a phone call or another application interrupted the application's audio,
   ///   or the interruption ended
-  /// - `callChanged`: the application's phone call began, ended or was put on hold
+  /// - `callChanged`: the application's phone call began, ended, was put on hold, or is no longer
+  ///   on hold
   /// - `locationStarted`, `locationStopped`: the application began or ceased to use a location
   ///   service
   /// - `regionMonitored`, `regionForgotten`: the application added or removed a region
   /// - `regionCrossed`: the machine entered or left a region of the application
-  /// - `significantChange`: the location changed by about 500 m or more
+  /// - `significantChange`: the application was told that the location changed significantly
   /// - `locationAuthorized`: the user or an operator decided whether the application may learn the
-  ///   location
+  ///   location, or withdrew such a decision
   public enum ChangeKind: String, WireEnumeration {
     case transition
     case registered

@@ -382,7 +382,8 @@ extension ControlInterface {
       /// The name of a background task that begins at once. It lasts until the process exits or the
       /// background time is over.
       public var backgroundTask: String?
-      /// The background modes of this instance: audio, location, voip.
+      /// The background modes of this instance: audio, location, voip. null means those of the
+      /// manifest.
       public var backgroundModes: [String]?
       /// The value of TASKSCHEDD_INSTANCE in the environment of the process. The daemon recognizes
       /// the descendants of the process by it.
@@ -481,9 +482,8 @@ extension ControlInterface {
 }
 
 extension ControlInterface {
-  /// Makes an active application inactive, because it is interrupted or has lost the focus. It
-  /// stays in the foreground of its seat until Activate makes it active again, or another
-  /// application of its seat is activated.
+  /// Makes an active application inactive, as an interruption or the loss of the focus does. The
+  /// application stays in the foreground of its seat, and Activate makes it active again.
   public enum Deactivate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Deactivate"
 
@@ -607,11 +607,12 @@ extension ControlInterface {
   /// its end if a manifest says how to launch it. It leaves the switcher by RemoveFromSwitcher.
   ///
   /// `seat` names the seat, as in Application.seat, and `owner` limits the list to the applications
-  /// of one user. If `seat` is null, the list is that of the caller's seat, or of all seats with
-  /// `all` or `owner`. The caller's seat is the first of these that has an application in the
-  /// switcher: the caller's controlling terminal, then the caller's login session. If neither has
-  /// one, it is the default seat of the caller's user. The reply names the seat; null stands for
-  /// all seats.
+  /// of one user. If `seat` is null and `all` or `owner` is given, the method lists the
+  /// applications of all seats. If `seat` is null and neither is given, it lists those of the
+  /// caller's seat. An `all` of false counts as not given. The caller's seat is the first of these
+  /// that has an application in the switcher: the caller's controlling terminal, then the caller's
+  /// login session. If neither has one, it is the default seat of the caller's user. The reply
+  /// names the seat; null stands for all seats.
   public enum ListSwitcher: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListSwitcher"
 
@@ -792,9 +793,9 @@ extension ControlInterface {
 extension ControlInterface {
   /// Lists the notifications of an application or, if `application` is null, of all applications
   /// that the caller may see. The notifications are in the order of their ids, in pages. A page
-  /// begins after the id `after`. `next` is the `after` of the next page, and null in the last
-  /// page. A page has at most 256 notifications and at most 256 KiB of texts. A larger notification
-  /// has a page of its own.
+  /// begins after the id `after`; null selects the first page. To get the next page, pass `next` as
+  /// `after`. In the last page, `next` is null. A page has at most 256 notifications and at most
+  /// 256 KiB of texts. A larger notification has a page of its own.
   ///
   /// An application may have notifications although the daemon no longer knows the application.
   public enum ListNotifications: InterfaceMethod {
@@ -965,8 +966,8 @@ extension ControlInterface {
   /// Posts a custom system change. If the caller is an operator, the daemon reports it to all
   /// applications, otherwise to the applications of the caller's user.
   ///
-  /// The name has at most 64 bytes of letters, digits, dots, - and _. The value has at most 256
-  /// bytes.
+  /// The name has 1 to 64 letters, digits, dots, - and _. The value has at most 256 bytes and no
+  /// control characters.
   public enum PostSystemChange: InterfaceMethod {
     public static let name = "org.taskschedd.Control.PostSystemChange"
 
@@ -1003,7 +1004,8 @@ extension ControlInterface {
   /// default). `owner` is the caller unless an operator names another user. The reply names the
   /// application.
   ///
-  /// `seconds` is set only with seek. It is negative to move backwards, and at most 1000000000.
+  /// The call must set `seconds` with seek, and only with seek. The value is from -1000000000 to
+  /// 1000000000; a negative value moves backwards.
   ///
   /// A media player may ignore a command that it does not support.
   public enum RemoteControl: InterfaceMethod {
@@ -1082,7 +1084,8 @@ extension ControlInterface {
 
     public struct Output: WireStructure {
       public var sources: [LocationSource]
-      /// The best accuracy that an application needs now; null if no receiver must run.
+      /// The best accuracy that an application needs now. null if no receiver must run, and for a
+      /// user whose applications do not use the location.
       public var needed: LocationAccuracy?
       /// The next time at which the daemon determines the location for regions and significant
       /// changes. null if no such time is known, for example because the daemon waits until the
@@ -1177,7 +1180,7 @@ extension ControlInterface {
   /// GetLocation returns what applies.
   ///
   /// The call also works for an application that the daemon no longer knows, if the daemon still
-  /// monitors the location for that application.
+  /// remembers a decision about it or one of its location services.
   public enum SetLocationAuthorization: InterfaceMethod {
     public static let name = "org.taskschedd.Control.SetLocationAuthorization"
 
@@ -1213,9 +1216,10 @@ extension ControlInterface {
 
 extension ControlInterface {
   /// Ends the regions and the significant changes of an application, and withdraws the decision
-  /// whether it may learn the location. If a running application uses the location, the daemon asks
-  /// the user again. The reply means that all of this is durable. The application need not run. If
-  /// the daemon remembers nothing about its location, the call fails with UnknownApplication.
+  /// whether it may learn the location. If the application runs and has started continuous updates,
+  /// the daemon asks the user again. The reply means that all of this is durable. The application
+  /// need not run. If the daemon remembers nothing about its location, the call fails with
+  /// UnknownApplication.
   public enum ForgetLocation: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ForgetLocation"
 
@@ -1248,8 +1252,8 @@ extension ControlInterface {
 extension ControlInterface {
   /// Returns the login sessions in which a user may see applications: graphical sessions, and text
   /// consoles at a seat. Operators get those of all users, other callers their own. The list is
-  /// empty without logind. The screen lock of logind's session interrupts the applications at its
-  /// seat.
+  /// empty without logind. The lock of a session's screen interrupts the active application at the
+  /// seat of the session and at each terminal in the session.
   public enum ListSessions: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListSessions"
 

@@ -24,8 +24,8 @@ extension SessionInterface {
     /// The actions besides the choice of the notification itself.
     public var actions: [NotificationAction]
     /// Set for a notification that an agent has shown before. If the same notification service
-    /// still runs, the agent makes it show the notification again at the same place, without a
-    /// sound. Otherwise the agent reports the notification as closed.
+    /// still runs, the agent makes this service show the notification again at the same place,
+    /// without a sound. Otherwise the agent reports the notification as closed.
     public var shown: ShownNotification?
 
     public static let fieldNames = [

@@ -4,7 +4,8 @@ extension SessionInterface {
   /// How much of a window the user sees.
   /// - `focused`: the window has the keyboard focus
   /// - `visible`: the window is on the screen without the focus; other windows may cover it
-  /// - `hidden`: the window is minimized, or on a workspace that is not on the screen
+  /// - `hidden`: the window is minimized, behind another tab, or on a workspace that is not on the
+  ///   screen
   public enum Visibility: String, WireEnumeration {
     case focused, visible, hidden
   }

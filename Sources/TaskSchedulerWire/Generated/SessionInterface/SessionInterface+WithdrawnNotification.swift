@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Session.varlink by 'make interfaces'; not to be edited.
 
 extension SessionInterface {
-  /// A notification that must not be shown any more.
+  /// A notification that the agent must close, or must not show.
   public struct WithdrawnNotification: WireStructure {
     public var id: Int
     /// Set if an agent has shown the notification.

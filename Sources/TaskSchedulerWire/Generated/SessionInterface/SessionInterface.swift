@@ -414,8 +414,8 @@ extension SessionInterface {
 
 extension SessionInterface {
   /// Reports whether GeoClue is available to the user: it runs or the system bus can start it, and
-  /// it has not refused to report the location. The agent reports each change. Before the first
-  /// report, GeoClue is not available.
+  /// the agent's last attempt to use it has not failed. The agent reports each change. Before the
+  /// first report, the daemon treats GeoClue as not available.
   public enum ReportLocationSource: InterfaceMethod {
     public static let name = "org.taskschedd.Session.ReportLocationSource"
 
