@@ -29,8 +29,10 @@ struct FairShareTurnTests {
     let source = try loop.watch(others.rawValue, for: .input) { _ in turns += 1 }
     defer { withExtendedLifetime(source) {} }
     let caller = Caller()
-    share.spend(UInt64(TimeCredit.burst) + 1_000_000, by: .user(0))
-    #expect(!share.admits(caller, of: .user(0)))
+    // On a busy machine, the deficit may be repaid before the next line.
+    repeat {
+      share.spend(UInt64(TimeCredit.burst) + 1_000_000, by: .user(0))
+    } while share.admits(caller, of: .user(0))
     let end = ContinuousClock.now + deadline
     while !caller.isServed, ContinuousClock.now < end { try loop.turn(within: .zero) }
     #expect(caller.isServed)

@@ -107,8 +107,8 @@ extension SettingDescription {
       "How many connections one user may have open."),
     .count(
       "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
-      "How many monitors (taskctl monitor) of all applications one user may run. The same number "
-        + "applies to the monitors of each single application."),
+      "How many monitors (taskctl monitor) one user may run without naming an application. For "
+        + "each application, the user may run the same number of monitors that name it."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
       summary: "How many bytes a client may leave unread before the daemon closes the connection.",

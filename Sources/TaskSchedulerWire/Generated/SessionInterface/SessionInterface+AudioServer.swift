@@ -7,8 +7,9 @@ extension SessionInterface {
     public var path: String
     /// A number that is different after each start of the server.
     public var generation: Int
-    /// True if the server itself lowers or pauses streams by their roles. The daemon then leaves
-    /// this to the server.
+    /// True if the server itself lowers, mutes or pauses streams by their media roles: PulseAudio
+    /// with module-role-ducking, or PipeWire with WirePlumber's role-based policy. The daemon then
+    /// leaves this to the server. False with only PulseAudio's module-role-cork.
     public var managesRoles: Bool
 
     public static let fieldNames = ["path", "generation", "managesRoles"]
