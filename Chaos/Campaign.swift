@@ -37,8 +37,8 @@ final class Campaign {
   private(set) var orderlyRestarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
-  /// The number of connections that were closed since the last check, without young ones and
-  /// without those whose client may have been suspended. Each kill, even one during recovery, may
+  /// The number of connections that were closed since the last check. Young connections, and those
+  /// whose client may have been suspended, do not count. Each kill, even one during recovery, may
   /// close one connection: if it interrupts an answer, the next daemon cannot know whether the
   /// client has received the answer.
   private var lostSinceLook = 0
@@ -222,7 +222,7 @@ final class Campaign {
   private func killStarting() -> UInt64? {
     for _ in 0..<2000 {
       if Daemon.process(in: proc) != nil {
-        // The delay is random in microseconds, because a start takes only some tens of
+        // The delay is a random number of microseconds, because a start takes only some tens of
         // milliseconds.
         usleep(UInt32(chance.below(60_000)))
         return kill()

@@ -10,8 +10,8 @@ struct CampaignMachine {
 
   let machine: Machine
 
-  /// Settings of the unit with which a daemon forgets everything: the next daemon gets neither the
-  /// event log nor descriptors.
+  /// Unit settings that make a daemon forget everything: the next daemon gets neither the event log
+  /// nor descriptors.
   private static let forgetting = """
     [Service]
     FileDescriptorStoreMax=0

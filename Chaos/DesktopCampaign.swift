@@ -214,7 +214,8 @@ final class DesktopCampaign {
   }
 
   /// Waits until exactly the streams of suspended applications are muted and no volume is lowered,
-  /// as long as the states may take to follow the focus. Returns the wrong streams after that time.
+  /// but no longer than the states may take to follow the focus. Returns the streams that are then
+  /// still wrong.
   private func waitForStreams() throws -> [String] {
     let end = BootClock.now() + Self.settleTime
     var wrong = try wrongStreams()

@@ -47,8 +47,8 @@ struct Outages {
   }
 
   private(set) var all: [Outage] = []
-  /// The tolerance at both ends of an absence of the daemon. For the daemon, the absence begins at
-  /// its last activity and ends shortly before its first answer.
+  /// The tolerance at both ends of an absence of the daemon. The daemon itself counts its absence
+  /// from its last activity until shortly before its first answer.
   private static let margin: UInt64 = 300_000_000
 
   mutating func add(from: UInt64, until: UInt64) { all.append(Outage(from: from, until: until)) }

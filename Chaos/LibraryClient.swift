@@ -74,8 +74,8 @@ final class LibraryClient: ApplicationDelegate, Workload.Transport, @unchecked S
     var task: Int?
   }
 
-  /// Ends a task. The result is always `unknown`, because the library may tell the daemon later,
-  /// and does not report when.
+  /// Ends a task. The result is always `unknown`, because the library may inform the daemon later,
+  /// and does not report when it has done so.
   func end(_ task: Int) -> Workload.Ending {
     guard let application, let id = tasks.removeValue(forKey: task) else { return .unknown }
     do throws(ApplicationError) {

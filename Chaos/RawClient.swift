@@ -238,8 +238,8 @@ final class RawClient: Workload.Transport {
     return nil
   }
 
-  /// Returns the task with the given name if the daemon lists it. The answer to the call that began
-  /// it was lost.
+  /// Returns the task with the given name if the daemon lists it. The client calls this if the
+  /// answer with the task's id was lost.
   private func findTask(_ name: String) -> (task: Int, remaining: UInt64?)? {
     guard case .array(let tasks)? = call("GetStatus", [:])?["parameters"]?["tasks"] else {
       return nil

@@ -16,8 +16,8 @@ struct Record {
     case connectionsLost
     case callbacks, acknowledgements
     case begins, ends, expirations
-    /// The earliest and latest time at which the time in the background may end, in nanoseconds
-    /// since boot; 0 if unknown. An absence of the daemon may postpone the end.
+    /// The earliest and latest time at which the daemon may end the client's background time, in
+    /// nanoseconds since boot; 0 if unknown. An absence of the daemon may postpone the end.
     case limitNotBefore, limitNotAfter
     /// The time since which the client waits for the answer to a call; 0 if it does not wait.
     case callSince

@@ -62,11 +62,11 @@ enum Settings {
 
   /// The means by which a client starts and communicates.
   struct Kind {
-    /// Whether the daemon launches it from a manifest, in a separate cgroup. Otherwise the client
-    /// registers itself.
+    /// Whether the daemon launches the client from a manifest, in a separate cgroup. Otherwise the
+    /// client registers itself.
     var isLaunched: Bool
-    /// Whether it uses the client library. Otherwise it uses raw connections, and detects their
-    /// loss.
+    /// Whether the client uses the client library. Otherwise it uses raw connections, and detects
+    /// their loss.
     var usesLibrary: Bool
 
     init(_ client: Int) {

@@ -6,7 +6,7 @@ import LinuxSystem
 struct StolenTime {
   /// The period before a late event in which stolen CPU time may have delayed the event.
   private static let reach: UInt64 = 8_000_000_000
-  /// The share above which the campaign ignores late events.
+  /// The share of stolen CPU time above which the campaign ignores late events.
   private static let shareMax = 0.1
 
   private struct Sample {

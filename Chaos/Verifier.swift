@@ -29,7 +29,8 @@ final class Client {
 
   /// The limit that the client reported when it decided not to end its tasks.
   var careless: Limit?
-  /// The limit that the client reported when its tasks expired, until it has ended them all.
+  /// The limit that the client reported when its tasks last expired. It does not apply after
+  /// `relievedAt`, the time at which the client ended them all.
   var warned: Limit?
   var relievedAt: UInt64?
   /// The process and its ticks, if the client was suspended at the last check and the operator has

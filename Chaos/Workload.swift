@@ -9,8 +9,9 @@ import LinuxSystem
 final class Workload {
   /// The client's means of communication.
   protocol Transport: AnyObject {
-    /// - Returns: The id of the task with the remaining background time (nil: unlimited); nil if
-    ///   the daemon has refused the task for a permitted reason.
+    /// - Returns: The id of the task, and its remaining background time (nil if unlimited or
+    ///   unknown). If the daemon has refused the task for a permitted reason, the whole result is
+    ///   nil.
     func begin(_ name: String) -> (task: Int, remaining: UInt64?)?
     func end(_ task: Int) -> Ending
   }
@@ -195,7 +196,8 @@ final class Workload {
     }
   }
 
-  /// For each callback, the callbacks that may directly precede it by the contract's table (§2).
+  /// For each callback, the callbacks that may come directly before it, according to the contract's
+  /// table (§2).
   private static let before: [String: Set<String?>] = [
     "didFinishLaunching": [nil],
     "didBecomeActive": ["didFinishLaunching", "willResignActive", "willEnterForeground"],

@@ -84,8 +84,9 @@ final class Phone {
     return tally
   }
 
-  /// The number of locations. A continuous receiver has one each second, also where the simulation
-  /// skips locations of the resting phone.
+  /// The number of locations that the receiver determines. A continuous receiver determines one
+  /// each second. While the phone rests, the simulation computes only one in ten of them, but this
+  /// number includes all.
   private var fixCount: Int {
     scheme == .continuous ? Int(Double(week.seconds) - Receiver.fixTime) : receiver.fixCount
   }

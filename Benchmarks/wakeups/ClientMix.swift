@@ -84,7 +84,7 @@ struct ClientMix {
       }
       return
     }
-    // Each of `count` places has one client after another. A client stays for up to four hours.
+    // In each of `count` places, one client follows another. A client stays for up to four hours.
     var passing: [Client] = []
     for index in 0..<count {
       var arrival = Instant.beginning.advanced(by: between(0, 60))

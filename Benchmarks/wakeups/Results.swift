@@ -86,9 +86,9 @@ extension ClientMix {
 
 /// The results of the planner on a device that also wakes for other reasons.
 struct FreeWakeUps: Encodable {
-  /// The number of other wake-ups per hour.
+  /// The number of wake-ups per hour for other reasons.
   let perHour: Int
-  /// The results if the planner ignores the other wake-ups, and if it uses them.
+  /// The results if the planner ignores the wake-ups for other reasons, and if it uses them.
   let unused: Row.Figures
   let used: Row.Figures
 

@@ -103,7 +103,7 @@ final class SystemdDevice {
     SystemdDevice.check(sd_event_source_set_enabled(timer.source, Int32(SD_EVENT_ONESHOT)))
   }
 
-  /// Returns the earliest time of the client's next call in µs.
+  /// Returns the earliest time of the client's next call, in µs.
   private func microseconds(_ client: Int) -> UInt64 {
     now.advanced(by: mix.clients[client].interval).nanoseconds / 1000 - spread(client)
   }

@@ -62,7 +62,7 @@ final class Navigator: ApplicationDelegate {
       let authorization = try application.startUpdatingLocationAndWait(
         desiredAccuracy: .best, distanceFilter: 10)
       state.withLock { $0.isUnderWay = true }
-      // If the user has not decided yet, the locations follow the decision.
+      // If the user has not decided yet, locations arrive after the user has permitted them.
       say("location updates: \(authorization)")
     } catch {
       say("no location updates: \(error)")
@@ -109,7 +109,7 @@ final class Navigator: ApplicationDelegate {
 
   private func arrive(_ application: ScheduledApplication) {
     state.withLock { $0.isUnderWay = false }
-    // The daemon could suspend the navigator before the program that speaks has begun to play.
+    // Otherwise the daemon could suspend the navigator before the last hint begins to play.
     voice.waitUntilSilent()
     say("arrived: no more location updates")
     do throws(ApplicationError) {

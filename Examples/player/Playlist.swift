@@ -26,7 +26,7 @@ struct Track {
     return Track(name: "\(hertz) Hz", data: data)
   }
 
-  /// Returns the bytes of samples from a position on: none at the end.
+  /// Returns up to `count` samples as bytes, beginning at a position; no bytes at the end.
   func bytes(at sample: Int, count: Int) -> Data { data.dropFirst(sample * 2).prefix(count * 2) }
 }
 
@@ -83,8 +83,8 @@ final class Playlist: Sendable, CustomStringConvertible {
     return Data()
   }
 
-  /// Moves to the beginning of a track: 1 for the next track, -1 for the previous one, 0 for the
-  /// same.
+  /// Moves to the beginning of another track: `count` is 1 for the next track, -1 for the previous
+  /// one. With 0, returns to the beginning of the current track.
   func skip(_ count: Int) {
     position.withLock { position in
       position = Position(track: (position.track + count + tracks.count) % tracks.count)

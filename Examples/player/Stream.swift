@@ -54,7 +54,7 @@ final class Stream: Sendable {
     return pid
   }
 
-  /// Passes samples to pacat until one of the two ends.
+  /// Passes samples to pacat until pacat ends or the playlist has no more samples.
   private func feed(_ output: Int32, from playlist: Playlist) {
     while true {
       let bytes = playlist.next(Track.samplesPerSecond / 50)

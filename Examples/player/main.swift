@@ -18,7 +18,7 @@ let files = arguments.dropFirst().map(Track.file)
 let tracks = files.isEmpty ? [440, 550, 660].map(Track.tone) : files
 let player = Player(Playlist(tracks, keptIn: store))
 do throws(ApplicationError) {
-  // Without a daemon, it plays like any other player.
+  // Without a daemon, the program plays like any other player.
   _ = try ScheduledApplication.registerAndWait(
     "org.example.player", delegate: player, ifAvailable: true)
 } catch {

@@ -6,9 +6,9 @@ import Synchronization
 ///     REGISTER ada      the sender is ada and accepts calls
 ///     CALL ada bob      bob calls ada
 ///     INVITE bob        bob calls the receiver
-///     ANSWER bob        the sender answers the call of bob; to bob: the call is answered
+///     ANSWER bob        from a phone: it answers bob's call; to bob: the call is answered
 ///     GONE ada          ada cannot be reached
-///     BYE bob           bob has hung up; from the phone: the phone confirms the hang-up
+///     BYE bob           to a phone: bob has hung up; from a phone: it confirms the hang-up
 ///     PING, PONG        keep the connection open in routers
 final class Line: Sendable {
   private struct Input {

@@ -109,7 +109,7 @@ package final class EventLoop {
     return deferred
   }
 
-  /// Serves an sd-bus connection until it is closed.
+  /// Attaches an sd-bus connection to the loop, which serves the connection until it is closed.
   package func serve(_ bus: OpaquePointer) throws(SystemError) {
     try check("sd_bus_attach_event", sd_bus_attach_event(bus, event, 0))
   }

@@ -56,7 +56,7 @@ public struct PIDFD: ~Copyable, Sendable {
     guard
       let pid = lines.integer("Pid"),
       let flags = lines.value("flags").flatMap({ UInt32($0, radix: 8) }),
-      // PIDFD_THREAD (Linux 6.9) is O_EXCL: a handle on one thread.
+      // PIDFD_THREAD (Linux 6.9) has the value of O_EXCL. It marks a handle on one thread.
       flags & UInt32(O_EXCL) == 0, pid != 0
     else { throw SystemError(call: "pidfd", errno: EINVAL) }
     guard pid > 0 else { throw SystemError(call: "pidfd", errno: ESRCH) }

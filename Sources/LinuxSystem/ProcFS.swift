@@ -152,9 +152,9 @@ extension ProcFS {
     }
   }
 
-  /// Returns whether this process has the permission to trace another process. The exit status in a
-  /// zombie's stat file needs this permission. The function tests it with the link `cwd` of the
-  /// other process, because the kernel applies the same rule to this link.
+  /// Returns whether this process has the permission to trace another process. Reading the exit
+  /// status in a zombie's stat file needs this permission. The function tests the permission with
+  /// the link `cwd` of the other process, because the kernel applies the same rule to this link.
   func mayTrace(_ pid: Int32) -> Bool {
     let directory = root.rawValue
     let result = ProcPath(pid, "cwd").withCString { path in

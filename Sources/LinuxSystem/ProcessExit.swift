@@ -14,7 +14,7 @@ public enum ProcessExit: Hashable, Sendable {
     self = signal == 0 ? .exited(code: waitStatus >> 8 & 0xff) : .signaled(signal: signal)
   }
 
-  /// The exit code of a shell: the code, or 128 + the signal.
+  /// The exit code as a shell reports it: the code, or 128 + the signal.
   public var shellCode: Int32 {
     switch self {
     case .exited(let code): code

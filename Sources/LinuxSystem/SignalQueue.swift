@@ -7,8 +7,8 @@ public struct SignalQueue: ~Copyable, Sendable {
   /// One signal.
   public struct ReceivedSignal: Hashable, Sendable {
     public var number: Int32
-    /// Whether the kernel itself sent the signal, for example after a hang-up of the terminal.
-    /// False if a process sent the signal.
+    /// Whether the kernel sent the signal with the code SI_KERNEL, for example after a hang-up of
+    /// the terminal. False if a process sent the signal, and for the SIGCHLD of a child.
     public var isFromKernel: Bool
   }
 

@@ -50,7 +50,7 @@ extension UnixSocket {
     }
   }
 
-  /// Returns the offset that ``setPeekMark(_:_:)`` has set; nil if there is none.
+  /// Returns the present offset of the next `peek`; nil if ``setPeekMark(_:_:)`` has set none.
   public static func peekMark(_ number: Int32) throws(SystemError) -> Int? {
     var offset: Int32 = -1
     var length = socklen_t(MemoryLayout<Int32>.size)

@@ -68,7 +68,7 @@ public enum UnixSocket {
   }
 
   /// Checks that the file at a path is a socket to which this process may connect, without
-  /// connecting. A process need not listen there.
+  /// connecting. The check also passes if no process listens there.
   ///
   /// - Throws: ENOENT and ENOTDIR if there is no file, ENOTSOCK if it is not a socket, EACCES.
   public static func checkFile(path: String) throws(SystemError) {

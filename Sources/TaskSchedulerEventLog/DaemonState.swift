@@ -200,7 +200,7 @@ public struct MessagePart: Equatable, Sendable {
 /// The daemon writes a note before the action that the note describes. If a repetition of the
 /// action does no harm, the daemon may write the note after the action.
 public enum Note: Equatable, Sendable {
-  /// The daemon knows a new leader, which one of the next events reports to the scheduler.
+  /// The daemon knows a new leader. A later event reports the leader to the scheduler.
   case leader(DaemonState.LeaderDetails)
   /// The daemon is about to send SIGSTOP to these processes.
   case stopping(InstanceID, [DaemonState.Stopped])
@@ -246,8 +246,8 @@ extension DaemonState {
     }
   }
 
-  /// Removes a leader after the scheduler has handled the event that reported it. If
-  /// ``unmanagedLeaders`` still contains the leader, the scheduler has refused it.
+  /// Removes a leader after the scheduler has handled the event that reported the leader. If
+  /// ``unmanagedLeaders`` contains the leader until this call, the scheduler has refused it.
   public mutating func forgetUnmanagedLeader(of leader: Leader) {
     unmanagedLeaders[leader] = nil
   }

@@ -208,7 +208,8 @@ public final class EventLog: EventStore {
     effectsDone = 0
   }
 
-  /// Stores the effects of the event in their order, before they are carried out.
+  /// Keeps the effects of the event in memory, before the daemon carries them out. If a new file
+  /// begins meanwhile, it contains the remaining effects.
   public func willCarryOut(_ effects: [Effect]) {
     self.effects = effects
     effectsBase = effectsDone

@@ -4,8 +4,8 @@ import TaskSchedulerCore
 /// behind, according to its event log.
 ///
 /// The leftovers do not depend on the scheduler or its events. They can therefore be read even if
-/// no daemon can recover from the event log, and from records that follow damage. The caller must
-/// compare the start time of each process before it acts on the process.
+/// no daemon can recover from the event log, and also from records that follow damage. The caller
+/// must compare the start time of each process before it acts on the process.
 public struct Leftovers: Equatable, Sendable {
   /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
   public private(set) var stopped: [DaemonState.Stopped] = []

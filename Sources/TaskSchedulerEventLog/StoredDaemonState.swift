@@ -64,8 +64,8 @@ extension DaemonState.Waiting: StoredByForm {
     DaemonState.Waiting.init(request:method:application:takesMore:isOneway:), \.request, \.method,
     \.application, \.takesMore, \.isOneway)
 
-  /// Writes the fields without the form. Each call writes this value, and the generic code of the
-  /// form takes a tenth of the time of a call.
+  /// Writes the fields directly, without ``form``. The daemon writes this value for every call of a
+  /// client, and the generic code of ``form`` takes a tenth of the time of such a call.
   package func write(to writer: inout StoredWriter) {
     request.write(to: &writer)
     method.write(to: &writer)
@@ -79,7 +79,7 @@ extension LoggedCall: StoredByForm {
   package static let form = Form(
     LoggedCall.init(connection:waiting:), \.connection, \.waiting)
 
-  /// Writes the fields without the form, as ``DaemonState/Waiting`` does.
+  /// Writes the fields directly, without ``form``, as ``DaemonState/Waiting`` does.
   package func write(to writer: inout StoredWriter) {
     connection.write(to: &writer)
     waiting.write(to: &writer)

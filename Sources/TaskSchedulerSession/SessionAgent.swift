@@ -156,9 +156,9 @@ package final class SessionAgent {
     geoClue?.start()
   }
 
-  /// Undoes the daemons' changes at the audio server, and then calls `done`, possibly more than
-  /// once. Otherwise the server would remember these changes for the next session. The daemons send
-  /// their orders again to the next agent.
+  /// Undoes the daemons' changes at the audio server, which would remember them for the next
+  /// session. Then calls `done`, possibly more than once. The daemons send their orders again to
+  /// the next agent.
   package func stop(_ done: @escaping () -> Void) {
     stopped = done
     for daemon in links.indices { endOrders(of: daemon) }

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// The defects of the location (contract.md#location).
+// The planted defects that concern the location (contract.md#location).
 extension PlantedDefect {
   /// Returns the manifests that the scheduler receives in place of the given manifests.
   func changed(_ manifests: [Manifest]) -> [Manifest] {

@@ -104,9 +104,9 @@ struct PlantedDefect {
   private var opportunities = 0
   /// For each user, the instances with a window in the last report.
   private var reported: [UserID: Set<InstanceID>] = [:]
-  /// For each user, the streams in the last report whose role makes a session ducking.
+  /// For each user, the streams in the last report whose role lowers the volume of others.
   private var ducking: [UserID: [AudioStream]] = [:]
-  /// The last significant change that each instance was told.
+  /// The location of the last significant change that each instance was to be told about.
   var lastChange: [InstanceID: Location] = [:]
   /// The request of the current event.
   private var request: RequestID?

@@ -23,7 +23,7 @@ public struct Shrinking {
     }
   }
 
-  /// Keeps `options` if their run fails in the same way. Returns whether the run fails so.
+  /// Keeps `options` if their run fails in the same way. Returns whether it kept them.
   private mutating func attempt(_ options: SimulationOptions) -> Bool {
     guard attemptsLeft > 0 else { return false }
     attemptsLeft -= 1

@@ -60,7 +60,7 @@ public final class Simulation {
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
   /// The planned death of the daemon: the number of events that it still handles in full, and the
-  /// number of effects of the next event.
+  /// number of effects that it carries out for the event after them.
   var deathPlanned: (events: Int, effects: Int)?
   /// The number of effects of the current event that precede the planned death; nil if no death is
   /// planned for this event.
@@ -135,7 +135,7 @@ public final class Simulation {
       let delay = chance.happens(500) ? 0 : chance.below(Self.timerDelayMax)
       let extra = canary?.timerDelay ?? 0
       let fires = max(now, deadline.nanoseconds) + delay + extra
-      // A timer that is due is not delayed if the daemon sets it to another deadline that is due.
+      // If the timer is already due, a new deadline that is also due does not delay it.
       let isDue = deadline.nanoseconds <= now
       guard isDue, let armed, armed.deadline.nanoseconds <= now else { return (deadline, fires) }
       return (deadline, min(armed.fires, fires))

@@ -13,7 +13,7 @@ struct KeepAliveTests {
   /// microseconds.
   private static let interval = 1.5
   private static let intervalUSec = 1_500_000
-  /// The time between the planned call of a handler and its deadline: a twentieth of the interval.
+  /// The time by which a planned call precedes its deadline: a twentieth of the interval.
   private static let leadUSec = 75_000
   private static let handlerTimeUSec = 1_400_000
   private static let policy = [
@@ -56,7 +56,7 @@ struct KeepAliveTests {
     // A busy machine may delay some of the calls, but not all of them.
     #expect(isInTime.contains(true))
     #expect(monitor.count(.keepAliveCalled, of: id) == 5)
-    // Nothing else resumed the application.
+    // Two transitions for the first suspension, and two for each call: there were no others.
     #expect(monitor.count(.transition, of: id) == 12)
   }
 
@@ -221,7 +221,7 @@ struct KeepAliveTests {
       let answer = try application.setKeepAlive(700)
       #expect(answer.errorName == "ModeNotDeclared")
       #expect(answer["parameters"]?["mode"] == "voip")
-      // An application without the mode may clear a handler that it does not have.
+      // Without the mode, only a call that clears the handler succeeds.
       #expect(try application.setKeepAlive(nil).errorName == nil)
     }
   }

@@ -236,7 +236,7 @@ struct ManagedSocketTests {
     var event = try it.application.nextSocketEvent()
     #expect(event.sockets == [first: ["data"]])
     try it.acknowledge(event)
-    // If the old data had resumed the application again, this event would arrive later.
+    // If the old data resumed the application again, an event for it would precede this event.
     try other.send("x")
     event = try it.application.nextSocketEvent()
     #expect(event.sockets == [second: ["data"]])

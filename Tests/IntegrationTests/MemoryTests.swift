@@ -24,7 +24,7 @@ struct MemoryTests {
     settings.arguments = ["--mem-info", folder.file("meminfo")]
     if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
     // Without a RealPressure, the high limits make the daemon ignore the pressure of other tests.
-    // With a RealPressure, 100 ms is longer than the stalls of its process before `press`.
+    // The process of a RealPressure stalls for less than 100 ms until the test calls `press`.
     let limits = [
       ("MemoryPressureStall", pressure == nil ? "10s" : "100ms"),
       ("MemoryPressureWindow", pressure == nil ? "10s" : "500ms"),

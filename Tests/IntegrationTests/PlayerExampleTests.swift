@@ -14,7 +14,7 @@ struct PlayerExampleTests {
   private static let phone = "org.test.phone"
   private let id = Self.id
 
-  /// A daemon, a session agent, the example player, which plays, and another client of the server.
+  /// A daemon, a session agent, the example player while it plays, and another client of its server.
   private final class Scene {
     private let server: AudioServer
     private let agents = SessionAgents()
@@ -119,7 +119,7 @@ struct PlayerExampleTests {
     try scene.remote("pause")
     #expect(try phone.call("EndCall") == ["parameters": [:]])
     try scene.wait(for: "the interruption has ended")
-    // A player that plays again prints a line about this before `active`.
+    // If the player had resumed playback, it would have printed a line about it before `active`.
     #expect(try scene.nextLine() == "active")
     #expect(try scene.audio() == [])
   }

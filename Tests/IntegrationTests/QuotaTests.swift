@@ -42,8 +42,7 @@ struct QuotaTests {
     for client in within {
       try client.setSendBuffer(40_000)
       #expect(try client.send(part))
-      // The part of a message occupies more than a quarter of the buffer until the daemon has read
-      // it.
+      // Waits until the daemon has read the part, which fills more than a quarter of the buffer.
       try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)
@@ -67,8 +66,7 @@ struct QuotaTests {
     for client in within {
       try client.setSendBuffer(40_000)
       #expect(try client.send(part, descriptors: eight))
-      // The part of a message occupies more than a quarter of the buffer until the daemon has read
-      // it.
+      // Waits until the daemon has read the part, which fills more than a quarter of the buffer.
       try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// Contract §15, where the kernel refuses SIGCONT because the process has changed its user since
-/// the daemon stopped it. A stopped process cannot change its user. A debugger therefore holds the
-/// process at its SIGSTOP until the daemon has found the process stopped, and then resumes it.
+/// the daemon stopped it. A process that is really stopped cannot do so. A debugger therefore holds
+/// the process at its SIGSTOP until the daemon has found it stopped, and then resumes it.
 @Suite(
   "§15: No process stays suspended because the kernel refuses SIGCONT",
   .enabled(if: geteuid() == 0, "only root makes a process another user's"))

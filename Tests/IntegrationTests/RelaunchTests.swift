@@ -188,7 +188,7 @@ struct RelaunchTests {
       let ended = try monitor.next(.ended, of: id)
       let plan = try monitor.next(.relaunchPlanned, of: id)
       delays.append(try Self.delay(plan))
-      // On a slow machine, the program may run for longer than `ranFor`, so the test uses the real
+      // On a slow machine, the program may run for longer than `ranFor`, so the test measures the
       // time.
       let ran = ended.atUSec - instance.startedAtUSec
       let isLong = ran >= 300_000
@@ -387,7 +387,7 @@ struct RelaunchTests {
     let second = try DaemonFixture(settings, after: first)
     let pid = Int32(try running(second, Monitor(second)).pid)
     #expect(pid != before)
-    // The application runs on over two more stops, so the next daemons do not launch it again.
+    // The daemon stops twice more. The application runs on, so no new daemon launches it again.
     try second.stop()
     let third = try DaemonFixture(settings, after: second)
     #expect(Int32(try running(third, Monitor(third)).pid) == pid)

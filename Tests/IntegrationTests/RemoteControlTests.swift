@@ -78,7 +78,7 @@ struct RemoteControlTests {
     for _ in 0..<2 {
       try it.agent.called("a", .read)
       try it.monitor.transition(first, to: .background)
-      // A read within RemoteReadInterval resumes the player only after the interval.
+      // A second read within RemoteReadInterval takes effect after the interval.
       try it.monitor.transition(first, to: .suspended)
     }
   }

@@ -106,7 +106,7 @@ struct SampleOutputTests {
     "taskctl switcher",
     // These commands need a media player, which this test does not have.
     "taskctl remote play-pause", "taskctl remote seek -10",
-    // These outputs need a receiver, and applications of several users that use the location.
+    // These outputs need a GPS receiver, and applications of several users that use the location.
     "taskctl location", "taskctl location regions org.example.places",
   ]
 

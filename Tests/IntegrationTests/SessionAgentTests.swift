@@ -181,7 +181,8 @@ struct SessionAgentTests {
       try agent.report((program.pid, .hidden))
       try monitor.transition(first, to: .inactive)
     }
-    // LaunchTime expires after the limit of the hidden window would have expired.
+    // `second` is suspended when LaunchTime expires. If HiddenGraceTime still applied to the hidden
+    // window, it would expire earlier.
     try daemon.adopt(second, other, background: true)
     try monitor.transition(second, to: .suspended)
     #expect(try state(daemon, first) == .inactive)

@@ -87,9 +87,9 @@ struct ShortageTests {
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program)
     var client: RawClient? = try RawClient(daemon)
-    // The daemon accepts connections in their order, so it has then accepted that of the client.
+    // When the daemon answers this later connection, it has accepted that of the client.
     _ = try daemon.applications()
-    // No number of a descriptor below 3 is free.
+    // With a limit of 3, the daemon can open no descriptor, because 0, 1 and 2 are in use.
     try allowing(3 - daemon.descriptorCount(), daemon) {
       // The daemon must find the call and the end of the connection at the same time.
       _ = try daemon.process.send(signal: SIGSTOP)

@@ -13,7 +13,7 @@ struct SlowStoreTests {
     case schedule, cancel, badge
     var testDescription: String { rawValue }
 
-    /// The time and table of the trigger that this change fires, in SQL.
+    /// The SQL clause that makes a trigger fire before this change.
     var statement: String {
       switch self {
       case .schedule: "BEFORE INSERT ON notification"

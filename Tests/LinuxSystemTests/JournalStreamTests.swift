@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The journal's stream (systemd.exec(5))")
 struct JournalStreamTests {
-  /// Returns the value that JOURNAL_STREAM has if a descriptor is the stream.
+  /// Returns the value that JOURNAL_STREAM has if this descriptor is the stream to the journal.
   private func value(for number: Int32) throws -> String {
     var status = stat()
     try #require(fstat(number, &status) == 0)

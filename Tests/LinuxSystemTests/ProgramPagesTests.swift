@@ -33,7 +33,8 @@ struct ProgramPagesTests {
     #expect(try found(mapping).bytesChanged == 4096)
   }
 
-  /// Maps a file that contains only the digit 7, privately and writable until `mprotect`.
+  /// Returns a private mapping of a file that contains only the digit 7. The mapping is writable
+  /// until the test calls `mprotect`.
   private func map() throws -> UnsafeMutableRawPointer {
     let directory = TemporaryDirectory()
     let path = directory.write("file", String(repeating: "7", count: Self.bytesCount))

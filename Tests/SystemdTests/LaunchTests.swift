@@ -108,8 +108,8 @@ extension SystemdTests {
         ("exit 3", "exited with code 3"), ("kill -USR1 $$", "was terminated by SIGUSR1"),
       ])
     func endsToldBySystemd(way: String, end: String) throws {
-      // The daemon forks to check whether the kernel keeps a record. Without fork, it assumes that
-      // there is none. Its libraries can still create threads (clone3).
+      // The daemon forks to check whether the kernel records how a process ends. If it cannot fork,
+      // it assumes that there is no record. Its libraries can still create threads (clone3).
       try installed.change("SystemCallFilter=~fork vfork clone")
       let output = try launch("command = [\"sh\", \"-c\", \"\(way)\"]")
       #expect(output.code == 0, "\(output.text)")

@@ -265,7 +265,7 @@ extension SystemdTests {
   }
 }
 
-/// A session of a user, which a service of the machine opened by PAM.
+/// A session of a user, opened through PAM by a service of the machine.
 private struct LoginSession {
   /// The id of the session in logind.
   let id: String

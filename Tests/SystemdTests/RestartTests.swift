@@ -320,7 +320,7 @@ extension SystemdTests {
       """
 
     /// Starts a client and suspends it before it has read the last answer. The environment of the
-    /// client has no marker.
+    /// client does not contain the marker TASKSCHEDD_INSTANCE.
     private func suspendedClient() throws -> TestProcess {
       let client = try client()
       for line in ["half", "rest"] { _ = try ask(client, line) }

@@ -200,8 +200,8 @@ extension SystemdTests {
         """)
     func manyConnections() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
-      // The store also has some of the daemon's own descriptors. The kernel needs long to close
-      // them, and would otherwise report the end of a daemon late.
+      // The store also has those of the daemon's own descriptors that the kernel closes slowly.
+      // Without the store, the kernel would report the end of a daemon late.
       let others = Int(try installed.property("NFileDescriptorStore")) ?? 0
       #expect(
         others >= 3, "the store has watches of the time zone and the locale, and a pressure trigger"

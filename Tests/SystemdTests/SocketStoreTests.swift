@@ -8,9 +8,9 @@ extension SystemdTests {
   /// data on their sockets.
   @Suite("systemd's file descriptor store")
   struct SocketStores {
-    /// In its first run, stores three watches and the connections of two of them, as if
-    /// applications held these connections open, and kills itself. In its second run, prints for
-    /// each watch whether its socket still exists, and the number of its events.
+    /// In its first run, stores three watches and the connections of two of them. The stored
+    /// connections stay open, as if applications held them. Then kills itself. In its second run,
+    /// prints for each watch whether its socket still exists, and the number of its events.
     private static let program = """
       import os, select, socket
       def notify(state, *fds):

@@ -43,9 +43,9 @@ extension StandInDaemon {
 }
 
 extension StandInDaemon.Memory {
-  /// The memory of a third daemon, which does not know the process. The library may repeat an
-  /// acknowledgement to which the second daemon did not reply. The callbacks of the third daemon
-  /// have other numbers, so that this acknowledgement fits none of them.
+  /// The memory of a third daemon, which does not know the process. Its first callback has the
+  /// number 11. The library may repeat an acknowledgement that the second daemon did not answer.
+  /// This acknowledgement must match no callback of the third daemon.
   static var ofThird: Self {
     var memory = Self(instance: 9)
     memory.callbackLast = 10
@@ -85,7 +85,7 @@ final class Recorder: ApplicationDelegate {
   /// Runs during `application(_:didReceiveAudioInterruption:)`.
   private let onInterruption: @Sendable (AudioInterruption) -> Void
 
-  /// Runs during the methods for significant changes and crossings.
+  /// Runs during the delegate's methods for significant location changes and region crossings.
   private let onMove: @Sendable () -> Void
 
   init(
@@ -243,8 +243,7 @@ extension Fixture {
     return daemon
   }
 
-  /// Replaces the daemon by another one without any state. The new daemon sends the callback of a
-  /// launch again.
+  /// Replaces the daemon by one without any state, which sends the launch callback again.
   func replaceDaemon(instance: Int) throws -> StandInDaemon {
     let daemon = try restartDaemon { $0 = StandInDaemon.Memory(instance: instance) }
     daemon.send(.didFinishLaunching, reason: .user)

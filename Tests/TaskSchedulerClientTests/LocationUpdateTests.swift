@@ -248,8 +248,8 @@ import Testing
     #expect(third.locationCalls == [])
   }
 
-  /// Replaces the daemon by one that refuses the updates, because it knows no source of locations
-  /// yet.
+  /// Replaces the daemon by one that knows no source of locations yet. It refuses the request for
+  /// updates `refusals` times.
   private func withoutSource(_ fixture: Fixture, refusals: Int) throws -> StandInDaemon {
     try fixture.launch()
     try fixture.application.startUpdatingLocationAndWait()

@@ -92,7 +92,8 @@ import Testing
     #expect(throws: ApplicationError.closed) {
       _ = try fixture.application.backgroundTimeRemainingAndWait()
     }
-    // After `close`, the library cannot report the end to a daemon. This is not an error.
+    // After `close`, the library cannot report the end of the task to a daemon. This is not an
+    // error.
     try fixture.application.endBackgroundTaskAndWait(task)
     #expect(fixture.recorder.log.current == [])
   }

@@ -70,7 +70,8 @@ extension StandInDaemon {
     stream { .init(systemChanges: changes) }
   }
 
-  /// Sends the event that a notification fires, or that the user has chosen it.
+  /// Sends a notification event: the notification fires or, if `chosen` is true, the user has
+  /// chosen it.
   func send(notification id: Int, chosen: Bool) {
     guard let notification = state.current.memory.notifications.first(where: { $0.id == id })
     else { fatalError("no notification \(id)") }

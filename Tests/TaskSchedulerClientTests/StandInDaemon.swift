@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 
 /// A stand-in for the daemon, in the process of the test. It implements the interface, but not the
-/// rules of the contract: the test decides which events it sends.
+/// rules of the contract: the test decides which events the stand-in sends.
 final class StandInDaemon: Sendable {
   typealias Application = ApplicationInterface
 
@@ -23,7 +23,7 @@ final class StandInDaemon: Sendable {
     var socketLast = 0
     /// The numbers of the managed sockets, by inode.
     var sockets: [UInt: Int] = [:]
-    /// The events that were sent and not yet acknowledged.
+    /// The socket events that were sent and not yet acknowledged.
     var socketEvents: [Application.SocketEvent] = []
     /// The commands that were sent and not yet acknowledged.
     var remoteCommands: [Application.RemoteCommand] = []
@@ -44,11 +44,11 @@ final class StandInDaemon: Sendable {
     var calls: [String] = []
     /// The refusals by method name. The stand-in sends each of them once.
     var refusals: [String: [any MethodFailure & Sendable]] = [:]
-    /// The method whose next call closes the connection instead of answering.
+    /// The method at whose next call the stand-in closes the connection instead of answering.
     var closesAfter: String?
     /// Whether the next task expires before the answer to its `BeginBackgroundTask`.
     var expiresEarly = false
-    /// Whether the next managed socket has an event before the answer to the call.
+    /// Whether the next managed socket has an event before the answer to its `ManageSocket`.
     var readyEarly = false
     var stream: Int?
     var connections: [Int: Peer] = [:]

@@ -13,7 +13,7 @@ final class Watched<Value: Sendable>: Sendable {
   }
 
   private let value: Locked<Value>
-  /// The descriptor is readable after a change.
+  /// An event descriptor that is readable after a change.
   private let changed: FileDescriptor
 
   init(_ value: Value) {
@@ -33,7 +33,8 @@ final class Watched<Value: Sendable>: Sendable {
     return result
   }
 
-  /// Blocks until the value satisfies a condition, and returns it. One thread at a time can wait.
+  /// Blocks until the value satisfies a condition, and returns the value. One thread at a time can
+  /// wait.
   @discardableResult
   func wait(
     _ what: String, within limit: Duration = deadline, until isWanted: (Value) -> Bool

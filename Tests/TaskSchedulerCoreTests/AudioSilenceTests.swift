@@ -7,7 +7,7 @@ private let measured = AudioStreamID(server: 1, index: 1)
 
 @Suite("§13 Silence counts as a pause (contract.md#audio-silence)")
 struct AudioSilenceTests {
-  /// Returns a world with an application in the background that plays.
+  /// Returns a world in which an application plays in the background.
   private func player(modes: [BackgroundMode] = [.audio]) -> (World, InstanceID) {
     var world = World()
     let id = world.adopt(mail, modes: modes)

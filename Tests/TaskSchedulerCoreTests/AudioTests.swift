@@ -35,7 +35,7 @@ private func stream(_ index: UInt64, server: UInt64 = 1) -> AudioStreamID {
 
 @Suite("§13 Playing entitles (contract.md#audio-entitles)")
 struct AudioEntitlementTests {
-  /// Returns a world with an application with mode audio in the background, which plays.
+  /// Returns a world in which an application with mode audio plays in the background.
   private func player(_ change: (inout Policy) -> Void = { _ in }) -> (World, InstanceID) {
     var world = World(change)
     let id = world.adopt(mail, modes: [.audio])
@@ -210,7 +210,7 @@ struct AudioEntitlementTests {
 
 @Suite("§13 Muting (contract.md#audio-mute)")
 struct MuteTests {
-  /// Returns a world with an application without mode audio in the foreground, which plays.
+  /// Returns a world in which an application without mode audio plays in the foreground.
   private func player(
     muting: World.Answer = .atOnce, _ change: (inout Policy) -> Void = { _ in }
   ) -> (World, InstanceID) {

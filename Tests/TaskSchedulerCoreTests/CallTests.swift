@@ -5,7 +5,7 @@ import Testing
 private let user = mail.owner
 
 extension World {
-  /// Creates an aware application with these modes in the foreground.
+  /// Creates an aware application in the foreground, with these modes.
   fileprivate mutating func makeAware(
     _ app: ApplicationKey, _ modes: [BackgroundMode], at seat: SeatID = seat0
   ) -> InstanceID {

@@ -241,7 +241,7 @@ struct DebuggerTests {
     #expect(world.state(id) == .background)
     world.traced = []
     world.advance(by: .seconds(1))
-    // AudioSilenceTime = 30 s precedes AudioGraceTime = 5 s.
+    // A silent stream counts as paused after AudioSilenceTime (30 s). AudioGraceTime (5 s) follows.
     world.advance(by: .seconds(isSilent ? 35 : 5) - nanosecond)
     #expect(world.state(id) == .background)
     world.advance(by: nanosecond)

@@ -202,9 +202,9 @@ struct KeepAliveOptimumTests {
     var best: Int? { leastCost.values.min() }
   }
 
-  /// Pairs of intervals of 2 to 7 ticks and triples of 2 to 4 ticks. `left` is the number of ticks
-  /// until each handler is due, in all combinations. A tick is a second. The planner's intervals
-  /// are longer by the lead.
+  /// Pairs of intervals of 2 to 7 ticks and triples of 2 to 4 ticks, each with all combinations of
+  /// `left`: the number of ticks until each handler is due. A tick is a second. The planner's
+  /// intervals are longer by the lead.
   private static let cases: [(intervals: [Int], left: [Int])] = {
     var sets = (2...7).flatMap { first in (first...7).map { [first, $0] } }
     for first in 2...4 {

@@ -260,7 +260,7 @@ struct KeepAliveTests {
       wakeUps += 1
       for id in [often, seldom, third] { world.acknowledgeAll(id) }
     }
-    // The shortest interval is 600 s. Each burst ends one such interval.
+    // Every burst calls the handler with the shortest interval, 600 s.
     #expect(wakeUps == 40)
     #expect(world.delivered(often).count == 40)
     #expect((12...14).contains(world.delivered(seldom).count))

@@ -11,7 +11,8 @@ private struct KeepAliveWalk {
     var countedFrom: Instant
     var runs = 0
     var deadline: Instant { countedFrom.advanced(by: interval) }
-    /// The instant of the planned call. Every interval is long enough for the longest lead, 100 ms.
+    /// The instant of the planned call. All intervals are long, so the lead always has its maximum,
+    /// 100 ms.
     var due: Instant { countedFrom.advanced(by: interval - .milliseconds(100)) }
   }
 

@@ -136,7 +136,8 @@ struct LocationLookTests {
   @Test("A keep-alive burst begins no look that the location of the same wake-up replaces")
   func lateBurst() {
     var world = World.monitoring(at: 36_250)
-    // The location for another user's application is the wake-up that calls the handler.
+    // A location for another user's application wakes the machine. This wake-up also calls the
+    // handler.
     let app = key("org.example.run", uid: 2000)
     let id = world.makeLocated(app, modes: [])
     world.monitorChanges(id)

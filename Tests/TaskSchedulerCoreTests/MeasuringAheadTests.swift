@@ -6,8 +6,8 @@ import Testing
 struct MeasuringAheadTests {
   private let lead = Policy.memoryMeasuringLead
 
-  /// Returns a world with the applications in `state` and memory pressure, with less memory
-  /// available than MemoryFloorPercent. The test itself feeds the measured sizes.
+  /// Returns a world with memory pressure and the applications in `state`. Less memory than
+  /// MemoryFloorPercent is available. The test itself feeds the measured sizes.
   private func pressed(
     _ apps: [ApplicationKey], _ state: ApplicationState = .suspended
   ) -> (World, [InstanceID]) {

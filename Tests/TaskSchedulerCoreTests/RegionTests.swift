@@ -66,7 +66,7 @@ struct RegionTests {
   @Test("A crossing counts after RegionDwell beyond the boundary by max(accuracy, 50 m)")
   func dwell() {
     var (world, id) = World.monitoring()
-    // This place is 51 m inside the boundary, so it shows the side: 50 m are enough.
+    // This place is 51 m inside the boundary. At least 50 m are needed to show the side.
     world.locate(149)
     world.advance(by: .milliseconds(19_999))
     world.locate(149)

@@ -155,13 +155,13 @@ struct SwitcherTests {
     #expect(world.snapshot(mail) == nil)
     #expect(world.dropped == [pictures[0]])
     #expect(world.changes(of: mail) == [.picture(pictures[0]), nil])
-    // Mail sets its picture again and keeps it, although mail was active first. Music loses its
-    // picture, because maps was active later.
+    // Mail was active least recently, but keeps the picture that it has just set. Music was active
+    // before maps, so music loses its picture instead.
     let again = world.setPicture(ids[0].1)
     #expect(world.snapshot(mail) == .picture(again))
     #expect(world.snapshot(music) == nil)
     #expect(world.snapshot(maps) == .picture(pictures[2]))
-    // Another user has pictures of its own, and a sensitive snapshot needs no picture.
+    // The pictures of another user count separately, and a sensitive snapshot needs no picture.
     let other = key("org.example.mail", uid: 1001)
     _ = world.setPicture(world.register(other))
     world.ask { .switcher(.setSnapshot($0, ids[1].1, .sensitive)) }

@@ -236,7 +236,7 @@ struct PairWithoutRow: CustomTestStringConvertible {
 
   /// The pairs in which the application is already in a requested state.
   static let done = withoutRow.filter { $0.request.wanted.contains($0.state) }
-  /// The pairs in which the application is in another state.
+  /// The pairs in which the application is in none of the requested states.
   static let refused = withoutRow.filter { !$0.request.wanted.contains($0.state) }
 }
 

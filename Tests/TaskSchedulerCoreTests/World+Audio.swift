@@ -109,7 +109,7 @@ extension World {
     ask { .application(.setAudioSession($0, id, session)) }
   }
 
-  /// Begins to play 1 ms later, so that no two audio sessions begin at the same instant.
+  /// Waits 1 ms, and then calls `play`, so that no two audio sessions begin at the same instant.
   mutating func start(
     _ id: InstanceID, _ direction: AudioStream.Direction = .playback, role: AudioRole = .other
   ) {

@@ -4,8 +4,8 @@ import Testing
 
 /// A simulated world that carries out the scheduler's effects in a test.
 ///
-/// The world calls `checkInvariants()` after every event. It answers an effect as its properties
-/// say, most of which have the type ``Answer``.
+/// The world calls `checkInvariants()` after every event. Each answer to an effect depends on a
+/// property of the world. Most of these properties have the type ``Answer``.
 struct World {
   /// When and how the world answers an effect.
   enum Answer { case atOnce, never, failing }
@@ -22,7 +22,7 @@ struct World {
   var storing = Answer.atOnce
   var measuring = Answer.atOnce
   var reclaiming = Answer.atOnce
-  /// When the session agent carries out an order to change mutes or volumes, and reports the
+  /// Whether the session agent carries out orders to change mutes or volumes, and reports the
   /// result.
   var muting = Answer.atOnce
   /// The streams of the audio server of the user 1000.
@@ -128,8 +128,8 @@ struct World {
     }
   }
 
-  /// Returns the CPU and GPU time that an instance has used so far. The rates of ``rates`` apply to
-  /// the time since the previous call.
+  /// Returns the CPU and GPU time that an instance has used so far. ``rates`` applies to the time
+  /// since the previous call.
   private mutating func use(of id: InstanceID) -> ResourceUse {
     let rate = rates[id] ?? (0, 0)
     var account = accounts[id] ?? (now, 0, 0)
@@ -182,8 +182,8 @@ struct World {
         switch $0 {
         // If many notifications are due, only some of them fire at each deadline.
         case .notification(.fire): true
-        // If a debugger traced the instance before, the delivery of a callback makes a new check
-        // for the debugger due at once.
+        // If a debugger traced the instance before, the delivery of a callback causes another check
+        // for the debugger, which is due at once.
         case .deliver: true
         case _: false
         }
@@ -394,7 +394,8 @@ struct World {
     }
   }
 
-  /// Returns the recipients of a notification, one for each time that it fired; nil is the user.
+  /// Returns the recipients of a notification, one for each time that it fired. Nil stands for the
+  /// user.
   func receivers(of id: NotificationID) -> [InstanceID?] {
     effects.compactMap {
       if case .notification(.fire(id, _, _, let receiver)) = $0 { .some(receiver) } else { nil }

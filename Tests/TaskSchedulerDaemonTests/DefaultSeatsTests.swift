@@ -9,7 +9,8 @@ struct DefaultSeatsTests {
   private let seats = DefaultSeats()
   private var graphical: SeatID { seats.ofUser(1000) }
 
-  /// Returns a process of a session, with the given terminal, or without a terminal (0).
+  /// Returns the stat of a process in a session. `terminal` is the device number of the controlling
+  /// terminal; 0 means that the process has none.
   private func process(session: Int = 4711, terminal: Int) throws -> ProcessStat {
     let line = "99 (sh) S 1 99 \(session) \(terminal) 99 0 0 0 0 0 1 1 0 0 20 0 1 0 500 0 0\n"
     return try #require(Array(line.utf8).withUnsafeBytes { ProcessStat(parsing: $0) })

@@ -70,8 +70,8 @@ struct InterruptedCallTests {
     try client.call {
       eventLog.record(client.event, at: now)
       #expect(folder.numbers != old)
-      // The state at the start of the new event log lists no waiting call: the call's event
-      // follows.
+      // The new event log begins before the call's event, so the state at its start lists no
+      // waiting call.
       let waitsBefore = try waits()
       #expect(!waitsBefore)
       // The state at the start of a later event log lists the call.
@@ -84,7 +84,8 @@ struct InterruptedCallTests {
   @Test("The next daemon knows the method and options of an interrupted call, not only its event")
   func asMade() throws {
     let name = try #require(ApplicationID("org.example.a"))
-    // A method of the application interface causes the same event.
+    // A method of the application interface causes the same event, so the event alone does not
+    // identify the method.
     let event = Event.notification(
       .cancel(client.request, ApplicationKey(name, owner: UserID(0)), NotificationID(7), stored: [])
     )
@@ -355,7 +356,8 @@ private final class Client: ConnectionOwner {
       isCalled = true
       try body()
     }
-    // Breaks the reference cycle, so that the suite is deallocated and removes its directory.
+    // Breaks the reference cycle between this client and `body`, which would keep the temporary
+    // directory from being removed.
     defer { self.body = {} }
     while !isCalled { try loop.turn(within: deadline) }
     if let problem { throw problem }

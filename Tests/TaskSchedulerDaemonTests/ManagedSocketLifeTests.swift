@@ -125,8 +125,8 @@ struct ManagedSocketLifeTests {
   func tooMany() throws {
     let (application, peer) = try scene.pair(.unix)
     let top = try Epoll()
-    // path_limits of fs/eventpoll.c allows 100 paths of three epoll descriptors. The daemon's path
-    // has three, too: of the socket's watch, of the instance, and of the loop.
+    // path_limits in fs/eventpoll.c allows 100 paths of three epoll descriptors. The daemon's path
+    // has three, too: those of the socket's watch, the instance and the loop.
     let middle = try Epoll()
     try top.add(middle.rawValue, data: 0)
     let low = try (0..<100).map { _ in

@@ -62,7 +62,7 @@ struct NotificationStoreFaultTests {
       #expect(there.allSatisfy { $0.application == mail && $0.id.number <= 200 })
       #expect(try store.idLast().number > 1_700_000_000_000)
     }
-    // The damage of one page loses only the notifications of that page, about a dozen.
+    // Damage to one page loses only the notifications of that page, about a dozen.
     var damaged = whole
     for index in 12 * 4096..<13 * 4096 { damaged[index] = 0xff }
     write(damaged)
@@ -107,7 +107,7 @@ struct NotificationStoreFaultTests {
     #expect(try NotificationStore(path: path).list().map(\.id.number) == [3])
   }
 
-  // MARK: Paths and disks where the store cannot be
+  // MARK: Unusable paths and full disks
 
   @Test(
     """

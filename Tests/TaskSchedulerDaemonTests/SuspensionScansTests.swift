@@ -31,7 +31,8 @@ struct SuspensionScansTests {
   private func blockProcess(_ pid: Int) -> FileDescriptor {
     unlink(root.file("\(pid)/stat"))
     mkfifo(root.file("\(pid)/stat"), 0o600)
-    // O_RDWR opens both ends, so that neither open(2) waits for the other end.
+    // O_RDWR opens both ends, so that neither this open(2) nor that of the scan waits for the other
+    // end.
     return FileDescriptor(taking: open(root.file("\(pid)/stat"), O_RDWR | O_CLOEXEC))
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// Returns the names of a struct's fields, or of an enum's cases, as the compiler wrote them into
 /// the program.
 private func declaredNames(of type: Any.Type) -> [String] {
-  // Metadata points to a context descriptor, which has the distance to a field descriptor at byte
+  // Metadata points to a context descriptor, where the distance to a field descriptor is at byte
   // 16. A field descriptor begins with 16 bytes, the last 4 of which are the count. Each field has
   // 12 bytes, the last 4 of which are the distance to the name.
   func relative(_ place: UnsafeRawPointer) -> UnsafeRawPointer {
@@ -106,7 +106,8 @@ struct StoredFormTests {
     #expect(count > topics.count)
   }
 
-  /// Finds the RequestID in the payload of an event, or in the payload of its topic's case.
+  /// Returns the RequestID of an event; nil if the event has none. If the payload of the event is an
+  /// enum, the RequestID can be in the payload of that enum.
   private static func request(in value: Any) -> RequestID? {
     for child in Mirror(reflecting: value).children {
       if let request = child.value as? RequestID { return request }
@@ -140,7 +141,7 @@ struct StoredFormTests {
     func isReadable<Value: Stored>(_ type: Value.Type, _ bytes: [UInt8]) -> Bool {
       (try? StoredReader.read(type, from: bytes)) != nil
     }
-    // The byte 1 is the number 1, or the signed number -1, which some types do not permit.
+    // The byte 1 means -1 in a signed number. Some types do not permit -1, but accept the byte 2.
     let samples = [1, 2].lazy.compactMap { try? sample(type, ofCase: number, byte: $0) }
     return try #require(samples.first { isReadable(type, $0) }, "no sample of \(type)")
   }

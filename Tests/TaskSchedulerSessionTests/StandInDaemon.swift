@@ -78,7 +78,7 @@ final class StandInDaemon {
       .compactMap { try? $0.decode(SessionInterface.ReportAudio.Input.self) }
   }
 
-  /// The names of the players in each report of the players so far.
+  /// The names of the players in each player report so far.
   var playerReports: [[String]] {
     reports.filter { $0.method == SessionInterface.ReportPlayers.name }
       .compactMap { try? $0.decode(SessionInterface.ReportPlayers.Input.self) }

@@ -62,7 +62,7 @@ final class TaskctlProcess {
     return Outcome(code: status.shellCode, output: output, errors: try errors())
   }
 
-  /// Returns the text on its standard error so far.
+  /// Returns the text so far on the standard error of taskctl.
   func errors() throws -> String {
     let file = try FileDescriptor.open(reading: errorsPath)
     return String(decoding: try file.readToEnd(), as: UTF8.self)

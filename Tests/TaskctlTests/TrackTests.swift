@@ -170,7 +170,7 @@ private final class SkippingClock {
 
 @Suite("The player of tracks")
 struct TrackPlayerTests {
-  /// Returns the second at which each location is posted, and its speed.
+  /// Returns the second at which each location is posted, and the location's speed.
   private func played(_ plan: TrackPlan) throws -> [(second: Double, speed: Double?)] {
     let clock = SkippingClock()
     let start = clock.now

@@ -115,7 +115,7 @@ public protocol ApplicationDelegate: Sendable {
 
   /// Tells the delegate that the machine has left a region.
   ///
-  /// Otherwise like the method for the entry, ``application(_:didEnterRegion:)``.
+  /// The description of ``application(_:didEnterRegion:)`` also applies to this event.
   func application(_ application: ScheduledApplication, didExitRegion crossing: RegionCrossing)
 
   /// Tells the delegate that the application may learn the location from now on, or that it may not

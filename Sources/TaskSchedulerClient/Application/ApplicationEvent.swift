@@ -86,7 +86,8 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
   /// The daemon suspends it again after the acknowledgement.
   case didEnterRegion(RegionCrossing)
-  /// The machine has left a region. Otherwise like ``didEnterRegion(_:)``.
+  /// The machine has left a region. The description of ``didEnterRegion(_:)`` also applies to this
+  /// event.
   case didExitRegion(RegionCrossing)
   /// The application may learn the location from now on, or may not any more.
   ///

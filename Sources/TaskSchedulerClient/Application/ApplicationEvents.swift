@@ -108,10 +108,11 @@ final class EventChannel: EventSink {
     var iterationLast = 0
     /// The iteration that waits for an event.
     var taker: (iteration: Int, continuation: CheckedContinuation<Item, Never>)?
-    /// The item that follows the last event; nil before the end.
+    /// The end of the sequence, or the error that ends it; nil while more events may arrive.
     var end: Item?
 
-    /// Whether new events wait for a loop: while a loop runs, and before the first loop begins.
+    /// Whether the channel keeps new events for a loop. True while a loop runs, and before the
+    /// first loop begins.
     var holds: Bool { iterationLast == 0 || !iterations.isEmpty }
   }
 

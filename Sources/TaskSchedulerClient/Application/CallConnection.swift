@@ -19,7 +19,7 @@ final class CallConnection: Sendable {
     self.socketPath = socketPath
   }
 
-  /// Makes a call. After an error of the connection, the next call opens a new one.
+  /// Makes a call. After an error of the connection, the next call opens a new connection.
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
   ) throws(ApplicationError) -> Method.Output {
@@ -66,8 +66,8 @@ final class CallConnection: Sendable {
 
 /// The pauses between attempts: first none, then 10 ms, then twice the previous pause, up to 1 s.
 struct RetryDelays: Sendable {
-  /// The number of pauses after which a request fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total.
-  /// A daemon that systemd restarts is ready again after a tenth of that time.
+  /// The number of pauses after which a request fails. The pauses last 0 + 10 + 20 + … + 1000 ms,
+  /// 2.3 s in total. A daemon that systemd restarts is ready again after a tenth of that time.
   static let requestMax = 9
 
   /// The number of pauses so far.

@@ -1,7 +1,7 @@
 import TaskSchedulerWire
 
-// Significant changes of the location, and regions. The daemon launches the application for them if
-// it does not run.
+// Significant changes of the location, and crossings of regions, for which the daemon even launches
+// the application.
 extension ScheduledApplication {
   /// Starts to monitor significant changes of the location.
   ///

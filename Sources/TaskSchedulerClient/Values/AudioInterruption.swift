@@ -1,7 +1,7 @@
 import TaskSchedulerWire
 
-/// A change of an interruption of the application's audio, by a phone call or by another
-/// application that began to play.
+/// The beginning or the end of an interruption of the application's audio. The cause is a phone
+/// call, or another application that began to play.
 public enum AudioInterruption: Hashable, Sendable {
   /// The interruption begins. The application pauses what it plays.
   case began

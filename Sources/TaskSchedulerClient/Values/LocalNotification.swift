@@ -94,8 +94,7 @@ public struct NotificationSchedule: Hashable, Sendable {
   /// A schedule at an instant, rounded up to a second.
   public static func at(_ date: Date) -> NotificationSchedule { .at(CalendarDate(date)) }
 
-  /// A schedule at the time that the machine's clock shows after a duration from now, rounded up to
-  /// a second.
+  /// A schedule at the present time of the machine's clock plus a duration, rounded up to a second.
   public static func after(_ duration: Duration) -> NotificationSchedule {
     .at(Date.now.addingTimeInterval(duration.inSeconds))
   }

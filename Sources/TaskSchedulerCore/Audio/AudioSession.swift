@@ -78,9 +78,9 @@ extension InstanceAudio {
     return roles.isSubset(of: [.event, .notification, .accessibility]) ? .ducking : .exclusive
   }
 
-  /// Whether a stream with the role phone plays. A phone call begins when another stream records,
-  /// too. The call lasts while the stream with the role phone plays, because some programs end
-  /// their recording to mute the microphone.
+  /// Whether a stream with the role `phone` plays. A phone call begins only if another stream also
+  /// records. The call lasts while the stream with the role `phone` plays, because some programs
+  /// end their recording to mute the microphone.
   var playsCall: Bool {
     streams.contains { $0.direction == .playback && $0.isRunning && $0.role == .phone }
   }

@@ -1,6 +1,6 @@
 /// The id of a stream of an audio server.
 public struct AudioStreamID: Hashable, Comparable, Sendable {
-  /// A number of the running audio server. Each start of a server has another number.
+  /// The number of the running audio server. Each start of a server gets a new number.
   public var server: UInt64
   public var direction: AudioStream.Direction
   /// The number that the server gave the stream. It is unique among the streams of its direction
@@ -26,8 +26,8 @@ public struct AudioStream: Equatable, Sendable {
   public var role: AudioRole
   /// The volume of the loudest channel; ``fullVolume`` is 100 %. 0 for a recording stream.
   public var volume: Int
-  /// Whether the stream is not paused and is connected to a device. The volume of a stream that
-  /// plays must also be above zero.
+  /// Whether the stream is not paused and is connected to a device. A playback stream with the
+  /// volume 0 does not count as running.
   public var isRunning: Bool
   public var isMuted: Bool
   /// Whether the stream played only silence when the agent last measured it. False if the agent

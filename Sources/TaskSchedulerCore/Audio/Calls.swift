@@ -133,8 +133,9 @@ struct InterruptedAudio: Equatable, Sendable {
     case unnoticed
   }
 
-  /// What interrupts the audio. During a phone call, another application can take over. The
-  /// interrupted application then must not play by itself when the interruption ends.
+  /// What interrupts the audio. During a phone call, another application can become the
+  /// interrupter. The interrupted application then must not play by itself when the interruption
+  /// ends.
   var by: AudioInterrupter
   var means: Means
   /// Whether the streams of the instance must be muted.

@@ -28,7 +28,7 @@ struct AudioDucking: Equatable, Sendable {
     let low = Dictionary(
       returned.map { ($0.stream, $0.from) }, uniquingKeysWith: { first, _ in first })
     // When an agent stops, it restores all volumes, and the next agent lowers them again. Until a
-    // report shows the lowered volume again, such a stream must not leave `raising`.
+    // report shows the lowered volume of a stream again, the stream must not leave `raising`.
     let undone = lowered.filter { change in
       guard let volume = all[change.stream]?.volume else { return false }
       return AudioVolumeChange.isSame(volume, change.from) && !unseen.contains(change.stream)

@@ -47,7 +47,7 @@ struct InstanceAudio: Equatable, Sendable {
   /// Whether a stream plays, even if it is muted.
   var isPlaying: Bool { streams.contains { $0.direction == .playback && $0.isRunning } }
   var isRecording: Bool { streams.contains { $0.isRecording } }
-  /// Whether the instance records, or is audible and not silent for `AudioSilenceTime`.
+  /// Whether the instance records, or is audible and has not been silent for `AudioSilenceTime`.
   var isInUse: Bool { isRecording || isAudible && !silence.isLong }
   /// Whether the value contains nothing that the scheduler must remember.
   var isEmpty: Bool {
@@ -65,8 +65,8 @@ struct InstanceAudio: Equatable, Sendable {
 
   /// Takes a report of all streams of the user.
   ///
-  /// - Returns: The mutes and volumes that the server remembers of ended streams. The keys are the
-  ///   numbers of the server's memories.
+  /// - Returns: The mutes and volumes that the server remembers although their streams have ended.
+  ///   The keys are the numbers of the server's memories.
   mutating func take(
     _ own: [AudioStream], _ all: [AudioStreamID: AudioStream]
   ) -> [UInt32: RememberedAudio] {
@@ -87,8 +87,8 @@ struct InstanceAudio: Equatable, Sendable {
     return ended
   }
 
-  /// Returns the mutes and volumes that the server remembers because of the daemon's changes of
-  /// some streams. The keys are the numbers of the server's memories.
+  /// Returns the mutes and volumes that the server remembers because the daemon has changed the
+  /// streams that `isIncluded` selects. The keys are the numbers of the server's memories.
   func heldMemories(
     where isIncluded: (AudioStreamID) -> Bool = { _ in true }
   ) -> [UInt32: RememberedAudio] {

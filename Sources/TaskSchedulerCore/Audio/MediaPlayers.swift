@@ -27,7 +27,7 @@ public enum RemoteCommand: Hashable, Sendable {
 public enum PlayerCall: String, Hashable, Sendable, CaseIterable {
   /// A command to play, pause or similar, or a change of a property.
   case command
-  /// The reading of properties, as status bars do.
+  /// A request for properties, such as a status bar sends.
   case read
 }
 
@@ -89,7 +89,7 @@ struct Players: Equatable, Sendable {
     all[id]?.mustPlay = false
   }
 
-  /// Sets the instances that have the name of a media player.
+  /// Sets which instances have the name of a media player on the session bus.
   ///
   /// - Returns: The instances whose media players may have received calls that the agent has not
   ///   seen.

@@ -48,7 +48,7 @@ struct ApplicationLocation: Equatable, Sendable {
 
   var monitors: Bool { reference != nil || !regions.isEmpty }
 
-  /// Adds a report. Every crossing waits, but only the newest of the significant changes.
+  /// Adds a report. Keeps every waiting crossing, but only the newest significant change.
   mutating func add(_ report: Report) {
     if report.crossing == nil { waiting.removeAll { $0.crossing == nil } }
     waiting.append(report)

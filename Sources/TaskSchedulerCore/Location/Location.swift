@@ -123,7 +123,7 @@ public struct LocationRules: Equatable, Sendable {
   }
 }
 
-/// A source of locations, or of the fact that the machine has moved.
+/// A source that reports locations, or only that the machine has moved.
 public enum LocationSource: Hashable, Sendable {
   case gpsd
   /// GeoClue, through the session agent of a user. Only this user's applications receive its
@@ -145,8 +145,8 @@ public enum LocationSource: Hashable, Sendable {
 
 /// What the sources must do at present.
 public struct LocationNeeds: Equatable, Sendable {
-  /// The accuracy of the locations that are needed; nil if none are needed, and no receiver needs
-  /// to run.
+  /// The required accuracy of the locations; nil if no locations are required. With nil, no
+  /// receiver needs to run.
   public var accuracy: LocationAccuracy?
   /// The users whose session agents must report GeoClue's locations, in order; empty while gpsd is
   /// available.

@@ -10,8 +10,9 @@ public enum LocationEvent: Equatable, Sendable {
   case startMonitoring(RequestID, InstanceID, Region)
   case stopMonitoring(RequestID, InstanceID, RegionID)
   case requestAuthorization(RequestID, InstanceID)
-  /// A decision with taskctl or, without a request, the answer of the user. After `notDetermined`,
-  /// the scheduler asks the user again when the application uses or requests the location.
+  /// An operator's decision with taskctl or, if the request is nil, the user's answer. After
+  /// `notDetermined`, the scheduler asks the user again when the application uses or requests the
+  /// location.
   case authorize(RequestID?, ApplicationKey, LocationAuthorization)
   /// Ends the regions and the significant changes of an application, and withdraws the decision.
   case forget(RequestID, ApplicationKey)
@@ -68,15 +69,15 @@ public enum LocationChange: Equatable, Sendable {
   case monitorSignificantChanges(Bool)
   /// The user's or the operator's decision, and whether the user has been asked.
   case authorize(LocationAuthorization, wasAsked: Bool)
-  /// The side of a region's boundary on which the machine is. The application has received the
-  /// report about it, or receives none.
+  /// The side of a region's boundary on which the machine is. A crossing that the application must
+  /// still receive is not stored yet.
   case report(RegionCrossing)
 }
 
 /// What the store contains about one application.
 public struct StoredLocationServices: Equatable, Sendable {
-  /// A region, and whether the machine is inside; nil if that is not known.
-  /// ``LocationChange/report(_:)`` changes the side.
+  /// A region, and whether the machine is inside. ``LocationChange/report(_:)`` changes
+  /// `isInside`, which is nil if the side is not known.
   public struct MonitoredRegion: Equatable, Sendable {
     public var region: Region
     public var isInside: Bool?
@@ -117,7 +118,7 @@ public struct LocationStatus: Equatable, Sendable {
     /// The continuous updates that the running application has started; nil if it has none.
     public var updates: LocationRequest?
     public var monitorsSignificantChanges: Bool
-    /// The regions, and whether the machine is inside; nil if that is not known.
+    /// The monitored regions, and for each of them whether the machine is inside.
     public var regions: [StoredLocationServices.MonitoredRegion]
     /// The last instant at which the application was told a location, a change or a crossing.
     public var lastUsed: Instant?
@@ -132,12 +133,12 @@ public struct LocationStatus: Equatable, Sendable {
   public var sources: [LocationSource: Bool]
   public var needs: LocationNeeds
   public var uses: [Use]
-  /// The newest location, by user; it may come from a source for all users.
+  /// The newest location of each user. It may come from a source that serves all users.
   public var locations: [UserID: Location]
   /// The instant at which each user's next location is needed for regions or significant changes.
   public var nextLooks: [UserID: Instant]
-  /// The instants until which posted locations count: for single users here, for all users in
-  /// ``postedForAllUntil``.
+  /// The instants until which locations posted for single users count. ``postedForAllUntil`` is the
+  /// instant for a location posted for all users.
   public var postedUntil: [UserID: Instant]
   public var postedForAllUntil: Instant?
 }

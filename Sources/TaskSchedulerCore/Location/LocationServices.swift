@@ -28,7 +28,7 @@ struct LocationServices: Equatable, Sendable {
     updates.isEmpty && applications.isEmpty && users.isEmpty && needs == LocationNeeds()
   }
 
-  /// Whether a radio source reports that the machine has moved.
+  /// Whether there is a radio source, which reports that the machine has moved.
   var hasRadio: Bool { sources.contains(where: \.isRadio) }
 
   init() {}

@@ -14,7 +14,7 @@ struct RegionMonitor: Equatable, Sendable {
   /// The effect of a location on the side that the monitor knows.
   enum Outcome: Equatable {
     case unchanged
-    /// The first location that decided the side.
+    /// The location is the first one that decides the side.
     case found(isInside: Bool)
     case crossed(isInside: Bool)
   }
@@ -26,8 +26,8 @@ struct RegionMonitor: Equatable, Sendable {
 
   /// The least margin on both sides of the boundary, in meters. Source: contract §17.
   private static let marginMin = 50.0
-  /// The speed, in meters per second, at which the machine may approach a boundary. Source:
-  /// contract §17; 144 km/h.
+  /// The assumed maximum speed of the machine, in meters per second (144 km/h). Source:
+  /// contract §17.
   private static let speedMax = 40.0
 
   init(_ region: Region, isInside: Bool? = nil, candidate: Candidate? = nil) {

@@ -41,8 +41,8 @@ struct UserLocation: Equatable, Sendable {
   var isUnderWay: Bool { if case .under = look { true } else { false } }
   var dueAt: Instant? { if case .due(let at) = look { at } else { nil } }
 
-  /// Returns whether a location is late: at most as new as the newest location, and less than
-  /// ``lateMax`` older.
+  /// Returns whether a location is late: not newer than the newest location, and older by less than
+  /// ``lateMax``.
   func isLate(_ location: Location) -> Bool {
     guard let newest = self.location else { return false }
     let (age, isOverflown) = newest.time.nanoseconds.subtractingReportingOverflow(
@@ -103,7 +103,8 @@ extension UserLocation {
 
   /// Returns the instant at which the significant changes of an application need the next location.
   ///
-  /// - Parameter hasRadio: Whether a radio source reports that the machine has moved.
+  /// - Parameter hasRadio: Whether a radio source is available. If so, no location is needed until
+  ///   the source has reported that the machine moved.
   func nextLook(for reference: ApplicationLocation.Reference?, hasRadio: Bool) -> Instant? {
     switch reference {
     case nil: return nil

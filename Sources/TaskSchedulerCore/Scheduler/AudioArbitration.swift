@@ -78,9 +78,9 @@ extension Scheduler {
       // still be muted, and are then not audible.
       let isRestarted = again.contains(id) && instance.isInterruptedByApplication
       if isRestarted { active[id] = nil }
-      // When an agent stops, it ends all mutes. Until the next agent has muted a suspended
-      // application again, it reports the application as audible. But a suspended application does
-      // not play.
+      // When an agent stops, it ends all mutes. The next agent reports a suspended application as
+      // audible until it has muted the application again. But a suspended application does not
+      // play.
       let isSounding = instance.audio?.isSounding == true && instance.state != .suspended
       guard let audio = instance.audio, isSounding || isRestarted else {
         let end = now.advanced(by: policy.audioGraceTime)

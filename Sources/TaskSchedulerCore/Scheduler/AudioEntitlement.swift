@@ -1,5 +1,5 @@
-// The entitlement to run because of audio (contract §13): while an instance with mode audio, or
-// with a phone call, is audible or records, and for `AudioGraceTime` afterwards.
+// The entitlement to run because of audio (contract §13). An instance with mode audio or with a
+// phone call has it while the instance is audible or records, and for `AudioGraceTime` afterwards.
 
 extension Instance {
   /// Whether the instance may run in the background because of its audio.

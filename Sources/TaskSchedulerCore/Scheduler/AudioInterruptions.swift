@@ -88,9 +88,8 @@ extension Scheduler {
     activate(nil, before.application, cause: .callEnded, in: &turn)
   }
 
-  /// Orders the agent to start the instance's media player again, which the agent paused earlier.
-  /// If no agent can do this now, the scheduler gives the order when an agent next reports the
-  /// player.
+  /// Orders the agent to start the instance's media player, which the agent paused earlier. If no
+  /// agent can do this now, the scheduler gives the order when an agent next reports the player.
   private mutating func playAgain(_ instance: Instance, in turn: inout Turn) {
     let user = instance.application.owner
     if sessions.audio[user]?.canCommand == true {
@@ -160,7 +159,7 @@ extension Instance {
     }
   }
 
-  /// Orders the agent to start the instance's media player again, which the agent paused earlier.
+  /// Orders the agent to start the instance's media player, which the agent paused earlier.
   mutating func playAgain(in turn: inout Turn) {
     guard termination == nil else { return }
     turn.emit(.remote(.command(application.owner, id, .play)))

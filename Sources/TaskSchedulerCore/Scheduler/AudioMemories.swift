@@ -6,8 +6,8 @@
 // memories, and undoes them for each new stream.
 
 extension Scheduler {
-  /// Returns the mutes and volumes that the server remembers because the daemon changed streams
-  /// that have not ended. The keys are the numbers of the server's memories.
+  /// Returns the mutes and volumes that the daemon's orders have left in the server's memories, for
+  /// streams that have not ended. The keys are the numbers of the memories.
   func heldMemories(of user: UserID) -> [UInt32: RememberedAudio] {
     var held: [UInt32: RememberedAudio] = [:]
     for id in instancesWithAudio(of: user).sorted() {
@@ -39,8 +39,9 @@ extension Scheduler {
     }
   }
 
-  /// Updates the streams of no running instance that must be unmuted, or whose volumes must be
-  /// restored. Removes the streams that the agent has restored, and the streams that have ended.
+  /// Updates the streams that must be unmuted, or whose volumes must be restored, and that belong
+  /// to no running instance. Removes the streams that the agent has restored, and the streams that
+  /// have ended.
   mutating func takeRestored(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for (id, mute) in sessions.audio[user]?.restoring ?? [:] {
       switch all[id]?.isMuted {
@@ -85,8 +86,8 @@ extension Scheduler {
         sessions.audio[user]?.unstarted[stream.id] = audio
         continue
       }
-      // Restoring a stream also restores its memory. A stream that has just begun shows the memory,
-      // so a mute or a volume that the stream does not show is no longer remembered.
+      // Restoring a stream also restores its memory. A new stream has the mute and the volume that
+      // its memory contains, so the memory no longer contains what the stream does not have.
       forgetMemory(stream.memory, before?.applied(to: stream) ?? audio, of: user)
       if let id = stream.instance, instances.boxes[id]?.value.application.owner == user {
         updateInstance(id, in: &turn) { $0.restore(stream, audio, in: &$1) }
@@ -105,7 +106,7 @@ extension Scheduler {
     }
   }
 
-  /// Undoes what the server remembers for a new stream of no instance.
+  /// Undoes what the server remembers for a new stream that belongs to no instance.
   private mutating func restore(
     _ stream: AudioStream, _ remembered: RememberedAudio, of user: UserID, in turn: inout Turn
   ) {

@@ -79,7 +79,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns the instances of a user whose audio is known, in no order.
+  /// Returns a user's instances whose audio is known, in no particular order.
   func instancesWithAudio(of user: UserID) -> [InstanceID] {
     instances.boxes.values.lazy
       .filter { $0.value.audio != nil && $0.value.application.owner == user }.map(\.value.id)
@@ -98,8 +98,8 @@ extension Scheduler {
     let ids = instancesWithAudio(of: user).sorted()
     for id in ids { updateInstance(id, in: &turn) { $0.forgetAudio(in: &$1) } }
     sessions.audio[user]?.managesRoles = false
-    // The sessions end before the calls, so that no session interrupts others after the end of a
-    // call.
+    // The audio sessions end before the calls. Otherwise, a session could interrupt other
+    // applications when the last call has ended.
     sessions.audio[user]?.active = [:]
     takeCallStreams(of: user, in: &turn)
     arbitrateAudio(of: user, in: &turn)
@@ -174,8 +174,8 @@ extension Scheduler {
   }
 }
 
-/// The streams of a user that must be muted, unmuted and measured, and the changes of volumes. They
-/// are ordered by their ids.
+/// A user's streams that must be muted, unmuted or measured, and the changes of volumes. All are
+/// ordered by the ids of the streams.
 public struct AudioOrders: Equatable, Sendable {
   public var muted: [AudioStreamID] = []
   public var unmuted: [AudioStreamID] = []
@@ -238,8 +238,8 @@ extension Instance {
       || callbacks.isEmpty && isEntitled(turn.policy, at: turn.instant, byAudio: false)
   }
 
-  /// Orders the agent to measure whether the streams play only silence, if only audible streams
-  /// entitle the instance to run. Otherwise orders the agent to stop measuring.
+  /// Orders the agent to measure whether the audible streams play only silence, if nothing but
+  /// these streams entitles the instance to run. Otherwise orders the agent to stop measuring.
   private mutating func adjustMeasuring(in turn: inout Turn) {
     guard let streams = audio?.streams else { return }
     let audible = mayBeMeasured(at: turn.instant, turn.policy) ? streams.filter(\.isAudible) : []

@@ -10,11 +10,13 @@ public enum Effect: Equatable, Sendable {
   case notify(InstanceID, Notice)
   case socket(SocketEffect)
   case notification(NotificationEffect)
-  /// Starts the program that the manifest names. The event `spawned` or `spawnFailed` answers.
+  /// Starts the program that the manifest names. The daemon answers with the event `spawned` or
+  /// `spawnFailed`.
   case spawn(InstanceID, ApplicationKey, reason: LaunchReason)
   /// Makes a process the leader of an instance.
   case manage(InstanceID, Leader, ApplicationKey)
-  /// Stops every process. The event `suspensionCompleted` or `suspensionFailed` answers.
+  /// Stops every process. The daemon answers with the event `suspensionCompleted` or
+  /// `suspensionFailed`.
   case suspend(InstanceID)
   /// Resumes every process, and stops a suspension in progress.
   case resume(InstanceID)
@@ -53,8 +55,8 @@ public enum Reply: Equatable, Sendable {
   case cancelled([NotificationID])
   /// The application that received a command.
   case controlled(ApplicationKey)
-  /// The authorization, after the start of a location service or a request for authorization.
-  /// Unless the application is authorized, it receives no locations yet.
+  /// The location authorization: the reply when an application starts a location service or
+  /// requests authorization. Unless the application is authorized, it receives no locations yet.
   case located(LocationAuthorization)
   case refused(Refusal)
 }

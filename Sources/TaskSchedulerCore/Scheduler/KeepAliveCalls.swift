@@ -1,5 +1,5 @@
-// Keep-alive handlers (contract §6): how applications set them and the scheduler calls them.
-// ``KeepAlivePlanner`` determines the times of the calls.
+// Keep-alive handlers (contract §6): how applications set handlers, and how the scheduler calls
+// them. ``KeepAlivePlanner`` determines the times of the calls.
 
 extension Scheduler {
   mutating func setKeepAlive(
@@ -27,7 +27,7 @@ extension Scheduler {
     callKeepAlives(due, in: &turn)
   }
 
-  /// Uses a wake-up that happens for another reason as a burst, if this saves a later wake-up.
+  /// Runs a burst during a wake-up that happens for another reason, if this saves a later wake-up.
   mutating func useWakeUp(in turn: inout Turn) {
     let due = keepAlives.useWakeUp(at: turn.instant, tolerance: policy.wakeTolerance)
     callKeepAlives(due, in: &turn)

@@ -132,7 +132,7 @@ extension Instance {
     }
     phase = next
     stateSince = turn.instant
-    // In the foreground, no deadline ends `AudioGraceTime`, so that time may have passed already.
+    // In the foreground, no deadline ends `AudioGraceTime`. It may therefore be over already.
     if state == .background { endAudioGraceIfDue(in: &turn) }
     if state != .suspended { endSilence(in: &turn) }
     if !isActiveOrActivating { window?.resigned() }

@@ -47,9 +47,9 @@ extension Scheduler {
     useWakeUp(in: &turn)
   }
 
-  /// Begins the looks that are due soon, because the machine is awake anyway. A look that is due
-  /// already begins when the scheduler handles the deadline, unless the location of this turn
-  /// replaces the look. After a look without a location, the whole delay passes.
+  /// Begins the looks that are due soon, because the machine is awake anyway. A look whose time has
+  /// come begins when the scheduler handles the deadline, unless the location of this turn replaces
+  /// the look. If the last look found no location, the next look does not begin early.
   mutating func lookEarly(in turn: Turn) {
     if location.users.isEmpty { return }
     for user in location.users.keys.sorted() {
@@ -69,7 +69,7 @@ extension Scheduler {
   }
 
   /// The greatest uncertainty, in meters, of a location that ends a look for regions. Source: this
-  /// project; the least radius of a region.
+  /// project; equal to the minimum radius of a region.
   private static let lookRadiusMax = 100.0
 
   mutating func endLook(of user: UserID, by found: Location) {
@@ -209,7 +209,8 @@ extension Scheduler {
       updates: applications[key]?.instance.flatMap { location.updates[$0]?.request },
       monitorsSignificantChanges: location.applications[key]?.reference != nil,
       regions: monitoredRegions(of: key), lastUsed: location.applications[key]?.lastUsed)
-    // Without a service in use, the manifest denies the location if it names no service at all.
+    // If the application uses no service, the manifest denies the location only if it names no
+    // service.
     let services = use.services.isEmpty ? LocationService.allCases : use.services
     let denials = services.map { denial(of: key, $0) }
     if denials.allSatisfy({ $0 == denials[0] }) { use.denial = denials[0] }
@@ -218,8 +219,8 @@ extension Scheduler {
     } else if use.authorization == .denied {
       use.denial = .user
     }
-    // The scheduler learned the sides of the boundaries while the application could still receive
-    // locations. The machine may have moved since.
+    // The scheduler last learned whether the machine is inside a region while the application could
+    // still receive locations. The machine may have moved since.
     if use.authorization != .authorized {
       for index in use.regions.indices { use.regions[index].isInside = nil }
     }

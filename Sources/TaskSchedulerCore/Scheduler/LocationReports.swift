@@ -92,7 +92,7 @@ extension Scheduler {
   }
 
   /// The least distance, in meters, between two significant changes, and the greatest uncertainty
-  /// of a location that shows one. Source: contract §17, as on iOS.
+  /// of a location that shows such a change. Source: contract §17, as on iOS.
   private static let significantDistance = 500.0
 
   private mutating func moveSignificantly(
@@ -118,8 +118,8 @@ extension Scheduler {
 
   // MARK: Telling applications
 
-  /// Tells an application the waiting reports. Resumes it if it is suspended. If it does not run,
-  /// launches it, if that is possible.
+  /// Sends an application the reports that wait for it. Resumes the application if it is suspended.
+  /// If it does not run, launches it if possible.
   mutating func tellWaiting(of key: ApplicationKey, in turn: inout Turn) {
     guard location.applications[key]?.waiting.isEmpty == false else { return }
     guard let application = applications[key] else { return }

@@ -111,7 +111,8 @@ extension Scheduler {
     store(.stopMonitoring(region), of: key, request, in: &turn)
   }
 
-  /// Returns the application of an instance that may start a service; nil after a refusal.
+  /// Returns the application of an instance if it may start a service. Otherwise refuses the
+  /// request and returns nil.
   private mutating func accept(
     _ request: RequestID, _ id: InstanceID, _ service: LocationService, in turn: inout Turn
   ) -> ApplicationKey? {
@@ -276,8 +277,8 @@ extension Scheduler {
     turn.emit(.location(.store(id, key, change)))
   }
 
-  /// Stores on which side of a region's boundary the machine is, once the application needs no
-  /// report about it any more.
+  /// Stores whether the machine is inside a region. The caller calls this when it delivers the
+  /// report of the crossing, or when the application receives no report.
   mutating func storeReport(
     _ crossing: RegionCrossing, of key: ApplicationKey, in turn: inout Turn
   ) {
@@ -335,7 +336,8 @@ extension Scheduler {
     }
   }
 
-  /// Repeats the changes that the store has not answered, and the current needs, after a recovery.
+  /// After a recovery, repeats the orders to store the changes that the store has not answered, and
+  /// tells the sources the current needs again.
   func recoverLocation(in turn: inout Turn) {
     for (_, pending) in location.pending.sortedByKey {
       turn.emit(.location(.store(pending.id, pending.application, pending.change)))

@@ -10,9 +10,9 @@
 // Pressure of the whole machine alone is not a reason to terminate an application. A container that
 // thrashes within its own limit also causes such pressure, and a termination does not relieve it.
 //
-// The scheduler measures the candidates in advance: during `MemoryWarningTime`, or when the
-// available memory is near `MemoryFloorPercent`. A measurement in advance ends no application
-// earlier, but the choice then need not wait for the sizes.
+// The scheduler measures the sizes of the candidates in advance: during `MemoryWarningTime`, or
+// when the available memory is near `MemoryFloorPercent`. The choice then need not wait for the
+// sizes. The measurement does not terminate an application earlier.
 
 extension Scheduler {
   mutating func handle(_ event: MemoryEvent, in turn: inout Turn) {
@@ -240,8 +240,8 @@ extension Scheduler {
         .memoryPressure, .memory(choice, warnedAt: warnedAt), waiter: nil, in: &turn)
     }
     if isSuspended { return reclaim(id, in: &turn) }
-    // The sum of the limits of a callback that precedes willTerminate, of willTerminate itself, and
-    // of SIGTERM.
+    // The time for a callback that precedes willTerminate, for willTerminate itself, and for
+    // SIGTERM.
     let time = policy.callbackTimeout * 2 + policy.terminateTimeout
     memory.phase = .ending(id, givenUpAt: turn.instant.advanced(by: time))
   }

@@ -187,8 +187,8 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: leader, change: change)))
   }
 
-  /// Repeats unanswered transactions in order, and requests for next firing times, after a
-  /// recovery.
+  /// After a recovery, repeats the unanswered transactions in order, and asks again for the next
+  /// firing times that are still unknown.
   func recoverNotifications(in turn: inout Turn) {
     var firing: Set<NotificationID> = []
     for (_, pending) in notifications.pending.sortedByKey {

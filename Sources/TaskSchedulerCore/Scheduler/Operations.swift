@@ -11,7 +11,7 @@ public enum OperationEvent: Equatable, Sendable {
   case deactivate(RequestID?, ApplicationKey)
   case sendToBackground(RequestID?, ApplicationKey)
   case terminate(RequestID?, ApplicationKey, byUser: Bool)
-  /// Sends a command to the application of a user that was audible last.
+  /// Sends a command to the user's application that was audible last.
   case remoteControl(RequestID, UserID, RemoteCommand)
 
   var request: RequestID? {

@@ -50,7 +50,7 @@ extension Scheduler {
     instances[id]?.sockets.ids ?? []
   }
 
-  /// The notifications of all applications that wait for their time, ordered by id.
+  /// The waiting notifications of all applications, ordered by id.
   public var waitingNotifications: [NotificationID] { notifications.waiting }
 
   /// The seats whose screen is locked. The list omits a seat within another locked seat.

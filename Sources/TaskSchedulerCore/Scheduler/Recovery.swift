@@ -37,7 +37,7 @@ extension Instance {
 
   /// Restarts every limit that passed during the daemon's absence, because during that time no
   /// daemon could warn the application or receive its answers. `BackgroundTime` does not restart,
-  /// only `ExpirationLead`. Other limits do not change.
+  /// only `ExpirationLead` does. Other limits do not change.
   private mutating func restartLimitsPassed(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy

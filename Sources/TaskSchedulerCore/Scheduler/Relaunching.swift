@@ -97,8 +97,8 @@ extension Scheduler {
   }
 
   /// Handles a request to terminate an application that does not run: cancels its relaunch. The
-  /// reply is the last end, if the application ever ran. Refuses the request while the application
-  /// is being launched.
+  /// reply describes the application's last end, if the application ever ran. Refuses the request
+  /// while the application is being launched.
   mutating func terminateNotRunning(
     _ request: RequestID?, _ application: Application, in turn: inout Turn
   ) {

@@ -8,7 +8,7 @@
 extension Scheduler {
   // MARK: Calls to the players of applications
 
-  /// Takes the instances of a user that are media players on the session bus.
+  /// Handles the agent's list of the user's instances that are media players on the session bus.
   mutating func apply(players ids: [InstanceID], of user: UserID, in turn: inout Turn) {
     let own = ids.filter { instances.boxes[$0]?.value.application.owner == user }
     if own.isEmpty, sessions.audio[user] == nil { return }
@@ -64,8 +64,8 @@ extension Scheduler {
       || instance.isSuspendedOrStopping && !player.isReadWaiting
   }
 
-  /// Returns whether the scheduler last let the instance run for a read less than
-  /// `RemoteReadInterval` ago.
+  /// Returns whether less than `RemoteReadInterval` has passed since the scheduler last let the
+  /// instance run for a read.
   private func isTooEarly(_ id: InstanceID, of user: UserID, at now: Instant) -> Bool {
     guard let readAt = sessions.audio[user]?.players.all[id]?.readAt else { return false }
     return now < readAt.advanced(by: policy.remoteReadInterval)
@@ -88,7 +88,7 @@ extension Scheduler {
 
   // MARK: Commands to the application that was audible last
 
-  /// Sends a command to the application of a user that was audible last.
+  /// Sends a command to the user's application that was audible last.
   mutating func remoteControl(
     _ request: RequestID, _ user: UserID, _ command: RemoteCommand, in turn: inout Turn
   ) {
@@ -114,7 +114,7 @@ extension Scheduler {
     turn.reply(request, .controlled(key))
   }
 
-  /// Sends the application behind the media player `taskschedd` a command.
+  /// Sends a command to the application that the media player `taskschedd` represents.
   mutating func remoteCommand(
     _ command: RemoteCommand, of user: UserID, in turn: inout Turn
   ) {
@@ -133,7 +133,7 @@ extension Scheduler {
     return .quotaExceeded(name: "MaxQueuedCallbacks", limit: limit)
   }
 
-  /// Returns the instance of a user that was audible last. An instance that is audible now comes
+  /// Returns the user's instance that was audible last. An instance that is audible now comes
   /// before all others.
   private func lastAudible(
     of user: UserID, where accepts: (Players.Player, Instance) -> Bool
@@ -179,8 +179,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Whether the application receives remote control as notices, unless it is a media player on the
-  /// session bus.
+  /// Whether the application can receive remote control as notices. The scheduler sends no notices
+  /// to a media player on the session bus.
   var takesRemoteControl: Bool { isAware && backgroundModes.contains(.audio) }
 
   /// Resumes the instance, or keeps it running, to answer a call to its media player.

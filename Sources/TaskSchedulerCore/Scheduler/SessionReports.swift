@@ -3,7 +3,8 @@
 // A session agent reports all windows of its user whenever they change. The scheduler compares a
 // report with the previous report, and acts on each window that differs. An operator's order for an
 // application is therefore in force until a window of the application changes. A change of a window
-// may start a limit. A later change may end the limit, and every order for the application ends it.
+// may start a limit, for example `FocusSettleTime`. A later change of the window may cancel the
+// limit. An order for the application always cancels it.
 
 /// A report of a user's session agent, of logind, or of ModemManager.
 public enum SessionEvent: Equatable, Sendable {
@@ -19,13 +20,13 @@ public enum SessionEvent: Equatable, Sendable {
   case audioLost(UserID)
   /// The user has chosen the notice about an application that records.
   case recordingChosen(ApplicationKey)
-  /// All instances of the user that are media players on the session bus.
+  /// All of the user's instances that are media players on the session bus.
   case players(UserID, [InstanceID])
   /// A program has called the media player of an instance on the session bus.
   case playerCalled(UserID, InstanceID, PlayerCall)
-  /// A program has sent the media player `taskschedd` a command.
+  /// A program has sent a command to the media player `taskschedd`.
   case remoteCommand(UserID, RemoteCommand)
-  /// All calls of the machine's modems that ring or have been answered.
+  /// All modem calls that ring or have been answered.
   case modemCalls([ModemCall])
   /// A call of a modem begins to ring, and the setting `CallApplication` names the application.
   case incomingCall(ApplicationKey)
@@ -94,7 +95,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns the instances of a user whose windows are or were known, in no order.
+  /// Returns a user's instances whose windows are or were known, in no particular order.
   private func instancesWithWindows(of user: UserID) -> [InstanceID] {
     // Reads the boxes, because a copy of each instance would cost more than the search.
     instances.boxes.values.lazy
@@ -270,8 +271,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Lets an instance in the background run for a time, for an event that the application notices
-  /// by other means and does not acknowledge.
+  /// Lets an instance in the background run for `time`, because of an event that the application
+  /// notices by other means and does not acknowledge.
   mutating func runForEvent(
     _ time: Duration, cause: TransitionCause, in turn: inout Turn
   ) {

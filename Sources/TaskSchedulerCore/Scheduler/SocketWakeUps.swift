@@ -71,8 +71,9 @@ extension Instance {
     record(.socketReleased(socket), in: &turn)
   }
 
-  /// Ends the watch of a suspended application that has no managed socket left. Otherwise, the
-  /// daemon would watch the next socket although the application runs.
+  /// Tells the daemon to stop watching the sockets of a suspended application if no managed socket
+  /// is left. Without this, the daemon would also watch a socket that is added after the
+  /// application has been resumed.
   private func stopWatchingIfUnneeded(in turn: inout Turn) {
     if sockets.isEmpty, state == .suspended { turn.emit(.socket(.stopWatching(id))) }
   }

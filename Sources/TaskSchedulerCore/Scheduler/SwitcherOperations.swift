@@ -32,7 +32,8 @@ extension Scheduler {
     _ request: RequestID, _ id: InstanceID, _ snapshot: Snapshot?, in turn: inout Turn
   ) {
     guard let instance = instances[id], instance.termination == nil else {
-      // The daemon stored the picture before this event, and would otherwise keep it.
+      // The daemon stored the picture before it sent this event. Without this order, it would keep
+      // the picture.
       if let picture = snapshot?.picture { turn.emit(.dropPicture(picture)) }
       guard let key = instances[id]?.application else {
         return turn.reply(request, .refused(.invalidState(.notRunning)))
@@ -47,8 +48,8 @@ extension Scheduler {
     keepQuota(of: key.owner, sparing: key, in: &turn)
   }
 
-  /// Drops pictures of a user that exceed the quota: those of the least recently active
-  /// applications. The application that has just set its picture keeps it.
+  /// Drops a user's pictures in excess of the quota, beginning with the least recently active
+  /// application. Does not drop the picture of `key`, which has just been set.
   private mutating func keepQuota(
     of owner: UserID, sparing key: ApplicationKey, in turn: inout Turn
   ) {

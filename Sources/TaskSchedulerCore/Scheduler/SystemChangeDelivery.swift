@@ -25,8 +25,8 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Returns the number of the newest change that every aware instance of a user or, with nil, of
-  /// all users has received.
+  /// Returns the number of the newest change that every aware instance of `owner` has received. If
+  /// `owner` is nil, considers the instances of all users.
   private func changesDelivered(toAllOf owner: UserID?) -> UInt64 {
     let receivers = instances.values.filter {
       $0.isAware && (owner == nil || $0.application.owner == owner)

@@ -35,8 +35,9 @@ extension Instance {
     }
   }
 
-  /// Enforces an end that an operator or the user has ordered, even while a debugger traces the
-  /// instance. The limits that the debugger has stopped begin anew.
+  /// Applies the limits of the instance again, although a debugger traces it, if an operator or the
+  /// user ordered the end. Restarts the limits for unanswered messages, the event time, the launch
+  /// and the stop signal.
   private mutating func enforceOrder(in turn: inout Turn) {
     guard termination?.isOrdered == true else { return }
     switch tracer {

@@ -27,8 +27,8 @@ extension Instance {
     return limits
   }
 
-  /// Calls `body` with each limit, in no order. Almost every event looks for the nearest limit, and
-  /// an array would require an allocation each time.
+  /// Calls `body` with each limit, in no particular order. Almost every event looks for the nearest
+  /// limit, and an array would require an allocation each time.
   private func forEachLimit(_ policy: SharedPolicy, _ body: (Limit) -> Void) {
     switch termination?.phase {
     case .signalled(let killAt): return body(Limit(kind: .kill, at: killAt))

@@ -3,7 +3,7 @@
 struct Turn {
   var policy: SharedPolicy
   let instant: Instant
-  /// The system changes so far.
+  /// All system changes so far.
   var changes = SystemChanges()
   /// The number of the present episode of memory pressure; nil if there is none.
   var memoryEpisode: UInt64?

@@ -20,7 +20,8 @@ struct Sessions: Equatable, Sendable {
     return audio.values.lazy.compactMap { $0.players.nextRead(policy) }.min()
   }
 
-  /// The earliest end of an audio session that is in its `AudioGraceTime`; nil if none is.
+  /// The earliest end of an audio session that is in its `AudioGraceTime`; nil if there is no such
+  /// session.
   var nextAudioEnd: Instant? {
     if audio.isEmpty { return nil }
     return audio.values.lazy.flatMap { $0.active.values.lazy.compactMap(\.endsAt) }.min()
@@ -53,10 +54,11 @@ struct SessionAudio: Equatable, Sendable {
   /// The mutes and volumes of ended streams that the server remembers because the daemon set them.
   /// The keys are the numbers of the server's memories.
   var remembered: [UInt32: RememberedAudio] = [:]
-  /// The playback streams of the last report that have run, ordered by their ids.
+  /// The playback streams that the last report contains and that have run, ordered by their ids.
   var known: [AudioStreamID] = []
-  /// The playback streams of the last report that have not run yet. The value of each stream is the
-  /// mute and the volume that the server remembered because of the daemon when the stream began.
+  /// The playback streams that the last report contains and that have not run yet. The value of
+  /// each stream is the mute and the volume that the server remembered because of the daemon when
+  /// the stream began.
   var unstarted: [AudioStreamID: RememberedAudio] = [:]
   /// The active audio sessions of instances.
   var active: [InstanceID: ActiveAudioSession] = [:]

@@ -101,7 +101,7 @@ public enum TransitionCause: Equatable, Sendable {
   case unlocked
   /// The application is audible or records, and has mode audio or a phone call.
   case audio
-  /// The application must handle a command, for example of a media key.
+  /// The application must handle a command, for example from a media key.
   case remoteControl
   /// A program reads the properties of the application's media player.
   case remoteRead

@@ -28,7 +28,7 @@ public struct WindowStatus: Equatable, Sendable {
   public var since: Instant
 }
 
-/// An entitlement of an instance to run in the background, which has ended.
+/// An ended entitlement of an instance to run in the background.
 public struct EndedEntitlement: Equatable, Sendable {
   public var kind: Kind
   /// The instant of the event that ``kind`` describes.
@@ -52,7 +52,7 @@ public struct EndedEntitlement: Equatable, Sendable {
     case audioLost
     /// The application acknowledged an event that it was handling.
     case eventHandled
-    /// The time for an event passed, usually `EventTime`.
+    /// The time for an event, usually `EventTime`, passed.
     case eventTime
     /// `LaunchTime` passed, and the application had not opened its event stream.
     case launchTime

@@ -47,7 +47,7 @@ struct Snapshots: Equatable, Sendable {
 
   func pictureCount(of owner: UserID) -> Int { pictureCounts[owner] ?? 0 }
 
-  /// Returns the applications of a user that have a picture, ordered by their keys.
+  /// Returns a user's applications that have a picture, ordered by their keys.
   func applicationsWithPicture(of owner: UserID) -> [ApplicationKey] {
     byApplication.filter { $0.key.owner == owner && $0.value.picture != nil }.keys.sorted()
   }

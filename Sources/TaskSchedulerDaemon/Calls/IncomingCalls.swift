@@ -34,7 +34,7 @@ final class IncomingCalls: DaemonNotices {
     var firedAt: Int
     /// The users that the daemon has told of the call.
     var users: Set<UserID> = []
-    /// The name of the shown notification at the notification service of each user.
+    /// For each user, the name that the notification service gave to the shown notification.
     var names: [UserID: DesktopName] = [:]
     /// Whether the daemon has told `CallApplication` of the call.
     var isAnnounced: Bool
@@ -57,7 +57,7 @@ final class IncomingCalls: DaemonNotices {
   private var announcedBefore: Set<String>
   /// Whether the daemon knows which calls ring.
   private var isKnown = false
-  /// The last answer of each user that arrived before the calls and users were known.
+  /// For each user, the last answer that arrived before the calls and users were known.
   private var early: [UserID: (id: UInt64, answer: CallAnswer)] = [:]
 
   /// - Parameters:
@@ -223,7 +223,7 @@ final class IncomingCalls: DaemonNotices {
     ringing[id]?.isAnswered = true
     if isSilent { timer?.clear() }
     environment.answer(entry.call, answer) { [weak self] in self?.failed(answer, of: id, $0) }
-    // The attempt may have failed already, and the call then rings again.
+    // If the answer has failed already, the call rings again.
     guard ringing[id]?.isAnswered == true else { return }
     if answer == .accept, let application = environment.application() {
       environment.post(.callAnswered(ApplicationKey(application.id, owner: user)))

@@ -70,8 +70,8 @@ final class ModemCalls {
       Self.name, loop: loop, address: address, rules: Self.rules, answerMax: answerMax)
   }
 
-  /// - Throws: The reason why the daemon cannot watch calls. In this case, the calls that the
-  ///   scheduler knows end.
+  /// - Throws: The reason why the daemon cannot watch calls. The daemon then reports that all calls
+  ///   have ended.
   func start() throws(SystemError) {
     modemManager.listen { [weak self] in self?.heard($0) }
     do throws(SystemError) {
@@ -178,8 +178,7 @@ final class ModemCalls {
 
   private func set(_ number: Int32, of call: String) {
     let state = ModemCallState(number)
-    // ModemManager keeps the objects of some calls that have ended, which must not count against
-    // the maximum.
+    // ModemManager keeps the objects of some ended calls. These must not count against the maximum.
     if state == .terminated { entries[call] = nil } else { entries[call]?.state = state }
   }
 

@@ -23,7 +23,7 @@ public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
   case child
 }
 
-/// The settings of the daemon that the scheduler does not need.
+/// The daemon's settings that the scheduler does not need.
 public struct DaemonOptions: Hashable, Sendable {
   /// `suspend-mechanism`.
   public var suspendMechanism = SuspendMechanism.auto
@@ -78,7 +78,7 @@ public struct DaemonOptions: Hashable, Sendable {
   /// `[location]`.
   public var location = LocationSettings()
 
-  /// The weight of a control group that corresponds to `backgroundNice`, in percent of the default
+  /// The control group weight that corresponds to `backgroundNice`, in percent of the default
   /// weight. Each step of the nice value is a factor of 1.25 (sched(7)).
   public var backgroundWeight: Int {
     max(1, Int((0..<backgroundNice).reduce(100.0) { weight, _ in weight / 1.25 }.rounded()))

@@ -325,7 +325,8 @@ package struct ManifestReader {
 }
 
 extension Unicode.Scalar {
-  /// Whether a text of one line without control characters may contain this scalar.
+  /// Whether a text of one line may contain this scalar. Control characters and separators of lines
+  /// and paragraphs are not allowed.
   fileprivate var isOfLine: Bool {
     ![.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
   }

@@ -242,7 +242,7 @@ extension SettingKind {
   /// Returns the elements of an array of at most 256 strings.
   ///
   /// - Parameters:
-  ///   - right: What would be right, for messages.
+  ///   - right: The part of a message that says what would be right.
   ///   - check: Throws if a string is not allowed.
   private static func names(
     _ node: TOMLNode, _ right: String, _ check: (String) throws(SettingRefusal) -> Void

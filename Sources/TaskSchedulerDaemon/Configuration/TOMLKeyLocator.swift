@@ -33,7 +33,7 @@ public struct TOMLKeyLocator: Sendable {
 
   /// A key with more parts than allowed.
   public struct LongKey: Hashable, Sendable {
-    /// The first parts of the key, or all parts.
+    /// The path of the key; possibly only its first parts.
     public var path: [TOMLPathComponent]
     public var line: Int
   }

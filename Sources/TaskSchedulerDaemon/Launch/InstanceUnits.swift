@@ -41,7 +41,8 @@ enum InstanceUnits {
       .joined(separator: "\\x2d")
     let room = nameBytesMax - prefix.utf8.count - end.utf8.count
     guard escaped.utf8.count > room else { return "\(prefix)\(escaped)\(end)" }
-    // Only the longest ids are shortened. The id helps users; the end makes the name unique.
+    // Only the longest ids are shortened. The id tells users which application runs; the random
+    // number at the end makes the name unique.
     return "\(prefix)\(application.name.split(separator: "-").joined().prefix(room))\(end)"
   }
 

@@ -150,7 +150,7 @@ final class Launches {
     }
   }
 
-  /// Adds those of the leaders that still run to ``leftRunning``.
+  /// Adds to ``leftRunning`` the leaders that still run.
   func restoreLeftRunning(_ left: [Leader: DaemonState.Instance]) {
     for (leader, instance) in left {
       let stat = (try? proc.stat(leader.pid)) ?? nil

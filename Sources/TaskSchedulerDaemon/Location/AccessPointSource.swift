@@ -4,8 +4,8 @@ import LinuxSystem
 /// The source of changes of the access point of a wireless network, as NetworkManager knows it.
 ///
 /// The daemon reads the access point whenever a wireless device connects, to know whether the
-/// source is available. Only while it watches for moves, it also follows the signals of wireless
-/// devices, which NetworkManager sends every few seconds.
+/// source is available. While the daemon watches for moves, it also follows the signals of wireless
+/// devices. NetworkManager sends these signals every few seconds.
 final class AccessPointSource {
   /// Called with each event, from the loop. The owner sets it once.
   var report: (RadioOccurrence) -> Void = { _ in }

@@ -14,7 +14,8 @@ struct GPSDPositions {
   static let correctionMin: Duration = .seconds(600)
 
   private var timeLast: WallTime?
-  /// The instants at which the last ``countMax`` positions were taken, the oldest at ``oldest``.
+  /// The instants at which the last ``countMax`` positions were taken. The oldest instant has the
+  /// index ``oldest``.
   private var instants: [UInt64] = []
   private var oldest = 0
 

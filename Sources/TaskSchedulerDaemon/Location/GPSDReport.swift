@@ -2,8 +2,8 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 
 // The messages of gpsd (gpsd_json(5)), without I/O. Each message is a line that contains a JSON
-// object, which names its class. gpsd sends most lines that the daemon does not need, such as SKY,
-// as often as positions; the daemon skips these lines without parsing them.
+// object, which names its class. Most lines that the daemon does not need, such as SKY, arrive as
+// often as positions. The daemon skips these lines without parsing them.
 
 /// A message of gpsd.
 package enum GPSDReport: Equatable, Sendable {
@@ -52,7 +52,7 @@ package enum GPSDReport: Equatable, Sendable {
   private static func classAtStart(of line: [UInt8]) -> String? {
     guard line.starts(with: start) else { return nil }
     let name = line[start.count...].prefix { $0 != UInt8(ascii: "\"") }
-    // A name with an escape is left to the parser, as is a line that ends within the name.
+    // The parser handles a name with an escape, and a line that ends within the name.
     guard name.endIndex < line.count, !name.contains(UInt8(ascii: "\\")) else { return nil }
     return String(decoding: name, as: UTF8.self)
   }

@@ -55,8 +55,8 @@ final class LocationSources {
   /// The states of all sources, in a fixed order.
   var states: [LocationSourceState] { [gpsd.state, cell.state, accessPoint.state] }
 
-  /// Reports which sources are available, now and after each change. After a time limit, reports a
-  /// source whose service does not answer as not available.
+  /// Reports which sources are available, now and after each change. If the service of a source
+  /// does not answer within a time limit, reports the source as not available.
   func start() {
     attempt("of gpsd") { () throws(SystemError) in
       moveTimer = try loop.timer { [weak self] in self?.reportMove() }

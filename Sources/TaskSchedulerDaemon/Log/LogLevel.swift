@@ -2,7 +2,7 @@ import Glibc
 import TaskSchedulerCore
 
 extension LogLevel {
-  /// The priority of the level in syslog(3).
+  /// The syslog(3) priority of the level.
   var severity: Int32 {
     switch self {
     case .error: LOG_ERR

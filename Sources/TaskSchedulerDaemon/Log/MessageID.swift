@@ -12,13 +12,13 @@ public enum MessageID: String, CaseIterable, Hashable, Sendable {
   case recovered = "8346577442f44216a393b15ecc604722"
   /// The daemon cannot use all or part of the event log of its predecessor.
   case eventLogRefused = "c506d33b48214192b87d7c11e380160c"
-  /// The daemon cannot write its event log, or has no space for the next one.
+  /// The daemon cannot write its event log, or has no space for the next event log.
   case eventLogBehind = "4d8a0fbba256453eb64bead0a14dbf25"
-  /// The daemon can write its event log again, or has space for the next one again.
+  /// The daemon can write its event log again, or has space for the next event log again.
   case eventLogWhole = "46de6596a99340efb80a45cd3044ae2d"
   /// The daemon cannot use the store of notifications or of location data.
   case storeFailed = "e35fdb27f3d94dfc8de0ab3d3fa8ab47"
-  /// No desktop shows notifications to a user.
+  /// A user has no desktop that shows notifications.
   case desktopMissing = "5b44a60099fe485cb981c259275bae65"
   /// A desktop shows notifications to a user again.
   case desktopFound = "5713b0f501cf43cca9c6e5df38895bf0"

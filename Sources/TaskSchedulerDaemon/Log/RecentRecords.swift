@@ -23,8 +23,8 @@ struct RecentRecords {
   static let bytesMax = 64 << 10
   /// The maximum size of a message, in bytes. The daemon cuts longer messages.
   static let messageBytesMax = 1024
-  /// The maximum number of users. Beyond it, the daemon drops the records of the user whose newest
-  /// record is the oldest.
+  /// The maximum number of users. Beyond it, the daemon drops all records of the user whose
+  /// applications have caused no record for the longest time.
   static let usersMax = 128
 
   fileprivate struct Ring {
@@ -45,7 +45,7 @@ struct RecentRecords {
     rings[owner, default: Ring()].add(entry)
   }
 
-  /// Returns the newest records, the oldest first.
+  /// Returns the newest records, in the order in which the daemon wrote them.
   ///
   /// - Parameters:
   ///   - owner: The owner of the applications; nil for all users.

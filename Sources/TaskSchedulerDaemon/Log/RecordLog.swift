@@ -6,7 +6,7 @@ import TaskSchedulerCore
 extension Log {
   /// Writes a record of the scheduler.
   ///
-  /// - Parameter unit: Returns the systemd unit of the record's leader.
+  /// - Parameter unit: Returns the systemd unit of the leader that the record is about.
   func write(_ record: Record, at now: Instant, unit: () -> SystemdUnit?) {
     let level = record.change.level
     guard isWritten(level) else { return }

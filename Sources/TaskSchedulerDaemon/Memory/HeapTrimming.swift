@@ -8,8 +8,8 @@ import LinuxSystem
 /// seconds after much work. If it has also worked much in these seconds, it trims the heap again a
 /// few seconds later. An idle daemon does not wake.
 final class HeapTrimming {
-  /// The work in nanoseconds after which trimming is worthwhile. Source: this project; about 10,000
-  /// calls.
+  /// The work in nanoseconds after which trimming is worthwhile: about 10,000 calls. Source: this
+  /// project.
   static let workMin: UInt64 = 250_000_000
   /// The work in nanoseconds during ``delay`` that makes the daemon trim the heap again. Source:
   /// this project.

@@ -3,12 +3,12 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The measurement of the memory of instances, within a time limit. The size of a process that the
-/// daemon has not read when the limit expires is an estimate from statm.
+/// The measurement of the memory of instances, within a time limit. If the limit expires before the
+/// daemon has read the size of a process, it estimates the size from statm.
 final class MemoryMeasuring {
-  /// The time limit for listing the processes, and the equal time limit for reading smaps_rollup
-  /// (100 processes of 12 MB take 28 ms). With 500 applications, the choice of the application to
-  /// terminate then takes less than 100 ms.
+  /// The time limit of each step: listing the processes, and reading smaps_rollup (100 processes of
+  /// 12 MB take 28 ms). With these limits, the choice of the application to terminate takes less
+  /// than 100 ms for 500 applications.
   static let timeMax = Policy.memoryMeasuringLead / 2
   /// The maximum number of processes of an instance that the daemon measures. The size of an
   /// instance with more processes is an estimate.

@@ -88,7 +88,8 @@ final class MemoryTriggers {
 
   /// Replaces a trigger that has fired. Registers the new trigger first: without any trigger, the
   /// kernel would stop measuring and start over. Keeps a trigger whose window is longer than
-  /// requested: without CAP_SYS_RESOURCE, the kernel checks a new trigger, too, only every 2 s.
+  /// requested. Its replacement would have the same window: without CAP_SYS_RESOURCE, the kernel
+  /// checks a trigger only every 2 s.
   private func replace(_ watch: Watch) {
     guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
       watches.contains(where: { $0 === watch })

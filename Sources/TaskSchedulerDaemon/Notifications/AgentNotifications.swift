@@ -37,7 +37,7 @@ final class AgentNotifications {
     }
   }
 
-  /// Closes a shown notification, or keeps the agent from showing it.
+  /// Closes a notification. If the agent has not shown it yet, keeps the agent from showing it.
   ///
   /// - Parameter name: The notification's name at the service that shows it; nil if no agent has
   ///   reported the notification as shown.

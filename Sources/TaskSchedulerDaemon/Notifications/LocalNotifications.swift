@@ -14,7 +14,7 @@ import TaskSchedulerWire
 final class LocalNotifications {
   private enum Writing {
     case transaction(TransactionID, NotificationTransaction, [NotificationChange])
-    /// The text describes the failure if the daemon cannot write the note.
+    /// A note, with a description of the failure to log if the daemon cannot write the note.
     case note(String)
   }
 

@@ -122,7 +122,8 @@ struct LocalDay: Hashable {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
   }
 
-  /// Returns the same day of the month `months` later, or the last day of a shorter month.
+  /// Returns the day that is `months` months later: the same day of the month, or the last day of a
+  /// shorter month.
   func adding(months: Int) -> LocalDay {
     let (years, month) = Self.divided(self.month - 1 + months, by: 12)
     let year = self.year + years

@@ -55,8 +55,8 @@ struct NotificationCalendar {
     guard let schedule = stored.schedule, let firesAt = stored.firesAt else { return nil }
     let times = try FiringTimes(schedule, zones)
     guard let repeats = schedule.repeats else { return times.first }
-    // Takes the first repetition later than half an interval before the stored time. Half a day is
-    // enough for long intervals: no change of the rules moves a clock by half a day.
+    // Takes the first repetition that follows the stored time minus half an interval. For long
+    // intervals, 12 hours are enough: no change of the rules moves a clock by half a day.
     let half: Int64 =
       switch repeats {
       case .minute: 30

@@ -157,8 +157,8 @@ enum NotificationSchema: StoreSchema {
     try notifications(database, "id = ?", [.id(id)]).first
   }
 
-  /// Returns the notifications that match a condition, by id. Skips invalid rows, which only
-  /// another program can have written.
+  /// Returns the notifications that match a condition, in the order of their ids. Skips invalid
+  /// rows, which only another program can have written.
   static func notifications(
     _ database: Database, _ condition: String, _ values: [SQLValue] = []
   ) throws(DatabaseError) -> [StoredNotification] {

@@ -74,7 +74,8 @@ struct NotificationPage: Equatable {
 }
 
 /// A change of the stored notifications. After a crash, the daemon cannot know whether the store
-/// has a change, and writes it again. Therefore a repeated change has no effect.
+/// already contains a change, so it writes the change again. Therefore a repeated change has no
+/// effect.
 enum NotificationChange: Equatable {
   /// A notification is requested. Without a schedule, it is due at once.
   case schedule(NotificationID, ApplicationKey, NotificationDraft)

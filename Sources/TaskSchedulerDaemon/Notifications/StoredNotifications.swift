@@ -62,7 +62,7 @@ struct StoredNotifications: Equatable {
   /// The ids of all notifications.
   var ids: Set<NotificationID> { Set(byID.keys) }
 
-  /// Returns the notifications that match a condition, by id.
+  /// Returns the notifications that match a condition, in the order of their ids.
   func rows(where condition: (StoredNotification) -> Bool) -> [StoredNotification] {
     byID.sortedByKey.map(\.value).filter(condition)
   }

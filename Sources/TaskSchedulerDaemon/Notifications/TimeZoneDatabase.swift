@@ -67,7 +67,10 @@ struct TimeZoneDatabase {
       field: .timeZone, "\(PrintableText.quoted(name)) is not a time zone\(hint)")
   }
 
-  /// Returns a zone of `zone.tab` with a similar name, or the only zone of the named city.
+  /// Returns a suggestion for a name that is not a zone; nil if there is none.
+  ///
+  /// If `name` is the city of exactly one zone in `zone.tab`, returns that zone. Otherwise, returns
+  /// a similar name from `zone.tab`, or UTC.
   private func nearest(to name: String) -> String? {
     guard name.utf8.count <= Self.nameBytesMax,
       let table = try? BoundedFile(path: "\(path)/zone.tab", bytesMax: Self.bytesMax)

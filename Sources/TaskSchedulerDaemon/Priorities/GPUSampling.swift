@@ -9,7 +9,7 @@ import TaskSchedulerCore
 /// therefore reads counters only for instances that have such a descriptor. It searches for the
 /// descriptors when an instance enters the background, and at each measurement. Between
 /// measurements, inotify reports when any process of the machine opens a GPU device. After
-/// ``openingDelay``, the daemon scans each background instance without a known device once, unless
+/// ``openingDelay``, the daemon scans once each background instance without a known device, unless
 /// it scanned the instance too recently. If no program opens a GPU device, the watch costs nothing.
 /// inotify does not report a descriptor that another application passed, or that belongs to a
 /// container's own device file. The next measurement finds such a descriptor.
@@ -41,7 +41,8 @@ final class GPUSampling {
   private var underWay: Set<InstanceID> = []
   /// The background instances to scan because a program opened a device.
   private var toScan: Deque<InstanceID> = []
-  /// Instances that must be scanned because of an opening, but were still resting from a scan.
+  /// The instances to scan because a program opened a device, once enough time has passed since
+  /// their last scan.
   private var postponed: Set<InstanceID> = []
   private var nextScan: [InstanceID: UInt64] = [:]
 

@@ -73,9 +73,9 @@ final class Priorities {
     toScan.append(instance.id)
   }
 
-  /// Lowers the processes that belong to an instance but are not in its process trees, for all
-  /// instances without a control group that the daemon lowered since the last call. One walk over
-  /// all processes of the machine serves any number of instances.
+  /// Lowers the processes that belong to an instance but are not in its process trees. Handles all
+  /// instances that have no control group and that the daemon has lowered since the last call: one
+  /// walk over all processes of the machine serves any number of instances.
   private func lowerRemaining() {
     let ids = toScan
     toScan = []

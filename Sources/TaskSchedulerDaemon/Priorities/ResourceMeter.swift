@@ -70,7 +70,7 @@ private struct EngineMeter {
   /// The highest value read from each counter.
   private var nanoseconds: UInt64?
   private var cycles: UInt64?
-  /// All cycles of the engine, and the time of their reading.
+  /// The engine's count of all cycles at the last reading, and the time of that reading.
   private var total: (cycles: UInt64, at: UInt64)?
 
   /// - Parameter isNew: Whether the client has appeared since the first scan. If so, the whole use
@@ -98,7 +98,7 @@ private struct EngineMeter {
 
   /// Returns the cycles per second: the frequency since the last reading, else the engine's
   /// maximum, else 4 GHz. No GPU reaches 4 GHz, so the computed use never exceeds the actual use.
-  /// Returns nil at the first reading of an engine that reports all its cycles.
+  /// Returns nil at the first reading of an engine that reports the count of all its cycles.
   private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
     guard let all = engine.totalCycles else {
       return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)

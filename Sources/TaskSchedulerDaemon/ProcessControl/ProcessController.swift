@@ -382,7 +382,7 @@ final class ProcessController {
 }
 
 extension ExitStatus {
-  /// Creates the status that the kernel reported; unknown for nil.
+  /// Creates the status that the kernel reported; `unknown` if `status` is nil.
   init(_ status: ProcessExit?) {
     switch status {
     case .exited(let code): self = .exited(code: code)

@@ -96,9 +96,9 @@ extension ProcessController {
   /// Takes over or resumes the stopped processes that the lost end of the event log may have named.
   ///
   /// The function treats a stopped process of an instance as stopped by a daemon; the scheduler
-  /// decides when to resume the instance. Of the processes in `unclear`, the processes of `leaders`
-  /// and the stopped processes with a marker, the function at once resumes those that belong to no
-  /// instance.
+  /// decides when to resume the instance. The function considers the processes in `unclear`, the
+  /// processes of `leaders`, and the stopped processes with a marker. It resumes at once each of
+  /// them that belongs to no instance.
   ///
   /// - Parameters:
   ///   - unclear: The processes that the readable remains of the event log name.

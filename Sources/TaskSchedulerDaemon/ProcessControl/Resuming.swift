@@ -13,8 +13,8 @@ extension ProcessController {
   private static let resumedAtOnce = 256
   private static let resumedInStep = 16
 
-  /// Thaws the control group. Then sends SIGCONT to all processes that the daemon has stopped, the
-  /// last first, so that no parent runs before its children. Processes that another program had
+  /// Thaws the control group. Then sends SIGCONT to all processes that the daemon has stopped, in
+  /// reverse order, so that no parent runs before its children. Processes that another program had
   /// already stopped stay stopped.
   ///
   /// - Parameter end: Called when all are resumed, as far as the kernel permits it. Not called if

@@ -19,7 +19,7 @@ struct SuspensionComparisons {
     var place = 0
   }
 
-  /// The last one is compared next.
+  /// The waiting instances. The daemon compares the last of them next.
   var waiting: [Waiting] = []
   var timer: TimerSource?
 }

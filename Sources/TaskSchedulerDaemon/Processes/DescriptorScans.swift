@@ -79,7 +79,7 @@ final class DescriptorScans {
         }
       }
     } catch {
-      // If no other thread runs either, the findings report that nothing was examined.
+      // If no thread runs, the findings report that nothing was examined.
       shared.change { $0.giveUp() }
       notifier.notify()
     }

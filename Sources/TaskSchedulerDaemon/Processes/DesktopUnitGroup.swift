@@ -21,7 +21,7 @@ extension ControlGroup {
     return nil
   }
 
-  /// Returns the highest ancestor of a process in this group, or the process itself.
+  /// Returns the highest ancestor of `process` that is in this group; `process` itself if none is.
   func top(
     of process: ProcessIdentity, in proc: ProcFS
   ) throws(SystemError) -> ProcessIdentity {

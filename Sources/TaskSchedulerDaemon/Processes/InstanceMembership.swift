@@ -93,7 +93,7 @@ final class InstanceMembership {
     return nil
   }
 
-  /// Returns the instance whose leader a process is.
+  /// Returns the instance that a process leads; nil if there is none.
   func instance(ledBy process: ProcessIdentity) -> InstanceProcesses? { ledBy(process) }
 
   private func ledBy(_ process: ProcessIdentity) -> InstanceProcesses? {

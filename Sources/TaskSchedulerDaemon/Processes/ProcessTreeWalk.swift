@@ -10,8 +10,8 @@ struct ProcessTreeWalk {
   private enum Place {
     case known(ProcessIdentity)
     /// The pid of a child, or of a process in the control group, and the time at which the kernel
-    /// listed it. A process that started after that time has reused the pid. The unit is the tick
-    /// of start times.
+    /// listed it. A process that started after that time has reused the pid. The time is in ticks,
+    /// like start times.
     case listed(Int32, at: UInt64)
   }
 

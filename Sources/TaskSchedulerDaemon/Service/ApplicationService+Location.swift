@@ -67,14 +67,14 @@ extension ApplicationService {
     post(.location(.requestAuthorization(request, id)))
   }
 
-  /// Opens a request to start a service, or to ask the user.
+  /// Opens a request to start a location service, or to ask the user for the authorization.
   private func start(_ connection: Connection) throws -> (RequestID, InstanceID) {
     let instance = try registered(connection)
     if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     return (requests.open(connection, application: instance.name), instance.id)
   }
 
-  /// Opens a request to stop a service.
+  /// Opens a request to stop a location service.
   private func stop(_ connection: Connection) throws -> (RequestID, InstanceID) {
     let instance = try registered(connection)
     return (requests.open(connection, application: instance.name), instance.id)

@@ -25,7 +25,8 @@ final class Connection: WorkSource, CurrentCall {
   var isSaved = false
   var isDeferred = false
   private(set) var isOpen = true
-  /// Whether data of the connection exists only in memory, as last recorded in the event log.
+  /// The value last recorded in the event log: whether the connection would lose data if the daemon
+  /// died.
   private var isUnsaved = false
   /// The instance of the client's process, as ``InstanceConnections`` found it.
   var knownInstance: InstanceID?
@@ -227,7 +228,7 @@ final class Connection: WorkSource, CurrentCall {
   }
 
   private enum ReadStep {
-    /// The number of bytes that were read: a call that was carried out, or a part of a message.
+    /// The daemon read this number of bytes: it carried out a call, or received part of a message.
     case took(bytes: Int, mayHaveMore: Bool)
     case nothing
     case closed
@@ -284,7 +285,8 @@ final class Connection: WorkSource, CurrentCall {
   ///
   /// The event log stores the part before the daemon receives it. The socket's peek mark
   /// (SO_PEEK_OFF) shows how many bytes were received, and the next daemon receives the rest. A
-  /// connection with received descriptors does not survive the daemon, because they do not.
+  /// connection with received descriptors does not survive the daemon, because the descriptors do
+  /// not survive it.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,

@@ -10,7 +10,7 @@ extension ControlService {
     let status = pump.scheduler.locationStatus
     let uses = status.uses.filter { user == nil || $0.application.owner == user }
     // The needed accuracy results from the applications of all users. A user without an application
-    // that uses the location must not see it.
+    // that uses the location must not see the needed accuracy.
     let mayKnowNeeds = isOperator(peer) || uses.contains { !$0.services.isEmpty }
     let location =
       user.map { status.locations[$0] } ?? status.locations.values.max { $0.time < $1.time }
@@ -102,8 +102,8 @@ extension ControlService {
 }
 
 extension LocationStatus {
-  /// Returns the instant until which a posted location counts for a user, or with nil, for any
-  /// user. Returns nil if no posted location counts.
+  /// Returns the instant until which a posted location counts for `user`, or for any user if `user`
+  /// is nil. Returns nil if no posted location counts.
   fileprivate func simulatedUntil(_ user: UserID?, at now: Instant) -> Instant? {
     let ends = user.map { [postedUntil[$0]] } ?? postedUntil.values.map { $0 }
     return (ends + [postedForAllUntil]).compactMap(\.self).filter { $0 > now }.max()

@@ -52,7 +52,7 @@ final class ControlService: ControlInterface.Implementation {
 
   // MARK: States
 
-  /// Returns the applications that the caller may see, after a comparison of the suspended ones
+  /// Returns the applications that the caller may see. First compares the suspended applications
   /// with the kernel.
   func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
     let statuses = visible(peer)
@@ -248,8 +248,8 @@ final class ControlService: ControlInterface.Implementation {
   /// that is not an operator, another user's application counts as unknown. Such a caller must not
   /// name another user as the owner.
   ///
-  /// - Parameter moreOwners: Returns the owners of those applications with this id that the
-  ///   scheduler does not know.
+  /// - Parameter moreOwners: Returns owners of applications with this id, also of applications that
+  ///   the scheduler does not know.
   func key(
     _ application: String, _ owner: Int?, _ peer: Peer,
     moreOwners: (ApplicationID) -> [UserID] = { _ in [] }

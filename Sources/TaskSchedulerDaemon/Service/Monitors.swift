@@ -27,8 +27,9 @@ final class Monitors {
     self.eventLog = eventLog
   }
 
-  /// Returns the number of a user's monitors of one application, or with nil, of all applications.
-  /// The number has a limit, because the daemon may have to send one change to all these monitors.
+  /// Returns the number of a user's monitors that watch `application`, or that watch all
+  /// applications if `application` is nil. The number has a limit, because the daemon may have to
+  /// send one change to all these monitors.
   func count(of user: UInt32, watching application: String?) -> Int {
     counts[Watcher(user: user, application: application)] ?? 0
   }

@@ -18,8 +18,8 @@ final class Server: ConnectionOwner {
   private let listening = ListenerWork()
   private let fairShare: FairShare
   private var trimming: HeapTrimming?
-  /// The deferred work that returns to the kernel the memory that only the start needed. It runs
-  /// after the daemon has served the waiting clients.
+  /// The deferred work that frees memory after the start, once the daemon has served the waiting
+  /// clients.
   private var afterStart: DeferredSource?
   private let loop: EventLoop
   private let proc: ProcFS
@@ -117,7 +117,7 @@ final class Server: ConnectionOwner {
   /// memory is code that runs only at the start or in a busy time.
   private static func returnMemory() {
     Heap.trim()
-    // If this fails, the daemon only keeps the memory.
+    // A failure is harmless: the daemon then keeps the memory.
     try? ProgramPages.unmapUnchanged()
   }
 

@@ -31,7 +31,8 @@ struct ReportedAudioStream: Equatable {
   var isRunning: Bool
   var isMuted: Bool
   var isSilent: Bool
-  /// The number of the memory in which the server keeps the stream's mute and volume; 0 for none.
+  /// The server's number for the record in which it remembers the mute and the volume of the
+  /// stream; 0 if there is no record.
   var memory: UInt32 = 0
 
   func id(of server: ReportedAudioServer) -> AudioStreamID {
@@ -199,8 +200,8 @@ final class ReportedAudio {
       streams.lazy.filter { $0.isClaimed && $0.process == process }.map { $0.id(of: server) })
   }
 
-  /// Returns those processes of instances whose connections the daemon must examine, because a
-  /// client has claimed their pids.
+  /// Returns the processes that belong to instances and whose connections the daemon must examine,
+  /// because a client has claimed their pids.
   func unprovenProcesses() -> [ProcessIdentity] {
     let claimed = Set(streams.lazy.filter(\.isClaimed).map(\.process))
     return claimed.filter { process in

@@ -60,7 +60,7 @@ final class LoginSessions {
   private static let reconnectMax: Duration = .seconds(3600)
 
   /// - Parameters:
-  ///   - user: The user of the user's own daemon; nil for the system's daemon.
+  ///   - user: The user that runs the daemon; nil for the system's daemon.
   ///   - locked: The seats that the scheduler knows as locked.
   ///   - requested: The seats in `locked` that count as locked only because a program requested the
   ///     lock.
@@ -95,8 +95,8 @@ final class LoginSessions {
 
   private var known: [(session: LoginSession, isLocked: Bool)] { sessions(\.isLocked) }
 
-  /// Returns the sessions of ``user``, or of all users, and whether a condition holds for the lock
-  /// of each session.
+  /// Returns the sessions of ``user``, or of all users. `isLocked` of each session is the result of
+  /// the closure for its lock.
   private func sessions(
     _ isLocked: (SessionLock) -> Bool
   ) -> [(session: LoginSession, isLocked: Bool)] {

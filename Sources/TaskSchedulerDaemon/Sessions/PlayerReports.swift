@@ -65,8 +65,8 @@ final class PlayerReports {
     post(.session(.remoteCommand(user, command)))
   }
 
-  /// Returns the name of an instance's media player, the first in order if it has several; nil if
-  /// the agent reports none.
+  /// Returns the name of an instance's media player, the alphabetically first if the instance has
+  /// several; nil if the agent reports none.
   func name(of id: InstanceID, of user: UserID) -> String? { sessions[user.uid]?.name(of: id) }
 
   /// Discards the report of a user, because the agent is gone. The scheduler discards the players

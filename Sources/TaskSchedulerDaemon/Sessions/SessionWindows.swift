@@ -41,8 +41,8 @@ final class SessionWindows {
     considered.formIntersection(reported)
   }
 
-  /// Returns the windows that belong to no instance and meet the condition. Returns at most one
-  /// window of each process, also over several calls.
+  /// Returns the windows that belong to no instance and meet the condition. Over all calls, returns
+  /// at most one window of each process.
   func takeUnconsidered(
     where isChosen: (ReportedProcessWindow) -> Bool
   ) -> [ReportedProcessWindow] {

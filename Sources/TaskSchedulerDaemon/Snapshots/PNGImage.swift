@@ -75,7 +75,7 @@ package struct PNGImage: Hashable {
     guard place == bytes.count else { throw .bytesAfterEnd(bytes.count - place) }
   }
 
-  /// Returns the number of 4 bytes, the most significant first.
+  /// Returns the big-endian integer in the 4 bytes at `place`.
   private static func number(_ bytes: [UInt8], _ place: Int) -> Int {
     bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
   }

@@ -1,8 +1,8 @@
 import LinuxSystem
 
-/// A file next to a store that reserves disk space, so that users can remove contents of the store,
-/// such as notifications, on a full disk. SQLite needs some pages even for a removal; the daemon
-/// frees this file to provide them.
+/// A reserve of disk space in a file next to a store. With it, users can remove contents of the
+/// store, such as notifications, on a full disk. SQLite needs some pages even for a removal; the
+/// daemon frees this file to provide them.
 ///
 /// The file is larger than the part of the store's WAL that is not checkpointed. After a removal
 /// that needed the reserve, the store checkpoints and truncates the WAL. It allocates the reserve

@@ -40,8 +40,8 @@ final class StoreFile<Schema: StoreSchema> {
     try boundLog()
   }
 
-  /// Makes SQLite checkpoint the WAL at a quarter of the reserve's size, but not below 16 KiB nor
-  /// above 1 MiB. The WAL exceeds this size by at most one transaction.
+  /// Makes SQLite checkpoint the WAL when it reaches a quarter of the reserve's size, but at least
+  /// 16 KiB and at most 1 MiB. The WAL exceeds this size by at most one transaction.
   private func boundLog() throws(StoreError) {
     let pages = min(256, max(4, reserve.bytes / 4 / 4096))
     try attempt { () throws(DatabaseError) in
@@ -87,7 +87,7 @@ final class StoreFile<Schema: StoreSchema> {
 
   /// Checks a file, and creates the tables in an empty file.
   ///
-  /// - Returns: The reason why the file is not a valid store; nil if it is.
+  /// - Returns: The reason why the file is not a valid store; nil if it is valid.
   private static func check(
     _ database: Database, _ path: String
   ) throws(DatabaseError) -> StoreError? {

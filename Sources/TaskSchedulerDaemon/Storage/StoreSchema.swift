@@ -5,11 +5,11 @@ protocol StoreSchema {
   /// The version of ``tables``, from 1 to 255. A file with a higher version comes from a newer
   /// daemon.
   static var version: Int64 { get }
-  /// The signature in the header field `application_id`, combined with the version: 24 bits, and 8
-  /// zeros.
+  /// The signature of the store: 24 bits, followed by 8 zeros.
   ///
-  /// `user_version` repeats the version. `PRAGMA quick_check` reads neither field. With both, the
-  /// daemon can tell a damaged version from the version of a newer daemon.
+  /// The header field `application_id` contains the signature, with ``version`` in place of the
+  /// zeros. `user_version` repeats the version. `PRAGMA quick_check` reads neither field. With both
+  /// fields, the daemon can tell a damaged version from the version of a newer daemon.
   static var signature: Int64 { get }
   /// The statements that create the tables.
   static var tables: String { get }

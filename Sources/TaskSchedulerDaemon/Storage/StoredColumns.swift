@@ -12,7 +12,7 @@ extension ApplicationKey {
     self.init(id, owner: UserID(owner))
   }
 
-  /// The values of the columns of the id and the owner.
+  /// The values for the two columns, id and owner.
   var values: [SQLValue] { [.text(id.name), .user(owner)] }
 }
 

@@ -50,8 +50,8 @@ final class ClockProvider: SystemChangeProvider {
   /// Handles a report of the kernel. A wake-up of the machine also causes a report, without a
   /// change of the offset.
   func read() {
-    // If the report cannot be read for an unknown reason, only the comparison of the offsets
-    // decides.
+    // If the report cannot be read, only the comparison of the offsets shows whether the clock
+    // was set.
     guard (try? watch?.clock.takeSetting()) ?? true else { return }
     let present = readOffset()
     guard Self.isSet(from: offset, to: present) else { return }

@@ -35,7 +35,8 @@ final class DayProvider: SystemChangeProvider {
     day = readDayAndWait()
   }
 
-  /// Compares the date, and waits for the next day according to the present clock and zone.
+  /// Reports the date if it differs from the last reported date. Waits for the next day according
+  /// to the present clock and zone.
   func reconsider() {
     guard let last = day else { return }
     let present = readDayAndWait()

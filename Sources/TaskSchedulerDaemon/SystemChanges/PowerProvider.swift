@@ -82,7 +82,8 @@ final class PowerProvider: SystemChangeProvider {
     try? bus?.connect(waiting: true)
   }
 
-  /// Returns whether a property of UPower may have changed, or UPower appeared or disappeared.
+  /// Returns whether a message shows that a property of UPower may have changed, or that UPower
+  /// appeared or disappeared.
   private static func isSign(_ message: OpaquePointer) -> Bool {
     sd_bus_message_is_signal(message, properties, "PropertiesChanged") > 0
       || sd_bus_message_is_signal(message, "org.freedesktop.DBus", "NameOwnerChanged") > 0

@@ -22,7 +22,7 @@ final class SystemChangeProviders {
   let clock: ClockProvider
   private let providers: [any SystemChangeProvider]
 
-  /// The descriptors of the providers that the kernel takes long to close (see
+  /// The providers' descriptors that the kernel takes a long time to close (see
   /// ``DescriptorStore/save(slowToClose:)``).
   var slowToClose: [Int32] { providers.compactMap(\.slowToClose) }
 

@@ -20,8 +20,8 @@ final class TimeZoneProvider: SystemChangeProvider {
     init() throws(SystemError) { watch = try DirectoryWatch() }
   }
 
-  /// - Parameter rulesChanged: Called after a report, and if the rules of the same zone may have
-  ///   changed.
+  /// - Parameter rulesChanged: Called after each report. Also called without a report if only the
+  ///   rules of the zone may have changed.
   init(
     loop: EventLoop, etc: String, report: @escaping SystemChangeReport,
     rulesChanged: @escaping () -> Void

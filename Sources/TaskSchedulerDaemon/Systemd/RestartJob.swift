@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-// Whether systemd starts another daemon (contract.md#never-stay-suspended). Only then may suspended
-// applications stay suspended.
+// Whether systemd starts another daemon after this one stops
+// (contract.md#never-stay-suspended). Only then may suspended applications stay suspended.
 extension SystemdManager {
   /// The object path that systemd resolves to the unit of the calling process.
   static let ownUnit = "/org/freedesktop/systemd1/unit/self"

@@ -68,6 +68,8 @@ struct InterruptedCall {
 
   /// Receives the rest of a message part from the socket if the event log contains the part. If the
   /// event log does not contain the part, the previous daemon received nothing of it.
+  ///
+  /// - Returns: False if the rest could not be received.
   private func finishPart(_ number: Int32) throws(SystemError) -> Bool {
     if inputCount >= progress.callBytes, let left = try UnixSocket.peekMark(number), left > 0,
       !receive(left, from: number) {
@@ -77,8 +79,11 @@ struct InterruptedCall {
     return true
   }
 
-  /// Returns the remaining effects of the last event. Records that no reply is being sent: if this
-  /// daemon dies before its next reply, the client has not received that reply.
+  /// Returns the remaining effects of the last event, without a reply that the previous daemon was
+  /// sending.
+  ///
+  /// Records that no reply is being sent, so that a later daemon does not skip a reply that this
+  /// daemon has not begun to send.
   func effectsLeft(_ eventLog: EventLog) -> [Effect] {
     eventLog.forgetSending()
     guard isFirstEffectUnknown else { return Array(effects) }

@@ -139,8 +139,8 @@ struct Takeover {
       }
       for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
     } else {
-      // The previous daemon died while it began to manage these leaders. The remaining effects
-      // complete that.
+      // The previous daemon died while it carried out the effects that manage these leaders. The
+      // remaining effects contain them.
       for (id, number) in unnamed {
         FileDescriptor(taking: number).close()
         subsystems.store.removeLeader(of: id)

@@ -26,8 +26,8 @@ final class AudioConnection {
   private let report: (Occurrence) -> Void
   private var source: DescriptorSource?
   private var soon: DeferredSource?
-  /// Continues to read from a server that sends without a pause, after other sources of the loop
-  /// have had their turn.
+  /// The deferred work that continues to read from a server that sends without a pause. Other
+  /// sources of the loop have their turn first.
   private var later: DeferredSource?
 
   /// Begins to connect to the server at `path`.

@@ -51,7 +51,7 @@ final class AudioMonitor {
   /// The streams that the daemons want to be measured, by audio server.
   private var measured: [UInt64: Set<UInt32>] = [:]
   private var last: AudioStreams?
-  /// Called when the server has carried out all orders.
+  /// Called when the server has carried out all orders, or when the connection ends.
   private var settled: (() -> Void)?
   /// The failure that was reported last; nil while the monitor is connected.
   private var problem: AudioFailure?
@@ -89,8 +89,8 @@ final class AudioMonitor {
     connection.refresh()
   }
 
-  /// Calls `done` when the server has carried out all orders, or at once if there is no connection
-  /// to a server. May call `done` more than once.
+  /// Calls `done` when the server has carried out all orders or the connection ends. Without a
+  /// connection to a server, calls `done` at once. May call `done` more than once.
   func settle(_ done: @escaping () -> Void) {
     guard case .ready(let connection) = state else { return done() }
     settled = done

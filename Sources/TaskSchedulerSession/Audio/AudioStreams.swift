@@ -21,7 +21,8 @@ package struct AudioStream: Hashable, Sendable {
   package var volume: Int
   /// The process that holds the stream.
   package var process: ProcessIdentity
-  /// Whether the client told the server its pid.
+  /// Whether the pid in `process` is what the client told the server, not what the server read
+  /// from the client's socket.
   package var isClaimed: Bool
   /// Whether the stream is not paused, is connected to a device and, if it plays, has a volume
   /// above zero.

@@ -63,8 +63,8 @@ final class DaemonLink {
   /// The number of retries after which the link no longer tries a socket on which no process
   /// listens. It then waits for a new socket.
   private static let attemptsMax = 7
-  /// The end of an attachment that lasted at least this long, in nanoseconds, does not count as a
-  /// failed attempt.
+  /// The minimum duration of an attachment whose end does not count as a failed attempt, in
+  /// nanoseconds.
   private static let lastingTime: UInt64 = 10_000_000_000
 
   /// The path of the daemon's socket.

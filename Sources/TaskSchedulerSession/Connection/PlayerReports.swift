@@ -2,9 +2,9 @@ import TaskSchedulerWire
 
 /// The outstanding reports about media players, with their order and pace.
 ///
-/// A program can call a player thousands of times a second, and each report wakes the daemon. While
-/// the report of a call waits, the calls of the same kind to the same player need no report. A
-/// command resumes a player for longer than a read, so it replaces the read. The first reports
+/// A program can call a player thousands of times a second, and each report wakes the daemon. For
+/// each player, at most one call waits to be reported, and further calls are dropped. But a command
+/// replaces a waiting read, because a command resumes the player for longer. The first reports
 /// after a pause are sent at once, and further ones follow every ``ReportPace/interval``.
 struct PlayerReports {
   /// The contents of a report.
@@ -25,7 +25,8 @@ struct PlayerReports {
   private var commands: [MediaPlayerCommand] = []
   private var pace = ReportPace()
 
-  /// Sets the players on the bus.
+  /// Replaces the list of the media players that are on the bus. Drops the waiting calls to players
+  /// that have left the bus.
   mutating func update(_ players: [MediaPlayer]) {
     self.players.update(players)
     let names = Set(players.map(\.name))

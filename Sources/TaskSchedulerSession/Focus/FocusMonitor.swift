@@ -25,7 +25,7 @@ package final class FocusMonitor {
   private static let firstDelay: Duration = .milliseconds(10)
   /// The number of retries after which the monitor only waits for a new socket.
   private static let attemptsMax = 7
-  /// The end of a connection that lasted at least this long does not count as a failed attempt.
+  /// The minimum duration of a connection whose end does not count as a failed attempt.
   private static let lastingTime: Duration = .seconds(10)
 
   private let loop: EventLoop

@@ -8,7 +8,7 @@ import TaskSchedulerWire
 /// window has `pid`, `active`, `shown` and `id`. The script calls the method after every change
 /// that can concern these properties.
 package enum KWinScript {
-  /// The method that the script calls.
+  /// The object path of the method that the script calls.
   package static let path = "/org/taskschedd/Focus"
   package static let interface = "org.taskschedd.Focus"
   package static let member = "Windows"

@@ -21,8 +21,8 @@ final class XSource: WindowSource {
   private var next = XDesktop()
   /// The window _NET_SUPPORTING_WM_CHECK, which exists while the window manager runs.
   private var check: UInt32?
-  /// The windows whose events the source has selected, with the properties of each window that do
-  /// not change: the process and the application's id.
+  /// The windows whose events the source has selected, with their constant properties: the process
+  /// and the application's id.
   private var known: [UInt32: XWindow] = [:]
   private var processes = ProcessTable<UInt32>()
   private let lookUp: ProcessLookup

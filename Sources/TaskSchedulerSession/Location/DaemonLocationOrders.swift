@@ -23,7 +23,7 @@ struct DaemonLocationOrders {
 }
 
 extension SessionInterface.LocationAccuracy {
-  /// The level that GeoClue knows (GClueAccuracyLevel): 4 is a city, 6 a street, 8 exact.
+  /// GeoClue's level for this accuracy (GClueAccuracyLevel): 4 is a city, 6 a street, 8 exact.
   var geoClueLevel: UInt32 {
     switch self {
     case .best, .tenMeters: 8

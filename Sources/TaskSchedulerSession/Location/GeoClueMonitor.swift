@@ -49,9 +49,9 @@ final class GeoClueMonitor {
   /// The time within which GeoClue must start a client, in nanoseconds. After that time, the
   /// attempt counts as failed.
   static let answerTime: UInt64 = 25_000_000_000
-  /// The delay between a failure and the next attempt, in nanoseconds. It doubles with each
-  /// failure. It is the shortest again after a client that the agent ended, or that lasted for
-  /// `lastingTime`.
+  /// The shortest and the longest delay between a failure and the next attempt, in nanoseconds.
+  /// The delay doubles with each failure. It returns to `delayMin` after a client that the agent
+  /// ended, or that lasted for `lastingTime`.
   private static let delayMin: UInt64 = 1_000_000_000
   private static let delayMax: UInt64 = 300_000_000_000
   private static let lastingTime: UInt64 = 64_000_000_000

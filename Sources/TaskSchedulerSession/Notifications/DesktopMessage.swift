@@ -39,7 +39,7 @@ struct DesktopMessage: Equatable {
   /// The prefix of the keys of the application's actions. Without it, an action with the id
   /// `default` would have the key of the notification itself.
   private static let actionPrefix = "action."
-  /// The name of a sound that lets the service choose the sound.
+  /// The sound name with which an application lets the service choose the sound.
   private static let defaultSound = "default"
 
   var applicationName: String

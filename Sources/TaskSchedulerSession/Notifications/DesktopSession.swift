@@ -144,7 +144,7 @@ final class DesktopSession {
     setTimer()
   }
 
-  /// Reports the results of requests for which no call of the service was necessary.
+  /// Reports the results of requests for which the agent did not have to call the service.
   private func reportRequests() {
     let keys = (withdrawn, shownBefore)
     withdrawn = []

@@ -68,7 +68,7 @@ struct PresentationTable {
   var isEmpty: Bool { entries.isEmpty }
   /// Whether a notification waits to be shown.
   var hasWaiting: Bool { !queue.isEmpty }
-  /// Whether an earlier agent had shown a notification, and the service is not known yet.
+  /// Whether notifications that an earlier agent had shown wait until the service is known.
   var hasRemembered: Bool { entries.values.contains { $0.remembered != nil } }
 
   // MARK: Requests

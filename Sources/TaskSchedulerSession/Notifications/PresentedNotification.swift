@@ -3,7 +3,7 @@ import TaskSchedulerWire
 /// The identity of a notification in the agent. The id alone is not sufficient, because two daemons
 /// may use the same id.
 struct NotificationKey: Hashable, Comparable {
-  /// The number of the daemon, in the order of the sockets.
+  /// The number of the daemon: the index of its socket in the agent's list of sockets.
   var daemon: Int
   /// The daemon's id of the notification.
   var id: Int

@@ -10,7 +10,7 @@ struct MediaPlayer: Hashable, Sendable {
 
   /// The prefix of the names of all media players.
   static let namePrefix = "org.mpris.MediaPlayer2."
-  /// The object of each media player.
+  /// The object path that all media players use.
   static let path = "/org/mpris/MediaPlayer2"
   static let rootInterface = "org.mpris.MediaPlayer2"
   static let playerInterface = "org.mpris.MediaPlayer2.Player"
@@ -44,8 +44,8 @@ struct MediaPlayerCall: Hashable, Sendable {
 /// A command of the user to a media player.
 struct MediaPlayerCommand: Hashable, Sendable {
   var command: SessionInterface.RemoteCommand
-  /// Set only with `seek`: the time in microseconds by which to move the position, negative to move
-  /// backwards.
+  /// The time in microseconds by which `seek` moves the position, negative to move backwards; nil
+  /// for other commands.
   var offset: Int64?
 
   init(_ command: SessionInterface.RemoteCommand, offset: Int64? = nil) {

@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskSchedulerWire
 
 /// The media player `org.mpris.MediaPlayer2.taskschedd`, by which the user controls an application
-/// that is no media player on the session bus itself.
+/// that has no media player of its own on the session bus.
 ///
 /// The agent owns the name only while a daemon presents an application.
 final class PlayerService {

@@ -24,7 +24,7 @@ struct Backoff {
     delay = min(delay * 2, Self.delayMax)
   }
 
-  /// Records a success: the next delay is the shortest again.
+  /// Records a success, after which the next delay is the minimum.
   mutating func succeeded() {
     delay = Self.delayMin
     if let lastTry { next = lastTry + UInt64(Self.delayMin.microseconds) * 1000 }

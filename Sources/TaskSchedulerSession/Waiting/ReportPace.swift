@@ -1,9 +1,9 @@
 /// The pace of reports that wake a daemon. After a pause, the agent sends the first reports at
 /// once. Then it sends one report in each interval.
 struct ReportPace {
-  /// The average time between two reports of most kinds, in nanoseconds.
+  /// The default for the average time between two reports, in nanoseconds.
   static let interval: UInt64 = 20_000_000
-  /// The number of reports of most kinds that the agent sends at once after a pause.
+  /// The default for the number of reports that the agent sends at once after a pause.
   static let burst: UInt64 = 4
 
   private let interval: UInt64

@@ -11,7 +11,7 @@ struct BurstChecker: Checker {
 
   private struct Handler {
     let interval: UInt64
-    /// The start of the handler's interval: the last setting or call.
+    /// The start of the handler's interval: the instant at which it was last set or called.
     var since: UInt64
     /// Whether a call of the handler waits, or waited, for another callback. The checker does not
     /// know the burst of such a call.

@@ -111,8 +111,8 @@ public struct Checkers {
   }
 
   var policy: Policy { observed.policy }
-  /// The regions that applications may be told about. `isInside` is the side of the boundary on
-  /// which the machine is, as far as the scheduler knows.
+  /// The regions that applications may be told about. `isInside` tells whether the machine is in
+  /// the region, as far as the scheduler knows.
   var monitoredRegions: [(key: ApplicationKey, region: Region, isInside: Bool?)] {
     observed.monitoredRegions
   }

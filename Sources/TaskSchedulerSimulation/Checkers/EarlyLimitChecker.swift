@@ -3,7 +3,8 @@ import TaskSchedulerCore
 /// Checks that no limit fires early (contract.md#never-early), and that no limit fires while a
 /// debugger is attached (contract.md#callback-debugger).
 ///
-/// The limits of an end that an operator or the user has ordered also apply under a debugger.
+/// If an operator or the user has ordered the end of an application, the limits of that end also
+/// apply while a debugger is attached.
 struct EarlyLimitChecker: Checker {
   static let name = "early limits"
 

@@ -243,7 +243,7 @@ struct LocationReportChecker: Checker {
 }
 
 /// Checks that a receiver runs exactly while an application needs the location
-/// (contract.md#location-power): for continuous updates, and for a look when the machine could have
+/// (contract.md#location-power): during continuous updates, and briefly when the machine could have
 /// reached the nearest boundary or moved significantly.
 struct ReceiverChecker: Checker {
   static let name = "receivers"

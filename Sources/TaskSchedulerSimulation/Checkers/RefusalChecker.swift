@@ -67,8 +67,10 @@ struct RefusalChecker: Checker {
     }
   }
 
-  /// Returns whether every application of a user or, with nil, of all users receives each change at
-  /// once. The daemon then holds no custom change for that user, so a quota allows the next one.
+  /// Returns whether every application of a user receives each change at once. If so, the daemon
+  /// holds no custom change for the user, and the quota allows another one.
+  ///
+  /// - Parameter owner: The user; nil for all users.
   private static func isReceivedAtOnce(by owner: UserID?, _ observed: ObservedState) -> Bool {
     observed.live.allSatisfy { instance in
       owner != nil && instance.key.owner != owner

@@ -43,7 +43,7 @@ struct ResourceChecker: Checker {
     try checkFound(observed)
   }
 
-  /// Checks that the scheduler acts on the use that this event reports.
+  /// Checks that the scheduler acts on the resource use that this event reports.
   private func checkFound(_ observed: ObservedState) throws(Finding) {
     switch observed.event {
     case .resources(.used(let id, _)):

@@ -47,8 +47,8 @@ public struct EventLogTimeline {
     let event = handled.event
     now = handled.at
     eventCount += 1
-    // The sentence must precede the effects, because the effect `release` removes the name of an
-    // ended instance.
+    // The description of the event must be made before the effects are noted, because the effect
+    // `release` removes the name of an ended instance.
     let step = step(event)
     do throws(Violation) {
       try checker.check(event, handled.effects, scheduler, at: now)

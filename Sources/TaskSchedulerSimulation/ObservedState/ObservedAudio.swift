@@ -37,7 +37,8 @@ struct ObservedAudio {
   var isPlaying: Bool { streams.contains { $0.direction == .playback && $0.isRunning } }
   /// Whether the instance records or is audible.
   var isSounding: Bool { isRecording || !audible.isEmpty }
-  /// Whether the instance records, or is audible and not silent.
+  /// Whether the instance records, or has audible streams and has not been silent for
+  /// `AudioSilenceTime`.
   var isInUse: Bool { isRecording || !audible.isEmpty && !isSilent }
 
   func silenceDue(_ limits: Limits) -> UInt64? { silentSince.map { $0 + limits.audioSilenceTime } }
@@ -48,7 +49,7 @@ struct ObservedAudioSessions {
   /// The agents that report audio, by user. For a lost agent, the value is the instant of its loss;
   /// for an attached agent, the value is nil.
   var agents: [UserID: UInt64?] = [:]
-  /// The users whose audio server lowers or pauses streams by their roles itself.
+  /// The users whose audio server itself lowers, mutes or pauses streams by their roles.
   var managingRoles: Set<UserID> = []
   /// The streams that belong to no running instance and whose volumes the daemon is restoring.
   var returning: [AudioStreamID: (user: UserID, volume: LoweredVolume)] = [:]

@@ -172,7 +172,7 @@ extension ObservedState {
   // MARK: Interruptions
 
   /// Returns whether a phone call interrupts the audio of a user's applications. If the audio
-  /// server manages roles, a call that only the streams of an application show interrupts nothing.
+  /// server manages roles, a call that is known only from an application's streams does not.
   func isCalled(_ user: UserID) -> Bool {
     if calls.hasModemCall { return true }
     let managesRoles = audio.managingRoles.contains(user)
@@ -309,8 +309,8 @@ extension ObservedState {
     }
   }
 
-  /// Records that the user controls a media player that the agent has paused, which ends the
-  /// interruption. If the instance plays, it begins a new session.
+  /// Ends the interruption of an instance whose media player the agent has paused, because the user
+  /// controls the player. If the instance plays, it begins a new session.
   func forgetPause(of instance: ObservedInstance) {
     guard instance.audio.interruption?.means == .paused else { return }
     instance.audio.interruption = nil

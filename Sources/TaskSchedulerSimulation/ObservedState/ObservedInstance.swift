@@ -45,7 +45,7 @@ final class ObservedInstance {
   /// The instant until which the instance may run for events that need no acknowledgement; nil if
   /// there is no such event.
   var unacknowledgedDue: UInt64?
-  /// The events after whose acknowledgement the instance may begin to play.
+  /// The events that allow the instance to begin to play after it has acknowledged them.
   var playEvents: Set<CallbackID> = []
   /// The instants at which the times for the handled events end.
   var eventDues: [UInt64] { handledEvents.map(\.due) + (unacknowledgedDue.map { [$0] } ?? []) }
@@ -88,7 +88,7 @@ final class ObservedInstance {
   var isSampled = false
   var throttledTo: Int?
   var wasThrottled = false
-  /// The use at the start of the measured window.
+  /// The use of resources at the start of the measured window.
   var useWindow: (since: UInt64, processor: Duration, gpu: Duration)?
   /// The reason for which the daemon must kill the instance; nil if the instance violates no rule.
   var violatedRule: EndReason?
@@ -145,7 +145,8 @@ final class ObservedInstance {
     outstanding.contains(.didFinishLaunching) || outstanding.contains(.willEnterForeground)
   }
 
-  /// Returns whether an entitlement other than a background task certainly exists.
+  /// Returns whether the instance is certainly entitled to run for a reason other than a background
+  /// task.
   func isBusy(at now: UInt64) -> Bool {
     !outstanding.isEmpty || isEntitledByAudio || isLocating || eventCount > 0
       || launchDue.map { now < $0 } ?? false || eventDues.contains { now < $0 }

@@ -3,11 +3,11 @@ import TaskSchedulerCore
 /// What the checkers know about a region that an application monitors.
 struct ObservedRegion {
   let region: Region
-  /// The side of the boundary that the application knows of, or is about to be told; nil if no
-  /// location has decided it.
+  /// Whether the machine is inside, as the application knows or is about to be told; nil if no
+  /// location has decided the side.
   var isInside: Bool?
-  /// The opposite of `isInside`, and the instant since which the latest locations show it; nil if
-  /// they do not show it.
+  /// The side other than `isInside`, and the instant since which the latest locations show that
+  /// side; nil if they do not.
   var other: (isInside: Bool, since: Instant)?
 
   /// The least margin around the boundary, in meters.
@@ -79,7 +79,7 @@ struct ObservedLocationUse {
 
   var authorization = LocationAuthorization.notDetermined
   var wasAsked = false
-  /// Whether the user sees the question.
+  /// Whether the user is being asked to authorize the application.
   var isAsking = false
   /// The reference for significant changes; nil if the application does not monitor them.
   var reference: Reference?
@@ -89,7 +89,8 @@ struct ObservedLocationUse {
   var wasTold = false
 
   var monitors: Bool { reference != nil || !regions.isEmpty }
-  /// Whether the application monitors nothing, was told nothing, and no decision about it exists.
+  /// Whether the application monitors nothing and was told nothing, and no decision about it
+  /// exists.
   var isUnused: Bool {
     authorization == .notDetermined && !wasAsked && !monitors && waiting.isEmpty && !wasTold
   }
@@ -118,7 +119,7 @@ struct ObservedUserLocation {
   /// The instant at which a radio source reported a move, if no location came since.
   var movedAt: Instant?
   var look = Look.idle
-  /// The delay after the last look that found no location, and the instant at which it ends.
+  /// The delay after the last look that found no location, and the instant at which the delay ends.
   var retry: (delay: Duration, at: Instant)?
   /// Whether a look may have begun with a burst of keep-alive handlers that the checkers cannot
   /// see.
@@ -126,8 +127,8 @@ struct ObservedUserLocation {
 
   var isLooking: Bool { if case .underWay = look { true } else { false } }
 
-  /// If a location is older than the newest one by this much or more, in nanoseconds, the clock of
-  /// the source was corrected. If it is older by less, the location is late.
+  /// The maximum delay of a late location, in nanoseconds. If a location is older than the newest
+  /// one by this much or more, the clock of the source was corrected.
   private static let lateMax: Int64 = 600_000_000_000
 
   /// Returns whether a location of a source is late: not newer than the newest location, but older
@@ -171,7 +172,8 @@ struct ObservedLocations {
   var users: [UserID: ObservedUserLocation] = [:]
   /// The continuous updates of running instances, with the last location told.
   var updates: [InstanceID: (request: LocationRequest, told: Location?)] = [:]
-  /// The end of the time in which a location that was posted for all users counts.
+  /// The instant until which a location that an operator posted for all users replaces those of the
+  /// sources.
   var postedUntil: Instant?
   var pending: [TransactionID: Pending] = [:]
   var transactionLast: UInt64 = 0
@@ -230,7 +232,7 @@ struct ObservedLocations {
     keys(of: user).reduce(0) { $0 + regionIDs(of: $1).count }
   }
 
-  /// Returns the applications of a user that ``applications`` or a pending change is about.
+  /// Returns the applications of a user that are in ``applications`` or have a pending change.
   func keys(of user: UserID) -> Set<ApplicationKey> {
     Set(applications.keys).union(pending.values.map(\.application)).filter { $0.owner == user }
   }

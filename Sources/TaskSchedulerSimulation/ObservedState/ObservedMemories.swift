@@ -55,7 +55,8 @@ extension ObservedState {
     audio.remembered[user, default: [:]][number, default: ObservedMemory()].add(memory)
   }
 
-  /// Removes the streams that the agent has unmuted, and those that have ended.
+  /// Removes from `audio.unmuting` the streams of a user that the agent has unmuted, and those that
+  /// have ended.
   func takeUnmuted(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for (id, owner) in audio.unmuting where owner == user && all[id]?.isMuted != true {
       if all[id] != nil, !audio.seenMuted.contains(id) { continue }

@@ -9,7 +9,7 @@ struct ObservedPlayers {
     var isOnBus = false
     /// The instant at which the instance last became audible, or ceased to be audible.
     var audibleAt: UInt64?
-    /// The instant at which a read was last the reason for the instance to run.
+    /// The last instant at which the instance began to run because another program read its player.
     var readAt: UInt64?
     /// Whether a read waits until `RemoteReadInterval` has passed.
     var isReadWaiting = false
@@ -106,7 +106,8 @@ extension ObservedState {
     }
   }
 
-  /// Returns the instance of a user that was audible last. An audible one comes before all others.
+  /// Returns the instance of a user that was audible last. An instance that is still audible comes
+  /// first.
   func lastAudible(
     of user: UserID, where accepts: (ObservedPlayers.Player, ObservedInstance) -> Bool
   ) -> InstanceID? {

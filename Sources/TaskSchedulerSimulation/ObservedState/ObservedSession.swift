@@ -3,7 +3,8 @@ import TaskSchedulerCore
 /// The windows of one instance, as its user's session agent reports them. Instants are in
 /// nanoseconds.
 struct ObservedWindow {
-  /// Nil if the agent that reported the windows is lost.
+  /// The visibility; nil if the agent that reported it disconnected and did not return within
+  /// `SessionGraceTime`.
   var visibility: WindowVisibility?
   var since: UInt64
   /// The start of `FocusSettleTime` for an active application without the focus.

@@ -224,9 +224,10 @@ extension ObservedState {
   // MARK: Decisions
 
   /// Makes a change that can affect authorizations. If the authorization of an application differs
-  /// afterwards, records that the application must be told, and discards reports without consent.
+  /// afterwards, records that the application must be told. Discards the waiting reports of an
+  /// application that is no longer authorized.
   ///
-  /// - Parameter key: The application that a decision is about.
+  /// - Parameter key: The application that the change is about; nil if it is about several.
   private func changeAuthorizations(
     of key: ApplicationKey? = nil, _ change: (inout ObservedLocations) -> Void
   ) {
@@ -288,7 +289,7 @@ extension ObservedState {
     location.changes.append(.init(application: key, change: change))
   }
 
-  /// Records that a side of a boundary must be stored.
+  /// Records that the daemon must store a crossing of the boundary of a region.
   func expectReport(_ crossing: RegionCrossing, of key: ApplicationKey) {
     expect(.report(crossing), of: key)
   }

@@ -15,7 +15,8 @@ extension ObservedState {
   }
 
   /// Removes the applications at a seat, except `other`, from the front. Those without known
-  /// windows go to the background; the others do not become active.
+  /// windows go to the background. Those with known windows remain in the foreground, but do not
+  /// become active.
   func vacate(_ seat: SeatID, for other: ObservedInstance?) {
     for instance in live
     where instance.state.isForeground && instance.ending == nil && instance.plan.seat == seat

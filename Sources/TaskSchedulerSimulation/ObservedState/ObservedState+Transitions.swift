@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 extension TransitionCause {
-  /// Whether an instance that becomes inactive for this cause later becomes active without another
+  /// Whether an instance that this cause makes inactive becomes active later without another
   /// request.
   var leadsToActive: Bool {
     switch self {

@@ -24,8 +24,8 @@ struct ObservedVolumes {
 
 // The volumes that the daemon lowers and restores (contract.md#audio-duck).
 extension ObservedState {
-  /// Takes a report of a user's streams. Of the streams that belong to no running instance, removes
-  /// those whose volume the agent has restored, and those that have ended.
+  /// Takes a report of a user's streams. Forgets each stream without a running instance that has
+  /// ended, or whose volume the agent has restored.
   func takeReturned(_ all: [AudioStreamID: AudioStream], of user: UserID) {
     for id in audio.returning.keys.sorted() {
       guard let (owner, volume) = audio.returning[id], owner == user else { continue }
@@ -45,7 +45,7 @@ extension ObservedState {
   func takeVolumes(_ all: [AudioStreamID: AudioStream], of instance: ObservedInstance) {
     var volumes = instance.audio.volumes
     for stream in instance.audio.streams {
-      // The stream belongs to the instance since its process was adopted.
+      // The stream has belonged to the instance since the process of the stream was adopted.
       if let entry = audio.returning[stream.id], entry.user == instance.key.owner {
         audio.returning[stream.id] = nil
         if volumes.all[stream.id] == nil { volumes.returning[stream.id] = entry.volume }

@@ -31,7 +31,8 @@ public struct Track: Equatable, Sendable {
   /// The points in their order. There is at least one.
   public let points: [Point]
 
-  /// The maximum number of points. Source: this project; eleven days with a point in each second.
+  /// The maximum number of points. Source: this project; enough for eleven days with a point each
+  /// second.
   public static let pointsMax = 1_000_000
 
   /// Creates a track; nil if there are no points, or more than ``pointsMax``.

@@ -74,8 +74,8 @@ extension WallTime {
     return number
   }
 
-  /// Returns the nanoseconds of the fraction of a second; 0 without a fraction. Ignores further
-  /// digits.
+  /// Returns the nanoseconds of the fraction of a second; 0 without a fraction. Ignores digits
+  /// after the ninth.
   private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int? {
     guard take(&rest, ".") else { return 0 }
     var (nanoseconds, unit) = (0, 100_000_000)

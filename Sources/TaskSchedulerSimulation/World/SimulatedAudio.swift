@@ -13,7 +13,8 @@ struct SimulatedAudio {
     var isLowered: Bool
     var isRunning: Bool
     var isMuted: Bool
-    /// The number of the server's memory for the stream.
+    /// The number of the memory in which the server keeps the stream's mute and volume for the next
+    /// stream.
     let memory: UInt32
     /// Whether the process plays silence.
     var isSilent: Bool
@@ -64,8 +65,8 @@ struct SimulatedAudio {
       memory: number, isSilent: isSilent)
   }
 
-  /// Returns the number of the server's memory. Streams of different applications with the same
-  /// role share a memory, except those with the role `other`.
+  /// Returns the number of the server's memory for a stream. Streams of different applications with
+  /// the same role share a memory, except those with the role `other`.
   private static func memory(of key: ApplicationKey, _ role: AudioRole) -> UInt32 {
     switch role {
     case .other: key.id.name.utf8.reduce(10) { $0 &* 31 &+ UInt32($1) } | 16
@@ -307,7 +308,8 @@ extension Simulation {
     }
   }
 
-  /// Attaches all agents, ends all calls, and pauses their streams. The other streams pause later.
+  /// Attaches all agents, ends all calls, and pauses the streams of the calls. The other streams
+  /// pause later.
   func endAudioFaults() {
     guard configuration.hasSessionAgents else { return }
     endCalls()

@@ -14,7 +14,7 @@ extension Simulation {
       let unknown = InstanceID(1 << 40)
       return send(.application(.setAudioSession(request(nil), unknown, session)))
     }
-    // A process that has ended sent its call before its end.
+    // A late call is from a process that sent the call, and then ended.
     let isLate = chance.happens(100)
     let callers = processes.indices.suffix(16).filter {
       processes[$0].instance != nil

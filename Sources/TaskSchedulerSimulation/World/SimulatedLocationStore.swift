@@ -106,8 +106,8 @@ final class SimulatedLocationStore {
 
   // MARK: Replies of the daemon
 
-  /// Records the change of a request; the last one, if there are several. No request waits for a
-  /// question or a report to be stored.
+  /// Records the change that a request waits for. If there are several, the last one counts.
+  /// Ignores questions and reports, because no request waits until they are stored.
   func note(_ effects: [Effect], of request: RequestID) {
     for case .location(.store(let id, _, let change)) in effects {
       switch change {

@@ -15,14 +15,14 @@ struct LocationComparison {
     var wasRight: Bool
   }
 
-  /// The instant since which the scheduler could learn the true position without pause; nil if it
-  /// cannot.
+  /// The instant since which the scheduler has been able to learn the true position at all times;
+  /// nil if it cannot now.
   var trustedSince: UInt64?
   var entries: [ApplicationKey: [RegionID: Entry]] = [:]
   var lastAt: UInt64 = 0
   var isOver = false
 
-  /// Starts again, because a location may be far from the true position.
+  /// Restarts the comparison, because a location may be far from the true position.
   mutating func distrust() {
     trustedSince = nil
     entries = [:]
@@ -38,7 +38,7 @@ extension Simulation {
   /// crossing, or 60 s after the last look. A receiver needs 10 s for each of two locations.
   private static let noticeMax = 100 * Nanoseconds.second
   /// The longest time until the next look: 15 min after a location or a failed look. Before these
-  /// 15 min, a location that an operator has posted may count for `LocationFixTime`.
+  /// 15 min, a posted location may replace those of the sources for `LocationFixTime`.
   private static let lookMax = 1100 * Nanoseconds.second
   /// The distance from a boundary beyond which every location shows the right side. The greatest
   /// error of a receiver is 42 m, and the greatest margin is 60 m.

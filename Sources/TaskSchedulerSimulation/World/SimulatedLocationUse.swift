@@ -20,7 +20,7 @@ extension Simulation {
   /// Lets an application make a request. The application may be suspended, may be terminating, or
   /// may no longer exist when the daemon receives the call.
   private func requestLocation(_ chance: inout SeededGenerator) {
-    // A process that has ended sent its call before its end.
+    // A late call is from a process that sent the call, and then ended.
     let isLate = chance.happens(100)
     let callers = processes.indices.suffix(16).filter {
       processes[$0].instance != nil

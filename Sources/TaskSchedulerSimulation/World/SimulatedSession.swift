@@ -12,7 +12,8 @@ struct SimulatedSession {
   var arrivalLast: UInt64 = 0
   /// The number of the agent's messages that have not arrived.
   var inTransit = 0
-  /// The number of the attachment. An agent that has died carries out no order.
+  /// The number of the attachment. An order with an earlier number has no effect, because its agent
+  /// has died.
   var attachment = 0
   /// The arrival of the daemon's latest order.
   var orderLast: UInt64 = 0

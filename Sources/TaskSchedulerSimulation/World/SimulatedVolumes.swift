@@ -14,8 +14,8 @@ extension Simulation {
     sessions[user]?.audio.setVolume(id, volume, isLowered: false)
   }
 
-  /// Carries out orders to change volumes. Skips a stream that does not have the volume from which
-  /// the order changes it.
+  /// Carries out orders to change volumes. Skips a stream whose volume is not the one that the
+  /// order expects.
   func setVolumes(_ changes: [AudioVolumeChange], of user: UserID) {
     for change in changes {
       sessions[user]?.audio.lowered[change.stream] = change.to < change.from ? change : nil

@@ -74,8 +74,8 @@ extension Simulation {
   }
 
   func willCarryOut(_ effects: [Effect]) {
-    // The effects that a dead daemon left belong to an event that the checkers have already
-    // examined.
+    // The effects that a dead daemon did not carry out belong to an event that the checkers have
+    // already examined.
     guard isUp, let (event, now) = current else { return }
     current = nil
     var effects = effects

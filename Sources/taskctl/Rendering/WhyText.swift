@@ -158,8 +158,8 @@ enum WhyText {
     return lines
   }
 
-  /// Returns the end of the sentence "Nothing entitles it to run", which names the last
-  /// entitlement.
+  /// Returns the words that complete the sentence "Nothing entitles it to run": when and how the
+  /// last entitlement ended.
   private static func last(
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
   ) -> String {

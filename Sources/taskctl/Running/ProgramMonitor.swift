@@ -78,8 +78,9 @@ struct ProgramMonitor {
 
   // MARK: - The stream
 
-  /// Opens the stream, and waits until the daemon has sent the state of the application. From then
-  /// on, the daemon reports each change with its cause.
+  /// Opens the stream, and waits until the daemon has sent the state of the application. The wait
+  /// also ends if the stream fails, if the instance ends, or after `timeout`. After the state, the
+  /// daemon reports each change with its cause.
   private mutating func open(_ connection: Connection) {
     self.connection = connection
     replies = try? connection.callMore(

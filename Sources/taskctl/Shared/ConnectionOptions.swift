@@ -69,7 +69,7 @@ struct ApplicationArgument: ParsableArguments {
   var owner: Int? { ownerOption.owner?.uid }
 }
 
-/// The user who owns the application, for an id that several users run.
+/// The user who owns the application; needed if several users run an application with this id.
 struct OwnerOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

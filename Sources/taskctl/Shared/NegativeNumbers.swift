@@ -9,8 +9,8 @@ enum NegativeNumbers {
     "--speed-factor",
   ]
 
-  /// Returns the arguments in a new order. `--` and the values come last: the first negative number
-  /// and all values that follow this number.
+  /// Returns the arguments in a new order, so that `--` precedes the first negative number. The
+  /// values after this number follow it, and the options come before `--`.
   static func terminated(_ arguments: [String]) -> [String] {
     if arguments.contains("--") { return arguments }
     var (words, values): ([String], [String]) = ([], [])

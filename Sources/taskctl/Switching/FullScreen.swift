@@ -22,11 +22,11 @@ struct FullScreen {
     mode.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
     mode.c_iflag &= ~tcflag_t(IXON | ICRNL)
     try set(&mode)
-    // Shows the second screen, and hides the cursor.
+    // Shows the alternate screen, and hides the cursor.
     try Output.write("\u{1b}[?1049h\u{1b}[?25l")
   }
 
-  /// Restores the mode, the cursor and the first screen.
+  /// Restores the mode, the cursor and the earlier screen.
   mutating func end() {
     guard var mode = modeBefore else { return }
     modeBefore = nil

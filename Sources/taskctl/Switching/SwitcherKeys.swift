@@ -11,7 +11,7 @@ struct SwitcherKeys {
   /// The beginning of a sequence: Esc, or Esc and its next bytes.
   private var pending: [UInt8] = []
 
-  /// Whether Esc has arrived, and it is not known yet whether a sequence follows.
+  /// Whether Esc has arrived, and the rest of its sequence may follow.
   var isWaiting: Bool { !pending.isEmpty }
 
   /// Returns the keys in the bytes. Unknown keys and sequences have no effect.

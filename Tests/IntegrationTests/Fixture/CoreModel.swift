@@ -170,15 +170,16 @@ extension Reply {
   /// The name of a refusal, or "done" for every other reply.
   var word: String { if case .refused(let refusal) = self { refusal.name } else { "done" } }
 
-  /// `task` and the id of the task for a reply to a granted begin; `word` for every other reply.
+  /// The word `task` and the id of the task if the reply reports that a task began; otherwise
+  /// `word`.
   var text: String {
     if case .began(let task, _) = self { "task \(task.number)" } else { word }
   }
 }
 
 extension TestApplication {
-  /// Reads the application's output until its end. Returns the callbacks, the expirations, and the
-  /// answers to calls that no earlier call has returned.
+  /// Reads the application's output until its end. Returns the callbacks and expirations, and the
+  /// answers that the test has not taken yet.
   func rest() throws -> (events: [CoreModel.DeliveredEvent], answers: [String]) {
     var told: [CoreModel.DeliveredEvent] = []
     while let event = try nextEventOrEnd() {

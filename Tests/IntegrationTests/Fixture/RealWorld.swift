@@ -32,8 +32,8 @@ final class RealWorld {
     let pidfd: PIDFD
     /// The application; nil for a program that is not aware of the scheduler.
     let application: TestApplication?
-    /// The adopted process; nil for any other program. The deinitializer of `TestProcess` kills the
-    /// process.
+    /// The adopted process; nil if the program was not adopted. The deinitializer of `TestProcess`
+    /// kills the process.
     let adopted: TestProcess?
     var tasksEnded: [TaskID] = []
 
@@ -82,7 +82,7 @@ final class RealWorld {
 
   var facts: Inspection.Facts { inspection.facts }
 
-  /// Performs actions that the seed determines, until the time has passed or `actionsMax` is
+  /// Performs actions that the seed determines, until `limit` has passed or `actionsMax` is
   /// reached. Compares the daemon with the core after each action.
   func run(for limit: Duration, actionsMax: UInt64 = 400) throws {
     let end = BootClock.now() + UInt64(limit.components.seconds) * 1_000_000_000
@@ -124,7 +124,7 @@ final class RealWorld {
     case .sendToBackground(let key):
       try ask(.operation(.sendToBackground(nil, key))) { try daemon.sendToBackground(key.id.name) }
     case .terminate(let key, _):
-      // Ignores the end in the reply, which is missing if the program has never run.
+      // Ignores the reply: it does not report an end if the program has never run.
       try ask(.operation(.terminate(nil, key, byUser: false))) {
         _ = try daemon.call(ControlInterface.Terminate.self, .init(application: key.id.name))
       }

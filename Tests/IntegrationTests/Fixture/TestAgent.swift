@@ -83,7 +83,8 @@ final class TestAgent {
       + String(decoding: parameters, as: UTF8.self) + "}"
   }
 
-  /// Returns a stream of a running process, whose pid the server knows from the client's socket.
+  /// Returns a playback stream of a running process. The server knows the pid of this process from
+  /// the client's socket.
   func stream(
     _ id: Int, of pid: Int32, role: SessionInterface.AudioRole = .other, volume: Int = 65536,
     running: Bool = true, muted: Bool = false, silent: Bool = false

@@ -156,8 +156,8 @@ final class TestApplication {
     return try nextAnswer()
   }
 
-  /// Calls a method from a new child, but waits only until the call is in the child's socket,
-  /// because the daemon may not read it yet.
+  /// Calls a method from a new child. Waits only until the child has written the call to the
+  /// socket, so that a stopped daemon does not block the test.
   func writeFromChild(_ method: String, _ parameters: JSONValue = [:]) throws {
     try process.writeLine("fork \(Self.fullName(method)) \(parameters)")
     while writtenCount == 0 { try read() }

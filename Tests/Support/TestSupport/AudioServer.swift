@@ -148,9 +148,9 @@ public final class AudioServer {
     return volumes
   }
 
-  /// Makes the server manage streams by their roles, or appear to do so. Loads a module of
-  /// PulseAudio, or a sink with the name that WirePlumber's policy uses. Returns the number of the
-  /// module.
+  /// Makes PulseAudio manage streams by their roles, or makes PipeWire appear to do so. Loads a
+  /// module: for PipeWire, only a sink with the name that WirePlumber's policy uses. Returns the
+  /// number of the module.
   public func beginRolePolicy() throws -> String {
     let module =
       switch kind {

@@ -193,8 +193,8 @@ public final class Desktop: Sendable {
     }
   }
 
-  /// Returns the numbers of notifications. The service has then sent the signals for all earlier
-  /// changes.
+  /// Returns the numbers of notifications. The service answers only after it has sent the signals
+  /// for all earlier changes.
   public func counts() throws -> Counts {
     func number(_ what: String) throws -> Int {
       let digits = try control("count", what).filter { $0.isNumber }

@@ -78,7 +78,7 @@ public final class GPSDService: Sendable {
   ///   - latitude: in degrees, positive north of the equator.
   ///   - longitude: in degrees, positive east of Greenwich.
   ///   - second: the time, in seconds after 2026-11-26T12:00:00Z; at most 3599. Each position needs
-  ///     another time.
+  ///     a different time.
   public func send(latitude: Double, longitude: Double, second: Int) throws {
     func digits(_ number: Int, _ count: Int) -> String {
       let text = String(number)

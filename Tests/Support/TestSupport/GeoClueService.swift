@@ -92,7 +92,7 @@ public final class GeoClueService {
     }
   }
 
-  // GeoClue ends when its bus ends, and the programs must not outlive the directory.
+  // Ends the bus, and thereby GeoClue, before the directory that both use is removed.
   deinit { bus.process.end() }
 
   /// Returns whether GeoClue runs.

@@ -155,7 +155,7 @@ struct ModemCallsTests {
     withExtendedLifetime(bus) {}
   }
 
-  /// An answer to a call in a state, and the method of ModemManager that carries it out.
+  /// The method of ModemManager that carries out `answer` to a call in `state`.
   struct Method: CustomTestStringConvertible {
     let answer: CallAnswer
     let state: Int

@@ -293,7 +293,8 @@ struct GPSDSourceTests {
 
   @Test("When the settings are read, the daemon finds a socket that inotify did not report")
   func settingsReadWithSocket() throws {
-    // inotify reports changes of the link's directory only.
+    // inotify reports only changes in the directory of the link. The socket is in another
+    // directory.
     #expect(mkdir(directory.file("links"), 0o700) == 0)
     let link = directory.file("links/gpsd")
     #expect(symlink(path, link) == 0)

@@ -64,7 +64,7 @@ struct LocationStoreFaultTests {
       }
       best = max(best, regionCount)
     }
-    // The damage of one page loses only the regions of that page.
+    // Damage to one page loses only the regions of that page.
     #expect(best > 300)
   }
 

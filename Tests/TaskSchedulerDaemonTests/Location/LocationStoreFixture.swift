@@ -36,7 +36,8 @@ extension LocationStore {
   }
 }
 
-/// The contents that a location store must have after changes, by a simple rule for each change.
+/// A simple model of a location store. It computes the contents that the store must have after
+/// changes.
 struct LocationStoreModel {
   private var applications: [ApplicationKey: StoredLocationServices] = [:]
 

@@ -16,7 +16,8 @@ final class LocationWatcher {
   /// The closure to which the sources post.
   var post: (LocationEvent) -> Void { { [unowned self] in events.append($0) } }
 
-  /// The availability of a source that was posted last; nil if none was posted.
+  /// Returns the availability of a source in the last event about it; nil if there is no such
+  /// event.
   func availability(of source: LocationSource) -> Bool? {
     for event in events.reversed() {
       if case .sourceChanged(source, let isAvailable) = event { return isAvailable }

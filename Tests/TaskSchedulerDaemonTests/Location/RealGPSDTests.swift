@@ -43,7 +43,7 @@ struct RealGPSDTests {
     try watcher.wait(for: "a location") {
       clock.second += 1
       try service.send(latitude: latitude, longitude: longitude, second: clock.second)
-      // Waits as long as a fast receiver between two positions.
+      // Waits as long as a fast receiver waits between two positions.
       try watcher.loop.turn(within: .milliseconds(100))
       last = watcher.locations.dropFirst(before).last { $0.accuracy != nil }
       return last != nil

@@ -31,7 +31,7 @@ struct LocationOrderTests {
     func end(_ failure: SessionInterface.Failure) {}
   }
 
-  /// The agents of a daemon, and the events that their reports become.
+  /// The agents of a daemon, and the events into which the daemon translates their reports.
   private final class Scene {
     /// The events so far.
     final class Events {

@@ -176,7 +176,7 @@ struct AudioVolumeTests {
     arguments: AudioServerKind.available)
   func managesRoles(_ kind: AudioServerKind) throws {
     let server = try TestSupport.AudioServer(kind)
-    // The server has the sink `null` when a client is connected.
+    // The connection of the client waits until the server has the sink `null`.
     let client = try AudioClient(of: server.path)
     let early = try AudioFixture(server.path)
     let first = try early.wait("the server is known") { $0.server != nil }

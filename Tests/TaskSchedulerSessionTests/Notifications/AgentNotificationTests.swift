@@ -254,7 +254,7 @@ struct AgentNotificationTests {
     #expect(try update().contains { $0.contains("int64 0") })
   }
 
-  /// A program that owns the name of docks.
+  /// A program that owns com.canonical.Unity, as docks do.
   private static let dock = """
     import ctypes, os, signal
     sd = ctypes.CDLL("libsystemd.so.0")

@@ -60,7 +60,7 @@ final class RemoteControlFixture {
     return player
   }
 
-  /// Waits until the monitor reports the calls to a player, and forgets these calls.
+  /// Waits until the monitor reports the calls to a player. Then forgets these calls.
   func waitForMonitor(
     _ player: StandInPlayer, _ client: BusClient, location: SourceLocation = #_sourceLocation
   ) throws {
