@@ -62,8 +62,8 @@ struct DocumentTests {
     }
   }
 
-  /// Converts the path of a link in a file of `directory` to a path relative to the directory of all
-  /// documents.
+  /// Converts the path of a link in a file of `directory` to a path relative to the directory of
+  /// all documents.
   private func resolved(_ path: String, in directory: String) -> String {
     var parts = directory.split(separator: "/").map(String.init)
     for part in path.split(separator: "/").map(String.init) {

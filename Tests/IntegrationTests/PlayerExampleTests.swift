@@ -14,7 +14,8 @@ struct PlayerExampleTests {
   private static let phone = "org.test.phone"
   private let id = Self.id
 
-  /// A daemon, a session agent, the example player while it plays, and another client of its server.
+  /// A daemon, a session agent, the example player while it plays, and another client of the
+  /// player's audio server.
   private final class Scene {
     private let server: AudioServer
     private let agents = SessionAgents()

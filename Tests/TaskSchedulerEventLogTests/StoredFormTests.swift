@@ -106,8 +106,8 @@ struct StoredFormTests {
     #expect(count > topics.count)
   }
 
-  /// Returns the RequestID of an event; nil if the event has none. If the payload of the event is an
-  /// enum, the RequestID can be in the payload of that enum.
+  /// Returns the RequestID of an event; nil if the event has none. If the payload of the event is
+  /// an enum, the RequestID can be in the payload of that enum.
   private static func request(in value: Any) -> RequestID? {
     for child in Mirror(reflecting: value).children {
       if let request = child.value as? RequestID { return request }

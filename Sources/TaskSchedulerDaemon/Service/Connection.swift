@@ -25,8 +25,7 @@ final class Connection: WorkSource, CurrentCall {
   var isSaved = false
   var isDeferred = false
   private(set) var isOpen = true
-  /// The value last recorded in the event log: whether the connection would lose data if the daemon
-  /// died.
+  /// Whether, by the event log, the connection loses data if the daemon dies.
   private var isUnsaved = false
   /// The instance of the client's process, as ``InstanceConnections`` found it.
   var knownInstance: InstanceID?
