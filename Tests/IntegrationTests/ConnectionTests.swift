@@ -177,6 +177,6 @@ struct ConnectionTests {
     try inParts.send([UInt8](repeating: 32, count: 200), descriptors: [0])
     #expect(try inParts.receive() == nil)
     try waitUntil("the descriptors are closed") { try daemon.descriptorCount() <= before }
-    #expect(daemon.logged.contains("descriptors of the message were lost"))
+    #expect(daemon.logged.contains("the message has too many file descriptors"))
   }
 }

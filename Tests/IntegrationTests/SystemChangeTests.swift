@@ -206,8 +206,8 @@ struct SystemChangeTests {
         try user.call(
           calls, "org.taskschedd.Control.PostSystemChange", ["name": .string(name)])
       }
-      for name in ["x", "y"] { #expect(try post(name).errorName == nil) }
-      #expect(try post("z").quotaExceeded == "MaxCustomChanges = 2")
+      // The suspended application belongs to another user, so it does not receive these changes.
+      for name in ["x", "y", "z"] { #expect(try post(name).errorName == nil) }
     }
     for name in ["a", "b", "a"] { try daemon.post(change: name, "1") }
     let refused = #expect(throws: ControlInterface.Failure.self) {
