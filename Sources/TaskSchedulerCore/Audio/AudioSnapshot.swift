@@ -103,6 +103,11 @@ public struct AudioVolumeChange: Hashable, Sendable {
   static func isSame(_ a: Int, _ b: Int) -> Bool { abs(a - b) <= 64 }
 }
 
+extension [AudioVolumeChange] {
+  /// Sorts the changes by the ids of their streams.
+  mutating func sortByStream() { sort { $0.stream < $1.stream } }
+}
+
 /// All streams of a user's audio server at one instant, as the user's session agent reports them.
 public struct AudioSnapshot: Equatable, Sendable {
   public var streams: [AudioStream]

@@ -18,7 +18,9 @@ struct AudioDucking: Equatable, Sendable {
 
   /// The changes that restore every volume.
   var returned: [AudioVolumeChange] {
-    (lowered.map(\.reversed) + raising).sorted { $0.stream < $1.stream }
+    var changes = lowered.map(\.reversed) + raising
+    changes.sortByStream()
+    return changes
   }
 
   /// Takes a report of all streams of the user. Leaves alone the streams whose volume the user has
@@ -96,7 +98,7 @@ struct AudioDucking: Equatable, Sendable {
 
   private func insert(_ change: AudioVolumeChange, into list: inout [AudioVolumeChange]) {
     list.append(change)
-    list.sort { $0.stream < $1.stream }
+    list.sortByStream()
   }
 
   func check() throws(InvariantViolation) {

@@ -186,7 +186,7 @@ public struct AudioOrders: Equatable, Sendable {
     muted.sort()
     unmuted.sort()
     measured.sort()
-    volumes.sort { $0.stream < $1.stream }
+    volumes.sortByStream()
   }
 }
 

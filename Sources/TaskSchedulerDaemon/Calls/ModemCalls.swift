@@ -240,9 +240,9 @@ final class ModemCalls {
   private func reconsider() {
     guard modemManager.isSettled else { return }
     reconsiderIncoming()
-    let next = entries.compactMap { id, entry in
+    let next = entries.sortedByKey.compactMap { id, entry in
       entry.state?.isAnswered.map { ModemCall(id, isAnswered: $0) }
-    }.sorted { $0.id < $1.id }
+    }
     guard next != calls else { return }
     calls = next
     report(.modemCalls(next))
@@ -250,10 +250,10 @@ final class ModemCalls {
 
   private func reconsiderIncoming() {
     let service = modemManager.owner ?? ""
-    let next = entries.compactMap { path, entry in
+    let next = entries.sortedByKey.compactMap { path, entry in
       entry.state?.ringsHere == true && !entry.isOutgoing
         ? IncomingCall(path: path, service: service, number: entry.number) : nil
-    }.sorted { $0.path < $1.path }
+    }
     guard next != incoming else { return }
     incoming = next
     incomingChanged(next)

@@ -89,7 +89,7 @@ struct StoredNotifications: Equatable {
   /// Returns the users that own notifications of applications with the given id.
   func owners(of id: ApplicationID) -> [UserID] {
     idsByUser.keys.filter { user in rows(of: user).contains { $0.application.id == id } }
-      .sorted { $0.uid < $1.uid }
+      .sorted()
   }
 
   /// The notifications that have fired and have not been presented, in the order of their firing.

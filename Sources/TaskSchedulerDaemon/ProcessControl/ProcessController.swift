@@ -111,11 +111,10 @@ final class ProcessController {
       scans: descriptorScans, membership: membership, loop: loop,
       instances: { [weak self] in
         guard let self else { return [] }
-        return resources.values
+        return resources.sortedByKey.map(\.value)
           .filter {
             $0.meter.isWatched && self.instances[$0.id] != nil && self.state($0.id) == .background
           }
-          .sorted { $0.id < $1.id }
       },
       found: { [weak self] in self?.reportGPU($0) })
   }

@@ -46,9 +46,8 @@ final class CurrentSettings {
     operatorsChanged()
     for warning in warnings { log.write(.warning, warning) }
     let daemonUser = UserID(Users.effectiveUID)
-    let manifests = configuration.manifests.values
-      .map { $0.manifest(daemonUser: daemonUser) }
-      .sorted { $0.id < $1.id }
+    let manifests = configuration.manifests.sortedByKey
+      .map { $0.value.manifest(daemonUser: daemonUser) }
     // After a restart, the scheduler usually has the same manifests already.
     if manifests != pump.scheduler.manifests { pump.post(.scheduler(.manifestsChanged(manifests))) }
     if configuration.policy != pump.scheduler.policy.value {
