@@ -205,7 +205,7 @@ public struct HeldChild: ~Copyable, Sendable {
       return clinux_wait_pidfd(pidfd.rawValue, Int32(WEXITED), &ended)
     }
     guard let step = SpawnError.Step(rawValue: failure.step) else {
-      preconditionFailure("the child reports steps of clinux_spawn_step only")
+      preconditionFailure("the child reported the unknown step \(failure.step)")
     }
     let place = step == .directory ? directory ?? path : path
     throw SpawnError(step: step, errno: failure.code, path: place)

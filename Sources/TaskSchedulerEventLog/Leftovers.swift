@@ -103,8 +103,9 @@ public struct Leftovers: Equatable, Sendable {
       }
     }
 
-    /// Adds the processes, control groups and priorities of a note that follows damage. Removes
-    /// nothing, because a missing record may have stopped the process again.
+    /// Adds the processes and control groups of a note in or after damage, and its priorities if
+    /// the note is intact. Ignores notes that report a resume: a missing record may report that the
+    /// daemon stopped the processes again.
     private mutating func add(_ note: Note, isIntact: Bool) {
       switch note {
       case .leader, .stopping: take(note)

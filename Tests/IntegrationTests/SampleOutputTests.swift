@@ -67,8 +67,8 @@ private struct Sample {
     return true
   }
 
-  /// Returns the text with placeholders for the parts that differ between runs: times, sizes and
-  /// process ids. Removes alignment.
+  /// Returns the text on one line, with placeholders for the parts that differ between runs or
+  /// machines, such as times, sizes, process ids and the daemon's location.
   static func skeleton(_ text: String) -> String {
     var text = text
     text.replace(#/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+/#, with: "DATE")

@@ -115,8 +115,8 @@ public enum CallChange: String, Equatable, Sendable, CaseIterable {
 /// A change of an audio interruption, as an application receives it.
 public enum AudioInterruption: Equatable, Sendable {
   case began
-  /// The interruption has ended. With `shouldResume`, the application played or recorded when the
-  /// interruption began, and may do so again.
+  /// The interruption has ended. `shouldResume` is true if a phone call was the last interrupter.
+  /// The application may then play or record again by itself.
   case ended(shouldResume: Bool)
 }
 

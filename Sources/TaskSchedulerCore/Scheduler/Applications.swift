@@ -51,7 +51,7 @@ struct Applications: Sendable {
   var allManifests: [Manifest] { manifests.sortedByKey.map(\.value) }
 
   /// The ended applications without a manifest, ordered by owner and then by their ends.
-  var ended: [ApplicationKey] { endedByOwner.keys.sorted().flatMap { endedByOwner[$0] ?? [] } }
+  var ended: [ApplicationKey] { endedByOwner.sortedKeys.flatMap { endedByOwner[$0] ?? [] } }
 
   func owners(of id: ApplicationID) -> [UserID] {
     byKey.keys.filter { $0.id == id }.map(\.owner).sorted()

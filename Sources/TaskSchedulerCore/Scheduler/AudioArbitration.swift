@@ -35,7 +35,7 @@ extension Scheduler {
   /// Ends the audio sessions whose `AudioGraceTime` has passed.
   mutating func audioSessionsDue(in turn: inout Turn) {
     guard let due = sessions.nextAudioEnd, due <= turn.instant else { return }
-    for user in sessions.audio.keys.sorted() {
+    for user in sessions.audio.sortedKeys {
       arbitrateAudio(of: user, in: &turn)
       discardAudioIfEmpty(of: user)
     }

@@ -28,7 +28,7 @@ extension Scheduler {
   mutating func looksDue(in turn: inout Turn) {
     if location.users.isEmpty { return }
     var hasChanged = false
-    for user in location.users.keys.sorted() {
+    for user in location.users.sortedKeys {
       guard let look = location.users[user]?.look else { continue }
       switch look {
       case .idle: break
@@ -52,7 +52,7 @@ extension Scheduler {
   /// the look. If the last look found no location, the next look does not begin early.
   mutating func lookEarly(in turn: Turn) {
     if location.users.isEmpty { return }
-    for user in location.users.keys.sorted() {
+    for user in location.users.sortedKeys {
       guard let one = location.users[user], let due = one.dueAt, let last = one.locatedAt,
         due > turn.instant, one.retry == nil,
         turn.instant.duration(to: due) <= last.duration(to: due) / 4
@@ -126,10 +126,10 @@ extension Scheduler {
   /// Determines again which applications run because of their updates, which reports they may
   /// receive, which questions about consent are settled, and when looks are due.
   mutating func reconsiderLocation(in turn: inout Turn) {
-    for id in location.updates.keys.sorted() {
+    for id in location.updates.sortedKeys {
       if let key = instances[id]?.application { updateLocating(of: key, in: &turn) }
     }
-    for key in location.applications.keys.sorted()
+    for key in location.applications.sortedKeys
     where location.applications[key]?.isAsking == true && authorization(of: key) != .notDetermined {
       location.change(key) { $0.isAsking = false }
       turn.emit(.location(.ask(key, false)))
@@ -179,7 +179,7 @@ extension Scheduler {
 
   /// Returns the questions that wait for the answer of a user, in order.
   public func locationQuestions(for user: UserID) -> [ApplicationKey] {
-    location.applications.filter { $0.key.owner == user && $0.value.isAsking }.keys.sorted()
+    location.applications.filter { $0.key.owner == user && $0.value.isAsking }.sortedKeys
   }
 
   /// Returns the regions that an application monitors, in the order of their ids.

@@ -7,7 +7,7 @@ extension Scheduler {
     _ source: LocationSource, _ location: Location, in turn: inout Turn
   ) {
     guard self.location.sources.contains(source) else { return }
-    for user in self.location.users.keys.sorted() {
+    for user in self.location.users.sortedKeys {
       if case .geoClue(user: let other) = source, other != user { continue }
       let known = self.location.users[user]
       if self.location.isPosted(for: user, at: turn.instant) || known?.isLate(location) == true {
@@ -28,7 +28,7 @@ extension Scheduler {
       take(location, for: user, in: &turn)
     } else {
       self.location.postedUntil = end
-      for user in self.location.users.keys.sorted() { take(location, for: user, in: &turn) }
+      for user in self.location.users.sortedKeys { take(location, for: user, in: &turn) }
     }
   }
 
@@ -47,7 +47,7 @@ extension Scheduler {
   private mutating func tellUpdates(
     _ location: Location, to user: UserID, in turn: inout Turn
   ) {
-    for id in self.location.updates.keys.sorted() {
+    for id in self.location.updates.sortedKeys {
       guard let instance = instances.boxes[id]?.value, instance.application.owner == user,
         instance.hasStream, instance.termination == nil, !instance.isSuspendedOrStopping,
         self.location.updates[id]?.wants(location) == true,
@@ -62,7 +62,7 @@ extension Scheduler {
   private mutating func enterAndLeave(
     _ location: Location, _ key: ApplicationKey, in turn: inout Turn
   ) {
-    let ids = self.location.applications[key]?.regions.keys.sorted() ?? []
+    let ids = self.location.applications[key]?.regions.sortedKeys ?? []
     for id in ids {
       var monitor = self.location.applications[key]?.regions[id]
       guard let outcome = monitor?.take(location, at: turn.instant, dwell: policy.regionDwell),

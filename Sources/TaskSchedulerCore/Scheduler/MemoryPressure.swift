@@ -55,7 +55,8 @@ extension Scheduler {
     }
   }
 
-  /// Handles the reading of the memory at the end of `MemoryWarningTime`.
+  /// Handles a reading of the memory. The scheduler requests one at the end of `MemoryWarningTime`,
+  /// and when it stops waiting for the chosen application.
   private mutating func memoryRead(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard case .warned(let decidesAt, _) = memory.phase,

@@ -21,7 +21,7 @@ extension Scheduler {
   }
 
   /// The launches whose program has not been executed yet.
-  public var launching: [InstanceID] { launches.keys.sorted() }
+  public var launching: [InstanceID] { launches.sortedKeys }
 
   /// The running instances.
   public var running: [InstanceID] { instances.keys.sorted() }
@@ -74,12 +74,12 @@ extension Scheduler {
 
   /// The users whose session agents report the windows of their sessions.
   public var reportingUsers: [UserID] {
-    sessions.agents.filter { $0.value == .attached }.keys.sorted()
+    sessions.agents.filter { $0.value == .attached }.sortedKeys
   }
 
   /// The users whose session agents report the streams of their audio servers.
   public var audioReportingUsers: [UserID] {
-    sessions.audio.filter { $0.value.agent == .attached }.keys.sorted()
+    sessions.audio.filter { $0.value.agent == .attached }.sortedKeys
   }
 
   /// Returns, for each seat, the front one of the given instances. This is the active instance,

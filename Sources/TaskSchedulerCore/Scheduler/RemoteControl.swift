@@ -73,10 +73,10 @@ extension Scheduler {
 
   /// Resumes the media players with a waiting read whose `RemoteReadInterval` has passed.
   mutating func readsDue(in turn: inout Turn) {
-    for user in sessions.audio.keys.sorted() {
+    for user in sessions.audio.sortedKeys {
       let players = sessions.audio[user]?.players
       guard let due = players?.nextRead(policy), due <= turn.instant else { continue }
-      for id in (players?.all ?? [:]).keys.sorted() {
+      for id in (players?.all ?? [:]).sortedKeys {
         guard sessions.audio[user]?.players.all[id]?.isReadWaiting == true,
           !isTooEarly(id, of: user, at: turn.instant)
         else { continue }

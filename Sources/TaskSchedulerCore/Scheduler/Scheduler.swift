@@ -164,7 +164,7 @@ public struct Scheduler: Sendable {
     memory.endPressure()
     forgetCalls(in: &turn)
     for key in relaunches.all { cancelRelaunch(key) }
-    for id in launches.keys.sorted() {
+    for id in launches.sortedKeys {
       spawnFailed(id, reason: "the scheduler stops", in: &turn)
     }
     for id in instances.keys.sorted() {

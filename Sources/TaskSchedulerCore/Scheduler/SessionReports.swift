@@ -90,7 +90,7 @@ extension Scheduler {
       updateInstance(id, in: &turn) { $0.show(in: &$1) }
     }
     guard snapshot.hasFocus else { return }
-    for id in reported.keys.sorted() where reported[id] == .visible {
+    for id in reported.sortedKeys where reported[id] == .visible {
       updateInstance(id, in: &turn) { $0.resignIfUnfocused(in: &$1) }
     }
   }
@@ -140,13 +140,13 @@ extension Scheduler {
   /// they can exit.
   mutating func sessionsDue(in turn: inout Turn) {
     guard sessions.firstLoss != nil else { return }
-    for user in sessions.audio.keys.sorted() {
+    for user in sessions.audio.sortedKeys {
       guard let lostAt = sessions.audio[user]?.agent?.lostAt else { continue }
       if lostAt.advanced(by: policy.sessionGraceTime) <= turn.instant {
         forgetAudio(of: user, in: &turn)
       }
     }
-    for user in sessions.agents.keys.sorted() {
+    for user in sessions.agents.sortedKeys {
       guard let lostAt = sessions.agents[user]?.lostAt else { continue }
       let due = lostAt.advanced(by: policy.sessionGraceTime)
       guard due <= turn.instant else { continue }

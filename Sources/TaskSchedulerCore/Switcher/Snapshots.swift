@@ -40,7 +40,7 @@ struct Snapshots: Equatable, Sendable {
   subscript(key: ApplicationKey) -> Snapshot? { byApplication[key] }
 
   /// The applications with a snapshot, ordered by their keys.
-  var applications: [ApplicationKey] { byApplication.keys.sorted() }
+  var applications: [ApplicationKey] { byApplication.sortedKeys }
 
   /// The pictures of all applications, ordered by their ids.
   var pictures: [SnapshotID] { byApplication.values.compactMap(\.picture).sorted() }
@@ -49,7 +49,7 @@ struct Snapshots: Equatable, Sendable {
 
   /// Returns a user's applications that have a picture, ordered by their keys.
   func applicationsWithPicture(of owner: UserID) -> [ApplicationKey] {
-    byApplication.filter { $0.key.owner == owner && $0.value.picture != nil }.keys.sorted()
+    byApplication.filter { $0.key.owner == owner && $0.value.picture != nil }.sortedKeys
   }
 
   /// Sets the snapshot of an application.

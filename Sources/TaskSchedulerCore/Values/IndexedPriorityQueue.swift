@@ -22,7 +22,7 @@ struct IndexedPriorityQueue<
   var count: Int { current.count }
 
   /// The ids that have a value, in order.
-  var all: [ID] { current.keys.sorted() }
+  var all: [ID] { current.sortedKeys }
 
   /// The least value; nil if there is none.
   var least: Value? { heap.min?.value }

@@ -307,8 +307,8 @@ final class Connection: WorkSource, CurrentCall {
     owner.save(self)
   }
 
-  /// Takes the message of the current call from the socket. The caller does this after the event
-  /// log has stored the event of that call, or immediately before the answer.
+  /// Removes the message of the current call from its socket. Call this method after the event log
+  /// has stored the event of the call, or immediately before the answer.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
     eventLog.setCallPhase(.taking)

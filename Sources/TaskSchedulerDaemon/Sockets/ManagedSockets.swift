@@ -8,7 +8,8 @@ import TaskSchedulerCore
 /// Each instance has an epoll instance of its own, which collects edges of readiness. The event
 /// loop watches that epoll instance only while the application is suspended. Data that arrives
 /// while the application runs wakes nothing. If the application has not read that data, the daemon
-/// reports it at the suspension. The daemon reports nothing twice.
+/// reports it at the suspension. A daemon reports no data twice; after a restart, the next
+/// daemon may repeat a report.
 ///
 /// The daemon does not keep a connection open (``SocketWatch``). A connection ends when the
 /// application closes it, and no connection outlives the application.

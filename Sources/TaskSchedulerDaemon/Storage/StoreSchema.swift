@@ -1,6 +1,6 @@
 /// The tables of a store: how they are created, checked and recovered.
 protocol StoreSchema {
-  /// The name of the store's contents in messages, in the plural: `notifications`.
+  /// The plural noun that messages to users use for the store's contents, such as `notifications`.
   static var contents: String { get }
   /// The version of ``tables``, from 1 to 255. A file with a higher version comes from a newer
   /// daemon.

@@ -10,8 +10,8 @@ enum DesktopOccurrence: Equatable {
   case chosen(NotificationKey, action: String?, activationToken: String?)
   /// The service no longer shows the notification, or never showed it.
   case closed(NotificationKey)
-  /// The service cannot show the notification. The session reports this again if the reason
-  /// changes.
+  /// No service is known to show the notification. The session reports this again if the kind of
+  /// failure changes.
   case failed(NotificationKey, DesktopFailure)
   /// The reason why no notification can be shown; nil if notifications can be shown again.
   case problem(DesktopFailure?)

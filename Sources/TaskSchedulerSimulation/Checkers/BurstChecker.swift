@@ -16,8 +16,8 @@ struct BurstChecker: Checker {
     /// Whether a call of the handler waits, or waited, for another callback. The checker does not
     /// know the burst of such a call.
     var isUnsure = false
-    /// The longest possible delay of the last call, computed from the shortest interval at that
-    /// time.
+    /// The allowed difference between ``since`` and the instant from which the planner counts the
+    /// interval. The checker computes it at each call, from the shortest interval of all handlers.
     var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }
@@ -25,7 +25,7 @@ struct BurstChecker: Checker {
   private var handlers: [InstanceID: Handler] = [:]
   /// The earliest instant at which the next burst can be necessary.
   private var nextEarliest: UInt64 = 0
-  /// The longest possible delay of the last burst.
+  /// The allowed difference between the instant of the last burst and the planned instant.
   private var lastTolerance: UInt64 = 0
   private var called: [InstanceID] = []
   /// Whether the current event wakes the device for another reason, so that a burst costs no

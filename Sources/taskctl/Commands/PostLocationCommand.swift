@@ -44,7 +44,8 @@ struct PostLocationCommand: DaemonCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The radius, in meters, in which the true position is; without it, the accuracy is unknown.",
+      "The radius, in meters, of the circle that contains the true position with a probability of "
+        + "68 %; without it, the accuracy is unknown.",
       valueName: "meters"))
   var accuracy: Double?
 

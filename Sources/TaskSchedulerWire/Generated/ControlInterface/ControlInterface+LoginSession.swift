@@ -7,7 +7,7 @@ extension ControlInterface {
     public var session: String
     /// The uid of its user.
     public var user: Int
-    /// The seat of its applications; see Application.seat.
+    /// The default seat of the user's applications: user-UID; see Application.seat.
     public var seat: String
     /// logind's seat, such as seat0; null for a session without one, such as a remote desktop.
     public var loginSeat: String?

@@ -1094,8 +1094,8 @@ extension ControlInterface {
       /// The newest location that the daemon has for `owner`, or else for any user whose
       /// applications the caller may see; null without a location.
       public var location: Location?
-      /// The end of the time in which a location of PostLocation replaces those of the sources;
-      /// null if none does.
+      /// The instant until which a location from PostLocation replaces the locations of the
+      /// sources; null if there is no such location.
       public var simulatedUntilUSec: Int?
       /// In the order of the ids of the applications, then of their owners.
       public var uses: [LocationUse]
