@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
-/// Checks that the scheduler refuses a request if and only if the contract requires that: because of
-/// the table of states (contract.md#state-transitions), a quota, or a property of the application.
-/// Does not check a request whose verdict is unknown.
+/// Checks that the scheduler refuses a request if and only if the contract requires that, because
+/// of the table of states (contract.md#state-transitions), a quota, or a property of the
+/// application. Does not check a request whose verdict is unknown.
 struct RefusalChecker: Checker {
   static let name = "refusals"
 
