@@ -38,6 +38,28 @@ struct LocationUpdateTests {
     #expect(world.updates(id) == [10, 30])
   }
 
+  @Test("A location that wakes another user's application gives a suspended one no update")
+  func wokenForAnotherUser() {
+    var world = World.withReceiver()
+    let first = world.makeLocated(mail, modes: [])
+    world.monitorChanges(first)
+    world.sendAway(mail, first)
+    world.locate(0)
+    world.acknowledgeNotices(first)
+    // The wake-up for the first application also calls this handler.
+    let app = key("org.example.run", uid: 2000)
+    let id = world.makeLocated(app, modes: [.voip])
+    world.startUpdates(id)
+    world.ask { .application(.setKeepAlive($0, id, interval: .seconds(700))) }
+    world.sendAway(app, id)
+    #expect(world.state(id) == .suspended)
+    world.forget()
+    world.sleep(for: .seconds(1000)) { $0.locate(50_000) }
+    #expect(world.significantChanges(first) == [50_000])
+    #expect(world.delivered(id) == [.keepAlive])
+    #expect(world.updates(id) == [])
+  }
+
   @Test("The application keeps its priority in the background while updates run")
   func priority() {
     var world = World.withReceiver()

@@ -7,14 +7,12 @@ extension Scheduler {
     _ source: LocationSource, _ location: Location, in turn: inout Turn
   ) {
     guard self.location.sources.contains(source) else { return }
-    for user in self.location.users.sortedKeys {
-      if case .geoClue(user: let other) = source, other != user { continue }
-      let known = self.location.users[user]
-      if self.location.isPosted(for: user, at: turn.instant) || known?.isLate(location) == true {
-        continue
-      }
-      take(location, for: user, in: &turn)
+    let users = self.location.users.sortedKeys.filter { user in
+      if case .geoClue(user: let other) = source, other != user { return false }
+      let isLate = self.location.users[user]?.isLate(location) == true
+      return !isLate && !self.location.isPosted(for: user, at: turn.instant)
     }
+    take(location, for: users, in: &turn)
   }
 
   /// Takes a location that an operator simulates.
@@ -25,16 +23,26 @@ extension Scheduler {
     let end = turn.instant.advanced(by: policy.locationFixTime)
     if let user {
       self.location.users[user, default: UserLocation()].postedUntil = end
-      take(location, for: user, in: &turn)
+      take(location, for: [user], in: &turn)
     } else {
       self.location.postedUntil = end
-      for user in self.location.users.sortedKeys { take(location, for: user, in: &turn) }
+      take(location, for: self.location.users.sortedKeys, in: &turn)
     }
   }
 
-  private mutating func take(_ location: Location, for user: UserID, in turn: inout Turn) {
-    self.location.users[user]?.take(location, at: turn.instant)
-    tellUpdates(location, to: user, in: &turn)
+  /// Takes a location for the given users.
+  ///
+  /// Updates come first, because reports resume applications. A resume can call the keep-alive
+  /// handlers of other users, whose suspended applications must receive no update of this location.
+  private mutating func take(_ location: Location, for users: [UserID], in turn: inout Turn) {
+    for user in users {
+      self.location.users[user]?.take(location, at: turn.instant)
+      tellUpdates(location, to: user, in: &turn)
+    }
+    for user in users { report(location, to: user, in: &turn) }
+  }
+
+  private mutating func report(_ location: Location, to user: UserID, in turn: inout Turn) {
     let keys = self.location.applications.keys.filter { $0.owner == user }.sorted()
     for key in keys {
       if isAuthorized(key, .regions) { enterAndLeave(location, key, in: &turn) }
