@@ -110,9 +110,22 @@ struct Verifier {
     case .backgroundTimeExpired:
       verifyExpiry(at: at, of: client, outages)
     // A client that gets no CPU time cannot acknowledge in time.
-    case .callbackTimeout: reportLate("ended by callbackTimeout, without cause", client.number)
+    case .callbackTimeout: reportLate(describeTimeout(at: at, of: client, outages), client.number)
     case let reason: report("ended by \(reason.rawValue), without cause", client.number)
     }
+  }
+
+  /// Describes a kill by callbackTimeout with the facts that show which process was slow.
+  private func describeTimeout(at: UInt64, of client: Client, _ outages: Outages) -> String {
+    let ran = outages.lateness(of: at, due: at - Settings.callbackTimeout) / 1_000_000
+    var text = "ended by callbackTimeout, without cause: a daemon ran for \(ran) of the last "
+    text += "\(Settings.callbackTimeout / 1_000_000) ms"
+    guard let record = recordFile.read(slot: client.number + 1) else { return text }
+    text += "; process \(record.pid): \(record[.callbacks]) callbacks received, "
+    text += "\(record[.acknowledgements]) acknowledged"
+    let since = UInt64(record[.callSince])
+    if since > 0, since < at { text += ", a call unanswered for \((at - since) / 1_000_000) ms" }
+    return text
   }
 
   private func verifyExpiry(at: UInt64, of client: Client, _ outages: Outages) {
